@@ -1,0 +1,83 @@
+//! The permission rule: who sees what, and who changes what. It stands here and nowhere else.
+//!
+//! - Read: one's own, or shared; another agent's private memory does not exist.
+//! - Users: who works for a user sees what is about that user or about nobody. Who works for
+//!   nobody sees what is about nobody, and of what is about users only their own memories.
+//! - Write: one's own, or a child's; what is `legacy`, anybody's. Only what one sees.
+//!
+//! A store applies the first two inside its queries, never after a limit; the conformance suite
+//! proves its query equal to [`Sight::sees`].
+
+use crate::agent::Agent;
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::memory::{Memory, Sharing};
+use crate::workspace::Workspace;
+
+/// What a caller may read: all that a query needs to know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// The agent that reads.
+    pub agent: Agent,
+    /// The user it works for.
+    pub user: Option<String>,
+    /// The workspaces it reads.
+    pub workspaces: Vec<Workspace>,
+}
+
+impl Sight {
+    /// The sight of this caller: its workspace and `global`.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        Self {
+            agent: caller.agent.clone(),
+            user: caller.user.clone(),
+            workspaces: caller.workspace.with_global(),
+        }
+    }
+
+    /// The sight of this caller in its own workspace alone, where it writes.
+    #[must_use]
+    pub fn at_home(caller: &Caller) -> Self {
+        Self { workspaces: vec![caller.workspace.clone()], ..Self::of(caller) }
+    }
+
+    /// Whether this memory exists for the caller.
+    #[must_use]
+    pub fn sees(&self, memory: &Memory) -> bool {
+        let own = memory.owner == self.agent;
+        let about = match (&self.user, &memory.user_id) {
+            (_, None) => true,
+            (Some(user), Some(subject)) => user == subject,
+            (None, Some(_)) => own,
+        };
+        self.workspaces.contains(&memory.workspace)
+            && about
+            && (own || memory.sharing == Sharing::Shared)
+    }
+}
+
+/// Whether this caller may change this memory, which it sees.
+///
+/// # Errors
+/// `forbidden` with the code `ownership_mismatch` when it belongs to another agent.
+pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
+    let owner = &memory.owner;
+    if *owner == caller.agent || owner.is_child_of(&caller.agent) || owner.is_legacy() {
+        return Ok(());
+    }
+    Err(Error::ownership_mismatch(owner.clone(), caller.agent.clone()))
+}
+
+/// Whether this caller may keep a memory with this sharing.
+///
+/// # Errors
+/// `invalid` when nobody could ever read it: a private memory of somebody without a name.
+pub fn may_keep(caller: &Caller, sharing: Sharing) -> Result<()> {
+    if sharing == Sharing::Private && caller.agent.is_anonymous() {
+        return Err(Error::invalid("sharing", "a private memory needs an owner with a name").hint(
+            "Say who you are (--agent, X-Commonbook-Agent, COMMONBOOK_AGENT_ID), or share it.",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! The verbs: what agents can do. One verb is one transaction.
+
+mod agent;
+mod event;
+mod import;
+mod memory;
+mod search;
+mod stats;
+mod sweep;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::caller::Caller;
+use crate::clock::{Clock, SystemClock};
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::{IdSource, RandomIds};
+use crate::memory::sha256;
+use crate::store::{KeptAnswer, Store, Transaction};
+use crate::{input, limits};
+
+pub use sweep::Swept;
+
+/// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
+#[derive(Clone)]
+pub struct Commonbook {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+}
+
+/// What a write answers, and whether it answered so before under the same idempotency key.
+struct Once<A> {
+    answer: A,
+    repeated: bool,
+}
+
+impl Commonbook {
+    /// A Commonbook on this store, with the machine's clock and random ids.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self::with(store, Arc::new(SystemClock), Arc::new(RandomIds::default()))
+    }
+
+    /// A Commonbook on this store, with this clock and these ids.
+    #[must_use]
+    pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
+        Self { store, clock, ids }
+    }
+
+    /// The store beneath.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Carries a write out, once for each idempotency key: a key that was used before answers as
+    /// it did then, when the request is the same.
+    ///
+    /// # Errors
+    /// `conflict` for a key that was used for another request; else what `act` answers.
+    fn once<R, A>(
+        &self,
+        caller: &Caller,
+        (verb, request, key): (&str, &R, Option<&String>),
+        mut act: impl FnMut(&mut dyn Transaction, &Caller, Timestamp) -> Result<A> + Send + 'static,
+    ) -> Result<Once<A>>
+    where
+        R: Serialize,
+        A: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let key = key
+            .map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS))
+            .transpose()?;
+        let request_sha256 = sha256(&format!("{verb} {}", encoded(request)?));
+        let (caller, now) = (caller.clone(), self.clock.now());
+        self.store.write(move |tx| {
+            if let Some(key) = &key
+                && let Some(kept) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
+                && now.duration_since(kept.at)
+                    < SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS)
+            {
+                return repeated(&kept, &request_sha256);
+            }
+            tx.see_agent(&caller, now)?;
+            let answer = act(tx, &caller, now)?;
+            if let Some(key) = &key {
+                let kept = KeptAnswer {
+                    request_sha256: request_sha256.clone(),
+                    answer: encoded(&answer)?,
+                    at: now,
+                };
+                tx.keep_answer(&caller.workspace, &caller.agent, key, &kept)?;
+            }
+            Ok(Once { answer, repeated: false })
+        })
+    }
+}
+
+fn repeated<A: DeserializeOwned>(kept: &KeptAnswer, request_sha256: &str) -> Result<Once<A>> {
+    if kept.request_sha256 != request_sha256 {
+        return Err(Error::conflict("idempotency_key: this key was used for another request")
+            .at("idempotency_key")
+            .hint("Use a new key for a new request."));
+    }
+    let answer = serde_json::from_str(&kept.answer).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a kept answer cannot be read").because(error)
+    })?;
+    Ok(Once { answer, repeated: true })
+}
+
+fn encoded(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a request could not be encoded").because(error)
+    })
+}

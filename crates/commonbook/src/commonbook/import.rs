@@ -1,0 +1,50 @@
+//! Taking in lines from elsewhere, each once.
+
+use super::Commonbook;
+use super::memory::keep;
+use crate::agent::AgentName;
+use crate::caller::{Caller, Door};
+use crate::error::Result;
+use crate::import::Line;
+use crate::memory::{Memory, Outcome};
+use crate::workspace::Workspace;
+
+impl Commonbook {
+    /// Keeps the memories of these lines, in one transaction: each under its own author's name,
+    /// in the given workspace or the one it names. A line that was imported before is not kept
+    /// again; one that is wrong does not hold up the others.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot write; then none is kept.
+    pub fn import_lines(
+        &self,
+        caller: &Caller,
+        into: Option<&Workspace>,
+        lines: Vec<Line>,
+    ) -> Result<Vec<Result<Outcome>>> {
+        let now = self.clock.now();
+        let memory_of = |line: Line| {
+            let workspace = line.workspace(into, caller)?;
+            line.memory(&workspace, caller, &*self.ids, now)
+        };
+        let memories: Vec<Result<Memory>> = lines.into_iter().map(memory_of).collect();
+        self.store.write(move |tx| {
+            let mut outcomes = Vec::with_capacity(memories.len());
+            for memory in &memories {
+                outcomes.push(match memory {
+                    Err(error) => Err(error.clone()),
+                    Ok(memory) if tx.was_imported(memory)? => Ok(Outcome::Repeated),
+                    Ok(memory) => {
+                        let name = AgentName { agent: memory.owner.clone(), device: None };
+                        let author =
+                            Caller::new(Some(name), memory.workspace.clone(), Door::Import);
+                        tx.see_agent(&author, now)?;
+                        keep(tx, memory, now)?;
+                        Ok(Outcome::Created)
+                    }
+                });
+            }
+            Ok(outcomes)
+        })
+    }
+}

@@ -1,0 +1,375 @@
+//! Keeping, reading, changing and removing memories.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Commonbook, Once};
+use crate::access::{self, Sight};
+use crate::agent::Agent;
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::event::{EventKind, NewEvent};
+use crate::id::MemoryId;
+use crate::limits;
+use crate::memory::{
+    DeleteMemory, GetMemory, History, ListMemories, Memory, MemoryAt, MemoryHistory, Outcome,
+    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, UpdateMemory,
+    expect_revision,
+};
+use crate::page::{self, Cursor, Page};
+use crate::search::Filter;
+use crate::store::Transaction;
+
+impl Commonbook {
+    /// Keeps a memory under the caller's name.
+    ///
+    /// # Errors
+    /// `invalid`, `too_large` with the field; `conflict` for an idempotency key used otherwise;
+    /// `not_found` and `forbidden` for a memory to supersede that is unknown or another's.
+    pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<Saved> {
+        let key = request.idempotency_key.as_ref();
+        let drafts =
+            self.drafts(caller, std::slice::from_ref(request)).map_err(|(_, error)| error)?;
+        let once = self.once(caller, ("save_memory", request, key), move |tx, caller, now| {
+            keep_all(tx, caller, &drafts, now)
+        })?;
+        let saved = saved(once).pop();
+        saved.ok_or_else(|| Error::not_found("the memory that was saved"))
+    }
+
+    /// Keeps up to 100 memories under the caller's name: all of them, or none.
+    ///
+    /// # Errors
+    /// As [`Self::save_memory`], with the place in the batch; `invalid` for an empty batch.
+    pub fn save_memories(&self, caller: &Caller, request: &SaveMemories) -> Result<Page<Saved>> {
+        let count = request.memories.len();
+        if count == 0 {
+            return Err(Error::invalid("memories", "there is nothing to keep"));
+        }
+        if count > limits::BATCH {
+            return Err(Error::too_large("memories", count, limits::BATCH, "memories")
+                .hint("Send them in several calls."));
+        }
+        let key = request.idempotency_key.as_ref();
+        let drafts = self.drafts(caller, &request.memories).map_err(|(place, error)| {
+            let field = error.field.as_deref().unwrap_or("text");
+            let path = format!("memories[{place}].{field}");
+            let message = format!("memories[{place}].{}", error.message);
+            Error { message, ..error }.at(&path)
+        })?;
+        let once = self.once(caller, ("save_memories", request, key), move |tx, caller, now| {
+            keep_all(tx, caller, &drafts, now)
+        })?;
+        Ok(Page { items: saved(once), next: None })
+    }
+
+    /// The memories that these requests make, each with the one it supersedes.
+    fn drafts(
+        &self,
+        caller: &Caller,
+        requests: &[SaveMemory],
+    ) -> Result<Vec<Draft>, (usize, Error)> {
+        let now = self.clock.now();
+        let draft = |(place, request): (usize, &SaveMemory)| {
+            let id = MemoryId::new(&*self.ids, now);
+            let memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
+            Ok(Draft { memory, supersedes: request.supersedes })
+        };
+        requests.iter().enumerate().map(draft).collect()
+    }
+
+    /// Reads one memory, as it stands or as it stood at a time.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight, or was none then.
+    pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
+        let sight = Sight::of(caller);
+        self.store.read(|tx| match request.at {
+            None => standing(tx, &sight, request.id),
+            Some(at) => {
+                let then = revisions(tx, &sight, request.id)?.into_iter().rev();
+                then.skip_while(|memory| memory.revised_at > at)
+                    .take(1)
+                    .find(|memory| memory.deleted_at.is_none())
+                    .ok_or_else(|| {
+                        Error::not_found(format!("memory {} did not stand at {at}", request.id))
+                            .hint("Its history tells when it was kept, changed and deleted.")
+                    })
+            }
+        })
+    }
+
+    /// Reads one memory as it stood at a time.
+    ///
+    /// # Errors
+    /// As [`Self::get_memory`].
+    pub fn memory_at(&self, caller: &Caller, request: &MemoryAt) -> Result<Memory> {
+        self.get_memory(caller, &GetMemory { id: request.id, at: Some(request.at) })
+    }
+
+    /// The id that begins with `prefix`, of the memories in sight.
+    ///
+    /// # Errors
+    /// `invalid` when no id can begin so, `not_found` when none does, `conflict` when several do.
+    pub fn memory_id(&self, caller: &Caller, prefix: &str) -> Result<MemoryId> {
+        if let Ok(id) = prefix.parse() {
+            return Ok(id);
+        }
+        let range = MemoryId::range(prefix)?;
+        let sight = Sight::of(caller);
+        let found = self.store.read(|tx| tx.memory_ids(&sight, range, 2))?;
+        match found.as_slice() {
+            [] => Err(Error::not_found(format!("there is no memory {prefix}"))),
+            [id] => Ok(*id),
+            _ => Err(Error::conflict(format!("several memories begin with {prefix}"))
+                .at("id")
+                .hint("Give more of the id.")),
+        }
+    }
+
+    /// Lists the memories of the caller's workspace that it sees.
+    ///
+    /// # Errors
+    /// `invalid` for a limit, a cursor or an owner that is none.
+    pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
+        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let from = request.cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
+        let caller = caller.clone().for_user(request.user_id.as_deref())?;
+        let sight = Sight::at_home(&caller);
+        let filter = Filter {
+            owner: Filter::owner(request.owner.as_deref())?,
+            memory_type: request.memory_type.clone().map(Into::into),
+            topic: request.topic.clone(),
+            importance: request.importance,
+            session: request.session.clone(),
+            deleted: request.deleted,
+        };
+        let order = request.order;
+        let from = from.map(|[sequence]| sequence);
+        // One more than asked for tells whether there is another page.
+        let mut rows =
+            self.store.read(|tx| tx.memories(&sight, &filter, (order, from), limit + 1))?;
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+        Ok(Page { items: rows.into_iter().map(|(_, memory)| memory).collect(), next })
+    }
+
+    /// Changes a memory that the caller may change.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
+    /// revision, `invalid` and `too_large` with the field.
+    pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<Memory> {
+        let (key, change) = (request.idempotency_key.as_ref(), request.clone());
+        let once = self.once(caller, ("update_memory", request, key), move |tx, caller, now| {
+            let before = standing(tx, &Sight::of(caller), change.id)?;
+            access::may_change(caller, &before)?;
+            let mut after = before.clone();
+            let changed = change.apply(&mut after)?;
+            if changed.is_empty() {
+                return Ok(before);
+            }
+            access::may_keep(caller, after.sharing)?;
+            let change = Change { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
+            change.write(tx, &before, after)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Deletes a memory that the caller may change; it can be restored for 30 days.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
+    /// revision.
+    pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
+        let (key, id, expected) =
+            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let once = self.once(caller, ("delete_memory", request, key), move |tx, caller, now| {
+            let before = standing(tx, &Sight::of(caller), id)?;
+            access::may_change(caller, &before)?;
+            expect_revision(expected, &before)?;
+            let after = Memory { deleted_at: Some(now), ..before.clone() };
+            Change { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
+                .write(tx, &before, after)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Brings back a deleted memory that the caller may change.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight or its 30 days are over, `forbidden`
+    /// (`ownership_mismatch`), `conflict` when it is not deleted.
+    pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
+        let (key, id) = (request.idempotency_key.as_ref(), request.id);
+        let once =
+            self.once(caller, ("restore_memory", request, key), move |tx, caller, now| {
+                let before = in_sight(tx, &Sight::of(caller), id)?;
+                access::may_change(caller, &before)?;
+                let Some(deleted_at) = before.deleted_at else {
+                    return Err(Error::conflict(format!("memory {id} is not deleted")));
+                };
+                if deleted_at < end_of_recovery(now) {
+                    return Err(Error::not_found(format!("memory {id} was deleted too long ago")));
+                }
+                let after = Memory { deleted_at: None, ..before.clone() };
+                Change { kind: EventKind::MemoryRestored, fields: &[], caller, now }
+                    .write(tx, &before, after)
+            })?;
+        Ok(once.answer)
+    }
+
+    /// Removes a memory that the caller may change for good: from the rows, the history, the
+    /// index, and the store's files.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden` (`ownership_mismatch`).
+    pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<Purged> {
+        let (key, id) = (request.idempotency_key.as_ref(), request.id);
+        let once = self.once(caller, ("purge_memory", request, key), move |tx, caller, now| {
+            let memory = in_sight(tx, &Sight::of(caller), id)?;
+            access::may_change(caller, &memory)?;
+            purge(tx, &memory, &caller.agent, now)?;
+            Ok(Purged { id })
+        })?;
+        self.scrub();
+        Ok(once.answer)
+    }
+
+    /// Empties the log beneath the store, so that what was purged is in no file. What a reader
+    /// keeps it from now, the next purge or sweep does.
+    pub(super) fn scrub(&self) {
+        if let Err(error) = self.store.scrub() {
+            tracing::warn!(%error, "the store's log still holds what was purged, until the next sweep");
+        }
+    }
+
+    /// Every revision of a memory that the caller may see, oldest first.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight.
+    pub fn memory_history(&self, caller: &Caller, request: &MemoryHistory) -> Result<History> {
+        let sight = Sight::of(caller);
+        let all = self.store.read(|tx| revisions(tx, &sight, request.id))?;
+        Ok(History { items: all.into_iter().map(Into::into).collect() })
+    }
+}
+
+/// A memory that is about to be kept, and the one it takes the place of.
+#[derive(Clone)]
+struct Draft {
+    memory: Memory,
+    supersedes: Option<MemoryId>,
+}
+
+fn saved(once: Once<Vec<Memory>>) -> Vec<Saved> {
+    let outcome = if once.repeated { Outcome::Repeated } else { Outcome::Created };
+    once.answer.into_iter().map(|memory| Saved { memory, outcome }).collect()
+}
+
+fn keep_all(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    drafts: &[Draft],
+    now: Timestamp,
+) -> Result<Vec<Memory>> {
+    for draft in drafts {
+        keep(tx, &draft.memory, now)?;
+        if let Some(old) = draft.supersedes {
+            supersede(tx, caller, old, draft.memory.id, now).map_err(|e| e.at("supersedes"))?;
+        }
+    }
+    Ok(drafts.iter().map(|draft| draft.memory.clone()).collect())
+}
+
+/// Keeps one memory, with its event.
+pub(super) fn keep(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
+    let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
+    let sequence = tx.append_event(&event)?;
+    tx.insert_memory(memory, sequence)
+}
+
+fn supersede(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    old: MemoryId,
+    new: MemoryId,
+    now: Timestamp,
+) -> Result<()> {
+    let before = standing(tx, &Sight::of(caller), old)?;
+    access::may_change(caller, &before)?;
+    if let Some(other) = before.superseded_by {
+        return Err(Error::conflict(format!("memory {old} was superseded by {other} already"))
+            .hint("Supersede that one instead."));
+    }
+    let after = Memory { superseded_by: Some(new), ..before.clone() };
+    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
+        .write(tx, &before, after)
+        .map(drop)
+}
+
+/// A change of a memory: what it is called, which fields it touches, who makes it and when.
+struct Change<'c> {
+    kind: EventKind,
+    fields: &'c [&'static str],
+    caller: &'c Caller,
+    now: Timestamp,
+}
+
+impl Change<'_> {
+    /// Writes `after` as the next revision, with its event.
+    fn write(&self, tx: &mut dyn Transaction, before: &Memory, after: Memory) -> Result<Memory> {
+        let after = Memory {
+            revision: before.revision + 1,
+            revised_at: self.now.max(before.revised_at),
+            revised_by: self.caller.agent.clone(),
+            ..after
+        };
+        tx.replace_memory(before, &after)?;
+        let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
+        tx.append_event(&event.changing(self.fields))?;
+        Ok(after)
+    }
+}
+
+/// Removes a memory with its event, which names no topics.
+pub(super) fn purge(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+    actor: &Agent,
+    now: Timestamp,
+) -> Result<()> {
+    tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, actor, now))?;
+    tx.purge_memory(memory)
+}
+
+/// The moment before which a deletion can no longer be undone.
+pub(super) fn end_of_recovery(now: Timestamp) -> Timestamp {
+    let days = SignedDuration::from_hours(24 * limits::DELETED_DAYS);
+    now.checked_sub(days).unwrap_or(Timestamp::MIN)
+}
+
+fn in_sight(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
+    tx.memory(sight, id)?.ok_or_else(|| {
+        Error::not_found(format!("there is no memory {id}"))
+            .hint("Search or list tells the ids of the memories that you may see.")
+    })
+}
+
+/// The memory, which is not deleted.
+fn standing(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
+    let memory = in_sight(tx, sight, id)?;
+    match memory.deleted_at {
+        None => Ok(memory),
+        Some(at) => Err(Error::not_found(format!("memory {id} was deleted at {at}"))
+            .hint("Its owner can restore it for 30 days after that.")),
+    }
+}
+
+/// Every revision in sight, the present one last.
+fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
+    let now = in_sight(tx, sight, id)?;
+    let mut all = tx.earlier(sight, id)?;
+    all.push(now);
+    Ok(all)
+}

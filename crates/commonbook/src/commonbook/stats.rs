@@ -1,0 +1,36 @@
+//! Counting what a workspace holds.
+
+use std::collections::BTreeMap;
+
+use super::Commonbook;
+use crate::access::Sight;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::stats::{GetStats, Stats};
+
+impl Commonbook {
+    /// Counts what of the caller's workspace the caller sees.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn get_memory_stats(&self, caller: &Caller, _request: &GetStats) -> Result<Stats> {
+        let sight = Sight::at_home(caller);
+        let disk_bytes = self.store.disk_bytes()?;
+        let (counts, events) =
+            self.store.read(|tx| Ok((tx.counts(&sight)?, tx.event_count(&sight)?)))?;
+        let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
+        for count in counts.iter().filter(|count| count.standing > 0) {
+            *by_agent.entry(count.owner.clone()).or_default() += count.standing;
+            *by_type.entry(count.memory_type.clone()).or_default() += count.standing;
+        }
+        Ok(Stats {
+            workspace: caller.workspace.clone(),
+            memories: counts.iter().map(|count| count.standing).sum(),
+            deleted: counts.iter().map(|count| count.deleted).sum(),
+            events,
+            by_agent,
+            by_type,
+            disk_bytes,
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! Events: facts about the layer, in one journal a workspace. The journal is the audit.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+use crate::memory::{Importance, Memory};
+use crate::workspace::Workspace;
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum EventKind {
+    /// A memory was kept.
+    #[serde(rename = "memory.saved")]
+    MemorySaved,
+    /// A memory was changed.
+    #[serde(rename = "memory.updated")]
+    MemoryUpdated,
+    /// A memory was replaced by another.
+    #[serde(rename = "memory.superseded")]
+    MemorySuperseded,
+    /// A memory was deleted; it can be restored.
+    #[serde(rename = "memory.deleted")]
+    MemoryDeleted,
+    /// A deleted memory was brought back.
+    #[serde(rename = "memory.restored")]
+    MemoryRestored,
+    /// A memory was removed for good.
+    #[serde(rename = "memory.purged")]
+    MemoryPurged,
+}
+
+impl EventKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::MemorySaved,
+        Self::MemoryUpdated,
+        Self::MemorySuperseded,
+        Self::MemoryDeleted,
+        Self::MemoryRestored,
+        Self::MemoryPurged,
+    ];
+
+    /// The kind as it is written, `noun.past_tense`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MemorySaved => "memory.saved",
+            Self::MemoryUpdated => "memory.updated",
+            Self::MemorySuperseded => "memory.superseded",
+            Self::MemoryDeleted => "memory.deleted",
+            Self::MemoryRestored => "memory.restored",
+            Self::MemoryPurged => "memory.purged",
+        }
+    }
+}
+
+/// A fact about the layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Its place in the workspace's journal: 1, 2, 3 … without a gap.
+    pub sequence: u64,
+    /// The workspace whose journal it is in.
+    pub workspace: Workspace,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub kind: EventKind,
+    /// The agent that did it.
+    pub actor: Agent,
+    /// The id of what it happened to.
+    pub subject: String,
+    /// The topics of what it happened to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<String>,
+    /// How much what it happened to matters.
+    pub importance: Importance,
+    /// The fields that changed, with `memory.updated`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+}
+
+/// An event that is about to be appended; the journal gives it its place.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    /// The workspace whose journal it goes to.
+    pub workspace: Workspace,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub kind: EventKind,
+    /// The agent that did it.
+    pub actor: Agent,
+    /// The id of what it happened to.
+    pub subject: String,
+    /// The owner of what it happened to: who sees the event when the thing itself is gone.
+    pub owner: Agent,
+    /// The topics of what it happened to.
+    pub topics: Vec<String>,
+    /// How much what it happened to matters.
+    pub importance: Importance,
+    /// The fields that changed.
+    pub changed: Vec<String>,
+}
+
+impl NewEvent {
+    /// This happened to `memory`, by `actor`, at `at`.
+    #[must_use]
+    pub fn of(kind: EventKind, memory: &Memory, actor: &Agent, at: Timestamp) -> Self {
+        Self {
+            workspace: memory.workspace.clone(),
+            at,
+            kind,
+            actor: actor.clone(),
+            subject: memory.id.to_string(),
+            owner: memory.owner.clone(),
+            topics: memory.topics.clone(),
+            importance: memory.importance,
+            changed: Vec::new(),
+        }
+    }
+
+    /// The same event, with the fields that changed.
+    #[must_use]
+    pub fn changing(mut self, fields: &[&str]) -> Self {
+        self.changed = fields.iter().map(|field| (*field).to_owned()).collect();
+        self
+    }
+}
+
+/// Reads the journal of the workspace, oldest first: what happened, to what, by whom. Only what
+/// is about memories that you may see.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListEvents {
+    /// Only what came after this sequence; 0, the beginning, by default.
+    #[serde(default)]
+    pub after: u64,
+    /// How many at once, 1 to 100; 20 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// A stretch of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Events {
+    /// The events, oldest first.
+    pub items: Vec<Event>,
+    /// What to give as `after` for the next stretch; `null` when there is nothing more yet.
+    pub next: Option<u64>,
+}

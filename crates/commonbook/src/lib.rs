@@ -1,0 +1,29 @@
+//! Commonbook: the memory that many AI agents hold in common.
+//!
+//! The library, in reading order: the ground, the nouns with their pure rules, the contract with a
+//! store, and the verbs. It is synchronous; async lives in the program that serves it.
+
+// The ground.
+pub mod clock;
+pub mod error;
+pub mod id;
+pub mod input;
+pub mod limits;
+pub mod page;
+
+// The nouns.
+pub mod access;
+pub mod agent;
+pub mod caller;
+pub mod event;
+pub mod import;
+pub mod memory;
+pub mod search;
+pub mod stats;
+pub mod workspace;
+
+// What is kept, and what can be done with it.
+pub mod commonbook;
+pub mod store;
+
+pub use commonbook::Commonbook;

@@ -1,0 +1,52 @@
+//! Every limit, in one table: checked in the nouns, told in `docs/api.md`.
+
+/// Bytes of a memory's text.
+pub const TEXT_BYTES: usize = 64 * 1024;
+/// Characters of a title.
+pub const TITLE_CHARS: usize = 200;
+/// Characters of a summary (seed 004).
+pub const SUMMARY_CHARS: usize = 512;
+/// Topics of one memory.
+pub const TOPICS: usize = 32;
+/// Characters of one topic.
+pub const TOPIC_CHARS: usize = 64;
+/// Bytes of a memory's metadata, as JSON.
+pub const METADATA_BYTES: usize = 16 * 1024;
+/// Memories saved in one call.
+pub const BATCH: usize = 100;
+/// Characters of an agent's name with its path and device.
+pub const AGENT_CHARS: usize = 128;
+/// Characters of a workspace's name.
+pub const WORKSPACE_CHARS: usize = 128;
+/// Characters of a memory type.
+pub const MEMORY_TYPE_CHARS: usize = 64;
+/// Characters of a user's id.
+pub const USER_CHARS: usize = 128;
+/// Characters of a session's id.
+pub const SESSION_CHARS: usize = 128;
+/// Characters of an idempotency key.
+pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
+/// Hours for which an idempotency key is remembered.
+pub const IDEMPOTENCY_HOURS: i64 = 24;
+/// Things on one page when none is asked for.
+pub const PAGE_DEFAULT: u32 = 20;
+/// Things on one page at the most.
+pub const PAGE_MAX: u32 = 100;
+/// Hits of a search when none is asked for.
+pub const SEARCH_DEFAULT: u32 = 10;
+/// Hits of a search at the most.
+pub const SEARCH_MAX: u32 = 100;
+/// Bytes of a search query.
+pub const QUERY_BYTES: usize = 64 * 1024;
+/// Distinct words of a query that are searched for; further ones are left out.
+pub const QUERY_WORDS: usize = 64;
+/// Days for which a deleted memory can be restored.
+pub const DELETED_DAYS: i64 = 30;
+/// Bytes of one request's body, over HTTP and as one line over stdio.
+pub const BODY_BYTES: usize = 16 * 1024 * 1024;
+/// Seconds that an HTTP request may take.
+pub const REQUEST_SECONDS: u64 = 60;
+/// Seconds that open requests are given when the server stops.
+pub const SHUTDOWN_SECONDS: u64 = 10;
+/// Seconds that a write waits for its turn while other processes write.
+pub const WRITE_WAIT_SECONDS: u64 = 60;

@@ -1,0 +1,309 @@
+//! Memories: what is kept, and what its author may choose.
+
+mod ask;
+mod save;
+mod update;
+
+pub use ask::{
+    DeleteMemory, GetMemory, History, ListMemories, MemoryAt, MemoryHistory, Order, PurgeMemory,
+    Purged, RestoreMemory, Revision,
+};
+pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
+pub use update::{UpdateMemory, expect_revision};
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::agent::Agent;
+use crate::caller::{Door, user_id};
+use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::workspace::Workspace;
+use crate::{input, limits};
+
+/// What sort of memory it is: any slug; well known are `semantic`, `episodic`, `procedural`,
+/// `decision`, `learning`, `profile`, `task_context`, `conversation` and `handoff`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct MemoryType(String);
+
+impl MemoryType {
+    /// What a memory is when nobody says: a fact.
+    #[must_use]
+    pub fn semantic() -> Self {
+        Self("semantic".to_owned())
+    }
+
+    /// What happened at some time.
+    #[must_use]
+    pub fn episodic() -> Self {
+        Self("episodic".to_owned())
+    }
+
+    /// The slug.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// How such a memory is shared when nobody says: what was said between an agent and its
+    /// user stays private.
+    #[must_use]
+    pub fn default_sharing(&self) -> Sharing {
+        match self.0.as_str() {
+            "conversation" => Sharing::Private,
+            _ => Sharing::Shared,
+        }
+    }
+}
+
+impl TryFrom<String> for MemoryType {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        input::slug("memory_type", &text, limits::MEMORY_TYPE_CHARS).map(Self)
+    }
+}
+
+impl From<MemoryType> for String {
+    fn from(memory_type: MemoryType) -> Self {
+        memory_type.0
+    }
+}
+
+impl fmt::Display for MemoryType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Makes an enum whose variants are written in lower case, in answers and in rows alike.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Serialize, Deserialize, JsonSchema)]
+        pub enum $name { $($(#[$doc])* #[serde(rename = $word)] $variant,)+ }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The value as it is written.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self> {
+                input::from_value(Value::from(text))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+words! {
+    /// How much a memory matters.
+    Importance {
+        /// Good to have.
+        Low = "low",
+        /// The usual.
+        Normal = "normal",
+        /// Worth reading before work that touches it.
+        High = "high",
+        /// Harm follows where it is not known.
+        Critical = "critical",
+    }
+}
+
+words! {
+    /// Who else may read a memory.
+    Sharing {
+        /// Its owner alone.
+        Private = "private",
+        /// Everybody in the workspace.
+        Shared = "shared",
+    }
+}
+
+words! {
+    /// How far a memory is trusted.
+    Trust {
+        /// As its author is.
+        Normal = "normal",
+        /// It came from outside and was not looked at.
+        Untrusted = "untrusted",
+        /// It tries to instruct other agents; nobody but its author is given it.
+        Quarantined = "quarantined",
+    }
+}
+
+/// Where a memory came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Source {
+    /// The agent that wrote it.
+    pub agent: Agent,
+    /// The device it was written from.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device: Option<String>,
+    /// The client program it was written through, with its version.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub client: Option<String>,
+    /// The session it was written in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// The door it came in by.
+    pub how: Door,
+    /// The SHA-256 of the text as first written; of the whole line for an imported one.
+    pub sha256: String,
+}
+
+/// One thing kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// Its id.
+    pub id: MemoryId,
+    /// The workspace it is kept in.
+    pub workspace: Workspace,
+    /// The agent that may change it.
+    pub owner: Agent,
+    /// The user it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user_id: Option<String>,
+    /// What sort of memory it is.
+    pub memory_type: MemoryType,
+    /// A heading.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+    /// What is kept.
+    pub text: String,
+    /// The text in a sentence or two.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub summary: Option<String>,
+    /// What it is about, as short words.
+    pub topics: Vec<String>,
+    /// How much it matters.
+    pub importance: Importance,
+    /// Who else may read it.
+    pub sharing: Sharing,
+    /// The session it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// Where it came from.
+    pub source: Source,
+    /// How far it is trusted.
+    pub trust: Trust,
+    /// Whatever else its author wants to keep with it.
+    pub metadata: Map<String, Value>,
+    /// When it was first kept.
+    pub recorded_at: Timestamp,
+    /// When it last changed.
+    pub revised_at: Timestamp,
+    /// The agent that changed it last.
+    pub revised_by: Agent,
+    /// How often it was written: 1 at first.
+    pub revision: u64,
+    /// From when on it holds, where that differs from `recorded_at`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it holds.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub valid_until: Option<Timestamp>,
+    /// The memory that replaced it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub superseded_by: Option<MemoryId>,
+    /// When it was deleted; it can be restored for 30 days.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub deleted_at: Option<Timestamp>,
+}
+
+impl Memory {
+    /// Checks what a writer chose against the limits.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large`, with the field.
+    pub fn check(&self) -> Result<()> {
+        if self.text.trim().is_empty() {
+            return Err(Error::invalid("text", "there is nothing to keep")
+                .hint("Put what is to be remembered into text."));
+        }
+        if self.text.len() > limits::TEXT_BYTES {
+            return Err(Error::too_large("text", self.text.len(), limits::TEXT_BYTES, "bytes"));
+        }
+        input::no_control("text", &self.text)?;
+        if let Some(title) = &self.title {
+            input::line("title", title, limits::TITLE_CHARS)?;
+        }
+        if let Some(summary) = &self.summary {
+            let chars = summary.chars().count();
+            if chars > limits::SUMMARY_CHARS {
+                return Err(Error::too_large(
+                    "summary",
+                    chars,
+                    limits::SUMMARY_CHARS,
+                    "characters",
+                ));
+            }
+            input::no_control("summary", summary)?;
+        }
+        if let Some(user) = &self.user_id {
+            user_id(user)?;
+        }
+        let metadata = Value::Object(self.metadata.clone()).to_string();
+        if metadata.len() > limits::METADATA_BYTES {
+            let found = metadata.len();
+            return Err(Error::too_large("metadata", found, limits::METADATA_BYTES, "bytes"));
+        }
+        match (self.valid_from, self.valid_until) {
+            (Some(from), Some(until)) if until < from => {
+                Err(Error::invalid("valid_until", "this is before valid_from"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a search gives it: neither deleted nor superseded.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.deleted_at.is_none() && self.superseded_by.is_none()
+    }
+}
+
+/// The topics, trimmed and each once, in order.
+pub(crate) fn distinct_topics(given: &[String]) -> Result<Vec<String>> {
+    if given.len() > limits::TOPICS {
+        return Err(Error::too_large("topics", given.len(), limits::TOPICS, "topics"));
+    }
+    let mut seen = BTreeSet::new();
+    let mut topics = Vec::with_capacity(given.len());
+    for (place, topic) in given.iter().enumerate() {
+        let topic = input::line(&format!("topics[{place}]"), topic, limits::TOPIC_CHARS)?;
+        if seen.insert(topic.to_lowercase()) {
+            topics.push(topic);
+        }
+    }
+    Ok(topics)
+}
+
+/// The SHA-256 of a text, in hexadecimal.
+#[must_use]
+pub fn sha256(text: &str) -> String {
+    format!("{:x}", Sha256::digest(text.as_bytes()))
+}

@@ -1,0 +1,85 @@
+//! Pages of long lists: how many at once, and where the next page begins.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Page<T> {
+    /// The things on this page, in order.
+    pub items: Vec<T>,
+    /// Where the next page begins; `null` on the last one.
+    pub next: Option<Cursor>,
+}
+
+/// The place where a page begins: opaque to callers, numbers within.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct Cursor(Vec<u64>);
+
+impl Cursor {
+    /// A cursor that holds these numbers.
+    #[must_use]
+    pub fn of(numbers: &[u64]) -> Self {
+        Self(numbers.to_vec())
+    }
+
+    /// The numbers of a cursor that this verb has made.
+    ///
+    /// # Errors
+    /// `invalid` when it holds another number of numbers, so comes from another list.
+    pub fn numbers<const N: usize>(&self) -> Result<[u64; N]> {
+        self.0.clone().try_into().map_err(|_| Self::foreign())
+    }
+
+    /// The answer to a cursor that this list has not given.
+    pub(crate) fn foreign() -> Error {
+        Error::invalid("cursor", "this is not a cursor of this list")
+            .hint("Send back the `next` of the page before, unchanged, or leave it out.")
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, number) in self.0.iter().enumerate() {
+            write!(f, "{}{number:x}", if place == 0 { "c" } else { "." })?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Cursor> for String {
+    fn from(cursor: Cursor) -> Self {
+        cursor.to_string()
+    }
+}
+
+impl TryFrom<String> for Cursor {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        let digits = text.strip_prefix('c').ok_or_else(Self::foreign)?;
+        digits
+            .split('.')
+            .map(|part| u64::from_str_radix(part, 16))
+            .collect::<Result<_, _>>()
+            .map(Self)
+            .map_err(|_| Self::foreign())
+    }
+}
+
+/// How many things are wanted, between 1 and `max`, or `default` when none was asked for.
+///
+/// # Errors
+/// `invalid` when the number is outside.
+pub fn size(field: &str, wanted: Option<u32>, default: u32, max: u32) -> Result<u32> {
+    match wanted {
+        None => Ok(default),
+        Some(n) if (1..=max).contains(&n) => Ok(n),
+        Some(n) => Err(Error::invalid(field, format!("{n} is not between 1 and {max}"))),
+    }
+}

@@ -1,0 +1,45 @@
+//! Statistics: what a workspace holds, of what the caller may see.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::Workspace;
+
+/// Counts the memories of the workspace that you may see: in all, by agent and by type.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetStats {}
+
+/// What a workspace holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stats {
+    /// The workspace that was counted.
+    pub workspace: Workspace,
+    /// Memories that stand.
+    pub memories: u64,
+    /// Memories that were deleted and can be restored.
+    pub deleted: u64,
+    /// Events in the journal.
+    pub events: u64,
+    /// Memories that stand, by owner.
+    pub by_agent: BTreeMap<String, u64>,
+    /// Memories that stand, by type.
+    pub by_type: BTreeMap<String, u64>,
+    /// Bytes that the whole home takes on disk, every workspace together.
+    pub disk_bytes: u64,
+}
+
+/// Memories of one owner and type, as a store counts them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The owner.
+    pub owner: String,
+    /// The type.
+    pub memory_type: String,
+    /// How many stand.
+    pub standing: u64,
+    /// How many were deleted.
+    pub deleted: u64,
+}

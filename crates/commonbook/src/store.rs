@@ -1,0 +1,223 @@
+//! The contract with a store, whole: what every store keeps, and the laws it keeps it by.
+//!
+//! # Laws
+//! - **A write is whole or nothing.** A verb is a closure over a [`Transaction`]; when it fails or
+//!   panics, nothing of it is kept. `tests/conformance` holds every law below on every store.
+//! - **Answered means durable.** [`Store::run_write`] returns after its commit is on disk.
+//! - **A write may be run again.** The engine may retry a closure whole; it must not act outside.
+//! - **Writes are one after the other** in a workspace; its journal's sequences are 1, 2, 3 …
+//! - **A read is a snapshot**, and sees every write that was answered before it began.
+//! - **Sight is in the query.** Whatever reads memories takes a [`Sight`], and neither gives nor
+//!   counts what it does not see.
+
+pub mod sqlite;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use crate::access::Sight;
+use crate::agent::{Agent, AgentRecord};
+use crate::caller::Caller;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, NewEvent};
+use crate::id::MemoryId;
+use crate::memory::{Memory, Order};
+use crate::search::{Filter, WordSearch};
+use crate::stats::Count;
+use crate::workspace::Workspace;
+
+/// A write as a store carries it out: run inside a transaction, run again if the engine says so.
+pub type Write = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
+
+/// A read as a store carries it out, on a snapshot.
+pub type Read<'a> = Box<dyn FnMut(&dyn Transaction) -> Result<()> + 'a>;
+
+/// A place where memories are kept.
+pub trait Store: Send + Sync + 'static {
+    /// Runs a write; returns when it is durable.
+    ///
+    /// # Errors
+    /// What the write answers, `unavailable` when the engine cannot commit, `internal` when the
+    /// write panics. Nothing is kept then.
+    fn run_write(&self, write: Write) -> Result<()>;
+
+    /// Runs a read on a snapshot.
+    ///
+    /// # Errors
+    /// What the read answers, `unavailable` when the engine cannot be read.
+    fn run_read(&self, read: Read<'_>) -> Result<()>;
+
+    /// Looks the whole store through for damage; answers one line a finding, none when it is whole.
+    ///
+    /// # Errors
+    /// `unavailable` when the engine cannot be read.
+    fn check(&self) -> Result<Vec<String>>;
+
+    /// Bytes on disk, everything together.
+    ///
+    /// # Errors
+    /// `unavailable` when the engine cannot tell.
+    fn disk_bytes(&self) -> Result<u64>;
+
+    /// Makes sure that nothing of what was purged is left in the store's files.
+    ///
+    /// # Errors
+    /// `unavailable` when a reader keeps the engine from it; the next call tries again.
+    fn scrub(&self) -> Result<()>;
+}
+
+impl dyn Store {
+    /// Runs a write and answers what it answers.
+    ///
+    /// # Errors
+    /// As [`Store::run_write`].
+    pub fn write<T: Send + 'static>(
+        &self,
+        mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let answer = Arc::new(Mutex::new(None));
+        let slot = Arc::clone(&answer);
+        self.run_write(Box::new(move |tx| {
+            let value = act(tx)?;
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            Ok(())
+        }))?;
+        let value = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        value.ok_or_else(unrun)
+    }
+
+    /// Runs a read and answers what it answers.
+    ///
+    /// # Errors
+    /// As [`Store::run_read`].
+    pub fn read<T>(&self, mut look: impl FnMut(&dyn Transaction) -> Result<T>) -> Result<T> {
+        let mut answer = None;
+        self.run_read(Box::new(|tx| {
+            answer = Some(look(tx)?);
+            Ok(())
+        }))?;
+        answer.ok_or_else(unrun)
+    }
+}
+
+fn unrun() -> Error {
+    Error::new(ErrorKind::Internal, "the store answered without running the request")
+}
+
+/// One transaction: everything a verb can do to rows. Reading takes it shared, changing exclusive.
+pub trait Transaction: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows {}
+
+impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows> Transaction for T {}
+
+/// The rows of memories.
+pub trait MemoryRows {
+    /// The memory of this id in sight, deleted or not.
+    fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>>;
+
+    /// At most `limit` ids in sight from `first` to `last`, in order, deleted or not.
+    fn memory_ids(
+        &self,
+        sight: &Sight,
+        range: (MemoryId, MemoryId),
+        limit: u32,
+    ) -> Result<Vec<MemoryId>>;
+
+    /// At most `limit` memories in sight, in this order, with the place of each in its journal,
+    /// from beyond the given place on.
+    fn memories(
+        &self,
+        sight: &Sight,
+        filter: &Filter,
+        from: (Order, Option<u64>),
+        limit: u32,
+    ) -> Result<Vec<(u64, Memory)>>;
+
+    /// Memories in sight that match any of the words, best first, with their scores; and how many
+    /// match in all.
+    fn search(&self, sight: &Sight, search: &WordSearch) -> Result<(Vec<(f64, Memory)>, u64)>;
+
+    /// Memories in sight, counted by owner and type.
+    fn counts(&self, sight: &Sight) -> Result<Vec<Count>>;
+
+    /// What this memory was before each of its changes, oldest first, of what is in sight.
+    fn earlier(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>>;
+
+    /// Whether a memory of this id, or of this import fingerprint, is in the workspace, in
+    /// anybody's sight or not: what keeps a second import from doubling it.
+    fn was_imported(&self, memory: &Memory) -> Result<bool>;
+
+    /// Keeps a new memory; `sequence` is the place of its event in the journal.
+    fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()>;
+
+    /// Puts `after` in the place of `before`, which is kept as an earlier revision.
+    fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()>;
+
+    /// Removes a memory with its earlier revisions, the words of the index and kept answers.
+    fn purge_memory(&mut self, memory: &Memory) -> Result<()>;
+
+    /// At most `limit` memories of every workspace that were deleted before this time: for the
+    /// sweep, which shows them to nobody.
+    fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>>;
+}
+
+/// The rows of the journal.
+pub trait EventRows {
+    /// Appends an event at the end of its workspace's journal, and answers its place there.
+    fn append_event(&mut self, event: &NewEvent) -> Result<u64>;
+
+    /// At most `limit` events in sight after this place, oldest first.
+    fn events(&self, sight: &Sight, after: u64, limit: u32) -> Result<Vec<Event>>;
+
+    /// How many events are in sight.
+    fn event_count(&self, sight: &Sight) -> Result<u64>;
+}
+
+/// The rows of the agent registry.
+pub trait AgentRows {
+    /// Notes that this caller was here.
+    fn see_agent(&mut self, caller: &Caller, at: Timestamp) -> Result<()>;
+
+    /// Every agent of the workspace by name, with how many of its memories are in sight.
+    fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>>;
+}
+
+/// The answers that are kept under idempotency keys.
+pub trait AnswerRows {
+    /// The answer kept under this key.
+    fn kept_answer(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        key: &str,
+    ) -> Result<Option<KeptAnswer>>;
+
+    /// Keeps an answer under this key.
+    fn keep_answer(
+        &mut self,
+        workspace: &Workspace,
+        agent: &Agent,
+        key: &str,
+        answer: &KeptAnswer,
+    ) -> Result<()>;
+
+    /// Drops the answers kept before this time.
+    fn drop_answers(&mut self, before: Timestamp) -> Result<()>;
+}
+
+/// An answer that was given once and is given again for the same request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// The fingerprint of the request.
+    pub request_sha256: String,
+    /// The answer, as JSON.
+    pub answer: String,
+    /// When it was given.
+    pub at: Timestamp,
+}
+
+/// The rows of workspaces.
+pub trait WorkspaceRows {
+    /// Every workspace that something was ever kept in, by name.
+    fn workspaces(&self) -> Result<Vec<Workspace>>;
+}

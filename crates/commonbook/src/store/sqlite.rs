@@ -1,0 +1,199 @@
+//! The store in one SQLite file: durable, shared by several processes, with nothing to run.
+//!
+//! One thread writes (see [`writer`]); reads run on a small pool of read-only connections, each in
+//! a transaction of its own, so that a read is a snapshot.
+
+mod access;
+mod agent;
+mod answer;
+mod event;
+mod memory;
+mod open;
+mod search;
+mod workspace;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rusqlite::ffi::ErrorCode;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{Read, Store, Write};
+use writer::Writer;
+
+/// Idle read connections that are kept.
+const IDLE_READERS: usize = 8;
+
+/// A store in one SQLite file.
+pub struct SqliteStore {
+    path: PathBuf,
+    readers: Mutex<Vec<Connection>>,
+    /// Started by the first write: a process that only reads opens nothing for writing.
+    writer: OnceLock<Writer>,
+    starting: Mutex<()>,
+}
+
+impl SqliteStore {
+    /// Opens the file, which is made, or brought up to date, where that is needed.
+    ///
+    /// # Errors
+    /// `unavailable` when the file is damaged, was written by a newer version, or cannot be
+    /// opened. It is then left as it is.
+    pub fn open(path: &Path) -> Result<Arc<Self>> {
+        let first = open::prepared(path)?;
+        Ok(Arc::new(Self {
+            path: path.to_owned(),
+            readers: Mutex::new(vec![first]),
+            writer: OnceLock::new(),
+            starting: Mutex::new(()),
+        }))
+    }
+
+    /// The path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn writer(&self) -> Result<&Writer> {
+        let _one_at_a_time = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = self.writer.get() {
+            return Ok(writer);
+        }
+        let writer = Writer::start(open::for_writing(&self.path)?)?;
+        Ok(self.writer.get_or_init(|| writer))
+    }
+
+    fn with_reader<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open::for_reading(&self.path)?,
+        };
+        let answer = act(&connection);
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < IDLE_READERS && connection.is_autocommit() {
+            readers.push(connection);
+        }
+        answer
+    }
+}
+
+impl Store for SqliteStore {
+    fn run_write(&self, write: Write) -> Result<()> {
+        self.writer()?.run(write)
+    }
+
+    fn run_read(&self, mut read: Read<'_>) -> Result<()> {
+        self.with_reader(|connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            read(&SqliteTransaction { connection: &snapshot })
+        })
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        self.with_reader(|connection| {
+            let mut statement = connection.prepare("PRAGMA integrity_check")?;
+            let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+            let findings: Result<Vec<_>, _> = lines.collect();
+            Ok(findings?.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+
+    fn disk_bytes(&self) -> Result<u64> {
+        let size = |ending: &str| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(ending);
+            std::fs::metadata(name).map_or(0, |file| file.len())
+        };
+        Ok(["", "-wal", "-shm"].into_iter().map(size).sum())
+    }
+
+    fn scrub(&self) -> Result<()> {
+        let connection = open::for_writing(&self.path)?;
+        let busy: i64 =
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        match busy {
+            0 => Ok(()),
+            _ => Err(Error::new(
+                ErrorKind::Unavailable,
+                "a reader keeps the write-ahead log from being emptied",
+            )),
+        }
+    }
+}
+
+/// The rows of one SQLite file, inside a transaction that somebody else ends.
+pub(crate) struct SqliteTransaction<'c> {
+    connection: &'c Connection,
+}
+
+impl SqliteTransaction<'_> {
+    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
+        Ok(self.connection.prepare_cached(sql)?.execute(params)?)
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params, map)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.connection.prepare_cached(sql)?.query_row(params, map).optional()?)
+    }
+}
+
+/// What the engine says, in the words of the domain. Nothing was written when it says so.
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        let code = error.sqlite_error_code();
+        let (kind, message, hint) = match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+                ErrorKind::Unavailable,
+                "another process keeps the store busy".to_owned(),
+                Some("Nothing was written. Try again in a moment."),
+            ),
+            Some(ErrorCode::DiskFull) => (
+                ErrorKind::Unavailable,
+                "the disk is full".to_owned(),
+                Some("Nothing was written. Make room, then try again."),
+            ),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
+                ErrorKind::Unavailable,
+                format!("the store is damaged: {error}"),
+                Some("Run `commonbook doctor`, and restore the file from a copy."),
+            ),
+            Some(
+                ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::SystemIoFailure,
+            ) => (
+                ErrorKind::Unavailable,
+                format!("the store cannot be used: {error}"),
+                Some(
+                    "Look at the home folder's permissions and its disk; `commonbook doctor` helps.",
+                ),
+            ),
+            _ => (ErrorKind::Internal, "the store failed".to_owned(), None),
+        };
+        let mapped = Self::new(kind, message).because(error);
+        match hint {
+            Some(hint) => mapped.hint(hint),
+            None => mapped,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The SQL of the agent registry.
+
+use jiff::Timestamp;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::memory::{text, time};
+use crate::access::Sight;
+use crate::agent::AgentRecord;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::store::AgentRows;
+use crate::workspace::Workspace;
+
+impl AgentRows for SqliteTransaction<'_> {
+    fn see_agent(&mut self, caller: &Caller, at: Timestamp) -> Result<()> {
+        let at = at.as_millisecond();
+        self.execute(
+            "INSERT INTO agent (workspace, name, first_seen, last_seen, device, client) \
+             VALUES (?1, ?2, ?3, ?3, ?4, ?5) \
+             ON CONFLICT (workspace, name) DO UPDATE SET \
+                 last_seen = max(last_seen, excluded.last_seen), \
+                 device = coalesce(excluded.device, device), \
+                 client = coalesce(excluded.client, client)",
+            (caller.workspace.as_str(), caller.agent.as_str(), at, &caller.device, &caller.client),
+        )?;
+        Ok(())
+    }
+
+    fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {
+        let sql = format!(
+            "WITH seen AS (SELECT m.owner AS owner, count(*) AS memories FROM memory m \
+                           WHERE {SEEN} AND m.deleted_at IS NULL GROUP BY m.owner) \
+             SELECT a.*, coalesce(seen.memories, 0) AS memory_count \
+             FROM agent a LEFT JOIN seen ON seen.owner = a.name \
+             WHERE a.workspace = :workspace ORDER BY a.name"
+        );
+        let name = workspace.as_str();
+        let seen = SightParams::of(sight);
+        self.all(&sql, &*seen.with(&[(":workspace", &name)]), |row| {
+            Ok(AgentRecord {
+                agent: text(row, "name")?,
+                first_seen: time(row.get("first_seen")?),
+                last_seen: time(row.get("last_seen")?),
+                device: row.get("device")?,
+                client: row.get("client")?,
+                memory_count: row.get("memory_count")?,
+            })
+        })
+    }
+}

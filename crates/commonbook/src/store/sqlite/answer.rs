@@ -1,0 +1,59 @@
+//! The SQL of answers kept under idempotency keys.
+
+use jiff::Timestamp;
+
+use super::SqliteTransaction;
+use super::memory::time;
+use crate::agent::Agent;
+use crate::error::Result;
+use crate::store::{AnswerRows, KeptAnswer};
+use crate::workspace::Workspace;
+
+impl AnswerRows for SqliteTransaction<'_> {
+    fn kept_answer(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        key: &str,
+    ) -> Result<Option<KeptAnswer>> {
+        self.one(
+            "SELECT request_sha256, answer, at FROM answer \
+             WHERE workspace = ?1 AND agent = ?2 AND key = ?3",
+            (workspace.as_str(), agent.as_str(), key),
+            |row| {
+                Ok(KeptAnswer {
+                    request_sha256: row.get(0)?,
+                    answer: row.get(1)?,
+                    at: time(row.get(2)?),
+                })
+            },
+        )
+    }
+
+    fn keep_answer(
+        &mut self,
+        workspace: &Workspace,
+        agent: &Agent,
+        key: &str,
+        answer: &KeptAnswer,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO answer (workspace, agent, key, request_sha256, answer, at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (
+                workspace.as_str(),
+                agent.as_str(),
+                key,
+                &answer.request_sha256,
+                &answer.answer,
+                answer.at.as_millisecond(),
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn drop_answers(&mut self, before: Timestamp) -> Result<()> {
+        self.execute("DELETE FROM answer WHERE at < ?1", [before.as_millisecond()])?;
+        Ok(())
+    }
+}

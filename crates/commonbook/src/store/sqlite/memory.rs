@@ -1,0 +1,330 @@
+//! The SQL of memories.
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::{ToSql, Type, Value};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::open::importance;
+use crate::access::Sight;
+use crate::caller::Door;
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::MemoryId;
+use crate::memory::{Memory, Order};
+use crate::search::{Filter, WordSearch};
+use crate::stats::Count;
+use crate::store::MemoryRows;
+
+/// What [`Filter`] asks for, of a row `m`.
+pub(super) const FILTER: &str = "\
+    (:owner IS NULL OR m.owner = :owner) \
+    AND (:type IS NULL OR m.memory_type = :type) \
+    AND (:session IS NULL OR m.session = :session) \
+    AND (:importance IS NULL OR m.importance >= :importance) \
+    AND (:topic IS NULL OR EXISTS (SELECT 1 FROM json_each(m.topics) t \
+         WHERE t.value = :topic OR lower(t.value) = lower(:topic))) \
+    AND (m.deleted_at IS NOT NULL) = :deleted";
+
+/// The parameters that [`FILTER`] needs.
+pub(super) struct FilterParams<'f> {
+    filter: &'f Filter,
+    importance: Option<i64>,
+}
+
+impl<'f> FilterParams<'f> {
+    pub(super) fn of(filter: &'f Filter) -> Self {
+        Self { filter, importance: filter.importance.map(|importance| importance as i64) }
+    }
+
+    pub(super) fn list(&self) -> [(&str, &dyn ToSql); 6] {
+        [
+            (":owner", &self.filter.owner),
+            (":type", &self.filter.memory_type),
+            (":session", &self.filter.session),
+            (":importance", &self.importance),
+            (":topic", &self.filter.topic),
+            (":deleted", &self.filter.deleted),
+        ]
+    }
+}
+
+impl MemoryRows for SqliteTransaction<'_> {
+    fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
+        let sql = format!("SELECT m.* FROM memory m WHERE {SEEN} AND m.id = :id");
+        let seen = SightParams::of(sight);
+        self.one(&sql, &*seen.with(&[(":id", &id.to_string())]), from_row)
+    }
+
+    fn memory_ids(
+        &self,
+        sight: &Sight,
+        (first, last): (MemoryId, MemoryId),
+        limit: u32,
+    ) -> Result<Vec<MemoryId>> {
+        let sql = format!(
+            "SELECT m.id FROM memory m WHERE {SEEN} AND m.id BETWEEN :first AND :last \
+             ORDER BY m.id LIMIT :limit"
+        );
+        let seen = SightParams::of(sight);
+        let (first, last) = (first.to_string(), last.to_string());
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":first", &first), (":last", &last), (":limit", &limit)];
+        self.all(&sql, &*seen.with(&more), |row| text(row, "id"))
+    }
+
+    fn memories(
+        &self,
+        sight: &Sight,
+        filter: &Filter,
+        (order, from): (Order, Option<u64>),
+        limit: u32,
+    ) -> Result<Vec<(u64, Memory)>> {
+        let (beyond, direction, start) = match order {
+            Order::Newest => ("<", "DESC", i64::MAX as u64),
+            Order::Oldest => (">", "ASC", 0),
+        };
+        let sql = format!(
+            "SELECT m.* FROM memory m WHERE {SEEN} AND {FILTER} AND m.sequence {beyond} :from \
+             ORDER BY m.sequence {direction} LIMIT :limit"
+        );
+        let from = from.unwrap_or(start);
+        let (seen, filter) = (SightParams::of(sight), FilterParams::of(filter));
+        let mut params = seen.with(&filter.list());
+        params.push((":from", &from));
+        params.push((":limit", &limit));
+        self.all(&sql, &*params, |row| Ok((row.get("sequence")?, from_row(row)?)))
+    }
+
+    fn search(&self, sight: &Sight, search: &WordSearch) -> Result<(Vec<(f64, Memory)>, u64)> {
+        self.search_words(sight, search)
+    }
+
+    fn counts(&self, sight: &Sight) -> Result<Vec<Count>> {
+        let sql = format!(
+            "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
+                    count(*) FILTER (WHERE m.deleted_at IS NOT NULL) \
+             FROM memory m WHERE {SEEN} GROUP BY 1, 2 ORDER BY 1, 2"
+        );
+        self.all(&sql, &*SightParams::of(sight).with(&[]), |row| {
+            Ok(Count {
+                owner: row.get(0)?,
+                memory_type: row.get(1)?,
+                standing: row.get(2)?,
+                deleted: row.get(3)?,
+            })
+        })
+    }
+
+    fn earlier(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
+        let sql = "SELECT snapshot FROM revision \
+                   WHERE workspace = ?1 AND memory = ?2 ORDER BY revision";
+        let mut earlier = Vec::new();
+        for workspace in &sight.workspaces {
+            let params = [workspace.as_str(), &id.to_string()];
+            let snapshots: Vec<Memory> = self.all(sql, params, |row| json(row, "snapshot"))?;
+            earlier.extend(snapshots.into_iter().filter(|memory| sight.sees(memory)));
+        }
+        Ok(earlier)
+    }
+
+    fn was_imported(&self, memory: &Memory) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND id = ?2) \
+                   OR (?3 IS NOT NULL AND \
+                       EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND imported = ?3))";
+        let params = (memory.workspace.as_str(), memory.id.to_string(), imported(memory));
+        Ok(self.one(sql, params, |row| row.get(0))?.unwrap_or(false))
+    }
+
+    fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
+        let columns = columns(memory)?;
+        let mut names: Vec<&str> = columns.iter().map(|(name, _)| &name[1..]).collect();
+        let mut params = by_name(&columns);
+        names.push("sequence");
+        params.push((":sequence", &sequence));
+        let sql =
+            format!("INSERT INTO memory ({}) VALUES (:{})", names.join(", "), names.join(", :"));
+        self.execute(&sql, &*params)?;
+        self.learn_words(memory)
+    }
+
+    fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()> {
+        self.execute(
+            "INSERT INTO revision (workspace, memory, revision, snapshot) VALUES (?1, ?2, ?3, ?4)",
+            (before.workspace.as_str(), before.id.to_string(), before.revision, encoded(before)?),
+        )?;
+        let columns = columns(after)?;
+        let sets: Vec<String> =
+            columns.iter().map(|(name, _)| format!("{} = {name}", &name[1..])).collect();
+        let sql = format!(
+            "UPDATE memory SET {} WHERE workspace = :workspace AND id = :id",
+            sets.join(", ")
+        );
+        let reworded = words(before) != words(after);
+        if reworded {
+            self.forget_words(before)?;
+        }
+        self.execute(&sql, &*by_name(&columns))?;
+        if reworded {
+            self.learn_words(after)?;
+        }
+        Ok(())
+    }
+
+    fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
+        self.forget_words(memory)?;
+        let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
+        self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
+        self.execute(
+            "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2",
+            (workspace, &id),
+        )?;
+        self.execute(
+            "DELETE FROM answer WHERE workspace = ?1 AND instr(answer, ?2)",
+            (workspace, &id),
+        )?;
+        // The event that kept it named its topics.
+        self.execute(
+            "UPDATE event SET topics = '[]' WHERE workspace = ?1 AND subject = ?2",
+            (workspace, &id),
+        )?;
+        Ok(())
+    }
+
+    fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>> {
+        let sql = "SELECT m.* FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2";
+        self.all(sql, (time.as_millisecond(), limit), from_row)
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Puts the words of a memory, as its row has them, into the index.
+    fn learn_words(&self, memory: &Memory) -> Result<()> {
+        self.execute(
+            "INSERT INTO memory_words (rowid, title, topics, summary, text) \
+             SELECT number, title, topics, summary, text FROM memory \
+             WHERE workspace = ?1 AND id = ?2",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        Ok(())
+    }
+
+    /// Takes the words of a memory, as its row has them, out of the index.
+    fn forget_words(&self, memory: &Memory) -> Result<()> {
+        self.execute(
+            "INSERT INTO memory_words (memory_words, rowid, title, topics, summary, text) \
+             SELECT 'delete', number, title, topics, summary, text FROM memory \
+             WHERE workspace = ?1 AND id = ?2",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        Ok(())
+    }
+}
+
+/// What of a memory is in the word index.
+fn words(memory: &Memory) -> (Option<&str>, &[String], Option<&str>, &str) {
+    (memory.title.as_deref(), &memory.topics, memory.summary.as_deref(), &memory.text)
+}
+
+/// The fingerprint by which a second import knows the memory.
+fn imported(memory: &Memory) -> Option<&str> {
+    (memory.source.how == Door::Import).then_some(memory.source.sha256.as_str())
+}
+
+/// Every column of a memory's row but its number and sequence, as parameters.
+fn columns(memory: &Memory) -> Result<Vec<(&'static str, Value)>> {
+    let millis = |time: Option<Timestamp>| Value::from(time.map(Timestamp::as_millisecond));
+    Ok(vec![
+        (":workspace", memory.workspace.to_string().into()),
+        (":id", memory.id.to_string().into()),
+        (":owner", memory.owner.to_string().into()),
+        (":user_id", memory.user_id.clone().into()),
+        (":memory_type", memory.memory_type.to_string().into()),
+        (":title", memory.title.clone().into()),
+        (":text", memory.text.clone().into()),
+        (":summary", memory.summary.clone().into()),
+        (":topics", encoded(&memory.topics)?.into()),
+        (":importance", (memory.importance as i64).into()),
+        (":sharing", memory.sharing.to_string().into()),
+        (":session", memory.session.clone().into()),
+        (":source", encoded(&memory.source)?.into()),
+        (":trust", memory.trust.to_string().into()),
+        (":metadata", encoded(&memory.metadata)?.into()),
+        (":recorded_at", memory.recorded_at.as_millisecond().into()),
+        (":revised_at", memory.revised_at.as_millisecond().into()),
+        (":revised_by", memory.revised_by.to_string().into()),
+        (":revision", i64::try_from(memory.revision).unwrap_or(i64::MAX).into()),
+        (":valid_from", millis(memory.valid_from)),
+        (":valid_until", millis(memory.valid_until)),
+        (":superseded_by", memory.superseded_by.map(|id| id.to_string()).into()),
+        (":deleted_at", millis(memory.deleted_at)),
+        (":imported", imported(memory).map(str::to_owned).into()),
+    ])
+}
+
+fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn ToSql)> {
+    columns.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
+}
+
+/// A memory out of its row.
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    Ok(Memory {
+        id: text(row, "id")?,
+        workspace: text(row, "workspace")?,
+        owner: text(row, "owner")?,
+        user_id: row.get("user_id")?,
+        memory_type: text(row, "memory_type")?,
+        title: row.get("title")?,
+        text: row.get("text")?,
+        summary: row.get("summary")?,
+        topics: json(row, "topics")?,
+        importance: importance(row.get("importance")?),
+        sharing: text(row, "sharing")?,
+        session: row.get("session")?,
+        source: json(row, "source")?,
+        trust: text(row, "trust")?,
+        metadata: json(row, "metadata")?,
+        recorded_at: time(row.get("recorded_at")?),
+        revised_at: time(row.get("revised_at")?),
+        revised_by: text(row, "revised_by")?,
+        revision: row.get("revision")?,
+        valid_from: row.get::<_, Option<i64>>("valid_from")?.map(time),
+        valid_until: row.get::<_, Option<i64>>("valid_until")?.map(time),
+        superseded_by: match row.get_ref("superseded_by")?.data_type() {
+            Type::Null => None,
+            _ => Some(text(row, "superseded_by")?),
+        },
+        deleted_at: row.get::<_, Option<i64>>("deleted_at")?.map(time),
+    })
+}
+
+/// A noun out of a column that holds it as plain text.
+pub(super) fn text<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))
+}
+
+/// A noun out of a column that holds it as JSON.
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    serde_json::from_str(text).map_err(|error| unreadable(row, column, error))
+}
+
+fn unreadable(row: &Row<'_>, column: &str, error: serde_json::Error) -> rusqlite::Error {
+    let place = row.as_ref().column_index(column).unwrap_or(0);
+    rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error))
+}
+
+/// A time out of its milliseconds.
+pub(super) fn time(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// A noun as JSON for a column.
+pub(super) fn encoded(noun: &impl Serialize) -> Result<String> {
+    serde_json::to_string(noun).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a row could not be encoded").because(error)
+    })
+}

@@ -1,0 +1,224 @@
+//! Opening the file: refusing what is damaged or newer, making what is missing.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::Importance;
+use crate::{limits, search};
+
+mod migrations {
+    refinery::embed_migrations!("src/store/sqlite/migrations");
+}
+
+/// How every SQLite file begins (file format, section 1.3).
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Statements that a connection keeps prepared.
+const STATEMENTS: usize = 64;
+
+/// Pages of the write-ahead log after which it is copied back: 16 MiB.
+const CHECKPOINT_PAGES: u32 = 4096;
+
+/// A connection for reading, to a file that is whole and up to date.
+pub(super) fn prepared(path: &Path) -> Result<Connection> {
+    let version = version(path)?;
+    let newest = newest_version();
+    if version > newest {
+        return Err(refused(
+            path,
+            &format!(
+                "was written by a newer Commonbook (its schema is {version}, and this one knows {newest})"
+            ),
+            "Use the newer commonbook; the file was left as it is.",
+        ));
+    }
+    if version < newest {
+        migrate(path)?;
+    }
+    for_reading(path)
+}
+
+/// The schema's version in the file, 0 where there is none yet. Changes nothing.
+fn version(path: &Path) -> Result<i64> {
+    if !begins_well(path)? {
+        return Ok(0);
+    }
+    let connection = for_reading(path)?;
+    let known: i64 = connection.query_row(
+        "SELECT count(*) FROM sqlite_schema WHERE name = 'refinery_schema_history'",
+        [],
+        |row| row.get(0),
+    )?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (known, tables) {
+        (0, 0) => Ok(0),
+        (0, _) => Err(refused(
+            path,
+            "is a database of another program",
+            "Name another home folder; the file was left as it is.",
+        )),
+        _ => Ok(connection.query_row(
+            "SELECT coalesce(max(version), 0) FROM refinery_schema_history",
+            [],
+            |row| row.get(0),
+        )?),
+    }
+}
+
+/// Whether there is a file with something in it, which then looks like a whole SQLite file.
+fn begins_well(path: &Path) -> Result<bool> {
+    let mut header = [0; 100];
+    let length = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(unusable(path, error)),
+        Ok(mut file) => {
+            let length = file.metadata().map_err(|error| unusable(path, error))?.len();
+            if length == 0 {
+                return Ok(false);
+            }
+            file.read_exact(&mut header).map_err(|_| damaged(path))?;
+            length
+        }
+    };
+    let number = |at: usize| {
+        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        u64::from(u32::from_be_bytes(bytes))
+    };
+    let page_size = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
+        1 => 65_536,
+        size => size,
+    };
+    // The page count holds when it was written with the last change (section 1.3.7); what is
+    // missing then may still stand in the write-ahead log, if there is one.
+    let pages_known = number(24) == number(92);
+    let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    let too_short = pages_known && !logged && number(28) * page_size > length;
+    if header.starts_with(MAGIC) && !too_short { Ok(true) } else { Err(damaged(path)) }
+}
+
+/// Brings the schema up to date, one process at a time.
+fn migrate(path: &Path) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        private_folder(folder).map_err(|error| unusable(folder, error))?;
+    }
+    let lock_path = beside(path, ".lock");
+    let lock = File::create(&lock_path).map_err(|error| unusable(&lock_path, error))?;
+    lock.lock().map_err(|error| unusable(&lock_path, error))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    private_file(path).map_err(|error| unusable(path, error))?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    tune(&connection)?;
+    migrations::migrations::runner().run(&mut connection).map_err(|error| {
+        Error::new(ErrorKind::Unavailable, "the store could not be brought up to date")
+            .hint("Nothing was changed; run `commonbook doctor`.")
+            .because(error)
+    })?;
+    Ok(())
+}
+
+/// A connection that reads, and cannot write.
+pub(super) fn for_reading(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.create_scalar_function(
+        "commonbook_score",
+        3,
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
+        |given| {
+            let importance = importance(given.get(1)?);
+            Ok(search::score(given.get(0)?, importance, given.get(2)?))
+        },
+    )?;
+    Ok(connection)
+}
+
+/// A connection that writes.
+pub(super) fn for_writing(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    tune(&connection)?;
+    Ok(connection)
+}
+
+fn tune(connection: &Connection) -> Result<()> {
+    connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Answered means on disk: every commit is synced.
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    // What is purged is overwritten, not only unlinked.
+    connection.pragma_update(None, "secure_delete", "on")?;
+    Ok(())
+}
+
+/// An importance out of its number in rows.
+pub(super) fn importance(number: usize) -> Importance {
+    Importance::ALL.get(number).copied().unwrap_or(Importance::Normal)
+}
+
+fn newest_version() -> i64 {
+    let runner = migrations::migrations::runner();
+    runner
+        .get_migrations()
+        .iter()
+        .map(|migration| i64::from(migration.version()))
+        .max()
+        .unwrap_or(0)
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(ending);
+    name.into()
+}
+
+fn refused(path: &Path, reason: &str, hint: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("{} {reason}", path.display())).hint(hint)
+}
+
+fn damaged(path: &Path) -> Error {
+    refused(
+        path,
+        "is damaged, or is no Commonbook store",
+        "Restore it from a copy, or name another home folder; the file was left as it is.",
+    )
+}
+
+fn unusable(path: &Path, error: std::io::Error) -> Error {
+    refused(path, &format!("cannot be used: {error}"), "Look at its permissions and its disk.")
+        .because(error)
+}
+
+#[cfg(unix)]
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(unix)]
+fn private_file(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+#[cfg(not(unix))]
+fn private_file(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}

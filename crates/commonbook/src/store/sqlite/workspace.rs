@@ -1,0 +1,13 @@
+//! The SQL of workspaces.
+
+use super::SqliteTransaction;
+use super::memory::text;
+use crate::error::Result;
+use crate::store::WorkspaceRows;
+use crate::workspace::Workspace;
+
+impl WorkspaceRows for SqliteTransaction<'_> {
+    fn workspaces(&self) -> Result<Vec<Workspace>> {
+        self.all("SELECT name FROM workspace ORDER BY name", [], |row| text(row, "name"))
+    }
+}
