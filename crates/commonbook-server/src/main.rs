@@ -1,2 +1,211 @@
-//! x
-fn main() {}
+//! The program: one binary that serves, speaks MCP, and is the command line.
+
+mod bench;
+mod call;
+mod caller;
+mod cli;
+mod config;
+mod demo;
+mod mcp;
+mod output;
+mod rest;
+mod serve;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Command, FromArgMatches, Subcommand};
+use commonbook::Commonbook;
+use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::store::sqlite::SqliteStore;
+use tracing_subscriber::EnvFilter;
+
+use crate::caller::Heard;
+use crate::config::Config;
+use crate::mcp::{McpDoor, Tools};
+
+/// The commands that are no verbs.
+#[derive(Debug, Subcommand)]
+enum Program {
+    /// Serve REST, and MCP over HTTP, on one address
+    Serve(serve::Serve),
+    /// Speak MCP over standard input and output, for a client that starts this program
+    Mcp(Stdio),
+    /// Show what it is for: two agents remember things for each other, in a temporary home
+    Demo(demo::Demo),
+    /// Take in memories or conversations from a file; a second run adds nothing twice
+    Import(cli::Import),
+    /// Write every memory of the workspace that you may see, as lines that `import` takes
+    Export(cli::Export),
+    /// Look the store through for damage
+    Doctor(cli::Doctor),
+    /// Measure, and print what was measured on which data
+    Bench(bench::Bench),
+    /// Print a surface as the golden files have it
+    #[command(hide = true)]
+    Surface(Surface),
+}
+
+/// How a client is served over the standard streams.
+#[derive(Debug, Args)]
+struct Stdio {
+    /// The client's name, where it should be another than the client's own
+    #[arg(long)]
+    client: Option<String>,
+    /// The MCP tools that are offered
+    #[arg(long, value_enum, default_value_t)]
+    tools: Tools,
+}
+
+/// A surface that a golden file holds.
+#[derive(Debug, Args)]
+struct Surface {
+    /// Which one
+    #[arg(value_parser = ["openapi", "tools", "events", "cli-help"])]
+    name: String,
+}
+
+fn command() -> Command {
+    let command = Command::new("commonbook")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    let about = "The memory that many AI agents hold in common";
+    Program::augment_subcommands(cli::commands(command)).about(about).long_about(None)
+}
+
+fn main() -> ExitCode {
+    let as_json = std::env::args_os().any(|argument| argument == "--json");
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) if !error.use_stderr() => {
+            output::line(error.render().to_string().trim_end());
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => return output::failure(&misused(&error), as_json),
+    };
+    let mut config = Config::read();
+    if let Some(home) = matches.get_one::<String>("home") {
+        config.home = Some(home.into());
+    }
+    log(&config, matches.get_flag("log-json"));
+    match run(&matches, config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::failure(&error, as_json),
+    }
+}
+
+fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
+    let Some((name, own)) = matches.subcommand() else { return Ok(()) };
+    let open = || open(&config);
+    if let Some(done) = cli::run(name, own, &config, open) {
+        return done;
+    }
+    let as_json = own.get_flag("json");
+    match Program::from_arg_matches(matches).map_err(|error| misused(&error))? {
+        Program::Serve(serve) => {
+            let book = open()?;
+            let mut config = config;
+            // The flags stand for the environment of those who call over HTTP.
+            let heard = cli::heard(own);
+            config.workspace = heard.workspace.or(config.workspace);
+            config.agent = heard.agent.or(config.agent);
+            runtime()?.block_on(serve.run(book, Arc::new(config)))
+        }
+        Program::Mcp(stdio) => speak(&stdio, cli::heard(own), open()?, config),
+        Program::Demo(demo) => demo.run(),
+        Program::Import(import) => {
+            let caller = cli::who(own, &config)?;
+            let given = own.contains_id("workspace") || config.workspace.is_some();
+            let into = given.then(|| caller.workspace.clone());
+            import.run(&open()?, &caller, into.as_ref(), as_json)
+        }
+        Program::Export(export) => export.run(&open()?, &cli::who(own, &config)?),
+        Program::Doctor(doctor) => doctor.run(&config, open, as_json),
+        Program::Bench(bench) => bench.run(),
+        Program::Surface(surface) => {
+            output::line(&print(&surface.name));
+            Ok(())
+        }
+    }
+}
+
+fn open(config: &Config) -> Result<Commonbook> {
+    let store = SqliteStore::open(&config.store()?)?;
+    Ok(Commonbook::new(store))
+}
+
+fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Result<()> {
+    let client = stdio.client.clone().map(|name| (name, String::new()));
+    let near = config.nearest_workspace()?;
+    let door = McpDoor::new(book.clone(), Arc::new(config), stdio.tools)
+        .knowing(Heard { client, ..heard }, near);
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        tokio::spawn(serve::sweep_hourly(book));
+        mcp::serve_stdio(door, serve::told_to_stop()).await
+    });
+    // A read of standard input cannot be ended from here; it holds nothing.
+    runtime.shutdown_background();
+    served.map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("the client broke off: {error}"))
+    })
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| {
+        Error::new(ErrorKind::Internal, "the runtime could not be started").because(error)
+    })
+}
+
+/// Logs to standard error: standard output belongs to answers.
+fn log(config: &Config, as_json: bool) {
+    let filter = config.log.as_deref().unwrap_or("warn,commonbook=info");
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if as_json {
+        log.json().init();
+    } else {
+        log.with_ansi(output::is_terminal()).init();
+    }
+}
+
+/// A command line that is wrong, in the words of every other error.
+fn misused(error: &clap::Error) -> Error {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let details: Vec<&str> = lines
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .collect();
+    let message = [&[first.trim_start_matches("error: ")], details.as_slice()].concat().join(" ");
+    Error::new(ErrorKind::Invalid, message).hint("`commonbook help COMMAND` tells what it takes.")
+}
+
+fn print(surface: &str) -> String {
+    let pretty =
+        |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    match surface {
+        "openapi" => pretty(&rest::openapi()),
+        "tools" => pretty(&serde_json::json!(mcp::tools())),
+        "events" => pretty(&commonbook::input::schema::<commonbook::event::Event>()),
+        _ => help(&mut command().term_width(100)),
+    }
+}
+
+/// The help of the program and of every command.
+fn help(command: &mut Command) -> String {
+    let mut text = format!("# commonbook\n\n```\n{}```\n", command.render_long_help());
+    let names: Vec<String> = command
+        .get_subcommands()
+        .filter(|c| !c.is_hide_set())
+        .map(|c| c.get_name().to_owned())
+        .collect();
+    command.build();
+    for name in names {
+        if let Some(sub) = command.find_subcommand_mut(&name) {
+            text += &format!("\n## {name}\n\n```\n{}```\n", sub.render_long_help());
+        }
+    }
+    text
+}

@@ -35,6 +35,18 @@ impl IdKind for MemoryKind {
 /// The id of a memory.
 pub type MemoryId = Id<MemoryKind>;
 
+/// The kind of request ids, `req_…`, by which an answer is found in the log.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RequestKind;
+
+impl StaticType for RequestKind {
+    const TYPE: &'static str = "req";
+}
+
+impl IdKind for RequestKind {
+    const NOUN: &'static str = "request";
+}
+
 /// An id of one kind; ids of different kinds cannot be mixed up.
 pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
 
@@ -62,7 +74,8 @@ impl<K: IdKind> Id<K> {
         }
         let fill =
             |letter: &str| format!("{}_{suffix}{}", K::TYPE, letter.repeat(26 - suffix.len()));
-        Ok((fill("0").parse()?, fill("z").parse()?))
+        let bound = |letter| fill(letter).parse().map_err(|_| Self::malformed(prefix));
+        Ok((bound("0")?, bound("z")?))
     }
 
     fn malformed(text: &str) -> Error {

@@ -25,20 +25,19 @@ impl SqliteTransaction<'_> {
         }
         // Sight and filters stand where the matches are counted and ranked: no limit comes before
         // them. The rows themselves are fetched for the page alone.
-        let found = format!(
-            "SELECT m.number AS number, \
-                    commonbook_score(-bm25(memory_words, {WEIGHTS}), m.importance, \
-                                     (:now - m.revised_at) / {DAY}) AS score, \
-                    count(*) OVER () AS total \
-             FROM memory_words JOIN memory m ON m.number = memory_words.rowid \
-             WHERE memory_words MATCH :words AND {SEEN} AND {FILTER} \
-                   AND m.superseded_by IS NULL"
-        );
         let sql = format!(
-            "SELECT found.score, found.total, m.* FROM \
-                 ({found} ORDER BY score DESC, m.number DESC LIMIT :limit OFFSET :offset) found \
-             JOIN memory m ON m.number = found.number \
-             ORDER BY found.score DESC, m.number DESC"
+            "WITH found AS MATERIALIZED ( \
+                 SELECT m.number AS number, \
+                        commonbook_score(-bm25(memory_words, {WEIGHTS}), m.importance, \
+                                         (:now - m.revised_at) / {DAY}) AS score \
+                 FROM memory_words JOIN memory m ON m.number = memory_words.rowid \
+                 WHERE memory_words MATCH :words AND {SEEN} AND {FILTER} \
+                       AND m.superseded_by IS NULL), \
+             page AS (SELECT number, score FROM found \
+                      ORDER BY score DESC, number DESC LIMIT :limit OFFSET :offset) \
+             SELECT page.score, (SELECT count(*) FROM found) AS total, m.* \
+             FROM page JOIN memory m ON m.number = page.number \
+             ORDER BY page.score DESC, m.number DESC"
         );
         let words = any_of(&search.words);
         let now = search.now.as_millisecond();

@@ -1,0 +1,76 @@
+//! One verb as every door calls it: JSON in, JSON out, with the schemas of both.
+
+use std::sync::Arc;
+
+use commonbook::caller::Caller;
+use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::{Commonbook, input};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+type Run = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
+type Typed = dyn Fn(Vec<(String, String)>) -> Map<String, Value> + Send + Sync;
+
+/// A verb with the schemas of its request and answer. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Call {
+    /// The JSON Schema of the request; its description says what the verb does.
+    pub(crate) request: Arc<Value>,
+    /// The JSON Schema of the answer.
+    pub(crate) answer: Arc<Value>,
+    run: Arc<Run>,
+    typed: Arc<Typed>,
+}
+
+impl Call {
+    /// The call of this verb.
+    pub(crate) fn of<Q, A>(
+        verb: impl Fn(&Commonbook, &Caller, &Q) -> Result<A> + Send + Sync + 'static,
+    ) -> Self
+    where
+        Q: DeserializeOwned + JsonSchema,
+        A: Serialize + JsonSchema,
+    {
+        let run = move |book: &Commonbook, caller: &Caller, request: Value| {
+            let answer = verb(book, caller, &input::from_value(request)?)?;
+            serde_json::to_value(answer).map_err(|error| {
+                Error::new(ErrorKind::Internal, "an answer could not be encoded").because(error)
+            })
+        };
+        Self {
+            request: Arc::new(input::schema::<Q>()),
+            answer: Arc::new(input::schema::<A>()),
+            run: Arc::new(run),
+            typed: Arc::new(|pairs| input::typed::<Q>(pairs)),
+        }
+    }
+
+    /// Carries the verb out.
+    pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, request: Value) -> Result<Value> {
+        (self.run)(book, caller, request)
+    }
+
+    /// Pairs of text as a request, typed as its schema says.
+    pub(crate) fn typed(&self, pairs: Vec<(String, String)>) -> Map<String, Value> {
+        (self.typed)(pairs)
+    }
+
+    /// What the verb does, as its request says.
+    pub(crate) fn about(&self) -> &str {
+        self.request["description"].as_str().unwrap_or_default()
+    }
+
+    /// The fields of the request, each with its schema, in order.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let fields = self.request["properties"].as_object().into_iter().flatten();
+        fields.map(|(name, schema)| (name.as_str(), schema))
+    }
+
+    /// Whether the request has to have this field.
+    pub(crate) fn requires(&self, field: &str) -> bool {
+        let required = self.request["required"].as_array();
+        required.is_some_and(|names| names.iter().any(|name| name == field))
+    }
+}

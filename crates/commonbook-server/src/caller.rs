@@ -1,0 +1,149 @@
+//! Who is calling: what each door hears, put in the order of the design.
+
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use commonbook::agent::AgentName;
+use commonbook::caller::{Caller, Door};
+use commonbook::error::{Error, Result};
+use commonbook::workspace::Workspace;
+
+use crate::config::Config;
+
+/// What was heard of the caller, by the way it was heard.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heard {
+    /// The header `X-Commonbook-Agent`, or the flag `--agent`.
+    pub(crate) agent: Option<String>,
+    /// The query parameter `agent_id`.
+    pub(crate) agent_id: Option<String>,
+    /// The name that the MCP client gives itself, and its version.
+    pub(crate) client: Option<(String, String)>,
+    /// The header `X-Commonbook-Workspace`, the query parameter `workspace`, or the flag.
+    pub(crate) workspace: Option<String>,
+    /// The header `X-Commonbook-User`, or the flag `--user`.
+    pub(crate) user: Option<String>,
+    /// The header `X-Commonbook-Session`, or the flag `--session`.
+    pub(crate) session: Option<String>,
+}
+
+/// The caller behind a request. Without tokens its name is, in this order: header or flag, query,
+/// environment, the MCP client's own name, else `anonymous`.
+///
+/// # Errors
+/// `invalid` for a name that nobody can have, a workspace, a user or a session that is none.
+pub(crate) fn caller(
+    heard: &Heard,
+    config: &Config,
+    near: Option<Workspace>,
+    door: Door,
+) -> Result<Caller> {
+    let claimed = heard.agent.as_ref().or(heard.agent_id.as_ref()).or(config.agent.as_ref());
+    let name = match (claimed, &heard.client) {
+        (Some(claimed), _) => Some(claimed.parse::<AgentName>()?),
+        // A client whose own name is no name at all is nobody.
+        (None, Some((client, _))) => AgentName::near(client, "client").ok(),
+        (None, None) => None,
+    };
+    let workspace = match (&heard.workspace, near) {
+        (Some(named), _) => named.parse()?,
+        (None, Some(near)) => near,
+        (None, None) => Workspace::fallback(),
+    };
+    let mut caller = Caller::new(name, workspace, door)
+        .for_user(heard.user.as_deref().or(config.user.as_deref()))?
+        .in_session(heard.session.as_deref())?;
+    caller.client = heard.client.as_ref().map(|(name, version)| format!("{name} {version}"));
+    Ok(caller)
+}
+
+/// One HTTP request, as far as it speaks of its caller.
+pub(crate) struct Http<'r> {
+    /// The request's head.
+    pub(crate) parts: &'r Parts,
+    /// The name that an MCP client gives itself, and its version.
+    pub(crate) client: Option<(String, String)>,
+    /// The door it came in by.
+    pub(crate) door: Door,
+}
+
+/// The caller behind an HTTP request, and the query parameters that are not about the caller.
+///
+/// # Errors
+/// As [`caller`], and `invalid` for a header or parameter that is not UTF-8.
+pub(crate) fn from_http(
+    http: Http<'_>,
+    config: &Config,
+) -> Result<(Caller, Vec<(String, String)>)> {
+    let headers = &http.parts.headers;
+    let mut heard = Heard {
+        agent: header(headers, "x-commonbook-agent")?,
+        client: http.client,
+        workspace: header(headers, "x-commonbook-workspace")?,
+        user: header(headers, "x-commonbook-user")?,
+        session: header(headers, "x-commonbook-session")?,
+        ..Heard::default()
+    };
+    let mut rest = Vec::new();
+    let query = http.parts.uri.query().unwrap_or_default();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if value.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(Error::invalid(&name, "this is not UTF-8"));
+        }
+        match &*name {
+            "agent_id" => heard.agent_id = Some(value.into_owned()),
+            "workspace" => {
+                heard.workspace.get_or_insert_with(|| value.into_owned());
+            }
+            _ => rest.push((name.into_owned(), value.into_owned())),
+        }
+    }
+    let near = config.workspace.as_deref().map(str::parse).transpose()?;
+    Ok((caller(&heard, config, near, http.door)?, rest))
+}
+
+/// A header as text.
+///
+/// # Errors
+/// `invalid` when it is not UTF-8.
+pub(crate) fn header(headers: &HeaderMap, name: &str) -> Result<Option<String>> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    std::str::from_utf8(value.as_bytes())
+        .map(|text| Some(text.to_owned()))
+        .map_err(|_| Error::invalid(name, "this header is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name_of(heard: &Heard, environment: Option<&str>) -> String {
+        let config = Config { agent: environment.map(str::to_owned), ..Config::default() };
+        caller(heard, &config, None, Door::Mcp).unwrap().agent.to_string()
+    }
+
+    #[test]
+    fn the_nearest_word_about_the_caller_counts() {
+        let mut heard = Heard {
+            agent: Some("header".into()),
+            agent_id: Some("query".into()),
+            client: Some(("Claude Code".into(), "2".into())),
+            ..Heard::default()
+        };
+        assert_eq!(name_of(&heard, Some("environment")), "header");
+        heard.agent = None;
+        assert_eq!(name_of(&heard, Some("environment")), "query");
+        heard.agent_id = None;
+        assert_eq!(name_of(&heard, Some("environment")), "environment");
+        assert_eq!(name_of(&heard, None), "claude-code");
+        heard.client = None;
+        assert_eq!(name_of(&heard, None), "anonymous");
+    }
+
+    #[test]
+    fn reserved_names_cannot_be_claimed() {
+        for name in ["legacy", "anonymous", "human", "system", "*"] {
+            let heard = Heard { agent: Some(name.into()), ..Heard::default() };
+            assert!(caller(&heard, &Config::default(), None, Door::Rest).is_err(), "{name}");
+        }
+    }
+}

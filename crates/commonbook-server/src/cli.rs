@@ -1,0 +1,268 @@
+//! The command line: the verbs as commands, made from the same schemas as tools and routes.
+
+mod doctor;
+mod export;
+mod import;
+mod show;
+
+use std::io::Read;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use commonbook::caller::{Caller, Door};
+use commonbook::error::{Error, Result};
+use commonbook::{Commonbook, limits};
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::caller::{Heard, caller};
+use crate::config::Config;
+use crate::output;
+
+pub(crate) use doctor::Doctor;
+pub(crate) use export::Export;
+pub(crate) use import::Import;
+
+/// A verb as a command.
+struct Verb {
+    name: &'static str,
+    call: Call,
+    /// The fields that are given without a flag, in order.
+    positional: &'static [&'static str],
+    /// How its answer is shown to people.
+    show: fn(&Value),
+}
+
+/// Every verb, in the order of the help.
+fn verbs() -> Vec<Verb> {
+    let verb = |name, call, positional, show| Verb { name, call, positional, show };
+    vec![
+        verb("save", Call::of(Commonbook::save_memory), &["text"], show::saved),
+        verb("search", Call::of(Commonbook::search_memory), &["query"], show::hits),
+        verb("show", Call::of(Commonbook::get_memory), &["id"], show::memory),
+        verb("list", Call::of(Commonbook::list_memories), &[], show::memories),
+        verb("update", Call::of(Commonbook::update_memory), &["id"], show::changed),
+        verb("delete", Call::of(Commonbook::delete_memory), &["id"], show::deleted),
+        verb("restore", Call::of(Commonbook::restore_memory), &["id"], show::changed),
+        verb("purge", Call::of(Commonbook::purge_memory), &["id"], show::purged),
+        verb("history", Call::of(Commonbook::memory_history), &["id"], show::history),
+        verb("stats", Call::of(Commonbook::get_memory_stats), &[], show::stats),
+        verb("agents", Call::of(Commonbook::list_agents), &[], show::agents),
+        verb("events", Call::of(Commonbook::list_events), &[], show::events),
+        verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
+    ]
+}
+
+/// The flag of a field, where it is not the field's own name.
+fn flag(field: &str) -> String {
+    match field {
+        "memory_type" => "type".to_owned(),
+        "topics" => "topic".to_owned(),
+        other => other.replace('_', "-"),
+    }
+}
+
+/// Adds the verbs, and the flags that every command takes.
+pub(crate) fn commands(command: Command) -> Command {
+    let global = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).global(true).help(help)
+    };
+    let command = command
+        .arg(global("home", "FOLDER", "The folder everything is kept in [COMMONBOOK_HOME, else ~/.commonbook]"))
+        .arg(global("agent", "NAME", "Who you are [COMMONBOOK_AGENT_ID, else anonymous]"))
+        .arg(global("workspace", "NAME", "The workspace you mean [COMMONBOOK_WORKSPACE, else the git repository's, else default]"))
+        .arg(global("user", "ID", "The user you work for [COMMONBOOK_USER_ID]"))
+        .arg(global("json", "", "Print the answer as JSON, as REST gives it").action(ArgAction::SetTrue).num_args(0))
+        .arg(global("log-json", "", "Log as JSON").action(ArgAction::SetTrue).num_args(0));
+    verbs().iter().fold(command, |command, verb| command.subcommand(subcommand(verb)))
+}
+
+fn subcommand(verb: &Verb) -> Command {
+    let about = verb.call.about();
+    let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(about);
+    let mut command = Command::new(verb.name)
+        .about(short.trim_end_matches(['.', ':', ';']).to_owned())
+        .long_about(about.to_owned());
+    for (field, schema) in verb.call.fields() {
+        // The user is the caller's; --user tells it.
+        if field != "user_id" {
+            command = command.arg(argument(verb, field, schema));
+        }
+    }
+    if verb.name == "save" {
+        command = command.arg(
+            Arg::new("private")
+                .long("private")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("sharing")
+                .help("For yourself alone: the same as --sharing private"),
+        );
+    }
+    if !verb.call.fields().any(|(field, _)| field == "session") {
+        command = command.arg(
+            Arg::new("session").long("session").value_name("ID").help("The session you work in"),
+        );
+    }
+    command
+}
+
+fn argument(verb: &Verb, field: &str, schema: &Value) -> Arg {
+    let help = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
+    let name = field.to_owned();
+    let arg = Arg::new(name.clone()).help(help.trim_end_matches('.').to_owned());
+    if let Some(place) = verb.positional.iter().position(|positional| *positional == field) {
+        let arg = arg.index(place + 1).required(true).value_name(name.to_uppercase());
+        return match (verb.name, field) {
+            ("save", "text") => {
+                arg.help("What to keep, up to 64 KiB; - reads it from standard input")
+            }
+            ("batch", "memories") => arg.value_name("FILE").help(
+                "A file with a JSON list of memories to keep, all or none; - reads standard input",
+            ),
+            ("search", "query") => arg.num_args(1..),
+            (_, "id") => arg.help("The id of the memory, or a beginning of it that no other has"),
+            _ => arg,
+        };
+    }
+    let arg = arg.long(flag(field));
+    let arg = if field == "k" { arg.short('k') } else { arg };
+    if schema["type"] == "boolean" {
+        return arg.action(ArgAction::SetTrue);
+    }
+    let arg = arg.value_name(flag(field).to_uppercase()).allow_negative_numbers(true);
+    if is_list(schema) { arg.action(ArgAction::Append) } else { arg }
+}
+
+/// Whether a field is a list: `array`, or `array` or nothing.
+fn is_list(schema: &Value) -> bool {
+    let kind = &schema["type"];
+    kind == "array" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "array"))
+}
+
+/// What the command line says of the caller.
+pub(crate) fn heard(matches: &ArgMatches) -> Heard {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    Heard {
+        agent: text("agent"),
+        workspace: text("workspace"),
+        user: text("user"),
+        ..Heard::default()
+    }
+}
+
+/// The caller behind a command.
+///
+/// # Errors
+/// `invalid` for a name, workspace, user or session that is none.
+pub(crate) fn who(matches: &ArgMatches, config: &Config) -> Result<Caller> {
+    caller(&heard(matches), config, config.nearest_workspace()?, Door::Cli)
+}
+
+/// Runs the verb of this name, if it is one.
+///
+/// # Errors
+/// What the verb answers.
+pub(crate) fn run(
+    name: &str,
+    matches: &ArgMatches,
+    config: &Config,
+    open: impl FnOnce() -> Result<Commonbook>,
+) -> Option<Result<()>> {
+    let verb = verbs().into_iter().find(|verb| verb.name == name)?;
+    Some(verb.run(matches, config, open))
+}
+
+impl Verb {
+    fn run(
+        &self,
+        matches: &ArgMatches,
+        config: &Config,
+        open: impl FnOnce() -> Result<Commonbook>,
+    ) -> Result<()> {
+        let mut caller = who(matches, config)?;
+        let mut pairs = self.pairs(matches)?;
+        let asks = |field: &str| self.call.fields().any(|(name, _)| name == field);
+        if !asks("session") {
+            let session = matches.get_one::<String>("session").map(String::as_str);
+            caller = caller.in_session(session)?;
+        }
+        let named = matches.contains_id("workspace") || config.workspace.is_some();
+        if asks("scope") && !named && !matches.contains_id("scope") {
+            pairs.push(("scope".to_owned(), "nearest".to_owned()));
+        }
+        let mut request = self.call.typed(pairs);
+        if self.name == "batch" {
+            request.insert("memories".to_owned(), listed(matches)?);
+        }
+        let book = open()?;
+        if let Some(Value::String(id)) = request.get("id") {
+            let id = book.memory_id(&caller, id)?;
+            request.insert("id".to_owned(), id.to_string().into());
+        }
+        let answer = self.call.run(&book, &caller, request.into())?;
+        if matches.get_flag("json") {
+            output::json(&answer);
+        } else {
+            (self.show)(&answer);
+        }
+        Ok(())
+    }
+
+    /// The given fields, as text.
+    fn pairs(&self, matches: &ArgMatches) -> Result<Vec<(String, String)>> {
+        let mut pairs = Vec::new();
+        for (field, schema) in self.call.fields() {
+            let given = matches.try_contains_id(field).unwrap_or(false);
+            if !given || field == "memories" {
+                continue;
+            }
+            if schema["type"] == "boolean" {
+                if matches.get_flag(field) {
+                    pairs.push((field.to_owned(), String::new()));
+                }
+                continue;
+            }
+            let values: Vec<&String> = matches.get_many(field).into_iter().flatten().collect();
+            match field {
+                "query" => pairs.push((field.to_owned(), joined(&values))),
+                "text" if values.iter().all(|value| *value == "-") => {
+                    pairs.push((field.to_owned(), standard_input()?));
+                }
+                _ => pairs.extend(values.into_iter().map(|v| (field.to_owned(), v.clone()))),
+            }
+        }
+        if self.name == "save" && matches.get_flag("private") {
+            pairs.push(("sharing".to_owned(), "private".to_owned()));
+        }
+        Ok(pairs)
+    }
+}
+
+fn joined(values: &[&String]) -> String {
+    values.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The list of memories in the file that a batch names.
+fn listed(matches: &ArgMatches) -> Result<Value> {
+    let path = matches.get_one::<String>("memories").map_or("-", String::as_str);
+    let text = match path {
+        "-" => standard_input()?.into_bytes(),
+        path => std::fs::read(path)
+            .map_err(|error| Error::invalid("FILE", format!("{path} cannot be read: {error}")))?,
+    };
+    commonbook::input::json(&text)
+}
+
+/// All of standard input.
+fn standard_input() -> Result<String> {
+    let mut bytes = Vec::new();
+    let limit = limits::BODY_BYTES as u64;
+    std::io::stdin()
+        .lock()
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::invalid("-", format!("standard input broke off: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        Error::invalid("-", format!("standard input is not UTF-8 from byte {place} on"))
+    })
+}

@@ -1,0 +1,172 @@
+//! `import`: lines of JSON from elsewhere, each kept once, bad ones told by their number.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use commonbook::Commonbook;
+use commonbook::caller::{Caller, Door};
+use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::import;
+use commonbook::memory::Outcome;
+use commonbook::workspace::Workspace;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::output;
+
+/// Lines that share one transaction.
+const CHUNK: usize = 500;
+
+/// Bad lines that are told one by one to people.
+const TOLD: usize = 20;
+
+/// What the lines of a file look like.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One JSON object a line.
+    #[default]
+    Jsonl,
+}
+
+/// Takes in memories or conversations from a file: what `export` wrote, or lines of
+/// {"text", "conv", "speaker", "session", "ts", …}. A second run adds nothing twice.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// What the lines look like
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The file; - for standard input
+    file: PathBuf,
+}
+
+/// What became of the lines.
+#[derive(Default)]
+struct Tally {
+    created: u64,
+    repeated: u64,
+    bad: Vec<(usize, Error)>,
+}
+
+impl Import {
+    /// Takes in the file, into the given workspace or those that its lines name.
+    ///
+    /// # Errors
+    /// `invalid` when the file cannot be read or had bad lines; the others are kept then.
+    pub(crate) fn run(
+        &self,
+        book: &Commonbook,
+        caller: &Caller,
+        into: Option<&Workspace>,
+        as_json: bool,
+    ) -> Result<()> {
+        let Format::Jsonl = self.format;
+        let (mut lines, progress) = open(&self.file)?;
+        let caller = Caller { door: Door::Import, ..caller.clone() };
+        let mut tally = Tally::default();
+        let mut number = 0;
+        loop {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            while chunk.len() < CHUNK {
+                let mut line = Vec::new();
+                let read = lines
+                    .read_until(b'\n', &mut line)
+                    .map_err(|error| broken(&self.file, error))?;
+                if read == 0 {
+                    break;
+                }
+                number += 1;
+                progress.inc(read as u64);
+                if !line.trim_ascii().is_empty() {
+                    chunk.push((number, line));
+                }
+            }
+            if chunk.is_empty() {
+                break;
+            }
+            tally.take(book, &caller, into, &chunk)?;
+        }
+        progress.finish_and_clear();
+        tally.tell(as_json)
+    }
+}
+
+impl Tally {
+    fn take(
+        &mut self,
+        book: &Commonbook,
+        caller: &Caller,
+        into: Option<&Workspace>,
+        chunk: &[(usize, Vec<u8>)],
+    ) -> Result<()> {
+        let mut numbers = Vec::with_capacity(chunk.len());
+        let mut lines = Vec::with_capacity(chunk.len());
+        for (number, line) in chunk {
+            match import::parse(line) {
+                Ok(line) => {
+                    numbers.push(*number);
+                    lines.push(line);
+                }
+                Err(error) => self.bad.push((*number, error)),
+            }
+        }
+        for (number, outcome) in numbers.into_iter().zip(book.import_lines(caller, into, lines)?) {
+            match outcome {
+                Ok(Outcome::Created) => self.created += 1,
+                Ok(Outcome::Repeated) => self.repeated += 1,
+                Err(error) => self.bad.push((number, error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(mut self, as_json: bool) -> Result<()> {
+        self.bad.sort_by_key(|(number, _)| *number);
+        if as_json {
+            let bad: Vec<Value> = self
+                .bad
+                .iter()
+                .map(|(number, error)| json!({"line": number, "error": error.body(None).error}))
+                .collect();
+            output::json(&json!({"created": self.created, "repeated": self.repeated, "bad": bad}));
+        } else {
+            for (number, error) in self.bad.iter().take(TOLD) {
+                output::note(&format!("line {number}: {error}"));
+            }
+            if self.bad.len() > TOLD {
+                output::note(&format!(
+                    "… and {} more; --json tells them all",
+                    self.bad.len() - TOLD
+                ));
+            }
+            output::line(&format!(
+                "{} imported, {} were there already, {} could not be read",
+                self.created,
+                self.repeated,
+                self.bad.len()
+            ));
+        }
+        if self.bad.is_empty() {
+            return Ok(());
+        }
+        let message = format!("{} lines could not be imported; the others were", self.bad.len());
+        Err(Error::new(ErrorKind::Invalid, message)
+            .hint("Mend those lines and run it again: what is there already is not added twice."))
+    }
+}
+
+fn open(path: &Path) -> Result<(Box<dyn BufRead>, ProgressBar)> {
+    if path == Path::new("-") {
+        return Ok((Box::new(BufReader::new(std::io::stdin())), ProgressBar::new_spinner()));
+    }
+    let file = File::open(path).map_err(|error| broken(path, error))?;
+    let length = file.metadata().map_or(0, |file| file.len());
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    Ok((Box::new(BufReader::new(file)), ProgressBar::new(length).with_style(style)))
+}
+
+fn broken(path: &Path, error: std::io::Error) -> Error {
+    Error::invalid("FILE", format!("{} cannot be read: {error}", path.display())).because(error)
+}

@@ -1,0 +1,231 @@
+//! Answers as people read them: tables that fit the terminal, and a memory whole.
+
+use comfy_table::{ContentArrangement, Table, presets};
+use commonbook::agent::Agents;
+use commonbook::event::Events;
+use commonbook::memory::{History, Memory, Purged, Saved};
+use commonbook::page::Page;
+use commonbook::search::SearchAnswer;
+use commonbook::stats::Stats;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::output::{line, note};
+
+/// Characters of a text in a table.
+const GLANCE: usize = 90;
+
+/// Shows an answer that is of this type, as every answer of its verb is.
+fn show<T: DeserializeOwned>(answer: &Value, tell: impl FnOnce(&T)) {
+    match serde_json::from_value(answer.clone()) {
+        Ok(typed) => tell(&typed),
+        Err(_) => line(&answer.to_string()),
+    }
+}
+
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(head.to_vec());
+    for row in rows {
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+fn glance(memory: &Memory) -> String {
+    let text = memory.title.as_ref().or(memory.summary.as_ref()).unwrap_or(&memory.text);
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(GLANCE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+pub(super) fn saved(answer: &Value) {
+    show(answer, |saved: &Saved| {
+        let outcome = match saved.outcome {
+            commonbook::memory::Outcome::Created => "Saved",
+            commonbook::memory::Outcome::Repeated => "Already saved",
+        };
+        let Memory { id, owner, workspace, sharing, .. } = &saved.memory;
+        line(&format!("{outcome} {id} as {owner} in {workspace} ({sharing})"));
+    });
+}
+
+pub(super) fn batch(answer: &Value) {
+    show(answer, |page: &Page<Saved>| {
+        for saved in &page.items {
+            line(&format!("Saved {}  {}", saved.memory.id, glance(&saved.memory)));
+        }
+    });
+}
+
+pub(super) fn hits(answer: &Value) {
+    show(answer, |found: &SearchAnswer| {
+        if found.hits.is_empty() {
+            line("Nothing found");
+        } else {
+            let rows = found.hits.iter().map(|hit| {
+                let memory = &hit.memory;
+                vec![
+                    format!("{:.2}", hit.score),
+                    memory.id.to_string(),
+                    memory.owner.to_string(),
+                    glance(memory),
+                ]
+            });
+            line(&table(&["score", "id", "owner", "memory"], rows));
+        }
+        let workspaces: Vec<_> = found.workspaces.iter().map(ToString::to_string).collect();
+        let shown = found.hits.len();
+        note(&format!("{shown} of {} in {}", found.total, workspaces.join(", ")));
+        if let Some(next) = &found.next {
+            note(&format!("more: --cursor {next}"));
+        }
+    });
+}
+
+pub(super) fn memories(answer: &Value) {
+    show(answer, |page: &Page<Memory>| {
+        if page.items.is_empty() {
+            line("Nothing here");
+            return;
+        }
+        let rows = page.items.iter().map(|memory| {
+            vec![
+                memory.id.to_string(),
+                memory.owner.to_string(),
+                memory.memory_type.to_string(),
+                memory.recorded_at.strftime("%F %H:%M").to_string(),
+                glance(memory),
+            ]
+        });
+        line(&table(&["id", "owner", "type", "saved", "memory"], rows));
+        if let Some(next) = &page.next {
+            note(&format!("more: --cursor {next}"));
+        }
+    });
+}
+
+pub(super) fn memory(answer: &Value) {
+    show(answer, |memory: &Memory| {
+        if let Some(title) = &memory.title {
+            line(&format!("{title}\n"));
+        }
+        line(&format!("{}\n", memory.text));
+        let mut facts = vec![
+            ("id", memory.id.to_string()),
+            ("workspace", memory.workspace.to_string()),
+            ("owner", memory.owner.to_string()),
+            ("type", memory.memory_type.to_string()),
+            ("topics", memory.topics.join(", ")),
+            ("importance", memory.importance.to_string()),
+            ("sharing", memory.sharing.to_string()),
+            ("saved", memory.recorded_at.to_string()),
+            (
+                "revision",
+                format!("{} by {} at {}", memory.revision, memory.revised_by, memory.revised_at),
+            ),
+        ];
+        let optional = [
+            ("summary", memory.summary.clone()),
+            ("user", memory.user_id.clone()),
+            ("session", memory.session.clone()),
+            ("valid from", memory.valid_from.map(|time| time.to_string())),
+            ("valid until", memory.valid_until.map(|time| time.to_string())),
+            ("superseded by", memory.superseded_by.map(|id| id.to_string())),
+        ];
+        facts.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        if !memory.metadata.is_empty() {
+            facts.push(("metadata", Value::Object(memory.metadata.clone()).to_string()));
+        }
+        for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+            line(&format!("{name:<14} {value}"));
+        }
+    });
+}
+
+pub(super) fn changed(answer: &Value) {
+    show(answer, |memory: &Memory| {
+        line(&format!("{} is at revision {}", memory.id, memory.revision))
+    });
+}
+
+pub(super) fn deleted(answer: &Value) {
+    show(answer, |memory: &Memory| {
+        line(&format!(
+            "Deleted {}; `commonbook restore {0}` brings it back for 30 days",
+            memory.id
+        ));
+    });
+}
+
+pub(super) fn purged(answer: &Value) {
+    show(answer, |purged: &Purged| line(&format!("Removed {} for good", purged.id)));
+}
+
+pub(super) fn history(answer: &Value) {
+    show(answer, |history: &History| {
+        let rows = history.items.iter().map(|revision| {
+            let state = if revision.memory.deleted_at.is_some() { "deleted" } else { "" };
+            vec![
+                revision.revision.to_string(),
+                revision.at.strftime("%F %T").to_string(),
+                revision.agent.to_string(),
+                state.to_owned(),
+                glance(&revision.memory),
+            ]
+        });
+        line(&table(&["revision", "at", "agent", "", "memory"], rows));
+    });
+}
+
+pub(super) fn stats(answer: &Value) {
+    show(answer, |stats: &Stats| {
+        line(&format!("workspace  {}", stats.workspace));
+        line(&format!("memories   {}", stats.memories));
+        line(&format!("deleted    {}", stats.deleted));
+        line(&format!("events     {}", stats.events));
+        line(&format!("disk       {}\n", indicatif::HumanBytes(stats.disk_bytes)));
+        for (head, counts) in [("agent", &stats.by_agent), ("type", &stats.by_type)] {
+            let rows = counts.iter().map(|(name, count)| vec![name.clone(), count.to_string()]);
+            line(&format!("{}\n", table(&[head, "memories"], rows)));
+        }
+    });
+}
+
+pub(super) fn agents(answer: &Value) {
+    show(answer, |agents: &Agents| {
+        let rows = agents.items.iter().map(|record| {
+            vec![
+                record.agent.to_string(),
+                record.memory_count.to_string(),
+                record.first_seen.strftime("%F %H:%M").to_string(),
+                record.last_seen.strftime("%F %H:%M").to_string(),
+                record.device.clone().unwrap_or_default(),
+                record.client.clone().unwrap_or_default(),
+            ]
+        });
+        line(&table(&["agent", "memories", "first seen", "last seen", "device", "client"], rows));
+    });
+}
+
+pub(super) fn events(answer: &Value) {
+    show(answer, |events: &Events| {
+        let rows = events.items.iter().map(|event| {
+            vec![
+                event.sequence.to_string(),
+                event.at.strftime("%F %T").to_string(),
+                event.kind.name().to_owned(),
+                event.actor.to_string(),
+                event.subject.clone(),
+                event.changed.join(", "),
+            ]
+        });
+        line(&table(&["sequence", "at", "event", "agent", "subject", "changed"], rows));
+        if let Some(next) = events.next {
+            note(&format!("more: --after {next}"));
+        }
+    });
+}

@@ -1,0 +1,136 @@
+//! MCP over the standard streams: what a client starts in a project's folder.
+
+use commonbook::limits;
+use rmcp::ServiceExt;
+use tokio::io::{
+    AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
+};
+
+use super::McpDoor;
+
+/// Bytes on their way between the streams and the protocol.
+const PIPE: usize = 64 * 1024;
+
+/// Serves one client until it closes its end or the program is told to stop.
+///
+/// # Errors
+/// When the client breaks the protocol or a stream breaks.
+pub(crate) async fn serve(door: McpDoor, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+    let (ours, theirs) = tokio::io::duplex(PIPE);
+    let (from_protocol, to_protocol) = tokio::io::split(ours);
+    let (answers, written) = tokio::sync::mpsc::unbounded_channel::<Vec<u8>>();
+    let reading = tokio::spawn(read(to_protocol, answers.clone()));
+    let forwarding = tokio::spawn(forward(BufReader::new(from_protocol), answers));
+    let writing = tokio::spawn(write(written));
+    let serving = tokio::spawn(run(door, theirs));
+    tokio::select! {
+        served = serving => served??,
+        () = stop => {}
+    }
+    reading.abort();
+    forwarding.await?;
+    writing.await?;
+    Ok(())
+}
+
+async fn run(door: McpDoor, stream: DuplexStream) -> anyhow::Result<()> {
+    match door.serve(tokio::io::split(stream)).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(Into::into),
+        // A client that looks and leaves before it initialises did nothing wrong.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Passes the client's lines on. The protocol's library drops a line that is no JSON without a
+/// word; JSON-RPC asks for an answer (section 5.1), and who sent it needs one.
+async fn read(
+    mut to_protocol: impl AsyncWrite + Unpin,
+    answers: tokio::sync::mpsc::UnboundedSender<Vec<u8>>,
+) {
+    let mut input = BufReader::new(tokio::io::stdin());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut bounded = (&mut input).take(limits::BODY_BYTES as u64 + 1);
+        match bounded.read_until(b'\n', &mut line).await {
+            Err(_) | Ok(0) => return,
+            Ok(_) => {}
+        }
+        let refusal = if line.len() > limits::BODY_BYTES {
+            if skip_line(&mut input).await.is_err() {
+                return;
+            }
+            Some(commonbook::error::Error::too_large(
+                "line",
+                line.len(),
+                limits::BODY_BYTES,
+                "bytes",
+            ))
+        } else if line.trim_ascii().is_empty() {
+            continue;
+        } else {
+            commonbook::input::json(&line).err()
+        };
+        match refusal {
+            Some(error) => {
+                let answer = serde_json::json!({
+                    "jsonrpc": "2.0",
+                    "id": null,
+                    "error": {
+                        "code": rmcp::model::ErrorCode::PARSE_ERROR.0,
+                        "message": error.message,
+                        "data": error.body(None),
+                    },
+                });
+                if answers.send(format!("{answer}\n").into_bytes()).is_err() {
+                    return;
+                }
+            }
+            None => {
+                if to_protocol.write_all(&line).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Reads on to the end of a line that is too long to keep.
+async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Result<()> {
+    loop {
+        let found = input.fill_buf().await?;
+        let (used, ended) = match found.iter().position(|byte| *byte == b'\n') {
+            Some(place) => (place + 1, true),
+            None => (found.len(), found.is_empty()),
+        };
+        input.consume(used);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// Passes the protocol's answers on, line by line, so that none is cut in two.
+async fn forward(
+    mut from_protocol: impl AsyncBufReadExt + Unpin,
+    answers: tokio::sync::mpsc::UnboundedSender<Vec<u8>>,
+) {
+    loop {
+        let mut line = Vec::new();
+        match from_protocol.read_until(b'\n', &mut line).await {
+            Err(_) | Ok(0) => return,
+            Ok(_) if answers.send(line).is_err() => return,
+            Ok(_) => {}
+        }
+    }
+}
+
+async fn write(mut lines: tokio::sync::mpsc::UnboundedReceiver<Vec<u8>>) {
+    let mut output = tokio::io::stdout();
+    while let Some(line) = lines.recv().await {
+        if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! REST: the verbs as routes under `/v1`, in one table that also is the OpenAPI document.
+
+mod openapi;
+mod route;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
+use commonbook::Commonbook;
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use route::{Route, delete, patch, post};
+
+use route::Door;
+pub(crate) use route::{RequestId, failure};
+
+/// Every route, in the order of the documentation.
+fn routes() -> Vec<Route> {
+    use crate::call::Call;
+    let read = |path, name, call| route::get(path, name, call);
+    vec![
+        post("/v1/memories", "save_memory", Call::of(Commonbook::save_memory))
+            .answering(StatusCode::CREATED)
+            .or_list("memories", Call::of(Commonbook::save_memories)),
+        read("/v1/memories", "list_memories", Call::of(Commonbook::list_memories)),
+        read("/v1/memories/search", "search_memory", Call::of(Commonbook::search_memory)),
+        read("/v1/memories/{id}", "get_memory", Call::of(Commonbook::get_memory)),
+        patch("/v1/memories/{id}", "update_memory", Call::of(Commonbook::update_memory)),
+        delete("/v1/memories/{id}", "delete_memory", Call::of(Commonbook::delete_memory)),
+        read("/v1/memories/{id}/history", "memory_history", Call::of(Commonbook::memory_history)),
+        post("/v1/memories/{id}/restore", "restore_memory", Call::of(Commonbook::restore_memory)),
+        post("/v1/memories/{id}/purge", "purge_memory", Call::of(Commonbook::purge_memory)),
+        read("/v1/stats", "get_memory_stats", Call::of(Commonbook::get_memory_stats)),
+        read("/v1/agents", "list_agents", Call::of(Commonbook::list_agents)),
+        read("/v1/events", "list_events", Call::of(Commonbook::list_events)),
+    ]
+}
+
+/// The OpenAPI document of every route.
+pub(crate) fn openapi() -> Value {
+    openapi::document(&routes())
+}
+
+/// The router of everything but `/mcp`.
+pub(crate) fn router(book: Commonbook, config: Arc<Config>) -> Router {
+    let document = Arc::new(openapi());
+    let mut router = Router::new();
+    for route in routes() {
+        router = router.merge(route.mounted());
+    }
+    router
+        .route("/health", get(health))
+        .route("/openapi.json", get(move || async move { axum::Json((*document).clone()) }))
+        .route("/docs", get(docs))
+        .route("/docs/scalar.js", get(scalar))
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+        .with_state(Door { book, config })
+}
+
+async fn health(
+    axum::extract::State(door): axum::extract::State<Door>,
+    id: RequestId,
+) -> axum::response::Response {
+    let answers = move || door.book.store().read(|tx| tx.workspaces().map(drop));
+    match route::blocking(answers).await {
+        Ok(()) => axum::Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
+            .into_response(),
+        Err(error) => failure(&error, &id),
+    }
+}
+
+async fn docs() -> Html<String> {
+    let settings = json!({"url": "/openapi.json", "telemetry": false, "withDefaultFonts": false});
+    Html(scalar_api_reference::scalar_html(&settings, Some("/docs/scalar.js")))
+}
+
+async fn scalar() -> impl IntoResponse {
+    let script = scalar_api_reference::get_asset("scalar.js").unwrap_or_default();
+    ([(header::CONTENT_TYPE, "text/javascript")], script)
+}
+
+async fn unknown(id: RequestId, uri: axum::http::Uri) -> axum::response::Response {
+    let error = commonbook::error::Error::not_found(format!("there is no {}", uri.path()))
+        .hint("/openapi.json and /docs tell every path.");
+    failure(&error, &id)
+}
+
+async fn wrong_method(
+    id: RequestId,
+    method: axum::http::Method,
+    uri: axum::http::Uri,
+) -> axum::response::Response {
+    let error = commonbook::error::Error::new(
+        commonbook::error::ErrorKind::Invalid,
+        format!("{} does not take {method}", uri.path()),
+    )
+    .hint("/openapi.json and /docs tell every path and its methods.");
+    let mut response = failure(&error, &id);
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    response
+}

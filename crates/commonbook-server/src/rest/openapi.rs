@@ -1,0 +1,166 @@
+//! The OpenAPI 3.1 document, made from the table of routes and the schemas of the nouns.
+
+use commonbook::error::{ErrorBody, ErrorKind};
+use commonbook::input;
+use serde_json::{Map, Value, json};
+
+use super::route::{Route, status};
+
+/// The document of these routes.
+pub(super) fn document(routes: &[Route]) -> Value {
+    let mut paths = Map::new();
+    for route in routes {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_lowercase()] = operation(route);
+    }
+    paths.insert("/health".into(), health());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Commonbook",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "The memory that many AI agents hold in common.",
+            "description": "Say who you are in `X-Commonbook-Agent`, and which workspace you mean \
+                in `X-Commonbook-Workspace` (`default` otherwise). Identity is never part of a body.",
+            "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": input::schema::<ErrorBody>()},
+            "parameters": common_parameters(),
+        },
+    })
+}
+
+fn operation(route: &Route) -> Value {
+    let mut parameters: Vec<Value> = common_parameters()
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| *name != "IdempotencyKey" || writes(route))
+        .map(|(name, _)| json!({"$ref": format!("#/components/parameters/{name}")}))
+        .collect();
+    let outside = |name: &str| route.in_path(name) || !route.has_body();
+    for (name, schema) in route.call.fields().filter(|(name, _)| outside(name)) {
+        if name != "idempotency_key" {
+            parameters.push(parameter(route, name, schema));
+        }
+    }
+    let about = route.call.about();
+    let mut operation = json!({
+        "operationId": route.name,
+        "summary": about.split_inclusive(['.', ':', ';']).next().unwrap_or(about).trim_end_matches([':', ';']),
+        "description": about,
+        "parameters": parameters,
+        "responses": responses(route),
+    });
+    if route.has_body() {
+        operation["requestBody"] = body(route);
+    }
+    operation
+}
+
+fn writes(route: &Route) -> bool {
+    route.call.fields().any(|(name, _)| name == "idempotency_key")
+}
+
+fn parameter(route: &Route, name: &str, schema: &Value) -> Value {
+    let place = if route.in_path(name) { "path" } else { "query" };
+    json!({
+        "name": name,
+        "in": place,
+        "required": route.call.requires(name),
+        "description": schema["description"],
+        "schema": without_description(schema),
+    })
+}
+
+fn without_description(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("description");
+    }
+    schema
+}
+
+/// The schema of a route's body: the request without what stands outside the body.
+fn body(route: &Route) -> Value {
+    let mut one = (*route.call.request).clone();
+    let outside = |name: &str| route.in_path(name) || name == "idempotency_key";
+    if let Some(fields) = one["properties"].as_object_mut() {
+        fields.retain(|name, _| !outside(name));
+    }
+    if let Some(required) = one["required"].as_array_mut() {
+        required.retain(|name| !name.as_str().is_some_and(outside));
+    }
+    let needed = one["required"].as_array().is_some_and(|names| !names.is_empty());
+    let schema = match &route.list {
+        None => one,
+        Some((field, list)) => {
+            json!({"oneOf": [one, without_description(&list.request["properties"][*field])]})
+        }
+    };
+    json!({"required": needed, "content": {"application/json": {"schema": schema}}})
+}
+
+fn responses(route: &Route) -> Value {
+    let answer = match &route.list {
+        None => (*route.call.answer).clone(),
+        Some((_, list)) => json!({"oneOf": [*route.call.answer, *list.answer]}),
+    };
+    let mut responses = json!({
+        route.status.as_str(): {
+            "description": "Done.",
+            "content": {"application/json": {"schema": answer}},
+        }
+    });
+    for kind in ErrorKind::ALL {
+        responses[status(kind).as_str()] = refusal(kind);
+    }
+    responses
+}
+
+fn refusal(kind: ErrorKind) -> Value {
+    let schema = input::schema::<ErrorKind>();
+    let forms = schema["oneOf"].as_array().cloned().unwrap_or_default();
+    let form = forms.iter().find(|form| form["const"] == kind.name());
+    json!({
+        "description": form.map_or(kind.name().into(), |form| form["description"].clone()),
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    })
+}
+
+fn common_parameters() -> Value {
+    let header = |name: &str, about: &str| {
+        json!({
+            "name": name, "in": "header", "required": false, "description": about,
+            "schema": {"type": "string"},
+        })
+    };
+    json!({
+        "Agent": header("X-Commonbook-Agent", "Who you are: `claude-code`, `claude-code/engineer`, `rook@jarvis`."),
+        "Workspace": header("X-Commonbook-Workspace", "The workspace you speak in; `default` otherwise."),
+        "User": header("X-Commonbook-User", "The user you work for: you then see what is about that user or about nobody."),
+        "Session": header("X-Commonbook-Session", "The session you work in."),
+        "IdempotencyKey": header("Idempotency-Key", "Any text of your own: the same key with the same request is carried out once and answered alike, for 24 hours."),
+    })
+}
+
+fn health() -> Value {
+    json!({"get": {
+        "operationId": "health",
+        "summary": "Tells whether the server can answer.",
+        "responses": {
+            "200": {
+                "description": "It can.",
+                "content": {"application/json": {"schema": {
+                    "type": "object",
+                    "properties": {"status": {"const": "ok"}, "version": {"type": "string"}},
+                    "required": ["status", "version"],
+                }}},
+            },
+            "500": refusal(ErrorKind::Internal),
+            "503": refusal(ErrorKind::Unavailable),
+        },
+    }})
+}

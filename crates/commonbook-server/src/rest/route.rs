@@ -1,0 +1,203 @@
+//! One route: a method and a path that call one verb.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use commonbook::caller::Door as Way;
+use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::{Commonbook, input, limits};
+use serde_json::{Map, Value};
+
+use crate::call::Call;
+use crate::caller::{Http, from_http, header};
+use crate::config::Config;
+
+/// What every route needs.
+#[derive(Clone)]
+pub(crate) struct Door {
+    pub(crate) book: Commonbook,
+    pub(crate) config: Arc<Config>,
+}
+
+/// The id of the present request, as answers and the log have it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestId(pub(crate) String);
+
+impl<S: Sync> FromRequestParts<S> for RequestId {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(parts.extensions.get().cloned().unwrap_or_default())
+    }
+}
+
+/// A method and a path that call one verb.
+#[derive(Clone)]
+pub(crate) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    pub(super) name: &'static str,
+    pub(super) call: Call,
+    pub(super) status: StatusCode,
+    /// What a body that is a list calls, with the list in this field of its request.
+    pub(super) list: Option<(&'static str, Call)>,
+}
+
+fn route(method: Method, path: &'static str, name: &'static str, call: Call) -> Route {
+    Route { method, path, name, call, status: StatusCode::OK, list: None }
+}
+
+pub(super) fn get(path: &'static str, name: &'static str, call: Call) -> Route {
+    route(Method::GET, path, name, call)
+}
+
+pub(super) fn post(path: &'static str, name: &'static str, call: Call) -> Route {
+    route(Method::POST, path, name, call)
+}
+
+pub(super) fn patch(path: &'static str, name: &'static str, call: Call) -> Route {
+    route(Method::PATCH, path, name, call)
+}
+
+pub(super) fn delete(path: &'static str, name: &'static str, call: Call) -> Route {
+    route(Method::DELETE, path, name, call)
+}
+
+impl Route {
+    /// The same route, answering with this status.
+    pub(super) fn answering(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The same route, where a body that is a list calls another verb with it in `field`.
+    pub(super) fn or_list(self, field: &'static str, call: Call) -> Self {
+        Self { list: Some((field, call)), ..self }
+    }
+
+    /// Whether the fields of the request come in a body, and not in the query.
+    pub(super) fn has_body(&self) -> bool {
+        self.method == Method::POST || self.method == Method::PATCH
+    }
+
+    /// Whether this field of the request stands in the path.
+    pub(super) fn in_path(&self, field: &str) -> bool {
+        self.path.contains(&format!("{{{field}}}"))
+    }
+
+    /// A router that serves this route.
+    pub(super) fn mounted(self) -> Router<Door> {
+        let filter = MethodFilter::try_from(self.method.clone()).unwrap_or(MethodFilter::GET);
+        let path = self.path;
+        let route = Arc::new(self);
+        let serve = move |State(door): State<Door>,
+                          id: RequestId,
+                          path: RawPathParams,
+                          request: Request| async move {
+            match route.serve(door, &path, request).await {
+                Ok(answer) => (route.status, axum::Json(answer)).into_response(),
+                Err(error) => failure(&error, &id),
+            }
+        };
+        Router::new().route(path, on(filter, serve))
+    }
+
+    async fn serve(&self, door: Door, path: &RawPathParams, request: Request) -> Result<Value> {
+        let (parts, body) = request.into_parts();
+        let http = Http { parts: &parts, client: None, door: Way::Rest };
+        let (caller, mut pairs) = from_http(http, &door.config)?;
+        pairs.extend(path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let mut call = self.call.clone();
+        let mut fields = Map::new();
+        if self.has_body() {
+            let bytes = body_bytes(body).await?;
+            match (input::json(if bytes.is_empty() { b"{}" } else { &bytes })?, &self.list) {
+                (Value::Object(object), _) => fields = object,
+                (items @ Value::Array(_), Some((field, list))) => {
+                    fields.insert((*field).to_owned(), items);
+                    call = list.clone();
+                }
+                _ => {
+                    return Err(Error::new(ErrorKind::Invalid, "the body is not a JSON object")
+                        .hint("Send an object with the fields that /openapi.json tells."));
+                }
+            }
+        }
+        let keyed = call.fields().any(|(name, _)| name == "idempotency_key");
+        if let Some(key) = header(&parts.headers, "idempotency-key")?.filter(|_| keyed) {
+            pairs.push(("idempotency_key".to_owned(), key));
+        }
+        for (name, value) in call.typed(pairs) {
+            if fields.get(&name).is_some_and(|given| *given != value) {
+                return Err(Error::invalid(
+                    &name,
+                    "this says one thing in the body and another outside it",
+                ));
+            }
+            fields.insert(name, value);
+        }
+        blocking(move || call.run(&door.book, &caller, fields.into())).await
+    }
+}
+
+async fn body_bytes(body: Body) -> Result<Vec<u8>> {
+    let whole = axum::body::to_bytes(body, limits::BODY_BYTES);
+    let patience = Duration::from_secs(limits::REQUEST_SECONDS);
+    match tokio::time::timeout(patience, whole).await {
+        Ok(Ok(bytes)) => Ok(bytes.to_vec()),
+        Ok(Err(error))
+            if std::error::Error::source(&error)
+                .is_some_and(|e| e.to_string().contains("length limit")) =>
+        {
+            Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("the body is over {} bytes", limits::BODY_BYTES),
+            )
+            .hint("Send it in several requests."))
+        }
+        Ok(Err(error)) => Err(Error::new(ErrorKind::Invalid, "the body broke off").because(error)),
+        Err(_) => Err(Error::new(ErrorKind::Invalid, "the body did not come in time")),
+    }
+}
+
+/// Runs a verb on a thread that may wait.
+pub(crate) async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(act).await.unwrap_or_else(|panic| {
+        Err(Error::new(ErrorKind::Internal, "the request panicked").because(panic))
+    })
+}
+
+/// The answer to a request that failed; its cause goes to the log, once, here.
+pub(crate) fn failure(error: &Error, id: &RequestId) -> Response {
+    let cause = error.cause.as_ref().map(tracing::field::display);
+    match error.kind {
+        ErrorKind::Internal => tracing::error!(request = id.0, %error, cause, "failed"),
+        ErrorKind::Unavailable => tracing::warn!(request = id.0, %error, cause, "failed"),
+        _ => tracing::debug!(request = id.0, %error, cause, "refused"),
+    }
+    let body = error.body(Some(id.0.clone()).filter(|id| !id.is_empty()));
+    (status(error.kind), axum::Json(body)).into_response()
+}
+
+/// The HTTP status of a kind of error.
+pub(super) fn status(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

@@ -1,0 +1,208 @@
+//! The server: REST and MCP over HTTP on one address, until it is told to stop.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Uri, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
+use commonbook::Commonbook;
+use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::id::{Id, RequestKind};
+use commonbook::limits;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::config::Config;
+use crate::mcp::{self, McpDoor, Tools};
+use crate::output;
+use crate::rest::{self, RequestId, failure};
+
+/// Serves REST, and MCP over HTTP, on one address.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// The address to listen on; without tokens only this machine's own.
+    #[arg(long, default_value = "127.0.0.1:7077")]
+    pub(crate) bind: SocketAddr,
+    /// The port to listen on instead; 0 for any that is free.
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// The MCP tools that are offered.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) tools: Tools,
+}
+
+impl Serve {
+    /// Serves until the program is told to stop; then finishes what was begun.
+    ///
+    /// # Errors
+    /// `invalid` for an address that others can reach; `unavailable` when it cannot be listened on.
+    pub(crate) async fn run(self, book: Commonbook, config: Arc<Config>) -> Result<()> {
+        let mut address = self.bind;
+        address.set_port(self.port.unwrap_or(address.port()));
+        if !address.ip().is_loopback() {
+            return Err(Error::invalid(
+                "bind",
+                format!("{address} can be reached from other machines, and there are no tokens to tell who calls"),
+            )
+            .hint("Bind a loopback address such as 127.0.0.1:7077."));
+        }
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
+                .hint("Is a server running already? Choose another address with --bind or --port.")
+                .because(error)
+        })?;
+        let address = listener.local_addr().unwrap_or(address);
+        check(&book)?;
+        tokio::spawn(sweep_hourly(book.clone()));
+        output::line(&format!("Commonbook listens on http://{address}"));
+        serve_on(listener, router(book, config, self.tools)).await
+    }
+}
+
+/// What is served, and what ends its streams.
+struct Served {
+    router: Router,
+    stopping: CancellationToken,
+}
+
+fn router(book: Commonbook, config: Arc<Config>, tools: Tools) -> Served {
+    let stopping = CancellationToken::new();
+    let door = McpDoor::new(book.clone(), Arc::clone(&config), tools);
+    let router = rest::router(book, config)
+        .nest_service("/mcp", mcp::service(door, stopping.clone()))
+        .layer(from_fn(only_this_machine))
+        .layer(from_fn_with_state(Arc::new(commonbook::id::RandomIds::default()), logged));
+    Served { router, stopping }
+}
+
+async fn serve_on(listener: TcpListener, served: Served) -> Result<()> {
+    let Served { router, stopping } = served;
+    let signal = {
+        let stopping = stopping.clone();
+        async move {
+            told_to_stop().await;
+            tracing::info!("stopping: finishing what was begun");
+            stopping.cancel();
+        }
+    };
+    let serving = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
+    let too_late = async {
+        stopping.cancelled().await;
+        tokio::time::sleep(Duration::from_secs(limits::SHUTDOWN_SECONDS)).await;
+    };
+    tokio::select! {
+        served = serving => served.map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "the server broke off").because(error)
+        }),
+        () = too_late => {
+            tracing::warn!("some connections stayed open; closing them");
+            Ok(())
+        }
+    }
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+pub(crate) async fn told_to_stop() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminate = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminate = std::future::pending::<()>();
+    tokio::select! { () = interrupt => {}, () = terminate => {} }
+}
+
+/// Refuses to serve a damaged store: what it would write would be lost with it.
+fn check(book: &Commonbook) -> Result<()> {
+    let findings = book.store().check()?;
+    let Some(first) = findings.first() else { return Ok(()) };
+    Err(Error::new(ErrorKind::Unavailable, format!("the store is damaged: {first}"))
+        .hint("Run `commonbook doctor`, and restore the file from a copy."))
+}
+
+/// Takes away what has had its time, now and every hour.
+pub(crate) async fn sweep_hourly(book: Commonbook) {
+    let mut hours = tokio::time::interval(Duration::from_secs(60 * 60));
+    loop {
+        hours.tick().await;
+        let book = book.clone();
+        match tokio::task::spawn_blocking(move || book.sweep()).await {
+            Ok(Ok(swept)) => tracing::debug!(purged = swept.purged, "swept"),
+            Ok(Err(error)) => tracing::warn!(%error, "could not sweep; trying again in an hour"),
+            Err(panic) => tracing::error!(%panic, "the sweep panicked"),
+        }
+    }
+}
+
+/// Refuses what a web page of elsewhere sends: a foreign Origin, or a Host that is not this
+/// machine (DNS rebinding).
+async fn only_this_machine(id: RequestId, request: Request, next: Next) -> Response {
+    let host = authority(request.headers(), request.uri());
+    let origin = request.headers().get(header::ORIGIN).map(|origin| {
+        origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok()?.host().map(str::to_owned))
+    });
+    let refused = match (host, origin) {
+        (Some(host), _) if !is_this_machine(&host) => {
+            Some(format!("Host {host} is not this machine"))
+        }
+        (_, Some(None)) => Some("the Origin is not this machine".to_owned()),
+        (_, Some(Some(origin))) if !is_this_machine(&origin) => {
+            Some(format!("Origin {origin} is not this machine"))
+        }
+        _ => None,
+    };
+    match refused {
+        None => next.run(request).await,
+        Some(reason) => {
+            let error = Error::new(ErrorKind::Forbidden, reason)
+                .hint("Call http://127.0.0.1 from a program, or from a page of this machine.");
+            failure(&error, &id)
+        }
+    }
+}
+
+fn authority(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let uri: Uri = match named {
+        Some(named) => named.parse().ok()?,
+        None => uri.clone(),
+    };
+    uri.host().map(str::to_owned)
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Gives each request an id, which its answer and the log carry. What a request says is not logged.
+async fn logged(
+    State(ids): State<Arc<commonbook::id::RandomIds>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    use commonbook::clock::{Clock, SystemClock};
+    let id = Id::<RequestKind>::new(&*ids, SystemClock.now()).to_string();
+    let span =
+        tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());
+    request.extensions_mut().insert(RequestId(id.clone()));
+    let mut response = next.run(request).instrument(span.clone()).await;
+    span.in_scope(|| tracing::debug!(status = response.status().as_u16(), "answered"));
+    if let Ok(id) = id.parse() {
+        response.headers_mut().insert("x-request-id", id);
+    }
+    response
+}
