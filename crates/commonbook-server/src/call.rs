@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use commonbook::Commonbook;
 use commonbook::caller::Caller;
 use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::{Commonbook, input};
+use commonbook::input::{self, FieldTypes};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 type Run = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
-type Typed = dyn Fn(Vec<(String, String)>) -> Map<String, Value> + Send + Sync;
 
 /// A verb with the schemas of its request and answer. Cheap to clone.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub(crate) struct Call {
     /// The JSON Schema of the answer.
     pub(crate) answer: Arc<Value>,
     run: Arc<Run>,
-    typed: Arc<Typed>,
+    types: Arc<FieldTypes>,
 }
 
 impl Call {
@@ -43,7 +43,7 @@ impl Call {
             request: Arc::new(input::schema::<Q>()),
             answer: Arc::new(input::schema::<A>()),
             run: Arc::new(run),
-            typed: Arc::new(|pairs| input::typed::<Q>(pairs)),
+            types: Arc::new(FieldTypes::of::<Q>()),
         }
     }
 
@@ -54,7 +54,7 @@ impl Call {
 
     /// Pairs of text as a request, typed as its schema says.
     pub(crate) fn typed(&self, pairs: Vec<(String, String)>) -> Map<String, Value> {
-        (self.typed)(pairs)
+        self.types.typed(pairs)
     }
 
     /// What the verb does, as its request says.

@@ -1,8 +1,175 @@
-//! placeholder
+//! `demo`: the story of two agents, told by real calls through the real doors, in a home of its own.
+
+use std::path::Path;
+
+use commonbook::error::{Error, ErrorKind, Result};
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
+use rmcp::transport::TokioChildProcess;
+use serde_json::{Value, json};
+
+use crate::child::{Server, broken, command};
+use crate::output::line;
+
+const WORKSPACE: &str = "demo";
+const CLAUDE: &str = "claude-code";
+const GEMINI: &str = "gemini-cli";
+
+/// Shows two agents remembering things for each other.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {}
+
 impl Demo {
-    pub(crate) fn run(&self) -> commonbook::error::Result<()> {
+    /// Tells the story, and fails when a call does not answer as the story says.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub(crate) fn run(&self) -> Result<()> {
+        let home = tempfile::tempdir().map_err(|error| broken("no temporary home", error))?;
+        let server = Server::start(home.path())?;
+        line(&format!("A new home, and a server on it at {}", server.url()));
+
+        let id = first_agent_saves(home.path())?;
+        second_agent_finds(&server, &id)?;
+        second_agent_is_refused(&server, &id)?;
+        second_agent_saves_its_own(&server)?;
+        journal_shows_both(&server)?;
+        a_person_looks(home.path())?;
+
+        line(
+            "\nTwo agents, one memory, each under its own name. Next: `commonbook serve`, then connect a client (README).",
+        );
         Ok(())
     }
+}
+
+fn step(number: u8, text: &str) {
+    line(&format!("\n{number}. {text}"));
+}
+
+fn told(text: &str) {
+    line(&format!("   {text}"));
+}
+
+fn expect(holds: bool, what: &str, answer: &Value) -> Result<()> {
+    if holds {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Internal, format!("the story goes wrong where {what}: {answer}")))
+}
+
+fn first_agent_saves(home: &Path) -> Result<String> {
+    step(
+        1,
+        &format!("{CLAUDE} starts `commonbook mcp` and saves a decision over MCP (save_memory)"),
+    );
+    let arguments = json!({
+        "text": "The payment service retries three times with exponential backoff, because the bank's gateway drops about one call in fifty.",
+        "memory_type": "decision",
+        "topics": ["payments", "retries"],
+        "importance": "high",
+    });
+    told(&format!("“{}”", arguments["text"].as_str().unwrap_or_default()));
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| broken("no runtime", error))?;
+    let saved = runtime.block_on(call_tool(home, "save_memory", &arguments))?;
+    let id = saved["memory"]["id"].as_str().unwrap_or_default().to_owned();
+    expect(saved["memory"]["owner"] == CLAUDE && !id.is_empty(), "the memory is saved", &saved)?;
+    told(&format!("saved as {id}, owned by {}", saved["memory"]["owner"]));
+    Ok(id)
+}
+
+/// Calls one tool of a `commonbook mcp` that is started for it, as its client would.
+async fn call_tool(home: &Path, tool: &'static str, arguments: &Value) -> Result<Value> {
+    let command = command(home, &["mcp", "--workspace", WORKSPACE])?;
+    let transport = TokioChildProcess::new(tokio::process::Command::from(command))
+        .map_err(|error| broken("the MCP server did not start", error))?;
+    let me = ClientConfig::new(ClientCapabilities::default(), Implementation::new(CLAUDE, "demo"));
+    let client = me.serve(transport).await.map_err(|error| broken("MCP did not connect", error))?;
+    let mut request = CallToolRequestParams::new(tool);
+    request.arguments = arguments.as_object().cloned();
+    let answer = client.call_tool(request).await;
+    let answer = answer.map_err(|error| broken("the tool did not answer", error))?;
+    client.cancel().await.map_err(|error| broken("MCP did not close", error))?;
+    Ok(answer.structured_content.unwrap_or_default())
+}
+
+fn second_agent_finds(server: &Server, id: &str) -> Result<()> {
+    step(2, &format!("{GEMINI}, which has never seen that session, asks over REST"));
+    told("GET /v1/memories/search?q=How often do we retry a payment?");
+    let path = "/v1/memories/search?q=How+often+do+we+retry+a+payment%3F";
+    let (status, answer) = server.call("GET", path, (GEMINI, WORKSPACE), &Value::Null)?;
+    let hit = &answer["hits"][0]["memory"];
+    expect(status == 200 && hit["id"] == *id, "the other agent finds it", &answer)?;
+    told(&format!("found {id} by {}, {} of {}", hit["owner"], 1, answer["total"]));
+    Ok(())
+}
+
+fn second_agent_is_refused(server: &Server, id: &str) -> Result<()> {
+    step(3, &format!("{GEMINI} thinks it knows better, and tries to change it"));
+    told(&format!("PATCH /v1/memories/{id}"));
+    let change = json!({"text": "The payment service retries five times."});
+    let path = format!("/v1/memories/{id}");
+    let (status, answer) = server.call("PATCH", &path, (GEMINI, WORKSPACE), &change)?;
+    let error = &answer["error"];
+    expect(
+        status == 403 && error["code"] == "ownership_mismatch",
+        "the change is refused",
+        &answer,
+    )?;
+    told(&format!("{status} {}: {}", error["code"], error["message"].as_str().unwrap_or_default()));
+    told(error["hint"].as_str().unwrap_or_default());
+    Ok(())
+}
+
+fn second_agent_saves_its_own(server: &Server) -> Result<()> {
+    step(4, &format!("{GEMINI} saves its own version"));
+    told("POST /v1/memories");
+    let own = json!({
+        "text": "Since the gateway was replaced in October, the payment service needs five retries at month's end.",
+        "memory_type": "learning",
+        "topics": ["payments", "retries"],
+    });
+    let (status, answer) = server.call("POST", "/v1/memories", (GEMINI, WORKSPACE), &own)?;
+    expect(
+        status == 201 && answer["memory"]["owner"] == GEMINI,
+        "its own version is saved",
+        &answer,
+    )?;
+    told(&format!(
+        "saved as {}, owned by {}",
+        answer["memory"]["id"].as_str().unwrap_or_default(),
+        answer["memory"]["owner"]
+    ));
+    Ok(())
+}
+
+fn journal_shows_both(server: &Server) -> Result<()> {
+    step(5, "The journal tells who did what: GET /v1/events");
+    let (status, answer) = server.call("GET", "/v1/events", (GEMINI, WORKSPACE), &Value::Null)?;
+    let events = answer["items"].as_array().cloned().unwrap_or_default();
+    let actors: Vec<&Value> = events.iter().map(|event| &event["actor"]).collect();
+    expect(status == 200 && actors == [CLAUDE, GEMINI], "the journal shows both", &answer)?;
+    for event in &events {
+        let word = |field: &str| event[field].as_str().unwrap_or_default();
+        told(&format!(
+            "{}  {:<12} by {:<11} {}",
+            event["sequence"],
+            word("kind"),
+            word("actor"),
+            word("subject")
+        ));
+    }
+    Ok(())
+}
+
+fn a_person_looks(home: &Path) -> Result<()> {
+    step(6, "And a person looks from the command line: commonbook list");
+    let listing = command(home, &["list", "--workspace", WORKSPACE])?
+        .output()
+        .map_err(|error| broken("the command line did not start", error))?;
+    let text = String::from_utf8_lossy(&listing.stdout);
+    let both = [CLAUDE, GEMINI].iter().all(|agent| text.contains(agent));
+    expect(listing.status.success() && both, "the command line shows both", &json!(text))?;
+    text.lines().for_each(|row| told(row.trim_end()));
+    Ok(())
 }

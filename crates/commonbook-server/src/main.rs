@@ -3,6 +3,7 @@
 mod bench;
 mod call;
 mod caller;
+mod child;
 mod cli;
 mod config;
 mod demo;

@@ -63,25 +63,34 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
 pub fn from_pairs<T: DeserializeOwned + JsonSchema>(
     pairs: impl IntoIterator<Item = (String, String)>,
 ) -> Result<T> {
-    from_value(Value::Object(typed::<T>(pairs)))
+    from_value(Value::Object(FieldTypes::of::<T>().typed(pairs)))
 }
 
-/// Pairs of text as JSON, typed as the schema of `T` says.
-pub fn typed<T: JsonSchema>(
-    pairs: impl IntoIterator<Item = (String, String)>,
-) -> Map<String, Value> {
-    let types = property_types::<T>();
-    let mut object = Map::new();
-    for (name, text) in pairs {
-        let kind = types.get(&name).map_or("string", String::as_str);
-        match (kind, object.get_mut(&name)) {
-            ("array", Some(Value::Array(items))) => items.extend(list(&text)),
-            _ => {
-                object.insert(name, typed_value(kind, text));
+/// The JSON type of each field of a request, as its schema says.
+#[derive(Debug, Clone)]
+pub struct FieldTypes(BTreeMap<String, String>);
+
+impl FieldTypes {
+    /// The types of the fields of `T`.
+    #[must_use]
+    pub fn of<T: JsonSchema>() -> Self {
+        Self(property_types(&schema::<T>()))
+    }
+
+    /// Pairs of text as JSON of these types.
+    pub fn typed(&self, pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
+        let mut object = Map::new();
+        for (name, text) in pairs {
+            let kind = self.0.get(&name).map_or("string", String::as_str);
+            match (kind, object.get_mut(&name)) {
+                ("array", Some(Value::Array(items))) => items.extend(list(&text)),
+                _ => {
+                    object.insert(name, typed_value(kind, text));
+                }
             }
         }
+        object
     }
-    object
 }
 
 fn typed_value(kind: &str, text: String) -> Value {
@@ -109,9 +118,8 @@ pub fn schema<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// The JSON type of each property of `T`, `null` aside.
-fn property_types<T: JsonSchema>() -> BTreeMap<String, String> {
-    let schema = schema::<T>();
+/// The JSON type of each property of an object's schema, `null` aside.
+fn property_types(schema: &Value) -> BTreeMap<String, String> {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let name_of = |property: &Value| -> Option<String> {
         let own = match &property["type"] {

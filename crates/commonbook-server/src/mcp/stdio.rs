@@ -42,11 +42,21 @@ async fn run(door: McpDoor, stream: DuplexStream) -> anyhow::Result<()> {
     }
 }
 
-/// Passes the client's lines on. The protocol's library drops a line that is no JSON without a
-/// word; JSON-RPC asks for an answer (section 5.1), and who sent it needs one.
+/// Passes the client's lines on until it closes its end, then closes ours.
 async fn read(
     mut to_protocol: impl AsyncWrite + Unpin,
     answers: tokio::sync::mpsc::UnboundedSender<Vec<u8>>,
+) {
+    pass_lines(&mut to_protocol, &answers).await;
+    // The other half of the pipe is still open; without this the protocol would wait for ever.
+    drop(to_protocol.shutdown().await);
+}
+
+/// Passes the client's lines on. The protocol's library drops a line that is no JSON without a
+/// word; JSON-RPC asks for an answer (section 5.1), and who sent it needs one.
+async fn pass_lines(
+    to_protocol: &mut (impl AsyncWrite + Unpin),
+    answers: &tokio::sync::mpsc::UnboundedSender<Vec<u8>>,
 ) {
     let mut input = BufReader::new(tokio::io::stdin());
     let mut line = Vec::new();

@@ -10,6 +10,7 @@ mod event;
 mod memory;
 mod open;
 mod search;
+mod words;
 mod workspace;
 mod writer;
 
@@ -89,7 +90,7 @@ impl Store for SqliteStore {
     fn run_read(&self, mut read: Read<'_>) -> Result<()> {
         self.with_reader(|connection| {
             let snapshot = connection.unchecked_transaction()?;
-            read(&SqliteTransaction { connection: &snapshot })
+            read(&SqliteTransaction::on(&snapshot))
         })
     }
 
@@ -128,9 +129,19 @@ impl Store for SqliteStore {
 /// The rows of one SQLite file, inside a transaction that somebody else ends.
 pub(crate) struct SqliteTransaction<'c> {
     connection: &'c Connection,
+    /// Changes of the word index, which wait until the group commits.
+    rewordings: Vec<words::Change>,
 }
 
-impl SqliteTransaction<'_> {
+impl<'c> SqliteTransaction<'c> {
+    fn on(connection: &'c Connection) -> Self {
+        Self { connection, rewordings: Vec::new() }
+    }
+
+    fn reword(&mut self, change: words::Change) {
+        self.rewordings.push(change);
+    }
+
     fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
         Ok(self.connection.prepare_cached(sql)?.execute(params)?)
     }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::open::importance;
+use super::words::{Change, Words};
 use crate::access::Sight;
 use crate::caller::Door;
 use crate::error::{Error, ErrorKind, Result};
@@ -147,7 +148,9 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql =
             format!("INSERT INTO memory ({}) VALUES (:{})", names.join(", "), names.join(", :"));
         self.execute(&sql, &*params)?;
-        self.learn_words(memory)
+        let number = self.connection.last_insert_rowid();
+        self.reword(Change { number, before: None, after: Some(Words::of(memory)?) });
+        Ok(())
     }
 
     fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()> {
@@ -162,19 +165,18 @@ impl MemoryRows for SqliteTransaction<'_> {
             "UPDATE memory SET {} WHERE workspace = :workspace AND id = :id",
             sets.join(", ")
         );
-        let reworded = words(before) != words(after);
-        if reworded {
-            self.forget_words(before)?;
-        }
         self.execute(&sql, &*by_name(&columns))?;
-        if reworded {
-            self.learn_words(after)?;
+        let (old, new) = (Words::of(before)?, Words::of(after)?);
+        if old != new {
+            let number = self.number(after)?;
+            self.reword(Change { number, before: Some(old), after: Some(new) });
         }
         Ok(())
     }
 
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
-        self.forget_words(memory)?;
+        let number = self.number(memory)?;
+        self.reword(Change { number, before: Some(Words::of(memory)?), after: None });
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         self.execute(
@@ -200,32 +202,13 @@ impl MemoryRows for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Puts the words of a memory, as its row has them, into the index.
-    fn learn_words(&self, memory: &Memory) -> Result<()> {
-        self.execute(
-            "INSERT INTO memory_words (rowid, title, topics, summary, text) \
-             SELECT number, title, topics, summary, text FROM memory \
-             WHERE workspace = ?1 AND id = ?2",
-            (memory.workspace.as_str(), memory.id.to_string()),
-        )?;
-        Ok(())
+    /// The number of a memory's row.
+    fn number(&self, memory: &Memory) -> Result<i64> {
+        let sql = "SELECT number FROM memory WHERE workspace = ?1 AND id = ?2";
+        let id = memory.id.to_string();
+        let number = self.one(sql, (memory.workspace.as_str(), &id), |row| row.get(0))?;
+        number.ok_or_else(|| Error::not_found(format!("there is no memory {id}")))
     }
-
-    /// Takes the words of a memory, as its row has them, out of the index.
-    fn forget_words(&self, memory: &Memory) -> Result<()> {
-        self.execute(
-            "INSERT INTO memory_words (memory_words, rowid, title, topics, summary, text) \
-             SELECT 'delete', number, title, topics, summary, text FROM memory \
-             WHERE workspace = ?1 AND id = ?2",
-            (memory.workspace.as_str(), memory.id.to_string()),
-        )?;
-        Ok(())
-    }
-}
-
-/// What of a memory is in the word index.
-fn words(memory: &Memory) -> (Option<&str>, &[String], Option<&str>, &str) {
-    (memory.title.as_deref(), &memory.topics, memory.summary.as_deref(), &memory.text)
 }
 
 /// The fingerprint by which a second import knows the memory.

@@ -1,0 +1,105 @@
+//! A server of our own, started as a child process: what the demo and the benches call for real.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use commonbook::error::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+/// A running `commonbook serve`; dropping it ends it.
+pub(crate) struct Server {
+    child: Child,
+    url: String,
+    agent: ureq::Agent,
+}
+
+/// A command of this program on this home, which nothing of the environment speaks for.
+///
+/// # Errors
+/// `unavailable` when the system cannot tell where the program is.
+pub(crate) fn command(home: &Path, arguments: &[&str]) -> Result<Command> {
+    let program = std::env::current_exe()
+        .map_err(|error| broken("this program cannot find itself", error))?;
+    let mut command = Command::new(program);
+    for name in ["COMMONBOOK_AGENT_ID", "COMMONBOOK_WORKSPACE", "COMMONBOOK_USER_ID"] {
+        command.env_remove(name);
+    }
+    command.args(arguments).arg("--home").arg(home);
+    Ok(command)
+}
+
+impl Server {
+    /// Starts a server on a free port of this machine, for this home.
+    ///
+    /// # Errors
+    /// `unavailable` when it does not start.
+    pub(crate) fn start(home: &Path) -> Result<Self> {
+        let mut child = command(home, &["serve", "--port", "0"])?
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| broken("the server did not start", error))?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output)
+                .read_line(&mut line)
+                .map_err(|error| broken("the server said nothing", error))?;
+        }
+        let url = line.split_whitespace().find(|word| word.starts_with("http://"));
+        let Some(url) = url.map(str::to_owned) else {
+            drop(child.kill());
+            return Err(Error::new(ErrorKind::Unavailable, "the server did not start"));
+        };
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .max_idle_connections_per_host(128)
+            .build();
+        Ok(Self { child, url, agent: config.into() })
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Calls REST as this agent in this workspace; answers the status and the body.
+    ///
+    /// # Errors
+    /// `unavailable` when the server cannot be reached.
+    pub(crate) fn call(
+        &self,
+        method: &str,
+        path: &str,
+        (agent, workspace): (&str, &str),
+        body: &Value,
+    ) -> Result<(u16, Value)> {
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("X-Commonbook-Agent", agent)
+            .header("X-Commonbook-Workspace", workspace)
+            .header("Content-Type", "application/json");
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let request = request.body(body).map_err(|error| broken("the request is none", error))?;
+        let mut response =
+            self.agent.run(request).map_err(|error| broken("the server did not answer", error))?;
+        let status = response.status().as_u16();
+        let answer = response.body_mut().with_config().limit(64 << 20).read_json();
+        Ok((status, answer.map_err(|error| broken("the answer is no JSON", error))?))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+pub(crate) fn broken(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("{what}: {error}")).because(error)
+}
