@@ -31,7 +31,7 @@ pub struct Said {
     /// The conversation; names the workspace unless one is given.
     #[serde(default)]
     pub conv: Option<String>,
-    /// Who said it; names the agent.
+    /// Who said it; names the agent. Nobody in particular when it is empty: then the caller.
     #[serde(default)]
     pub speaker: Option<String>,
     /// The session it was said in.
@@ -112,7 +112,8 @@ impl Said {
         id: MemoryId,
         now: Timestamp,
     ) -> Result<Memory> {
-        let name = match self.speaker.as_deref() {
+        let speaker = self.speaker.as_deref().filter(|speaker| !speaker.trim().is_empty());
+        let name = match speaker {
             None => AgentName { agent: caller.agent.clone(), device: caller.device.clone() },
             Some(speaker) => AgentName::near(speaker, "import").map_err(|e| e.at("speaker"))?,
         };
@@ -188,6 +189,7 @@ mod tests {
             ("{\"text\": \"\"}", "nothing to keep"),
             ("{\"text\": \"tea\", \"ts\": \"yesterday\"}", "not a time"),
             ("{\"text\": \"tea\", \"speaker\": \"!!\"}", "empty"),
+            ("{\"text\": \"tea\", \"conv\": \"!!\"}", "names no workspace"),
             ("[]", "expected"),
         ];
         for (line, reason) in table {

@@ -1,0 +1,158 @@
+//! Bad input gets the same clear error on every door, and leaves nothing behind.
+
+use serde_json::{Value, json};
+
+use crate::world::{Cli, Door, Home, Mcp, Server};
+
+/// A bad request: the verb, its fields, and the kind and field of the error.
+type Bad = (&'static str, Value, &'static str, Option<&'static str>);
+
+/// What can be said on every door.
+fn everywhere() -> Vec<Bad> {
+    let id = "mem_01m7y9c4dpeqkspxh7a865d434";
+    vec![
+        ("save_memory", json!({"text": ""}), "invalid", Some("text")),
+        ("save_memory", json!({"text": " \n\t"}), "invalid", Some("text")),
+        ("save_memory", json!({"text": "a".repeat(64 * 1024 + 1)}), "too_large", Some("text")),
+        ("save_memory", json!({"text": "bell \u{7} rings"}), "invalid", Some("text")),
+        ("save_memory", json!({"text": "\u{1b}[31mred"}), "invalid", Some("text")),
+        ("save_memory", json!({"text": "x", "title": "t".repeat(201)}), "too_large", Some("title")),
+        ("save_memory", json!({"text": "x", "title": "two\nlines"}), "invalid", Some("title")),
+        (
+            "save_memory",
+            json!({"text": "x", "summary": "s".repeat(513)}),
+            "too_large",
+            Some("summary"),
+        ),
+        ("save_memory", json!({"text": "x", "topics": topics(33)}), "too_large", Some("topics")),
+        (
+            "save_memory",
+            json!({"text": "x", "topics": ["ok", "t".repeat(65)]}),
+            "too_large",
+            Some("topics[1]"),
+        ),
+        (
+            "save_memory",
+            json!({"text": "x", "metadata": {"a": "m".repeat(16 * 1024)}}),
+            "too_large",
+            Some("metadata"),
+        ),
+        ("save_memory", json!({"text": "x", "metadata": "{broken"}), "invalid", Some("metadata")),
+        (
+            "save_memory",
+            json!({"text": "x", "importance": "urgent"}),
+            "invalid",
+            Some("importance"),
+        ),
+        ("save_memory", json!({"text": "x", "sharing": "everyone"}), "invalid", Some("sharing")),
+        (
+            "save_memory",
+            json!({"text": "x", "memory_type": "two words"}),
+            "invalid",
+            Some("memory_type"),
+        ),
+        (
+            "save_memory",
+            json!({"text": "x", "valid_from": "yesterday"}),
+            "invalid",
+            Some("valid_from"),
+        ),
+        (
+            "save_memory",
+            json!({"text": "x", "supersedes": "mem_nonsense"}),
+            "invalid",
+            Some("supersedes"),
+        ),
+        ("save_memory", json!({"text": "x", "supersedes": id}), "not_found", Some("supersedes")),
+        (
+            "save_memory",
+            json!({"text": "x", "idempotency_key": "k".repeat(256)}),
+            "too_large",
+            Some("idempotency_key"),
+        ),
+        ("search_memory", json!({"query": ""}), "invalid", Some("query")),
+        ("search_memory", json!({"query": "tea", "k": 0}), "invalid", Some("k")),
+        ("search_memory", json!({"query": "tea", "k": 101}), "invalid", Some("k")),
+        ("search_memory", json!({"query": "tea", "k": -1}), "invalid", Some("k")),
+        ("search_memory", json!({"query": "tea", "cursor": "c1"}), "invalid", Some("cursor")),
+        ("search_memory", json!({"query": "tea", "cursor": "nonsense"}), "invalid", Some("cursor")),
+        ("search_memory", json!({"query": "tea", "owner": "a:b"}), "invalid", Some("owner")),
+        ("list_memories", json!({"limit": -5}), "invalid", Some("limit")),
+        ("list_memories", json!({"limit": "many"}), "invalid", Some("limit")),
+        ("list_memories", json!({"limit": 1000}), "invalid", Some("limit")),
+        ("list_events", json!({"after": -1}), "invalid", Some("after")),
+        ("get_memory", json!({"id": id}), "not_found", None),
+        ("get_memory", json!({"id": id, "at": "noon"}), "invalid", Some("at")),
+        ("update_memory", json!({"id": id, "text": "y"}), "not_found", None),
+        ("delete_memory", json!({"id": id}), "not_found", None),
+        ("restore_memory", json!({"id": id}), "not_found", None),
+        ("purge_memory", json!({"id": id}), "not_found", None),
+        ("memory_history", json!({"id": id}), "not_found", None),
+    ]
+}
+
+/// What only JSON can say.
+fn in_json() -> Vec<Bad> {
+    vec![
+        ("save_memory", json!({}), "invalid", None),
+        ("save_memory", json!({"text": 5}), "invalid", Some("text")),
+        ("save_memory", json!({"text": "x", "topics": "tea"}), "invalid", Some("topics")),
+        ("save_memory", json!({"text": "x", "topics": [5]}), "invalid", Some("topics[0]")),
+        ("save_memory", json!({"text": "x", "metadata": []}), "invalid", Some("metadata")),
+        ("save_memory", json!({"text": "x", "owner": "me"}), "invalid", Some("owner")),
+        ("save_memory", json!({"text": "x", "agent": "me"}), "invalid", Some("agent")),
+        ("update_memory", json!({"id": "mem_x", "text": "y"}), "invalid", Some("id")),
+    ]
+}
+
+fn topics(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("topic{number}")).collect()
+}
+
+fn refused(door: &dyn Door, name: &str, bad: &Bad) -> Value {
+    let (verb, fields, kind, field) = bad;
+    let mut error = door.call("tester", verb, fields).expect_err(&format!("{name}: {verb}"));
+    assert_eq!(error["kind"], *kind, "{name}: {verb}: {error}");
+    assert_eq!(error.get("field").and_then(Value::as_str), *field, "{name}: {verb}: {error}");
+    error.as_object_mut().unwrap().remove("request_id");
+    error
+}
+
+fn nothing_is_kept(door: &dyn Door) {
+    let stats = door.call("tester", "get_memory_stats", &json!({})).unwrap();
+    assert_eq!((&stats["memories"], &stats["events"]), (&json!(0), &json!(0)));
+    let agents = door.call("tester", "list_agents", &json!({})).unwrap();
+    assert_eq!(agents["items"], json!([]));
+}
+
+#[test]
+fn every_bad_request_is_refused_alike_on_every_door() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let (cli, mcp) = (Cli(&home), Mcp::over_http(&home, &server));
+    for bad in everywhere() {
+        let rest = refused(&server, "REST", &bad);
+        assert_eq!(refused(&mcp, "MCP", &bad), rest);
+        assert_eq!(refused(&cli, "CLI", &bad), rest);
+    }
+    for bad in in_json() {
+        let rest = refused(&server, "REST", &bad);
+        assert_eq!(refused(&mcp, "MCP", &bad), rest);
+    }
+    nothing_is_kept(&server);
+}
+
+#[test]
+fn agents_cannot_claim_reserved_or_malformed_names() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let cli = Cli(&home);
+    for name in ["legacy", "anonymous", "human", "system", "*", "a//b", "a:b"] {
+        let fields = json!({"text": "mine"});
+        let rest = server.call(name, "save_memory", &fields).expect_err(name);
+        let told = cli.call(name, "save_memory", &fields).expect_err(name);
+        assert_eq!((&rest["kind"], &rest["message"]), (&json!("invalid"), &told["message"]));
+        assert_eq!(rest["field"], "agent");
+    }
+    nothing_is_kept(&server);
+}

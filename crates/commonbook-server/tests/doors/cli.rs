@@ -1,0 +1,173 @@
+//! What only the command line has: prefixes of ids, standard input, files, tables, exit codes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::world::{Cli, Door, Home};
+
+fn json_of(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(bytes)))
+}
+
+#[test]
+fn an_id_may_be_shortened_as_long_as_it_is_unique() {
+    let home = Home::new();
+    let saved = Cli(&home).call("me", "save_memory", &json!({"text": "tea"})).unwrap();
+    let id = saved["memory"]["id"].as_str().unwrap();
+    for prefix in [id, &id[..20], &id[4..16]] {
+        let output = home.run(&["show", prefix, "--json", "--workspace", "story"]);
+        assert_eq!(json_of(&output.stdout)["id"], id);
+    }
+    let home = Home::new();
+    home.run(&["save", "tea", "--workspace", "story"]);
+    home.run(&["save", "coffee", "--workspace", "story"]);
+    let output = home.run(&["show", "mem_0", "--json", "--workspace", "story"]);
+    assert_eq!(json_of(&output.stderr)["error"]["kind"], "conflict");
+}
+
+#[test]
+fn exit_codes_tell_the_kind_of_error() {
+    let home = Home::new();
+    let unknown = "mem_01m7y9c4dpeqkspxh7a865d434";
+    let table: [(&[&str], i32); 6] = [
+        (&["save", "tea", "--agent", "me"], 0),
+        (&["save", ""], 2),
+        (&["sav", "tea"], 2),
+        (&["save", "tea", "--nonsense"], 2),
+        (&["show", unknown], 5),
+        (&["save", "x", "--title", &"t".repeat(201)], 7),
+    ];
+    for (arguments, code) in table {
+        let output = home.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(told.contains("error: ") && told.contains("hint: "), code != 0, "{told}");
+    }
+    let saved = home.run(&["save", "mine", "--agent", "me", "--json"]);
+    let id = json_of(&saved.stdout)["memory"]["id"].as_str().unwrap().to_owned();
+    let refused = home.run(&["delete", &id, "--agent", "you"]);
+    assert_eq!(refused.status.code(), Some(4));
+}
+
+#[test]
+fn text_comes_from_standard_input_and_must_be_utf8() {
+    let home = Home::new();
+    let saved = home.feed(&["save", "-", "--json"], "from a pipe\n".as_bytes());
+    assert_eq!(json_of(&saved.stdout)["memory"]["text"], "from a pipe\n");
+    let refused = home.feed(&["save", "-", "--json"], b"bad \xff byte");
+    assert_eq!(refused.status.code(), Some(2));
+    let error = &json_of(&refused.stderr)["error"];
+    assert!(error["message"].as_str().unwrap().contains("not UTF-8 from byte 4"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_must_be_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = Home::new();
+    let mut command = home.program(&["save"]);
+    let output = command.arg(std::ffi::OsStr::from_bytes(b"bad \xff byte")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_batch_is_kept_whole_or_not_at_all() {
+    let home = Home::new();
+    let good = json!([{"text": "one"}, {"text": "two", "topics": ["t"]}]).to_string();
+    let kept = home.feed(&["batch", "-", "--json"], good.as_bytes());
+    assert_eq!(json_of(&kept.stdout)["items"].as_array().unwrap().len(), 2);
+    let bad = json!([{"text": "three"}, {"text": ""}]).to_string();
+    let refused = home.feed(&["batch", "-", "--json"], bad.as_bytes());
+    assert_eq!(json_of(&refused.stderr)["error"]["field"], "memories[1].text");
+    assert_eq!(json_of(&home.run(&["stats", "--json"]).stdout)["memories"], 2);
+}
+
+/// What a conversation looks like, with bad lines between: text, time and JSON.
+const LINES: &str = r#"{"conv": "Trip", "gran": "turn", "id": "1", "session": "s1", "speaker": "Ann", "ts": "2026-05-01T10:00:00", "text": "Ann: The ferry to Naxos leaves at seven."}
+{"conv": "Trip", "gran": "turn", "id": "2", "session": "s1", "speaker": "Ben", "ts": "2026-05-01", "text": "Ben: I booked the pension by the harbour."}
+{"conv": "Trip", "id": "3", "text": ""}
+not json
+{"conv": "Trip", "id": "4", "ts": "soon", "text": "x"}
+
+{"conv": "Trip", "gran": "session", "id": "s1", "speaker": "", "text": "Ann: The ferry …\nBen: I booked …"}
+"#;
+
+#[test]
+fn an_import_skips_bad_lines_by_number_and_adds_nothing_twice() {
+    let home = Home::new();
+    let file = home.path().join("lines.jsonl");
+    fs::write(&file, LINES).unwrap();
+    let file = file.to_str().unwrap();
+    for (created, repeated) in [(3, 0), (0, 3)] {
+        let output = home.run(&["import", "--format", "jsonl", file, "--json"]);
+        assert_eq!(output.status.code(), Some(2));
+        let told = json_of(&output.stdout);
+        let numbers: Vec<&Value> =
+            told["bad"].as_array().unwrap().iter().map(|bad| &bad["line"]).collect();
+        assert_eq!(numbers, [3, 4, 5]);
+        assert_eq!((&told["created"], &told["repeated"]), (&json!(created), &json!(repeated)));
+    }
+    let found = home.run(&["search", "When does the ferry leave?", "--json"]);
+    let found = json_of(&found.stdout);
+    let first = &found["hits"][0]["memory"];
+    assert_eq!((&first["metadata"]["id"], &first["owner"]), (&json!("1"), &json!("ann")));
+    assert_eq!(found["workspaces"], json!(["trip"]));
+}
+
+#[test]
+fn an_export_comes_back_as_it_was() {
+    let home = Home::new();
+    home.feed(&["import", "-"], LINES.as_bytes());
+    home.run(&[
+        "save",
+        "and a line\nend",
+        "--workspace",
+        "trip",
+        "--agent",
+        "cleo",
+        "--topic",
+        "t",
+    ]);
+    let first = home.run(&["export", "--workspace", "trip"]).stdout;
+    assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 4);
+    let other = Home::new();
+    assert!(other.feed(&["import", "-"], &first).status.success());
+    let second = other.run(&["export", "--workspace", "trip"]).stdout;
+    assert_eq!(String::from_utf8(second).unwrap(), String::from_utf8(first).unwrap());
+}
+
+#[test]
+fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
+    let home = Home::new();
+    assert!(home.run(&["doctor"]).status.success());
+    home.run(&["save", "tea"]);
+    let whole = home.run(&["doctor", "--json"]);
+    assert_eq!(json_of(&whole.stdout)["findings"], json!([]));
+    let store = home.path().join("commonbook.db");
+    let garbage = vec![b'?'; 8192];
+    fs::write(&store, &garbage).unwrap();
+    for command in ["doctor", "list", "save", "serve"] {
+        let arguments: &[&str] = if command == "save" { &["save", "x"] } else { &[command] };
+        let refused = home.run(arguments);
+        assert_eq!(refused.status.code(), Some(9), "{command}");
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(told.contains("is damaged") && told.contains("left as it is"), "{told}");
+    }
+    assert_eq!(fs::read(&store).unwrap(), garbage);
+}
+
+#[test]
+fn a_search_without_a_workspace_of_its_own_reads_the_whole_home() {
+    let home = Home::new();
+    home.run(&["save", "The ferry leaves at seven", "--workspace", "trip"]);
+    let anywhere = home.run(&["search", "ferry", "--json"]);
+    assert_eq!(json_of(&anywhere.stdout)["total"], 1);
+    let named = home.run(&["search", "ferry", "--json", "--workspace", "work"]);
+    assert_eq!(json_of(&named.stdout)["total"], 0);
+    home.run(&["save", "Something of its own"]);
+    let nearest = home.run(&["search", "ferry", "--json"]);
+    assert_eq!(json_of(&nearest.stdout)["total"], 0);
+    let told = home.run(&["search", "ferry", "--json", "--scope", "home"]);
+    assert_eq!(json_of(&told.stdout)["total"], 1);
+}

@@ -1,0 +1,83 @@
+//! What only MCP has: tools with their schemas, two transports, broken lines.
+
+use serde_json::{Value, json};
+
+use crate::world::{Door, Home, Mcp, Server};
+
+fn answers(home: &Home, lines: &[&[u8]]) -> Vec<Value> {
+    let output = home.feed(&["mcp"], &lines.join(&b'\n'));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const HELLO: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"Some Client","version":"1"}}}"#;
+const READY: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const SAVE: &[u8] = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"save_memory","arguments":{"text":"tea"}}}"#;
+
+#[test]
+fn a_broken_line_on_stdio_is_answered_and_the_next_one_works() {
+    let home = Home::new();
+    let broken: [&[u8]; 3] = [b"{\"jsonrpc\": \"2.0\", \"id\": 3,", b"\xff\xfe", b"nonsense"];
+    let lines = [HELLO, READY, broken[0], broken[1], broken[2], SAVE, b""];
+    let answers = answers(&home, &lines);
+    let errors: Vec<&Value> =
+        answers.iter().filter(|answer| answer.get("error").is_some()).collect();
+    assert_eq!(errors.len(), 3, "{answers:?}");
+    for error in errors {
+        assert_eq!((&error["id"], &error["error"]["code"]), (&Value::Null, &json!(-32700)));
+        assert_eq!(error["error"]["data"]["error"]["kind"], "invalid");
+    }
+    let saved = answers.iter().find(|answer| answer["id"] == 7).unwrap();
+    let memory = &saved["result"]["structuredContent"]["memory"];
+    assert_eq!((&memory["text"], &memory["owner"]), (&json!("tea"), &json!("some-client")));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_answered_and_the_next_one_works() {
+    let home = Home::new();
+    let long = vec![b'x'; 16 * 1024 * 1024 + 10];
+    let answers = answers(&home, &[HELLO, READY, &long, SAVE, b""]);
+    assert!(answers.iter().any(|a| a["error"]["data"]["error"]["kind"] == "too_large"));
+    assert!(answers.iter().any(|a| a["id"] == 7 && a.get("result").is_some()));
+}
+
+#[test]
+fn at_most_ten_tools_are_offered_unless_all_are_asked_for() {
+    let home = Home::new();
+    let list = br#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let core = answers(&home, &[HELLO, READY, list, b""]);
+    let core = &core.iter().find(|answer| answer["id"] == 2).unwrap()["result"]["tools"];
+    let names: Vec<_> =
+        core.as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
+    assert!(names.len() <= 10 && names.starts_with(&["save_memory", "search_memory"]), "{names:?}");
+    let full = Mcp::over_stdio(&home).with("client", async |client| client.list_all_tools().await);
+    let full = full.unwrap();
+    assert!(full.len() > names.len());
+    for tool in &full {
+        assert!(tool.description.as_ref().is_some_and(|text| text.len() > 20), "{}", tool.name);
+        assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);
+        assert!(tool.output_schema.is_some() && tool.annotations.is_some(), "{}", tool.name);
+    }
+}
+
+#[test]
+fn an_unknown_tool_is_an_error_of_the_protocol() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for mcp in [Mcp::over_stdio(&home), Mcp::over_http(&home, &server)] {
+        let request = rmcp::model::CallToolRequestParams::new("forget_everything");
+        let answer = mcp.with("client", async |client| client.call_tool(request).await);
+        assert!(answer.unwrap_err().to_string().contains("forget_everything"));
+    }
+}
+
+#[test]
+fn what_one_process_saves_another_finds_at_once() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let (stdio, http) = (Mcp::over_stdio(&home), Mcp::over_http(&home, &server));
+    stdio.call("one", "save_memory", &json!({"text": "The heron nests on Tuesday"})).unwrap();
+    let found = http.call("two", "search_memory", &json!({"query": "When does the heron nest?"}));
+    assert_eq!(found.unwrap()["hits"][0]["memory"]["owner"], "one");
+}

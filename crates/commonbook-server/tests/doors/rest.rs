@@ -1,0 +1,132 @@
+//! What only REST has: bodies, headers, statuses, its own pages.
+
+use serde_json::{Value, json};
+
+use crate::world::{Door, Home, Server};
+
+const ME: (&str, &str) = ("X-Commonbook-Agent", "me");
+
+#[test]
+fn bodies_that_are_no_request_are_refused_with_their_reason() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let huge = vec![b' '; 16 * 1024 * 1024 + 1];
+    let table: [(&[u8], u16, &str); 6] = [
+        (b"{\"text\": \"x\"", 400, "not JSON"),
+        (b"\xff\xfe", 400, "not UTF-8"),
+        (b"\"text\"", 400, "not a JSON object"),
+        (b"[]", 400, "nothing to keep"),
+        (b"", 400, "missing field `text`"),
+        (&huge, 413, "over 16777216 bytes"),
+    ];
+    for (body, status, reason) in table {
+        let (found, answer) = server.send("POST", "/v1/memories", &[ME], body).unwrap();
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert_eq!(found, status, "{message}");
+        assert!(message.contains(reason), "{message}");
+        assert!(answer["error"]["request_id"].as_str().unwrap().starts_with("req_"));
+    }
+    let unknown = server.send("GET", "/v1/nothing", &[ME], b"").unwrap();
+    assert_eq!((unknown.0, &unknown.1["error"]["kind"]), (404, &json!("not_found")));
+    let wrong = server.send("PUT", "/v1/memories", &[ME], b"").unwrap();
+    assert_eq!((wrong.0, &wrong.1["error"]["kind"]), (405, &json!("invalid")));
+    let parameter = server.send("GET", "/v1/memories?sort=up", &[ME], b"").unwrap();
+    assert_eq!((parameter.0, &parameter.1["error"]["field"]), (400, &json!("sort")));
+}
+
+#[test]
+fn a_list_is_a_batch_and_all_of_it_or_nothing() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let save = |body: Value| {
+        let body = body.to_string();
+        server.send("POST", "/v1/memories", &[ME], body.as_bytes()).unwrap()
+    };
+    let (status, kept) = save(json!([{"text": "one"}, {"text": "two"}]));
+    assert_eq!((status, kept["items"].as_array().unwrap().len()), (201, 2));
+    let (status, refused) =
+        save(json!([{"text": "three"}, {"text": "four", "title": "t".repeat(201)}]));
+    assert_eq!((status, &refused["error"]["field"]), (413, &json!("memories[1].title")));
+    let many: Vec<Value> = (0..101).map(|number| json!({"text": format!("{number}")})).collect();
+    assert_eq!(save(many.into()).0, 413);
+    let stats = server.send("GET", "/v1/stats", &[ME], b"").unwrap().1;
+    assert_eq!((&stats["memories"], &stats["events"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn a_page_of_elsewhere_cannot_call() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let table = [
+        (("Origin", "https://evil.example"), 403),
+        (("Origin", "null"), 403),
+        (("Origin", "http://localhost:5173"), 200),
+        (("Host", "evil.example"), 403),
+        (("Host", "localhost:7077"), 200),
+    ];
+    for (header, status) in table {
+        for path in ["/v1/stats", "/health"] {
+            let (found, answer) = server.send("GET", path, &[header], b"").unwrap();
+            assert_eq!(found, status, "{header:?}: {answer}");
+        }
+        let (found, _) = server.send("POST", "/mcp", &[header], b"{}").unwrap();
+        assert_eq!(found == 403, status == 403, "{header:?}");
+    }
+}
+
+#[test]
+fn the_caller_is_heard_in_the_order_of_the_design() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let save = |path: &str, headers: &[(&str, &str)]| {
+        let (status, answer) = server.send("POST", path, headers, b"{\"text\": \"x\"}").unwrap();
+        (status, answer["memory"]["owner"].as_str().map(str::to_owned))
+    };
+    let path = "/v1/memories?agent_id=query";
+    assert_eq!(save(path, &[ME]), (201, Some("me".into())));
+    assert_eq!(save(path, &[]), (201, Some("query".into())));
+    assert_eq!(save("/v1/memories", &[]), (201, Some("anonymous".into())));
+    let private = b"{\"text\": \"x\", \"sharing\": \"private\"}";
+    let (status, answer) = server.send("POST", "/v1/memories", &[], private).unwrap();
+    assert_eq!((status, &answer["error"]["field"]), (400, &json!("sharing")));
+}
+
+#[test]
+fn an_idempotency_key_is_carried_out_once() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let save = |key: &str, text: &str| {
+        server.call("me", "save_memory", &json!({"text": text, "idempotency_key": key}))
+    };
+    let first = save("k1", "tea").unwrap();
+    let second = save("k1", "tea").unwrap();
+    assert_eq!((&first["outcome"], &second["outcome"]), (&json!("created"), &json!("repeated")));
+    assert_eq!(first["memory"], second["memory"]);
+    assert_eq!(save("k1", "coffee").unwrap_err()["kind"], "conflict");
+    let other = server.call("you", "save_memory", &json!({"text": "tea", "idempotency_key": "k1"}));
+    assert_eq!(other.unwrap()["outcome"], "created");
+}
+
+#[test]
+fn the_pages_of_the_server_are_there() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let (status, health) = server.send("GET", "/health", &[], b"").unwrap();
+    assert_eq!((status, &health["status"]), (200, &json!("ok")));
+    let (_, openapi) = server.send("GET", "/openapi.json", &[], b"").unwrap();
+    assert_eq!(openapi["openapi"], "3.1.0");
+    let (_, docs) = server.send("GET", "/docs", &[], b"").unwrap();
+    let docs = docs.as_str().unwrap();
+    assert!(docs.contains("/docs/scalar.js") && !docs.contains("https://"), "{docs}");
+    let (status, script) = server.send("GET", "/docs/scalar.js", &[], b"").unwrap();
+    assert!(status == 200 && script.as_str().is_some_and(|script| script.len() > 100_000));
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused() {
+    let home = Home::new();
+    let output = home.run(&["serve", "--bind", "0.0.0.0:0"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("tokens") && told.contains("hint: Bind a loopback address"), "{told}");
+}

@@ -1,0 +1,46 @@
+//! Every surface is a golden file: a change of it shows in review.
+
+use crate::world::Home;
+
+fn printed(surface: &str) -> String {
+    let output = Home::new().run(&["surface", surface]);
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn golden(surface: &str, file: &str) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/surface");
+    let path = std::path::Path::new(folder).join(file);
+    let printed = printed(surface);
+    if std::env::var_os("UPDATE_SURFACES").is_some() {
+        std::fs::write(&path, &printed).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let (now, then) = (printed.lines(), kept.lines());
+    let differs = now.zip(then).position(|(now, then)| now != then);
+    assert!(
+        printed == kept,
+        "{file} is not what the program prints (line {differs:?}): \
+         if that is meant, run the tests once with UPDATE_SURFACES=1 and commit the file"
+    );
+}
+
+#[test]
+fn openapi_is_the_golden_file() {
+    golden("openapi", "openapi.json");
+}
+
+#[test]
+fn tools_are_the_golden_file() {
+    golden("tools", "tools.json");
+}
+
+#[test]
+fn events_are_the_golden_file() {
+    golden("events", "events.json");
+}
+
+#[test]
+fn the_help_is_the_golden_file() {
+    golden("cli-help", "cli-help.md");
+}

@@ -1,0 +1,82 @@
+//! One story through every door: what is answered, kept and told in the journal is the same.
+
+mod world;
+
+use serde_json::{Value, json};
+use world::{Answer, Cli, Door, Home, Mcp, Server, plain};
+
+/// Tells the story through one door; answers all that was said, and what is left.
+fn story(door: &dyn Door) -> Value {
+    let mut ids = Vec::new();
+    let mut said = Vec::new();
+    let mut tell = |agent: &str, verb: &str, fields: Value| -> Answer {
+        let answer = door.call(agent, verb, &fields);
+        let shown = match &answer {
+            Ok(value) => json!({ "ok": value }),
+            Err(error) => json!({ "error": error }),
+        };
+        said.push(json!({"verb": verb, "by": agent, "answer": plain(&shown, &mut ids)}));
+        answer
+    };
+    let decision = json!({
+        "text": "The payment service retries three times with backoff.",
+        "memory_type": "decision", "topics": ["payments", "retries"], "importance": "high",
+        "title": "Retries", "metadata": {"ticket": 7}, "valid_from": "2026-01-01T00:00:00Z",
+        "idempotency_key": "first",
+    });
+    let saved = tell("analyst", "save_memory", decision.clone()).unwrap();
+    let id = saved["memory"]["id"].clone();
+    tell("analyst", "save_memory", decision).unwrap();
+    tell("analyst", "save_memory", json!({"text": "Mine alone", "sharing": "private"})).unwrap();
+    let question = json!({"query": "How often does the payment service retry?"});
+    tell("developer", "search_memory", question.clone()).unwrap();
+    tell("developer", "get_memory", json!({"id": id})).unwrap();
+    tell("developer", "update_memory", json!({"id": id, "text": "Five times."})).unwrap_err();
+    tell("developer", "delete_memory", json!({"id": id})).unwrap_err();
+    tell("developer", "save_memory", json!({"text": "The payment service retries five times."}))
+        .unwrap();
+    let change = json!({"id": id, "text": "It retries four times.", "expected_revision": 1});
+    tell("analyst", "update_memory", change.clone()).unwrap();
+    tell("analyst", "update_memory", change).unwrap_err();
+    tell("analyst", "delete_memory", json!({"id": id})).unwrap();
+    tell("developer", "search_memory", question).unwrap();
+    tell("developer", "get_memory", json!({"id": id})).unwrap_err();
+    tell("analyst", "restore_memory", json!({"id": id})).unwrap();
+    tell("developer", "memory_history", json!({"id": id})).unwrap();
+    let gone = tell("analyst", "save_memory", json!({"text": "A mistake"})).unwrap();
+    tell("analyst", "purge_memory", json!({"id": gone["memory"]["id"]})).unwrap();
+    // What is left, as each sees it.
+    for agent in ["analyst", "developer"] {
+        tell(agent, "list_memories", json!({"limit": 2})).unwrap();
+        tell(agent, "get_memory_stats", json!({})).unwrap();
+        tell(agent, "list_agents", json!({})).unwrap();
+        tell(agent, "list_events", json!({"limit": 100})).unwrap();
+    }
+    Value::Array(said)
+}
+
+#[test]
+fn the_same_story_through_every_door_leaves_equal_rows_and_events() {
+    let home = Home::new();
+    let told = story(&Cli(&home));
+    insta::assert_json_snapshot!("story", told);
+
+    let home = Home::new();
+    let server = Server::start(&home);
+    pretty_assert(&story(&server), &told, "REST");
+
+    let home = Home::new();
+    pretty_assert(&story(&Mcp::over_stdio(&home)), &told, "MCP over stdio");
+
+    let home = Home::new();
+    let server = Server::start(&home);
+    pretty_assert(&story(&Mcp::over_http(&home, &server)), &told, "MCP over HTTP");
+}
+
+fn pretty_assert(left: &Value, right: &Value, door: &str) {
+    let (left, right) = (left.as_array().unwrap(), right.as_array().unwrap());
+    for (ours, theirs) in left.iter().zip(right) {
+        assert_eq!(ours, theirs, "{door} differs from the command line");
+    }
+    assert_eq!(left.len(), right.len(), "{door} tells another story");
+}

@@ -1,0 +1,163 @@
+//! Many processes on one home, and processes that end without a word: nothing acknowledged is lost.
+
+#[path = "../world/mod.rs"]
+mod world;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use world::{Door, Home, Server};
+
+/// Every event of the workspace, oldest first.
+fn journal(server: &Server) -> Vec<Value> {
+    let mut all = Vec::new();
+    let mut after = json!(0);
+    while !after.is_null() {
+        let page = json!({"after": after, "limit": 100});
+        let page = server.call("reader", "list_events", &page).unwrap();
+        all.extend(page["items"].as_array().unwrap().iter().cloned());
+        after = page["next"].clone();
+    }
+    all
+}
+
+/// How often each text is kept in the workspace.
+fn texts(server: &Server) -> BTreeMap<String, usize> {
+    let mut all = BTreeMap::new();
+    let mut fields = json!({"limit": 100});
+    loop {
+        let page = server.call("reader", "list_memories", &fields).unwrap();
+        for memory in page["items"].as_array().unwrap() {
+            *all.entry(memory["text"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        if page["next"].is_null() {
+            return all;
+        }
+        fields["cursor"] = page["next"].clone();
+    }
+}
+
+fn nothing_is_lost_or_doubled(server: &Server, expected: usize) {
+    let texts = texts(server);
+    assert_eq!(texts.len(), expected);
+    assert!(texts.values().all(|times| *times == 1));
+    let sequences: Vec<u64> =
+        journal(server).iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
+    let wanted: Vec<u64> = (1..=expected as u64).collect();
+    assert_eq!(sequences, wanted, "the journal has no gap and nothing twice");
+}
+
+#[test]
+fn eight_processes_that_save_at_once_lose_nothing() {
+    let home = Home::new();
+    std::thread::scope(|scope| {
+        for process in 0..8 {
+            let home = &home;
+            scope.spawn(move || {
+                for number in 0..250 {
+                    let text = format!("memory {number} of process {process}");
+                    let agent = format!("agent-{process}");
+                    let output = home.run(&[
+                        "save",
+                        &text,
+                        "--agent",
+                        &agent,
+                        "--workspace",
+                        world::WORKSPACE,
+                    ]);
+                    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+                    assert!(output.status.success(), "{told}");
+                }
+            });
+        }
+    });
+    nothing_is_lost_or_doubled(&Server::start(&home), 2_000);
+}
+
+#[test]
+fn sixty_four_clients_that_save_over_rest_lose_nothing() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    std::thread::scope(|scope| {
+        for client in 0..64 {
+            let server = &server;
+            scope.spawn(move || {
+                for number in 0..100 {
+                    let text = format!("memory {number} of client {client}");
+                    server.call("writer", "save_memory", &json!({"text": text})).unwrap();
+                }
+            });
+        }
+    });
+    nothing_is_lost_or_doubled(&server, 6_400);
+}
+
+/// Saves by eight clients until the server is gone; notes each save that was acknowledged, and
+/// ends the server, without a word, once `enough` were.
+fn save_until_killed(
+    server: Server,
+    round: usize,
+    acknowledged: &Mutex<Vec<String>>,
+    enough: usize,
+) {
+    let before = acknowledged.lock().unwrap().len();
+    let killed = AtomicUsize::new(0);
+    let id = server.id().to_string();
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let (server, killed, id) = (&server, &killed, &id);
+            scope.spawn(move || {
+                for number in 0.. {
+                    let text = format!("round {round} client {client} number {number}");
+                    let headers = [("X-Commonbook-Workspace", world::WORKSPACE)];
+                    let body = json!({"text": text}).to_string();
+                    // A connection that breaks acknowledges nothing.
+                    let Ok((201, _)) =
+                        server.send("POST", "/v1/memories", &headers, body.as_bytes())
+                    else {
+                        return;
+                    };
+                    let mut all = acknowledged.lock().unwrap();
+                    all.push(text);
+                    if all.len() >= before + enough && killed.fetch_add(1, Ordering::SeqCst) == 0 {
+                        let kill = std::process::Command::new("kill").args(["-KILL", id]).status();
+                        assert!(kill.unwrap().success());
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_was_acknowledged_before_a_kill_is_there_exactly_once() {
+    let home = Home::new();
+    let acknowledged = Mutex::new(Vec::new());
+    for round in 0..20 {
+        save_until_killed(Server::start(&home), round, &acknowledged, 20 + 7 * round);
+    }
+    let server = Server::start(&home);
+    let kept = texts(&server);
+    for text in acknowledged.lock().unwrap().iter() {
+        assert_eq!(kept.get(text), Some(&1), "acknowledged: {text}");
+    }
+    assert!(kept.values().all(|times| *times == 1));
+    let sequences: Vec<u64> =
+        journal(&server).iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
+    assert_eq!(sequences, (1..=kept.len() as u64).collect::<Vec<_>>());
+    let doctor = home.run(&["doctor", "--json"]);
+    assert!(doctor.status.success());
+}
+
+#[test]
+fn a_server_that_is_told_to_stop_loses_nothing() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for number in 0..20 {
+        server.call("me", "save_memory", &json!({"text": format!("memory {number}")})).unwrap();
+    }
+    assert!(server.stop(), "it ends with success");
+    nothing_is_lost_or_doubled(&Server::start(&home), 20);
+}

@@ -1,0 +1,322 @@
+//! The world of the tests: a home, the program, and its three doors behind one face.
+
+#![expect(dead_code, reason = "each test binary uses its own part of the world")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
+use rmcp::service::{RoleClient, RunningService};
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+pub(crate) const WORKSPACE: &str = "story";
+
+/// What a door answers: the answer, or the `error` of the error's body.
+pub(crate) type Answer = Result<Value, Value>;
+
+/// One way to call the verbs.
+pub(crate) trait Door {
+    /// Calls a verb as this agent, with these fields.
+    fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer;
+}
+
+/// A home folder of its own.
+pub(crate) struct Home(TempDir);
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The program on this home, with nothing of the environment speaking for it.
+    pub(crate) fn program(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
+        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG"] {
+            command.env_remove(format!("COMMONBOOK_{name}"));
+        }
+        command.env("COMMONBOOK_HOME", self.path()).current_dir(self.path()).args(arguments);
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.program(arguments).output().unwrap()
+    }
+
+    /// Runs the program with this on its standard input.
+    pub(crate) fn feed(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut command = self.program(arguments);
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        output
+    }
+}
+
+/// A running server.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) url: String,
+    agent: ureq::Agent,
+}
+
+impl Server {
+    pub(crate) fn start(home: &Home) -> Self {
+        let mut command = home.program(&["serve", "--port", "0", "--tools", "full"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().rsplit(' ').next().unwrap().to_owned();
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .build();
+        Self { child, url, agent: config.into() }
+    }
+
+    /// Sends a request as it is.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<(u16, Value), ureq::Error> {
+        let mut request =
+            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = self.agent.run(request.body(body).unwrap())?;
+        let text = response.body_mut().read_to_string()?;
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        Ok((response.status().as_u16(), value))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it as a power cut would end the process: kill -9.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Tells it to stop, and waits until it has.
+    pub(crate) fn stop(mut self) -> bool {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        self.child.wait().unwrap().success()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Door for Server {
+    fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
+        let (method, path) = match verb {
+            "save_memory" => ("POST", "/v1/memories"),
+            "list_memories" => ("GET", "/v1/memories"),
+            "search_memory" => ("GET", "/v1/memories/search"),
+            "get_memory" => ("GET", "/v1/memories/{id}"),
+            "update_memory" => ("PATCH", "/v1/memories/{id}"),
+            "delete_memory" => ("DELETE", "/v1/memories/{id}"),
+            "memory_history" => ("GET", "/v1/memories/{id}/history"),
+            "restore_memory" => ("POST", "/v1/memories/{id}/restore"),
+            "purge_memory" => ("POST", "/v1/memories/{id}/purge"),
+            "get_memory_stats" => ("GET", "/v1/stats"),
+            "list_agents" => ("GET", "/v1/agents"),
+            "list_events" => ("GET", "/v1/events"),
+            other => panic!("no route for {other}"),
+        };
+        let mut fields = fields.as_object().unwrap().clone();
+        let mut path = path.to_owned();
+        if path.contains("{id}") {
+            let id = text(&fields.remove("id").unwrap());
+            path = path.replace("{id}", &id);
+        }
+        let mut headers =
+            vec![("X-Commonbook-Agent", agent), ("X-Commonbook-Workspace", WORKSPACE)];
+        let key = fields.remove("idempotency_key").map(|key| text(&key));
+        if let Some(key) = &key {
+            headers.push(("Idempotency-Key", key));
+        }
+        let body = match method {
+            "GET" | "DELETE" => {
+                path = format!("{path}?{}", query(&fields));
+                String::new()
+            }
+            _ => Value::Object(fields).to_string(),
+        };
+        let (status, answer) = self.send(method, &path, &headers, body.as_bytes()).unwrap();
+        if status < 300 { Ok(answer) } else { Err(answer["error"].clone()) }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn pairs(fields: &Map<String, Value>) -> Vec<(String, String)> {
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::Array(items) => items.iter().map(|item| (name.clone(), text(item))).collect(),
+        value => vec![(name.clone(), text(value))],
+    };
+    fields.iter().flat_map(one).collect()
+}
+
+fn query(fields: &Map<String, Value>) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs(fields)).finish()
+}
+
+/// The command line, a process for each call.
+pub(crate) struct Cli<'h>(pub(crate) &'h Home);
+
+impl Door for Cli<'_> {
+    fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
+        let (command, positional): (_, &[&str]) = match verb {
+            "save_memory" => ("save", &["text"]),
+            "search_memory" => ("search", &["query"]),
+            "get_memory" => ("show", &["id"]),
+            "list_memories" => ("list", &[]),
+            "update_memory" => ("update", &["id"]),
+            "delete_memory" => ("delete", &["id"]),
+            "restore_memory" => ("restore", &["id"]),
+            "purge_memory" => ("purge", &["id"]),
+            "memory_history" => ("history", &["id"]),
+            "get_memory_stats" => ("stats", &[]),
+            "list_agents" => ("agents", &[]),
+            "list_events" => ("events", &[]),
+            other => panic!("no command for {other}"),
+        };
+        let mut arguments: Vec<String> =
+            [command, "--json", "--agent", agent, "--workspace", WORKSPACE].map(Into::into).into();
+        let mut fields = fields.as_object().unwrap().clone();
+        let own: Vec<String> =
+            positional.iter().filter_map(|name| fields.remove(*name)).map(|v| text(&v)).collect();
+        for (name, value) in pairs(&fields) {
+            let flag = match name.as_str() {
+                "memory_type" => "type".to_owned(),
+                "topics" => "topic".to_owned(),
+                other => other.replace('_', "-"),
+            };
+            arguments.push(format!("--{flag}={value}"));
+        }
+        arguments.push("--".to_owned());
+        arguments.extend(own);
+        let output = self.0.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let told = if output.status.success() { output.stdout } else { output.stderr };
+        let value: Value = serde_json::from_slice(&told)
+            .unwrap_or_else(|_| panic!("{verb}: {}", String::from_utf8_lossy(&told)));
+        if output.status.success() { Ok(value) } else { Err(value["error"].clone()) }
+    }
+}
+
+/// MCP, a connection for each agent: over stdio to a child, or over HTTP to a server.
+pub(crate) struct Mcp<'h> {
+    home: &'h Home,
+    url: Option<String>,
+    runtime: Runtime,
+}
+
+type Client = RunningService<RoleClient, ClientConfig>;
+
+impl<'h> Mcp<'h> {
+    pub(crate) fn over_stdio(home: &'h Home) -> Self {
+        Self { home, url: None, runtime: Runtime::new().unwrap() }
+    }
+
+    pub(crate) fn over_http(home: &'h Home, server: &Server) -> Self {
+        let url = format!("{}/mcp?workspace={WORKSPACE}", server.url);
+        Self { home, url: Some(url), runtime: Runtime::new().unwrap() }
+    }
+
+    /// Connects as a client of this name, and does something.
+    pub(crate) fn with<T>(&self, agent: &str, act: impl AsyncFnOnce(&Client) -> T) -> T {
+        self.runtime.block_on(async {
+            let me = Implementation::new(agent, "1.0");
+            let me = ClientConfig::new(ClientCapabilities::default(), me);
+            let client = match &self.url {
+                Some(url) => me.serve(StreamableHttpClientTransport::from_uri(url.clone())).await,
+                None => {
+                    let arguments = ["mcp", "--tools", "full", "--workspace", WORKSPACE];
+                    let command = tokio::process::Command::from(self.home.program(&arguments));
+                    me.serve(TokioChildProcess::new(command).unwrap()).await
+                }
+            };
+            let client = client.unwrap();
+            let answer = act(&client).await;
+            client.cancel().await.unwrap();
+            answer
+        })
+    }
+}
+
+impl Door for Mcp<'_> {
+    fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
+        let mut request = CallToolRequestParams::new(verb.to_owned());
+        request.arguments = fields.as_object().cloned();
+        let result = self.with(agent, async |client| client.call_tool(request).await).unwrap();
+        let structured = result.structured_content.unwrap();
+        let text = &result.content[0].as_text().unwrap().text;
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured, "text says it all");
+        if result.is_error == Some(true) {
+            Err(structured["error"].clone())
+        } else {
+            Ok(structured)
+        }
+    }
+}
+
+/// An answer without what differs from door to door and from run to run: ids become `#1`, `#2` …
+/// in the order in which they are met, times become `T`.
+pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
+    match value {
+        Value::String(text) if text.starts_with("mem_") => {
+            let place = ids.iter().position(|id| id == text).unwrap_or_else(|| {
+                ids.push(text.clone());
+                ids.len() - 1
+            });
+            json!(format!("#{}", place + 1))
+        }
+        Value::String(text) => {
+            let timeless = text.split(' ').map(|word| match word.parse::<jiff::Timestamp>() {
+                Ok(_) => "T",
+                Err(_) => word,
+            });
+            let timeless = timeless.collect::<Vec<_>>().join(" ");
+            let named = ids
+                .iter()
+                .enumerate()
+                .fold(timeless, |text, (place, id)| text.replace(id, &format!("#{}", place + 1)));
+            json!(named)
+        }
+        Value::Array(items) => items.iter().map(|item| plain(item, ids)).collect(),
+        Value::Object(fields) => {
+            let differing = ["how", "client", "request_id", "disk_bytes", "score"];
+            let kept = fields.iter().filter(|(name, _)| !differing.contains(&name.as_str()));
+            Value::Object(kept.map(|(name, value)| (name.clone(), plain(value, ids))).collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,106 @@
+//! The laws that every store keeps, each in a fresh database. A law's name is the law.
+
+mod journal;
+mod memories;
+mod sight;
+mod sqlite;
+mod writes;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use commonbook::agent::{Agent, AgentName};
+use commonbook::caller::{Caller, Door};
+use commonbook::clock::Timestamp;
+use commonbook::event::{EventKind, NewEvent};
+use commonbook::id::{CountingIds, IdSource, MemoryId};
+use commonbook::memory::{Memory, SaveMemory};
+use commonbook::store::sqlite::SqliteStore;
+use commonbook::store::{Store, Transaction};
+use commonbook::workspace::Workspace;
+
+/// A store that can be opened a second time, as another process would.
+pub(crate) trait Fresh {
+    fn open(&self) -> Arc<dyn Store>;
+}
+
+/// A fresh SQLite file.
+pub(crate) struct Sqlite(tempfile::TempDir);
+
+impl Sqlite {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Fresh for Sqlite {
+    fn open(&self) -> Arc<dyn Store> {
+        SqliteStore::open(&self.folder().join("home/commonbook.db")).unwrap()
+    }
+}
+
+/// One test for each law, on each store.
+macro_rules! laws {
+    ($($module:ident :: $law:ident,)+) => {
+        mod on_sqlite { $(#[test] fn $law() { crate::$module::$law(&crate::Sqlite::new()); })+ }
+    };
+}
+
+laws! {
+    writes::a_dropped_write_leaves_nothing,
+    writes::a_panicking_write_leaves_nothing_and_the_next_one_works,
+    writes::a_failing_write_does_not_touch_the_others_of_its_group,
+    writes::a_write_is_seen_by_the_next_read_of_another_process,
+    writes::a_read_is_a_snapshot,
+    writes::a_kept_answer_is_found_by_its_key_until_it_is_dropped,
+    journal::sequences_are_gapless_under_many_writers_in_two_processes,
+    journal::each_workspace_has_a_journal_of_its_own,
+    journal::the_journal_tells_events_in_order_after_a_place,
+    memories::what_is_inserted_comes_back_as_it_was,
+    memories::what_is_replaced_is_kept_as_an_earlier_revision,
+    memories::lists_page_in_both_orders_without_repeating_or_skipping,
+    memories::a_search_finds_what_was_kept_one_call_earlier,
+    memories::a_search_finds_new_words_and_forgets_old_ones,
+    memories::deleted_and_superseded_memories_are_left_out_of_searches,
+    memories::a_purged_memory_is_in_no_row_and_no_index,
+    memories::ids_are_found_by_their_range,
+    sight::a_store_sees_exactly_what_the_rule_sees,
+}
+
+pub(crate) fn now() -> Timestamp {
+    "2026-11-21T09:00:00Z".parse().unwrap()
+}
+
+pub(crate) fn caller(agent: &str, workspace: &str) -> Caller {
+    let name = match agent {
+        "anonymous" => None,
+        name => Some(AgentName { agent: Agent::named(name).unwrap(), device: None }),
+    };
+    Caller::new(name, workspace.parse::<Workspace>().unwrap(), Door::Cli)
+}
+
+/// A memory with this text, by this agent, in this workspace.
+pub(crate) fn memory(ids: &dyn IdSource, agent: &str, workspace: &str, text: &str) -> Memory {
+    let request = SaveMemory { text: text.into(), ..SaveMemory::default() };
+    request.memory(&caller(agent, workspace), MemoryId::new(ids, now()), now()).unwrap()
+}
+
+/// Keeps a memory as the verbs do, with its event.
+pub(crate) fn keep(tx: &mut dyn Transaction, memory: &Memory) -> commonbook::error::Result<()> {
+    let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now());
+    let sequence = tx.append_event(&event)?;
+    tx.insert_memory(memory, sequence)
+}
+
+/// A store with these texts of one agent in workspace `x`.
+pub(crate) fn with_texts(store: &dyn Store, texts: &[&str]) -> Vec<Memory> {
+    let ids = CountingIds::default();
+    let kept: Vec<Memory> = texts.iter().map(|text| memory(&ids, "ann", "x", text)).collect();
+    let given = kept.clone();
+    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    kept
+}

@@ -1,0 +1,147 @@
+//! The rows of memories: kept as they are, listed, found, forgotten.
+
+use commonbook::access::Sight;
+use commonbook::id::{CountingIds, MemoryId};
+use commonbook::memory::{Importance, Memory, Order, Sharing};
+use commonbook::search::{Filter, WordSearch};
+use commonbook::store::Store;
+
+use crate::{Fresh, caller, keep, memory, now, with_texts};
+
+fn sight() -> Sight {
+    Sight::of(&caller("ann", "x"))
+}
+
+fn found(store: &dyn Store, word: &str) -> Vec<String> {
+    let search = WordSearch {
+        words: vec![word.to_owned()],
+        filter: Filter::default(),
+        now: now(),
+        offset: 0,
+        limit: 10,
+    };
+    let (hits, total) = store.read(|tx| tx.search(&sight(), &search)).unwrap();
+    assert_eq!(hits.len() as u64, total);
+    hits.into_iter().map(|(_, memory)| memory.text).collect()
+}
+
+pub(crate) fn what_is_inserted_comes_back_as_it_was(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let mut kept = memory(&CountingIds::default(), "ann/child", "x", "tea\nwith \"quotes\" 🙂");
+    kept.title = Some("Title".into());
+    kept.summary = Some("Summary".into());
+    kept.topics = vec!["a".into(), "b c".into()];
+    kept.metadata.insert("key".into(), serde_json::json!({"deep": [1, null, "x"]}));
+    kept.importance = Importance::Critical;
+    kept.sharing = Sharing::Shared;
+    kept.user_id = Some("U1".into());
+    kept.session = Some("s".into());
+    kept.valid_from = Some(now());
+    kept.source.device = Some("jarvis".into());
+    let given = kept.clone();
+    store.write(move |tx| keep(tx, &given)).unwrap();
+    let sight = Sight { user: Some("U1".into()), ..sight() };
+    assert_eq!(store.read(|tx| tx.memory(&sight, kept.id)).unwrap(), Some(kept));
+}
+
+pub(crate) fn what_is_replaced_is_kept_as_an_earlier_revision(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let first = with_texts(&*store, &["tea"]).remove(0);
+    let second = Memory { text: "coffee".into(), revision: 2, ..first.clone() };
+    let third = Memory { text: "water".into(), revision: 3, ..first.clone() };
+    let all = [first.clone(), second.clone(), third.clone()];
+    store
+        .write(move |tx| {
+            tx.replace_memory(&all[0], &all[1])?;
+            tx.replace_memory(&all[1], &all[2])
+        })
+        .unwrap();
+    let (now, earlier) = store
+        .read(|tx| Ok((tx.memory(&sight(), first.id)?, tx.earlier(&sight(), first.id)?)))
+        .unwrap();
+    assert_eq!((now, earlier), (Some(third), vec![first, second]));
+}
+
+pub(crate) fn lists_page_in_both_orders_without_repeating_or_skipping(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let texts: Vec<String> = (0..23).map(|number| format!("number{number}")).collect();
+    with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    for order in [Order::Newest, Order::Oldest] {
+        let (mut from, mut all) = (None, Vec::new());
+        loop {
+            let page = store
+                .read(|tx| tx.memories(&sight(), &Filter::default(), (order, from), 5))
+                .unwrap();
+            let Some((sequence, _)) = page.last() else { break };
+            from = Some(*sequence);
+            all.extend(page.into_iter().map(|(_, memory)| memory.text));
+        }
+        if order == Order::Newest {
+            all.reverse();
+        }
+        assert_eq!(all, texts);
+    }
+}
+
+pub(crate) fn a_search_finds_what_was_kept_one_call_earlier(fresh: &dyn Fresh) {
+    let (store, other) = (fresh.open(), fresh.open());
+    with_texts(&*store, &["The herons nested by the river"]);
+    assert_eq!(found(&*store, "heron"), ["The herons nested by the river"]);
+    assert_eq!(found(&*other, "nesting"), ["The herons nested by the river"]);
+}
+
+pub(crate) fn a_search_finds_new_words_and_forgets_old_ones(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let first = with_texts(&*store, &["tea"]).remove(0);
+    let second = Memory { text: "coffee".into(), revision: 2, ..first.clone() };
+    store.write(move |tx| tx.replace_memory(&first, &second)).unwrap();
+    assert_eq!(found(&*store, "coffee"), ["coffee"]);
+    assert!(found(&*store, "tea").is_empty());
+}
+
+pub(crate) fn deleted_and_superseded_memories_are_left_out_of_searches(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let kept = with_texts(&*store, &["tea one", "tea two", "tea three"]);
+    let other = kept[2].id;
+    store
+        .write(move |tx| {
+            let deleted = Memory { deleted_at: Some(now()), revision: 2, ..kept[0].clone() };
+            tx.replace_memory(&kept[0], &deleted)?;
+            let replaced = Memory { superseded_by: Some(other), revision: 2, ..kept[1].clone() };
+            tx.replace_memory(&kept[1], &replaced)
+        })
+        .unwrap();
+    assert_eq!(found(&*store, "tea"), ["tea three"]);
+}
+
+pub(crate) fn a_purged_memory_is_in_no_row_and_no_index(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let first = with_texts(&*store, &["zanzibar"]).remove(0);
+    let second = Memory { text: "zanzibar again".into(), revision: 2, ..first.clone() };
+    let (id, before) = (first.id, second.clone());
+    store.write(move |tx| tx.replace_memory(&first, &second)).unwrap();
+    store.write(move |tx| tx.purge_memory(&before)).unwrap();
+    store
+        .read(|tx| {
+            assert_eq!(tx.memory(&sight(), id)?, None);
+            assert_eq!(tx.earlier(&sight(), id)?, []);
+            assert!(tx.counts(&sight())?.is_empty());
+            Ok(())
+        })
+        .unwrap();
+    assert!(found(&*store, "zanzibar").is_empty());
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+}
+
+pub(crate) fn ids_are_found_by_their_range(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let kept = with_texts(&*store, &["one", "two"]);
+    let ids = |prefix: &str| {
+        let range = MemoryId::range(prefix).unwrap();
+        store.read(|tx| tx.memory_ids(&sight(), range, 10)).unwrap()
+    };
+    let first = kept[0].id.to_string();
+    assert_eq!(ids(&first), [kept[0].id]);
+    assert_eq!(ids(&first[..14]), [kept[0].id, kept[1].id]);
+    assert_eq!(ids("mem_7"), []);
+}

@@ -1,0 +1,130 @@
+//! What only the SQLite store has: a file that may be damaged, newer, foreign, or opened at once.
+
+use std::fs;
+use std::path::PathBuf;
+
+use commonbook::error::ErrorKind;
+use commonbook::memory::Memory;
+use commonbook::store::Store;
+use commonbook::store::sqlite::SqliteStore;
+use rusqlite::Connection;
+
+use crate::{Fresh, Sqlite, keep, memory, with_texts};
+
+fn file(home: &Sqlite) -> PathBuf {
+    home.folder().join("home/commonbook.db")
+}
+
+/// A home whose store was closed, with everything in its one file.
+fn closed(texts: &[&str]) -> Sqlite {
+    let home = Sqlite::new();
+    let store = home.open();
+    with_texts(&*store, texts);
+    store.scrub().unwrap();
+    home
+}
+
+fn refused(home: &Sqlite, reason: &str) {
+    let before = fs::read(file(home)).unwrap();
+    let error = SqliteStore::open(&file(home)).err().expect(reason);
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert!(error.message.contains(reason), "{}", error.message);
+    assert!(error.hint.is_some());
+    assert!(fs::read(file(home)).unwrap() == before, "the file was left as it is");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let home = closed(&["tea"]);
+    fs::write(file(&home), b"This is not a database, however long it may be. ".repeat(300))
+        .unwrap();
+    refused(&home, "is damaged");
+    fs::write(file(&home), b"short").unwrap();
+    refused(&home, "is damaged");
+}
+
+#[test]
+fn a_truncated_file_is_refused_and_left_alone() {
+    let home = closed(&["tea"]);
+    let whole = fs::read(file(&home)).unwrap();
+    fs::write(file(&home), &whole[..whole.len() / 2]).unwrap();
+    refused(&home, "is damaged");
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    let home = closed(&["tea"]);
+    fs::remove_file(file(&home)).unwrap();
+    Connection::open(file(&home)).unwrap().execute_batch("CREATE TABLE other (x)").unwrap();
+    refused(&home, "another program");
+}
+
+#[test]
+fn a_newer_file_is_refused_and_left_alone() {
+    let home = closed(&["tea"]);
+    let connection = Connection::open(file(&home)).unwrap();
+    let newer = "INSERT INTO refinery_schema_history SELECT 99, 'later', applied_on, checksum \
+                 FROM refinery_schema_history";
+    connection.execute_batch(newer).unwrap();
+    connection.close().unwrap();
+    refused(&home, "newer Commonbook (its schema is 99");
+}
+
+#[test]
+fn damage_in_the_middle_is_found_by_the_check() {
+    let long: Vec<String> =
+        (0..200).map(|n| format!("memory {n} {}", "word ".repeat(50))).collect();
+    let home = closed(&long.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(home.open().check().unwrap(), Vec::<String>::new());
+    let mut bytes = fs::read(file(&home)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4096].fill(0xAA);
+    fs::write(file(&home), bytes).unwrap();
+    let findings = SqliteStore::open(&file(&home)).and_then(|store| store.check());
+    assert!(findings.is_err() || findings.is_ok_and(|findings| !findings.is_empty()));
+}
+
+#[test]
+fn many_can_open_a_fresh_home_at_once() {
+    let home = Sqlite::new();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let home = &home;
+            scope.spawn(move || {
+                let ids = commonbook::id::RandomIds::default();
+                let given = memory(&ids, "ann", "x", &format!("number {number}"));
+                home.open().write(move |tx| keep(tx, &given)).unwrap();
+            });
+        }
+    });
+    let sight = commonbook::access::Sight::of(&crate::caller("ann", "x"));
+    assert_eq!(home.open().read(|tx| tx.event_count(&sight)).unwrap(), 8);
+}
+
+#[test]
+fn what_was_purged_is_in_no_file() {
+    let home = Sqlite::new();
+    let store = home.open();
+    let filler: Vec<String> = (0..300).map(|n| format!("memory {n} about the weather")).collect();
+    with_texts(&*store, &filler.iter().map(String::as_str).collect::<Vec<_>>());
+    let ids = commonbook::id::RandomIds::default();
+    let mut first = memory(&ids, "ann", "x", "the zanzibarian secret");
+    first.topics = vec!["zanzibarian".into()];
+    let second = Memory { text: "a zanzibarian whisper".into(), revision: 2, ..first.clone() };
+    let (given, after) = (first.clone(), second.clone());
+    store.write(move |tx| keep(tx, &given)).unwrap();
+    store.write(move |tx| tx.replace_memory(&first, &after)).unwrap();
+    assert!(in_a_file(&home, "zanzibarian"));
+    store.write(move |tx| tx.purge_memory(&second)).unwrap();
+    store.scrub().unwrap();
+    for word in ["zanzibarian", "anzibarian", "whisper"] {
+        assert!(!in_a_file(&home, word), "{word} is still in a file");
+    }
+}
+
+fn in_a_file(home: &Sqlite, word: &str) -> bool {
+    fs::read_dir(home.folder().join("home")).unwrap().any(|entry| {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    })
+}

@@ -1,0 +1,127 @@
+//! Writes are whole or nothing; what was answered is seen.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use commonbook::access::Sight;
+use commonbook::error::{Error, ErrorKind};
+use commonbook::id::RandomIds;
+use commonbook::store::KeptAnswer;
+
+use crate::{Fresh, caller, keep, memory, now, with_texts};
+
+pub(crate) fn a_dropped_write_leaves_nothing(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let kept = memory(&RandomIds::default(), "ann", "x", "tea");
+    let given = kept.clone();
+    let answer = store.write(move |tx| -> Result<(), _> {
+        keep(tx, &given)?;
+        Err(Error::conflict("never mind"))
+    });
+    assert_eq!(answer.unwrap_err().kind, ErrorKind::Conflict);
+    let sight = Sight::of(&caller("ann", "x"));
+    store
+        .read(|tx| {
+            assert_eq!(tx.memory(&sight, kept.id)?, None);
+            assert_eq!(tx.events(&sight, 0, 10)?, []);
+            assert!(tx.workspaces()?.is_empty());
+            Ok(())
+        })
+        .unwrap();
+}
+
+pub(crate) fn a_panicking_write_leaves_nothing_and_the_next_one_works(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let given = memory(&RandomIds::default(), "ann", "x", "tea");
+    let answer = store.write(move |tx| -> Result<(), _> {
+        keep(tx, &given)?;
+        panic!("a verb with a mistake");
+    });
+    assert_eq!(answer.unwrap_err().kind, ErrorKind::Internal);
+    with_texts(&*store, &["coffee"]);
+    let sight = Sight::of(&caller("ann", "x"));
+    let events = store.read(|tx| tx.events(&sight, 0, 10)).unwrap();
+    assert_eq!(events.iter().map(|event| event.sequence).collect::<Vec<_>>(), [1]);
+    let read =
+        catch_unwind(AssertUnwindSafe(|| store.read(|_| -> Result<(), _> { panic!("too") })));
+    assert!(read.is_err() && store.read(|tx| tx.events(&sight, 0, 10)).is_ok());
+}
+
+pub(crate) fn a_failing_write_does_not_touch_the_others_of_its_group(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = Arc::new(RandomIds::default());
+    std::thread::scope(|scope| {
+        for number in 0..64_usize {
+            let (store, ids) = (Arc::clone(&store), Arc::clone(&ids));
+            scope.spawn(move || {
+                let given = memory(&*ids, "ann", "x", &format!("number{number}"));
+                let answer = store.write(move |tx| {
+                    keep(tx, &given)?;
+                    if number % 7 == 0 { Err(Error::conflict("no sevens")) } else { Ok(()) }
+                });
+                assert_eq!(answer.is_ok(), number % 7 != 0);
+            });
+        }
+    });
+    let sight = Sight::of(&caller("ann", "x"));
+    let events = store.read(|tx| tx.events(&sight, 0, 100)).unwrap();
+    let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
+    assert_eq!(sequences, (1..=54).collect::<Vec<_>>());
+}
+
+pub(crate) fn a_write_is_seen_by_the_next_read_of_another_process(fresh: &dyn Fresh) {
+    let (one, other) = (fresh.open(), fresh.open());
+    let sight = Sight::of(&caller("bob", "x"));
+    for number in 0..50 {
+        let kept = with_texts_of(&*one, number);
+        let found = other.read(|tx| tx.memory(&sight, kept.id)).unwrap();
+        assert_eq!(found, Some(kept));
+    }
+}
+
+fn with_texts_of(
+    store: &dyn commonbook::store::Store,
+    number: usize,
+) -> commonbook::memory::Memory {
+    let kept = memory(&RandomIds::default(), "ann", "x", &format!("number{number}"));
+    let given = kept.clone();
+    store.write(move |tx| keep(tx, &given)).unwrap();
+    kept
+}
+
+pub(crate) fn a_read_is_a_snapshot(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    with_texts(&*store, &["tea"]);
+    let sight = Sight::of(&caller("ann", "x"));
+    store
+        .read(|tx| {
+            let before = tx.events(&sight, 0, 10)?.len();
+            let given = memory(&RandomIds::default(), "ann", "x", "coffee");
+            store.write(move |tx| keep(tx, &given))?;
+            assert_eq!(tx.events(&sight, 0, 10)?.len(), before);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(store.read(|tx| tx.events(&sight, 0, 10)).unwrap().len(), 2);
+}
+
+pub(crate) fn a_kept_answer_is_found_by_its_key_until_it_is_dropped(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let caller = caller("ann", "x");
+    let kept = KeptAnswer { request_sha256: "r".into(), answer: "{}".into(), at: now() };
+    let (given, by) = (kept.clone(), caller.clone());
+    store.write(move |tx| tx.keep_answer(&by.workspace, &by.agent, "k", &given)).unwrap();
+    let find = |workspace: &str, agent: &str, key: &str| {
+        let who = crate::caller(agent, workspace);
+        store.read(|tx| tx.kept_answer(&who.workspace, &who.agent, key)).unwrap()
+    };
+    assert_eq!(find("x", "ann", "k"), Some(kept));
+    for (workspace, agent, key) in [("y", "ann", "k"), ("x", "bob", "k"), ("x", "ann", "l")] {
+        assert_eq!(find(workspace, agent, key), None);
+    }
+    store.write(|tx| tx.drop_answers(now())).unwrap();
+    assert!(find("x", "ann", "k").is_some());
+    let later = now() + jiff::SignedDuration::from_secs(1);
+    store.write(move |tx| tx.drop_answers(later)).unwrap();
+    assert_eq!(find("x", "ann", "k"), None);
+}

@@ -1,0 +1,1 @@
+//! The verbs, with a clock that stands still and ids that count.
