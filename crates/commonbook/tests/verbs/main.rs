@@ -1,1 +1,77 @@
-//! The verbs, with a clock that stands still and ids that count.
+//! The verbs, with a clock that stands still until it is set and ids that count.
+
+mod ask;
+mod change;
+mod save;
+
+use std::sync::Arc;
+
+use commonbook::Commonbook;
+use commonbook::agent::{Agent, AgentName};
+use commonbook::caller::{Caller, Door};
+use commonbook::clock::{FixedClock, Timestamp};
+use commonbook::event::{EventKind, ListEvents};
+use commonbook::id::CountingIds;
+use commonbook::memory::{ListMemories, Memory, SaveMemory, Sharing};
+use commonbook::search::{SearchAnswer, SearchMemory};
+use commonbook::store::sqlite::SqliteStore;
+
+/// A Commonbook of its own, and the hands on its clock.
+pub(crate) struct World {
+    pub(crate) book: Commonbook,
+    pub(crate) clock: Arc<FixedClock>,
+    _home: tempfile::TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
+        let clock = Arc::new(FixedClock::at(at(0)));
+        let ids = Arc::new(CountingIds::default());
+        Self { book: Commonbook::with(store, Arc::clone(&clock) as _, ids), clock, _home: home }
+    }
+
+    pub(crate) fn save(&self, agent: &str, text: &str) -> Memory {
+        let request = SaveMemory { text: text.into(), ..SaveMemory::default() };
+        self.book.save_memory(&caller(agent), &request).unwrap().memory
+    }
+
+    pub(crate) fn save_private(&self, agent: &str, text: &str) -> Memory {
+        let sharing = Some(Sharing::Private);
+        let request = SaveMemory { text: text.into(), sharing, ..SaveMemory::default() };
+        self.book.save_memory(&caller(agent), &request).unwrap().memory
+    }
+
+    pub(crate) fn search(&self, agent: &str, query: &str) -> SearchAnswer {
+        let request = SearchMemory { query: query.into(), ..SearchMemory::default() };
+        self.book.search_memory(&caller(agent), &request).unwrap()
+    }
+
+    pub(crate) fn texts(&self, agent: &str, request: &ListMemories) -> Vec<String> {
+        let page = self.book.list_memories(&caller(agent), request).unwrap();
+        page.items.into_iter().map(|memory| memory.text).collect()
+    }
+
+    pub(crate) fn events(&self, agent: &str) -> Vec<(u64, EventKind, String)> {
+        let request = ListEvents { after: 0, limit: Some(100) };
+        let events = self.book.list_events(&caller(agent), &request).unwrap();
+        events.items.into_iter().map(|e| (e.sequence, e.kind, e.actor.to_string())).collect()
+    }
+}
+
+/// So many hours after the beginning.
+pub(crate) fn at(hours: i64) -> Timestamp {
+    let beginning: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
+    beginning + jiff::SignedDuration::from_hours(hours)
+}
+
+pub(crate) fn caller(agent: &str) -> Caller {
+    elsewhere(agent, "x")
+}
+
+pub(crate) fn elsewhere(agent: &str, workspace: &str) -> Caller {
+    let name = (agent != "anonymous")
+        .then(|| AgentName { agent: Agent::named(agent).unwrap(), device: None });
+    Caller::new(name, workspace.parse().unwrap(), Door::Cli)
+}

@@ -1,0 +1,223 @@
+//! Asking: lists, searches, counts, the journal, ids by their beginning.
+
+use commonbook::error::ErrorKind;
+use commonbook::event::ListEvents;
+use commonbook::memory::{GetMemory, Importance, ListMemories, Order, SaveMemory};
+use commonbook::search::{Scope, SearchMemory};
+use serde_json::json;
+
+use crate::{World, at, caller, elsewhere};
+
+fn about(user: &str, text: &str) -> SaveMemory {
+    commonbook::input::from_value(json!({"text": text, "user_id": user})).unwrap()
+}
+
+#[test]
+fn a_list_is_filtered_ordered_and_paged() {
+    let world = World::new();
+    let save = |agent: &str, value: serde_json::Value| {
+        let request: SaveMemory = commonbook::input::from_value(value).unwrap();
+        let caller = caller(agent).in_session(Some("s1")).unwrap();
+        world.book.save_memory(&caller, &request).unwrap();
+    };
+    save("ann", json!({"text": "one", "topics": ["Tea"], "importance": "low"}));
+    save("bob", json!({"text": "two", "memory_type": "decision", "importance": "critical"}));
+    world.save("ann", "three");
+    let table = [
+        (ListMemories::default(), vec!["three", "two", "one"]),
+        (ListMemories { order: Order::Oldest, ..Default::default() }, vec!["one", "two", "three"]),
+        (
+            ListMemories { owner: Some("Ann Agent".into()), ..Default::default() },
+            vec!["three", "one"],
+        ),
+        (
+            ListMemories { owner: Some("*".into()), ..Default::default() },
+            vec!["three", "two", "one"],
+        ),
+        (ListMemories { topic: Some("tea".into()), ..Default::default() }, vec!["one"]),
+        (
+            ListMemories { importance: Some(Importance::Normal), ..Default::default() },
+            vec!["three", "two"],
+        ),
+        (ListMemories { session: Some("s1".into()), ..Default::default() }, vec!["two", "one"]),
+        (ListMemories { deleted: true, ..Default::default() }, vec![]),
+    ];
+    for (request, expected) in table {
+        assert_eq!(world.texts("cleo", &request), expected, "{request:?}");
+    }
+    let mut request = ListMemories { limit: Some(2), ..Default::default() };
+    let first = world.book.list_memories(&caller("cleo"), &request).unwrap();
+    request.cursor = first.next;
+    let second = world.book.list_memories(&caller("cleo"), &request).unwrap();
+    assert_eq!((first.items.len(), second.items.len(), second.next), (2, 1, None));
+}
+
+#[test]
+fn a_question_finds_what_any_of_its_content_words_say() {
+    let world = World::new();
+    world.save("ann", "Caroline went to the LGBTQ support group yesterday.");
+    world.save("ann", "Melanie painted a sunrise.");
+    let found = world.search("bob", "When did Caroline go to the LGBTQ support group?");
+    assert_eq!(found.total, 1);
+    for (query, total) in [
+        ("paintings of sunrises", 1),
+        ("the", 1),
+        ("🙂", 0),
+        ("zzz", 0),
+        ("a sunrise* OR \"NEAR(", 1),
+    ] {
+        assert_eq!(world.search("bob", query).total, total, "{query:?}");
+    }
+}
+
+#[test]
+fn pages_of_a_search_neither_repeat_nor_skip() {
+    let world = World::new();
+    for number in 0..25 {
+        world.save("ann", &format!("tea number {number} {}", "and tea ".repeat(number % 5)));
+    }
+    let mut request = SearchMemory { query: "tea".into(), k: Some(7), ..Default::default() };
+    let (mut all, mut scores) = (Vec::new(), Vec::new());
+    loop {
+        let page = world.book.search_memory(&caller("bob"), &request).unwrap();
+        assert_eq!(page.total, 25);
+        all.extend(page.hits.iter().map(|hit| hit.memory.id));
+        scores.extend(page.hits.iter().map(|hit| hit.score));
+        // Later pages are scored as the first was, however long the reader takes.
+        world.clock.set(at(24 * all.len() as i64));
+        request.cursor = page.next;
+        if request.cursor.is_none() {
+            break;
+        }
+    }
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 25);
+}
+
+#[test]
+fn what_matters_and_what_is_fresh_stands_above_its_equal() {
+    let world = World::new();
+    let old = world.save("ann", "tea at four");
+    world.clock.set(at(24 * 90));
+    let fresh = world.save("ann", "tea at four");
+    let high: SaveMemory =
+        commonbook::input::from_value(json!({"text": "tea at four", "importance": "critical"}))
+            .unwrap();
+    let high = world.book.save_memory(&caller("ann"), &high).unwrap().memory;
+    let order: Vec<_> = world.search("bob", "tea").hits.iter().map(|hit| hit.memory.id).collect();
+    assert_eq!(order, [high.id, fresh.id, old.id]);
+}
+
+#[test]
+fn a_search_reads_the_workspaces_of_its_scope() {
+    let world = World::new();
+    let save = |workspace: &str| {
+        let request = SaveMemory { text: format!("tea in {workspace}"), ..Default::default() };
+        world.book.save_memory(&elsewhere("ann", workspace), &request).unwrap();
+    };
+    ["x", "y", "global"].into_iter().for_each(save);
+    let found = |workspace: &str, scope: Scope| {
+        let request = SearchMemory { query: "tea".into(), scope, ..Default::default() };
+        world.book.search_memory(&elsewhere("bob", workspace), &request).unwrap().total
+    };
+    let table = [
+        ("x", Scope::Workspace, 2),
+        ("x", Scope::Nearest, 2),
+        ("x", Scope::Home, 3),
+        ("empty", Scope::Workspace, 1),
+        ("empty", Scope::Nearest, 3),
+        ("global", Scope::Workspace, 1),
+    ];
+    for (workspace, scope, total) in table {
+        assert_eq!(found(workspace, scope), total, "{workspace} {scope:?}");
+    }
+}
+
+#[test]
+fn what_is_about_one_user_is_never_given_for_another() {
+    let world = World::new();
+    for (user, text) in [("alice", "alice likes tea"), ("bob", "bob likes tea")] {
+        world.book.save_memory(&caller("ann"), &about(user, text)).unwrap();
+    }
+    world.save("ann", "everybody likes tea");
+    let count = |agent: &str, user: Option<&str>| {
+        let user_id = user.map(str::to_owned);
+        let request = SearchMemory { query: "tea".into(), user_id, ..Default::default() };
+        world.book.search_memory(&caller(agent), &request).unwrap().total
+    };
+    let table = [
+        ("helper", Some("alice"), 2),
+        ("helper", Some("Alice"), 1),
+        ("helper", None, 1),
+        ("ann", Some("alice"), 2),
+        ("ann", None, 3),
+    ];
+    for (agent, user, total) in table {
+        assert_eq!(count(agent, user), total, "{agent} for {user:?}");
+    }
+    let bound = caller("helper").for_user(Some("alice")).unwrap();
+    let request =
+        SearchMemory { query: "tea".into(), user_id: Some("bob".into()), ..Default::default() };
+    let error = world.book.search_memory(&bound, &request).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Forbidden);
+}
+
+#[test]
+fn stats_and_agents_count_what_is_seen() {
+    let world = World::new();
+    world.save("ann", "one");
+    world.save_private("ann", "two");
+    world.clock.set(at(1));
+    world.save("bob", "three");
+    let stats =
+        |agent: &str| world.book.get_memory_stats(&caller(agent), &Default::default()).unwrap();
+    let (anns, bobs) = (stats("ann"), stats("bob"));
+    assert_eq!((anns.memories, anns.events, anns.by_agent["ann"]), (3, 3, 2));
+    assert_eq!((bobs.memories, bobs.events, bobs.by_agent["ann"]), (2, 2, 1));
+    assert_eq!(bobs.by_type["semantic"], 2);
+    assert!(bobs.disk_bytes > 0);
+    let agents = world.book.list_agents(&caller("bob"), &Default::default()).unwrap().items;
+    let told: Vec<_> =
+        agents.iter().map(|a| (a.agent.as_str(), a.memory_count, a.first_seen)).collect();
+    assert_eq!(told, [("ann", 1, at(0)), ("bob", 1, at(1))]);
+}
+
+#[test]
+fn the_journal_is_read_on_from_a_place() {
+    let world = World::new();
+    for number in 0..5 {
+        world.save("ann", &format!("memory {number}"));
+    }
+    let mut request = ListEvents { after: 0, limit: Some(2) };
+    let mut sequences = Vec::new();
+    loop {
+        let page = world.book.list_events(&caller("bob"), &request).unwrap();
+        sequences.extend(page.items.iter().map(|event| event.sequence));
+        let Some(next) = page.next else { break };
+        request.after = next;
+    }
+    assert_eq!(sequences, [1, 2, 3, 4, 5]);
+    let none = ListEvents { after: u64::MAX, limit: None };
+    assert!(world.book.list_events(&caller("bob"), &none).unwrap().items.is_empty());
+}
+
+#[test]
+fn an_id_is_found_by_a_beginning_that_no_other_has() {
+    let world = World::new();
+    let one = world.save("ann", "one").id;
+    let two = world.save("ann", "two").id;
+    let of =
+        |prefix: &str| world.book.memory_id(&caller("bob"), prefix).map_err(|error| error.kind);
+    let (full, shared) = (one.to_string(), &two.to_string()[..20]);
+    assert_eq!((of(&full), of(&full.to_uppercase()[4..])), (Ok(one), Ok(one)));
+    assert_eq!(of(shared), Err(ErrorKind::Conflict));
+    assert_eq!(of("mem_7"), Err(ErrorKind::NotFound));
+    for bad in ["", "mem_", "mem_u", "mem_!", "zzz", &format!("{full}0")] {
+        assert_eq!(of(bad), Err(ErrorKind::Invalid), "{bad:?}");
+    }
+    let get = GetMemory { id: one, at: None };
+    let error = world.book.get_memory(&elsewhere("ann", "y"), &get).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::NotFound, "ids do not cross workspaces");
+}

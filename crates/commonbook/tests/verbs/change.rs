@@ -1,0 +1,197 @@
+//! Changing and removing: whose it is, at which revision, for how long it can be undone.
+
+use commonbook::error::{Error, ErrorKind};
+use commonbook::event::EventKind;
+use commonbook::memory::{
+    DeleteMemory, GetMemory, ListMemories, Memory, MemoryAt, MemoryHistory, PurgeMemory,
+    RestoreMemory, Sharing, UpdateMemory,
+};
+
+use crate::{World, at, caller};
+
+fn text(memory: &Memory, text: &str) -> UpdateMemory {
+    UpdateMemory { text: Some(text.into()), ..UpdateMemory::nothing(memory.id) }
+}
+
+fn delete(memory: &Memory) -> DeleteMemory {
+    DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None }
+}
+
+fn restore(memory: &Memory) -> RestoreMemory {
+    RestoreMemory { id: memory.id, idempotency_key: None }
+}
+
+fn purge(memory: &Memory) -> PurgeMemory {
+    PurgeMemory { id: memory.id, idempotency_key: None }
+}
+
+/// What this agent is told when it tries each change.
+fn tries(world: &World, agent: &str, memory: &Memory) -> Vec<Error> {
+    let (book, caller) = (&world.book, caller(agent));
+    vec![
+        book.update_memory(&caller, &text(memory, "changed")).unwrap_err(),
+        book.delete_memory(&caller, &delete(memory)).unwrap_err(),
+        book.restore_memory(&caller, &restore(memory)).unwrap_err(),
+        book.purge_memory(&caller, &purge(memory)).unwrap_err(),
+    ]
+}
+
+#[test]
+fn only_the_owner_changes_what_is_shared() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    for error in tries(&world, "bob", &memory) {
+        assert_eq!((error.kind, error.code()), (ErrorKind::Forbidden, Some("ownership_mismatch")));
+        let mismatch = error.mismatch.unwrap();
+        assert_eq!((mismatch.owner.as_str(), mismatch.caller.as_str()), ("ann", "bob"));
+        assert!(error.hint.unwrap().contains("your own version"));
+    }
+    for error in tries(&world, "ann/child", &memory) {
+        assert_eq!(error.kind, ErrorKind::Forbidden, "a child does not change its parent's");
+    }
+    assert_eq!(world.events("ann").len(), 1);
+}
+
+#[test]
+fn what_is_private_does_not_exist_for_others() {
+    let world = World::new();
+    let memory = world.save_private("ann", "a secret tea");
+    let unknown = Memory { id: world.save_private("ann", "x").id, ..memory.clone() };
+    for agent in ["bob", "ann/child", "anonymous"] {
+        for error in tries(&world, agent, &memory) {
+            assert_eq!(error.kind, ErrorKind::NotFound);
+            assert!(error.mismatch.is_none() && !error.message.contains("ann"));
+        }
+        let caller = caller(agent);
+        let get = GetMemory { id: memory.id, at: None };
+        assert_eq!(world.book.get_memory(&caller, &get).unwrap_err().kind, ErrorKind::NotFound);
+        let history = MemoryHistory { id: unknown.id };
+        assert!(world.book.memory_history(&caller, &history).is_err());
+        assert_eq!(world.search(agent, "tea").total, 0);
+        assert!(world.texts(agent, &ListMemories::default()).is_empty());
+        assert!(world.events(agent).is_empty());
+        let stats = world.book.get_memory_stats(&caller, &Default::default()).unwrap();
+        assert_eq!((stats.memories, stats.events, stats.by_agent.len()), (0, 0, 0));
+        let agents = world.book.list_agents(&caller, &Default::default()).unwrap();
+        assert_eq!(agents.items[0].memory_count, 0);
+        let prefix = &memory.id.to_string()[..25];
+        assert!(world.book.memory_id(&caller, prefix).is_err());
+    }
+}
+
+#[test]
+fn a_parent_changes_its_childs_and_anybody_what_is_legacy() {
+    let world = World::new();
+    let childs = world.save("ann/child", "tea");
+    let changed = world.book.update_memory(&caller("ann"), &text(&childs, "coffee")).unwrap();
+    assert_eq!((changed.owner.as_str(), changed.revised_by.as_str()), ("ann/child", "ann"));
+    let legacy = world.save("legacy", "tea");
+    world.book.update_memory(&caller("bob"), &text(&legacy, "coffee")).unwrap();
+}
+
+#[test]
+fn an_update_tells_what_changed_and_one_that_changes_nothing_writes_nothing() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    world.clock.set(at(1));
+    let changed = world.book.update_memory(&caller("ann"), &text(&memory, "coffee")).unwrap();
+    assert_eq!((changed.revision, changed.revised_at), (2, at(1)));
+    let same = world.book.update_memory(&caller("ann"), &text(&memory, "coffee")).unwrap();
+    assert_eq!(same, changed);
+    let kinds: Vec<EventKind> = world.events("ann").into_iter().map(|event| event.1).collect();
+    assert_eq!(kinds, [EventKind::MemorySaved, EventKind::MemoryUpdated]);
+    let nothing = UpdateMemory::nothing(memory.id);
+    let error = world.book.update_memory(&caller("ann"), &nothing).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Invalid);
+    let stale = UpdateMemory { expected_revision: Some(1), ..text(&memory, "water") };
+    let error = world.book.update_memory(&caller("ann"), &stale).unwrap_err();
+    assert_eq!(
+        (error.kind, error.field.as_deref()),
+        (ErrorKind::Conflict, Some("expected_revision"))
+    );
+}
+
+#[test]
+fn history_does_not_tell_what_was_private_then() {
+    let world = World::new();
+    let memory = world.save_private("ann", "the password is tea");
+    let share = UpdateMemory { sharing: Some(Sharing::Shared), ..text(&memory, "ask ann") };
+    world.clock.set(at(1));
+    world.book.update_memory(&caller("ann"), &share).unwrap();
+    let texts = |agent: &str| -> Vec<String> {
+        let history = world.book.memory_history(&caller(agent), &MemoryHistory { id: memory.id });
+        history.unwrap().items.into_iter().map(|revision| revision.memory.text).collect()
+    };
+    assert_eq!(texts("ann"), ["the password is tea", "ask ann"]);
+    assert_eq!(texts("bob"), ["ask ann"]);
+    let then = MemoryAt { id: memory.id, at: at(0) };
+    assert!(world.book.memory_at(&caller("ann"), &then).is_ok());
+    assert_eq!(world.book.memory_at(&caller("bob"), &then).unwrap_err().kind, ErrorKind::NotFound);
+}
+
+#[test]
+fn a_memory_is_read_as_it_stood() {
+    let world = World::new();
+    world.clock.set(at(10));
+    let memory = world.save("ann", "tea");
+    world.clock.set(at(20));
+    world.book.update_memory(&caller("ann"), &text(&memory, "coffee")).unwrap();
+    world.clock.set(at(30));
+    world.book.delete_memory(&caller("ann"), &delete(&memory)).unwrap();
+    world.clock.set(at(40));
+    world.book.restore_memory(&caller("ann"), &restore(&memory)).unwrap();
+    let table = [
+        (9, None),
+        (10, Some("tea")),
+        (19, Some("tea")),
+        (20, Some("coffee")),
+        (30, None),
+        (39, None),
+        (40, Some("coffee")),
+    ];
+    for (hour, expected) in table {
+        let then = MemoryAt { id: memory.id, at: at(hour) };
+        let found = world.book.memory_at(&caller("bob"), &then);
+        assert_eq!(found.ok().map(|memory| memory.text).as_deref(), expected, "at {hour}");
+    }
+}
+
+#[test]
+fn a_deleted_memory_can_be_restored_for_thirty_days() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    let restored = world.book.restore_memory(&caller("ann"), &restore(&memory));
+    assert_eq!(restored.unwrap_err().kind, ErrorKind::Conflict);
+    world.book.delete_memory(&caller("ann"), &delete(&memory)).unwrap();
+    let again = world.book.delete_memory(&caller("ann"), &delete(&memory)).unwrap_err();
+    assert!(again.kind == ErrorKind::NotFound && again.hint.unwrap().contains("restore"));
+    assert_eq!(world.search("ann", "tea").total, 0);
+    let deleted = ListMemories { deleted: true, ..ListMemories::default() };
+    assert_eq!(world.texts("ann", &deleted), ["tea"]);
+    world.clock.set(at(24 * 30));
+    world.book.sweep().unwrap();
+    world.book.restore_memory(&caller("ann"), &restore(&memory)).unwrap();
+    assert_eq!(world.search("bob", "tea").total, 1);
+
+    world.book.delete_memory(&caller("ann"), &delete(&memory)).unwrap();
+    world.clock.set(at(24 * 60 + 1));
+    let late = world.book.restore_memory(&caller("ann"), &restore(&memory)).unwrap_err();
+    assert_eq!(late.kind, ErrorKind::NotFound);
+    assert_eq!(world.book.sweep().unwrap().purged, 1);
+    assert!(world.texts("ann", &deleted).is_empty());
+    let last = world.events("ann").pop().unwrap();
+    assert_eq!((last.1, last.2.as_str()), (EventKind::MemoryPurged, "system"));
+}
+
+#[test]
+fn what_was_purged_is_known_to_its_owner_alone() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    world.book.purge_memory(&caller("ann"), &purge(&memory)).unwrap();
+    let get = GetMemory { id: memory.id, at: None };
+    assert_eq!(world.book.get_memory(&caller("ann"), &get).unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(world.search("ann", "tea").total, 0);
+    let kinds: Vec<EventKind> = world.events("ann").into_iter().map(|event| event.1).collect();
+    assert_eq!(kinds, [EventKind::MemorySaved, EventKind::MemoryPurged]);
+    assert!(world.events("bob").is_empty());
+}

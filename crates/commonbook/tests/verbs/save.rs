@@ -1,0 +1,213 @@
+//! Saving: what is kept, what is refused, and what is carried out only once.
+
+use commonbook::error::{Error, ErrorKind};
+use commonbook::import;
+use commonbook::limits;
+use commonbook::memory::{
+    Importance, ListMemories, Outcome, PurgeMemory, SaveMemories, SaveMemory, Sharing,
+};
+use serde_json::json;
+
+use crate::{World, at, caller, elsewhere};
+
+fn request(value: serde_json::Value) -> SaveMemory {
+    commonbook::input::from_value(value).unwrap()
+}
+
+fn refusal(value: serde_json::Value) -> (ErrorKind, Option<String>) {
+    let world = World::new();
+    let error = world.book.save_memory(&caller("ann"), &request(value)).unwrap_err();
+    assert!(world.events("ann").is_empty());
+    (error.kind, error.field)
+}
+
+#[test]
+fn a_plain_save_has_the_defaults_of_the_design() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    assert_eq!((memory.memory_type.as_str(), memory.importance), ("semantic", Importance::Normal));
+    assert_eq!((memory.sharing, memory.revision), (Sharing::Shared, 1));
+    assert_eq!((memory.recorded_at, memory.revised_at), (at(0), at(0)));
+    assert_eq!((memory.owner.as_str(), memory.source.agent.as_str()), ("ann", "ann"));
+    let talk = request(json!({"text": "User: hi", "memory_type": "conversation"}));
+    let talk = world.book.save_memory(&caller("ann"), &talk).unwrap().memory;
+    assert_eq!(talk.sharing, Sharing::Private);
+    let open = request(json!({"text": "x", "memory_type": "conversation", "sharing": "shared"}));
+    let open = world.book.save_memory(&caller("ann"), &open).unwrap().memory;
+    assert_eq!(open.sharing, Sharing::Shared);
+}
+
+#[test]
+fn every_limit_holds_at_its_edge() {
+    let metadata = |bytes: usize| json!({"k": "m".repeat(bytes - r#"{"k":""}"#.len())});
+    let topics = |count: usize| (0..count).map(|n| format!("t{n}")).collect::<Vec<_>>();
+    let table = [
+        (
+            json!({"text": "a".repeat(limits::TEXT_BYTES)}),
+            json!({"text": "a".repeat(limits::TEXT_BYTES + 1)}),
+            "text",
+        ),
+        (
+            json!({"text": "x", "title": "é".repeat(limits::TITLE_CHARS)}),
+            json!({"text": "x", "title": "é".repeat(limits::TITLE_CHARS + 1)}),
+            "title",
+        ),
+        (
+            json!({"text": "x", "summary": "é".repeat(limits::SUMMARY_CHARS)}),
+            json!({"text": "x", "summary": "é".repeat(limits::SUMMARY_CHARS + 1)}),
+            "summary",
+        ),
+        (
+            json!({"text": "x", "topics": topics(limits::TOPICS)}),
+            json!({"text": "x", "topics": topics(limits::TOPICS + 1)}),
+            "topics",
+        ),
+        (
+            json!({"text": "x", "topics": ["é".repeat(limits::TOPIC_CHARS)]}),
+            json!({"text": "x", "topics": ["é".repeat(limits::TOPIC_CHARS + 1)]}),
+            "topics[0]",
+        ),
+        (
+            json!({"text": "x", "metadata": metadata(limits::METADATA_BYTES)}),
+            json!({"text": "x", "metadata": metadata(limits::METADATA_BYTES + 1)}),
+            "metadata",
+        ),
+        (
+            json!({"text": "x", "user_id": "u".repeat(limits::USER_CHARS)}),
+            json!({"text": "x", "user_id": "u".repeat(limits::USER_CHARS + 1)}),
+            "user_id",
+        ),
+        (
+            json!({"text": "x", "idempotency_key": "k".repeat(limits::IDEMPOTENCY_KEY_CHARS)}),
+            json!({"text": "x", "idempotency_key": "k".repeat(limits::IDEMPOTENCY_KEY_CHARS + 1)}),
+            "idempotency_key",
+        ),
+    ];
+    for (fits, too_large, field) in table {
+        World::new().book.save_memory(&caller("ann"), &request(fits)).expect(field);
+        assert_eq!(refusal(too_large), (ErrorKind::TooLarge, Some(field.to_owned())));
+    }
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_with_its_field() {
+    let backwards = json!({"text": "x", "valid_from": "2026-02-01T00:00:00Z", "valid_until": "2026-01-01T00:00:00Z"});
+    let table = [
+        (json!({"text": " "}), "text"),
+        (json!({"text": "a\u{0}b"}), "text"),
+        (json!({"text": "x", "title": " "}), "title"),
+        (json!({"text": "x", "topics": ["ok", ""]}), "topics[1]"),
+        (json!({"text": "x", "summary": "\u{1b}[0m"}), "summary"),
+        (backwards, "valid_until"),
+    ];
+    for (value, field) in table {
+        assert_eq!(refusal(value), (ErrorKind::Invalid, Some(field.to_owned())));
+    }
+}
+
+#[test]
+fn a_private_memory_needs_an_owner_with_a_name() {
+    let world = World::new();
+    for value in [
+        json!({"text": "x", "sharing": "private"}),
+        json!({"text": "x", "memory_type": "conversation"}),
+    ] {
+        let error = world.book.save_memory(&caller("anonymous"), &request(value)).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("sharing")));
+    }
+    assert_eq!(world.save("anonymous", "shared").owner.as_str(), "anonymous");
+}
+
+#[test]
+fn a_batch_is_kept_whole_or_not_at_all() {
+    let world = World::new();
+    let batch = |count: usize| SaveMemories {
+        memories: (0..count).map(|n| request(json!({"text": format!("memory {n}")}))).collect(),
+        idempotency_key: None,
+    };
+    let refused = |batch: &SaveMemories| -> Error {
+        world.book.save_memories(&caller("ann"), batch).unwrap_err()
+    };
+    assert_eq!(refused(&batch(0)).kind, ErrorKind::Invalid);
+    assert_eq!(refused(&batch(limits::BATCH + 1)).kind, ErrorKind::TooLarge);
+    let mut bad = batch(3);
+    bad.memories[2].text = String::new();
+    assert_eq!(refused(&bad).field.as_deref(), Some("memories[2].text"));
+    bad.memories[2] = request(json!({"text": "x", "supersedes": world.save("bob", "his").id}));
+    assert_eq!(refused(&bad).kind, ErrorKind::Forbidden);
+    assert_eq!(world.events("ann").len(), 1, "bob's alone");
+    let kept = world.book.save_memories(&caller("ann"), &batch(limits::BATCH)).unwrap();
+    assert_eq!(kept.items.len(), limits::BATCH);
+    assert_eq!(world.events("ann").len(), 100, "a page of them");
+}
+
+#[test]
+fn an_idempotency_key_answers_alike_for_a_day() {
+    let world = World::new();
+    let tea = request(json!({"text": "tea", "idempotency_key": "k"}));
+    let first = world.book.save_memory(&caller("ann"), &tea).unwrap();
+    world.clock.set(at(23));
+    let second = world.book.save_memory(&caller("ann"), &tea).unwrap();
+    assert_eq!((second.outcome, &second.memory), (Outcome::Repeated, &first.memory));
+    let coffee = request(json!({"text": "coffee", "idempotency_key": "k"}));
+    let error = world.book.save_memory(&caller("ann"), &coffee).unwrap_err();
+    assert_eq!(
+        (error.kind, error.field.as_deref()),
+        (ErrorKind::Conflict, Some("idempotency_key"))
+    );
+    let others = world.book.save_memory(&caller("bob"), &coffee).unwrap();
+    assert_eq!(others.outcome, Outcome::Created);
+    world.clock.set(at(25));
+    let third = world.book.save_memory(&caller("ann"), &coffee).unwrap();
+    assert_eq!(third.outcome, Outcome::Created);
+}
+
+#[test]
+fn a_purge_forgets_the_answers_that_tell_what_was_purged() {
+    let world = World::new();
+    let tea = request(json!({"text": "tea", "idempotency_key": "k"}));
+    let first = world.book.save_memory(&caller("ann"), &tea).unwrap().memory;
+    let purge = PurgeMemory { id: first.id, idempotency_key: None };
+    world.book.purge_memory(&caller("ann"), &purge).unwrap();
+    let again = world.book.save_memory(&caller("ann"), &tea).unwrap();
+    assert_eq!(again.outcome, Outcome::Created);
+    assert_ne!(again.memory.id, first.id);
+}
+
+#[test]
+fn what_supersedes_takes_the_place_of_ones_own_memory() {
+    let world = World::new();
+    let old = world.save("ann", "the office is in Berlin");
+    let new = request(json!({"text": "the office is in Lisbon", "supersedes": old.id}));
+    let new = world.book.save_memory(&caller("ann"), &new).unwrap().memory;
+    let found = world.search("bob", "Where is the office?");
+    assert_eq!((found.total, found.hits[0].memory.id), (1, new.id));
+    let again = request(json!({"text": "x", "supersedes": old.id}));
+    let error = world.book.save_memory(&caller("ann"), &again).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Conflict);
+    let theirs = request(json!({"text": "x", "supersedes": new.id}));
+    let error = world.book.save_memory(&caller("bob"), &theirs).unwrap_err();
+    assert_eq!(error.code(), Some("ownership_mismatch"));
+    assert_eq!(world.texts("ann", &ListMemories::default()).len(), 2);
+}
+
+#[test]
+fn an_import_is_told_line_by_line_and_adds_nothing_twice() {
+    let world = World::new();
+    let lines = [
+        r#"{"conv": "Trip", "id": "1", "speaker": "Ann", "text": "the ferry leaves at seven"}"#,
+        r#"{"conv": "Trip", "id": "2", "speaker": "Human", "text": ""}"#,
+        r#"{"conv": "Trip", "id": "3", "speaker": "Human", "text": "thanks"}"#,
+    ];
+    for (first, last) in
+        [(Outcome::Created, Outcome::Created), (Outcome::Repeated, Outcome::Repeated)]
+    {
+        let parsed = lines.iter().map(|line| import::parse(line.as_bytes()).unwrap()).collect();
+        let told = world.book.import_lines(&caller("ann"), None, parsed).unwrap();
+        let kinds: Vec<_> = told.into_iter().map(|one| one.map_err(|error| error.kind)).collect();
+        assert_eq!(kinds, [Ok(first), Err(ErrorKind::Invalid), Ok(last)]);
+    }
+    let agents = world.book.list_agents(&elsewhere("ann", "trip"), &Default::default()).unwrap();
+    let names: Vec<&str> = agents.items.iter().map(|record| record.agent.as_str()).collect();
+    assert_eq!(names, ["ann", "import/human"]);
+}
