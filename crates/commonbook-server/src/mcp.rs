@@ -52,6 +52,7 @@ pub(crate) enum Tools {
 }
 
 /// How a tool treats what is there.
+#[derive(Clone, Copy)]
 enum Effect {
     Reads,
     Adds,

@@ -1,5 +1,7 @@
 //! Style is a test: who imports whom, what is named how, how long things get, what is documented.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -148,7 +148,7 @@ pub(super) fn memory(answer: &Value) {
 
 pub(super) fn changed(answer: &Value) {
     show(answer, |memory: &Memory| {
-        line(&format!("{} is at revision {}", memory.id, memory.revision))
+        line(&format!("{} is at revision {}", memory.id, memory.revision));
     });
 }
 

@@ -1,5 +1,7 @@
 //! Many processes on one home, and processes that end without a word: nothing acknowledged is lost.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "../world/mod.rs"]
 mod world;
 
@@ -97,7 +99,7 @@ fn sixty_four_clients_that_save_over_rest_lose_nothing() {
 /// Saves by eight clients until the server is gone; notes each save that was acknowledged, and
 /// ends the server, without a word, once `enough` were.
 fn save_until_killed(
-    server: Server,
+    server: &Server,
     round: usize,
     acknowledged: &Mutex<Vec<String>>,
     enough: usize,
@@ -107,7 +109,7 @@ fn save_until_killed(
     let id = server.id().to_string();
     std::thread::scope(|scope| {
         for client in 0..8 {
-            let (server, killed, id) = (&server, &killed, &id);
+            let (killed, id) = (&killed, &id);
             scope.spawn(move || {
                 for number in 0.. {
                     let text = format!("round {round} client {client} number {number}");
@@ -136,7 +138,7 @@ fn what_was_acknowledged_before_a_kill_is_there_exactly_once() {
     let home = Home::new();
     let acknowledged = Mutex::new(Vec::new());
     for round in 0..20 {
-        save_until_killed(Server::start(&home), round, &acknowledged, 20 + 7 * round);
+        save_until_killed(&Server::start(&home), round, &acknowledged, 20 + 7 * round);
     }
     let server = Server::start(&home);
     let kept = texts(&server);

@@ -43,7 +43,10 @@ pub(crate) fn each_workspace_has_a_journal_of_its_own(fresh: &dyn Fresh) {
         assert_eq!(store.read(|tx| tx.event_count(&sight)).unwrap(), count);
     }
     let names = store.read(|tx| tx.workspaces()).unwrap();
-    assert_eq!(names.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(
+        names.iter().map(commonbook::workspace::Workspace::as_str).collect::<Vec<_>>(),
+        ["x", "y"]
+    );
 }
 
 pub(crate) fn the_journal_tells_events_in_order_after_a_place(fresh: &dyn Fresh) {

@@ -1,0 +1,26 @@
+# The things one does here. `just` lists them.
+
+default:
+    @just --list
+
+# Shows what it is for.
+demo:
+    cargo run --release -- demo
+
+# Passes the tests.
+test:
+    cargo test --workspace
+
+# Formatting, lints, documents.
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Measures saving on this machine's disk.
+bench:
+    cargo run --release -- bench save
+
+# Everything that has to pass.
+ci:
+    bash .ci/run
