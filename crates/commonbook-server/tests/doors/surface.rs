@@ -12,7 +12,9 @@ fn golden(surface: &str, file: &str) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/surface");
     let path = std::path::Path::new(folder).join(file);
     let printed = printed(surface);
-    if std::env::var_os("UPDATE_SURFACES").is_some() {
+    #[expect(clippy::disallowed_methods, reason = "how a person asks for new golden files")]
+    let renew = std::env::var_os("UPDATE_SURFACES").is_some();
+    if renew {
         std::fs::write(&path, &printed).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();

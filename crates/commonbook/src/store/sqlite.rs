@@ -1,6 +1,6 @@
 //! The store in one SQLite file: durable, shared by several processes, with nothing to run.
 //!
-//! One thread writes (see [`writer`]); reads run on a small pool of read-only connections, each in
+//! One thread writes (see `sqlite/writer.rs`); reads run on a small pool of read-only connections, each in
 //! a transaction of its own, so that a read is a snapshot.
 
 mod access;
