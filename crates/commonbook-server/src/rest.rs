@@ -16,7 +16,7 @@ use crate::config::Config;
 use route::{Route, delete, patch, post};
 
 use route::Door;
-pub(crate) use route::{RequestId, failure};
+pub(crate) use route::{RequestId, blocking, failure};
 
 /// Every route, in the order of the documentation.
 fn routes() -> Vec<Route> {
@@ -67,7 +67,7 @@ async fn health(
     id: RequestId,
 ) -> axum::response::Response {
     let answers = move || door.book.store().read(|tx| tx.workspaces().map(drop));
-    match route::blocking(answers).await {
+    match blocking(answers).await {
         Ok(()) => axum::Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
             .into_response(),
         Err(error) => failure(&error, &id),

@@ -57,10 +57,12 @@ impl Serve {
                 .because(error)
         })?;
         let address = listener.local_addr().unwrap_or(address);
-        check(&book)?;
         tokio::spawn(sweep_hourly(book.clone()));
         output::line(&format!("Commonbook listens on http://{address}"));
-        serve_on(listener, router(book, config, self.tools)).await
+        tokio::select! {
+            served = serve_on(listener, router(book.clone(), config, self.tools)) => served,
+            error = damage(book) => Err(error),
+        }
     }
 }
 
@@ -125,12 +127,19 @@ pub(crate) async fn told_to_stop() {
     tokio::select! { () = interrupt => {}, () = terminate => {} }
 }
 
-/// Refuses to serve a damaged store: what it would write would be lost with it.
-fn check(book: &Commonbook) -> Result<()> {
-    let findings = book.store().check()?;
-    let Some(first) = findings.first() else { return Ok(()) };
-    Err(Error::new(ErrorKind::Unavailable, format!("the store is damaged: {first}"))
-        .hint("Run `commonbook doctor`, and restore the file from a copy."))
+/// Looks the store through while it is served, and ends with what is wrong with it: what a damaged
+/// store is given would be lost with it. Ends never when the store is whole.
+async fn damage(book: Commonbook) -> Error {
+    let findings = rest::blocking(move || book.store().check()).await;
+    match findings {
+        Ok(findings) if findings.is_empty() => std::future::pending().await,
+        Ok(findings) => Error::new(
+            ErrorKind::Unavailable,
+            format!("the store is damaged: {}", findings.join("; ")),
+        )
+        .hint("Run `commonbook doctor`, and restore the file from a copy."),
+        Err(error) => error,
+    }
 }
 
 /// Takes away what has had its time, now and every hour.

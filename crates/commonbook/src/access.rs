@@ -66,7 +66,7 @@ pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
     if *owner == caller.agent || owner.is_child_of(&caller.agent) || owner.is_legacy() {
         return Ok(());
     }
-    Err(Error::ownership_mismatch(owner.clone(), caller.agent.clone()))
+    Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
 }
 
 /// Whether this caller may keep a memory with this sharing.

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Agent;
-
 /// The answer of everything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -69,9 +67,9 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnershipMismatch {
     /// The agent that the memory belongs to.
-    pub owner: Agent,
+    pub owner: String,
     /// The agent that tried to change it.
-    pub caller: Agent,
+    pub caller: String,
 }
 
 /// An error with its reason and, where there is one, the next step.
@@ -124,13 +122,16 @@ impl Error {
 
     /// The memory belongs to another agent (seed 001, component 2).
     #[must_use]
-    pub fn ownership_mismatch(owner: Agent, caller: Agent) -> Self {
+    pub fn ownership_mismatch(owner: &str, caller: &str) -> Self {
         let mut error = Self::new(
             ErrorKind::Forbidden,
             format!("this memory belongs to '{owner}', and you are '{caller}'"),
         )
         .hint("To keep your own version, save a memory with the text that you want to preserve.");
-        error.mismatch = Some(Box::new(OwnershipMismatch { owner, caller }));
+        error.mismatch = Some(Box::new(OwnershipMismatch {
+            owner: owner.to_owned(),
+            caller: caller.to_owned(),
+        }));
         error
     }
 
@@ -204,10 +205,10 @@ pub struct ErrorDetail {
     pub hint: Option<String>,
     /// The agent that owns the memory, with `ownership_mismatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub owner: Option<Agent>,
+    pub owner: Option<String>,
     /// The agent that called, with `ownership_mismatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub caller: Option<Agent>,
+    pub caller: Option<String>,
     /// The id of the request, as the log has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

@@ -158,6 +158,24 @@ fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
 }
 
 #[test]
+fn a_server_ends_when_it_finds_the_store_damaged() {
+    let home = Home::new();
+    let lines: Vec<String> = (0..400)
+        .map(|n| json!({"text": format!("memory {n} {}", "word ".repeat(60))}).to_string())
+        .collect();
+    assert!(home.feed(&["import", "-"], lines.join("\n").as_bytes()).status.success());
+    let store = home.path().join("commonbook.db");
+    let mut bytes = fs::read(&store).unwrap();
+    let middle = bytes.len() / 8192 * 4096;
+    bytes[middle..middle + 4096].fill(0xAA);
+    fs::write(&store, bytes).unwrap();
+    let ended = home.run(&["serve", "--port", "0"]);
+    assert_eq!(ended.status.code(), Some(9));
+    assert!(String::from_utf8(ended.stderr).unwrap().contains("damaged"));
+    assert_eq!(home.run(&["doctor"]).status.code(), Some(9));
+}
+
+#[test]
 fn a_search_without_a_workspace_of_its_own_reads_the_whole_home() {
     let home = Home::new();
     home.run(&["save", "The ferry leaves at seven", "--workspace", "trip"]);

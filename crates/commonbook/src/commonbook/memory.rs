@@ -72,6 +72,7 @@ impl Commonbook {
         let draft = |(place, request): (usize, &SaveMemory)| {
             let id = MemoryId::new(&*self.ids, now);
             let memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
+            access::may_keep(caller, memory.sharing).map_err(|error| (place, error))?;
             Ok(Draft { memory, supersedes: request.supersedes })
         };
         requests.iter().enumerate().map(draft).collect()

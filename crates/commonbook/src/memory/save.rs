@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_topics, sha256};
-use crate::access;
 use crate::caller::Caller;
 use crate::clock::whole_milliseconds;
 use crate::error::Result;
@@ -98,7 +97,6 @@ impl SaveMemory {
     pub fn memory(&self, caller: &Caller, id: MemoryId, now: Timestamp) -> Result<Memory> {
         let memory_type = self.memory_type.clone().unwrap_or_else(MemoryType::semantic);
         let sharing = self.sharing.unwrap_or_else(|| memory_type.default_sharing());
-        access::may_keep(caller, sharing)?;
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
         let memory = Memory {
             id,

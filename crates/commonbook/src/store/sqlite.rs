@@ -9,6 +9,7 @@ mod answer;
 mod event;
 mod memory;
 mod open;
+mod row;
 mod search;
 mod words;
 mod workspace;

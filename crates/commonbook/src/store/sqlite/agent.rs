@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
-use super::memory::{text, time};
+use super::row::{text, time};
 use crate::access::Sight;
 use crate::agent::AgentRecord;
 use crate::caller::Caller;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::SqliteTransaction;
-use super::memory::time;
+use super::row::time;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::store::{AnswerRows, KeptAnswer};

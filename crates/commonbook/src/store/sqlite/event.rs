@@ -4,8 +4,7 @@ use rusqlite::Row;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
-use super::memory::{encoded, json, text, time};
-use super::open::importance;
+use super::row::{encoded, importance, json, text, time};
 use crate::access::Sight;
 use crate::error::Result;
 use crate::event::{Event, NewEvent};

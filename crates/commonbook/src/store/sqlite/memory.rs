@@ -3,16 +3,14 @@
 use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::{ToSql, Type, Value};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
-use super::open::importance;
+use super::row::{encoded, importance, json, text, time};
 use super::words::{Change, Words};
 use crate::access::Sight;
 use crate::caller::Door;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory::{Memory, Order};
 use crate::search::{Filter, WordSearch};
@@ -280,34 +278,5 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
             _ => Some(text(row, "superseded_by")?),
         },
         deleted_at: row.get::<_, Option<i64>>("deleted_at")?.map(time),
-    })
-}
-
-/// A noun out of a column that holds it as plain text.
-pub(super) fn text<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))
-}
-
-/// A noun out of a column that holds it as JSON.
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text = row.get_ref(column)?.as_str()?;
-    serde_json::from_str(text).map_err(|error| unreadable(row, column, error))
-}
-
-fn unreadable(row: &Row<'_>, column: &str, error: serde_json::Error) -> rusqlite::Error {
-    let place = row.as_ref().column_index(column).unwrap_or(0);
-    rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error))
-}
-
-/// A time out of its milliseconds.
-pub(super) fn time(milliseconds: i64) -> Timestamp {
-    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
-}
-
-/// A noun as JSON for a column.
-pub(super) fn encoded(noun: &impl Serialize) -> Result<String> {
-    serde_json::to_string(noun).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a row could not be encoded").because(error)
     })
 }

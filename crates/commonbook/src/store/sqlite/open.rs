@@ -8,8 +8,8 @@ use std::time::Duration;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
+use super::row::importance;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::Importance;
 use crate::{limits, search};
 
 mod migrations {
@@ -161,11 +161,6 @@ fn tune(connection: &Connection) -> Result<()> {
     // What is purged is overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", "on")?;
     Ok(())
-}
-
-/// An importance out of its number in rows.
-pub(super) fn importance(number: usize) -> Importance {
-    Importance::ALL.get(number).copied().unwrap_or(Importance::Normal)
 }
 
 fn newest_version() -> i64 {

@@ -6,7 +6,7 @@
 
 use rusqlite::Connection;
 
-use super::memory::encoded;
+use super::row::encoded;
 use crate::error::Result;
 use crate::memory::Memory;
 

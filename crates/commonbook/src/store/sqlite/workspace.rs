@@ -1,7 +1,7 @@
 //! The SQL of workspaces.
 
 use super::SqliteTransaction;
-use super::memory::text;
+use super::row::text;
 use crate::error::Result;
 use crate::store::WorkspaceRows;
 use crate::workspace::Workspace;

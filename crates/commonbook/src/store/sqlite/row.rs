@@ -1,0 +1,44 @@
+//! Columns: nouns out of rows and into them.
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::Type;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::Importance;
+
+/// An importance out of its number in rows.
+pub(super) fn importance(number: usize) -> Importance {
+    Importance::ALL.get(number).copied().unwrap_or(Importance::Normal)
+}
+
+/// A noun out of a column that holds it as plain text.
+pub(super) fn text<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))
+}
+
+/// A noun out of a column that holds it as JSON.
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    serde_json::from_str(text).map_err(|error| unreadable(row, column, error))
+}
+
+fn unreadable(row: &Row<'_>, column: &str, error: serde_json::Error) -> rusqlite::Error {
+    let place = row.as_ref().column_index(column).unwrap_or(0);
+    rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error))
+}
+
+/// A time out of its milliseconds.
+pub(super) fn time(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// A noun as JSON for a column.
+pub(super) fn encoded(noun: &impl Serialize) -> Result<String> {
+    serde_json::to_string(noun).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a row could not be encoded").because(error)
+    })
+}
