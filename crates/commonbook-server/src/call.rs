@@ -74,3 +74,12 @@ impl Call {
         required.is_some_and(|names| names.iter().any(|name| name == field))
     }
 }
+
+/// Runs a verb on a thread that may wait.
+pub(crate) async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(act).await.unwrap_or_else(|panic| {
+        Err(Error::new(ErrorKind::Internal, "the request panicked").because(panic))
+    })
+}

@@ -12,6 +12,7 @@ mod output;
 mod rest;
 mod serve;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -148,9 +149,7 @@ fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Resul
     });
     // A read of standard input cannot be ended from here; it holds nothing.
     runtime.shutdown_background();
-    served.map_err(|error| {
-        Error::new(ErrorKind::Unavailable, format!("the client broke off: {error}"))
-    })
+    served
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime> {
@@ -159,15 +158,19 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     })
 }
 
-/// Logs to standard error: standard output belongs to answers.
+/// Logs to standard error: standard output belongs to answers. The protocol's library would tell
+/// whole messages, texts and all, when it is asked for details: it is held to warnings.
 fn log(config: &Config, as_json: bool) {
     let filter = config.log.as_deref().unwrap_or("warn,commonbook=info");
-    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
+    let mut filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
+    if let Ok(held) = "rmcp=warn".parse() {
+        filter = filter.add_directive(held);
+    }
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if as_json {
         log.json().init();
     } else {
-        log.with_ansi(output::is_terminal()).init();
+        log.with_ansi(std::io::stderr().is_terminal()).init();
     }
 }
 

@@ -20,7 +20,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
-use crate::call::Call;
+use crate::call::{Call, blocking};
 use crate::caller::{Heard, caller};
 use crate::config::Config;
 
@@ -166,14 +166,11 @@ impl McpDoor {
         let caller = self.caller(context)?;
         let book = self.book.clone();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let run = tokio::task::spawn_blocking(move || call.run(&book, &caller, arguments));
-        Ok(run.await.map_err(|panic| {
-            Error::new(commonbook::error::ErrorKind::Internal, "the request panicked")
-                .because(panic)
-        })??)
+        Ok(blocking(move || call.run(&book, &caller, arguments)).await?)
     }
 }
 
+/// Why a call of a tool is not carried out.
 enum Refusal {
     UnknownTool,
     Error(Error),

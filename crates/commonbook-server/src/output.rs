@@ -1,6 +1,6 @@
 //! What the program says: answers on standard output, errors with their next step on standard error.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use commonbook::error::{Error, ErrorKind};
@@ -19,11 +19,6 @@ pub(crate) fn note(text: &str) {
 /// Prints an answer as the REST body that it is.
 pub(crate) fn json(answer: &Value) {
     line(&answer.to_string());
-}
-
-/// Whether a person looks at the output.
-pub(crate) fn is_terminal() -> bool {
-    std::io::stdout().is_terminal()
 }
 
 /// Tells an error on standard error, and its kind as the exit code.

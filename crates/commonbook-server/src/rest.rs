@@ -12,15 +12,15 @@ use axum::routing::get;
 use commonbook::Commonbook;
 use serde_json::{Value, json};
 
+use crate::call::{Call, blocking};
 use crate::config::Config;
 use route::{Route, delete, patch, post};
 
 use route::Door;
-pub(crate) use route::{RequestId, blocking, failure};
+pub(crate) use route::{RequestId, failure};
 
 /// Every route, in the order of the documentation.
 fn routes() -> Vec<Route> {
-    use crate::call::Call;
     let read = |path, name, call| route::get(path, name, call);
     vec![
         post("/v1/memories", "save_memory", Call::of(Commonbook::save_memory))
@@ -75,7 +75,11 @@ async fn health(
 }
 
 async fn docs() -> Html<String> {
-    let settings = json!({"url": "/openapi.json", "telemetry": false, "withDefaultFonts": false});
+    // Nothing of the page's own makers: it is to work without a network, and to stay on this machine.
+    let settings = json!({
+        "url": "/openapi.json", "telemetry": false, "withDefaultFonts": false,
+        "showDeveloperTools": "never", "agent": {"disabled": true}, "mcp": {"disabled": true},
+    });
     Html(scalar_api_reference::scalar_html(&settings, Some("/docs/scalar.js")))
 }
 

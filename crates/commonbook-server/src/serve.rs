@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::call::blocking;
 use crate::config::Config;
 use crate::mcp::{self, McpDoor, Tools};
 use crate::output;
@@ -130,7 +131,7 @@ pub(crate) async fn told_to_stop() {
 /// Looks the store through while it is served, and ends with what is wrong with it: what a damaged
 /// store is given would be lost with it. Ends never when the store is whole.
 async fn damage(book: Commonbook) -> Error {
-    let findings = rest::blocking(move || book.store().check()).await;
+    let findings = blocking(move || book.store().check()).await;
     match findings {
         Ok(findings) if findings.is_empty() => std::future::pending().await,
         Ok(findings) => Error::new(

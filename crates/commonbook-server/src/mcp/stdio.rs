@@ -1,53 +1,78 @@
 //! MCP over the standard streams: what a client starts in a project's folder.
 
+use std::time::Duration;
+
+use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::limits;
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
 };
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::McpDoor;
 
 /// Bytes on their way between the streams and the protocol.
 const PIPE: usize = 64 * 1024;
 
-/// Serves one client until it closes its end or the program is told to stop.
+/// Serves one client until it closes its end or the program is told to stop; what was begun is
+/// finished then.
 ///
 /// # Errors
-/// When the client breaks the protocol or a stream breaks.
-pub(crate) async fn serve(door: McpDoor, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+/// `unavailable` when the client breaks the protocol or a stream breaks.
+pub(crate) async fn serve(
+    door: McpDoor,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<()> {
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (from_protocol, to_protocol) = tokio::io::split(ours);
-    let (answers, written) = tokio::sync::mpsc::unbounded_channel::<Vec<u8>>();
-    let reading = tokio::spawn(read(to_protocol, answers.clone()));
+    let (answers, written) = unbounded_channel();
+    let (stopped, stopping) = tokio::sync::oneshot::channel::<()>();
+    tokio::spawn(read(to_protocol, answers.clone(), async {
+        stop.await;
+        drop(stopped);
+    }));
     let forwarding = tokio::spawn(forward(BufReader::new(from_protocol), answers));
     let writing = tokio::spawn(write(written));
-    let serving = tokio::spawn(run(door, theirs));
+    let too_late = async {
+        drop(stopping.await);
+        tokio::time::sleep(Duration::from_secs(limits::SHUTDOWN_SECONDS)).await;
+    };
     tokio::select! {
-        served = serving => served??,
-        () = stop => {}
+        served = run(door, theirs) => served?,
+        () = too_late => return Ok(()),
     }
-    reading.abort();
-    forwarding.await?;
-    writing.await?;
+    // Every answer is written before the end.
+    drop(forwarding.await);
+    drop(writing.await);
     Ok(())
 }
 
-async fn run(door: McpDoor, stream: DuplexStream) -> anyhow::Result<()> {
+async fn run(door: McpDoor, stream: DuplexStream) -> Result<()> {
     match door.serve(tokio::io::split(stream)).await {
-        Ok(running) => running.waiting().await.map(drop).map_err(Into::into),
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| broke_off(&error)),
         // A client that looks and leaves before it initialises did nothing wrong.
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(error.into()),
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(broke_off(&error)),
     }
 }
 
-/// Passes the client's lines on until it closes its end, then closes ours.
+fn broke_off(error: &dyn std::error::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("the client broke off: {error}"))
+}
+
+/// Passes the client's lines on until it closes its end, or this program is to stop; then closes
+/// ours.
 async fn read(
     mut to_protocol: impl AsyncWrite + Unpin,
-    answers: tokio::sync::mpsc::UnboundedSender<Vec<u8>>,
+    answers: UnboundedSender<Vec<u8>>,
+    stop: impl Future<Output = ()>,
 ) {
-    pass_lines(&mut to_protocol, &answers).await;
+    tokio::select! {
+        () = pass_lines(&mut to_protocol, &answers) => {}
+        () = stop => {}
+    }
     // The other half of the pipe is still open; without this the protocol would wait for ever.
     drop(to_protocol.shutdown().await);
 }
@@ -56,7 +81,7 @@ async fn read(
 /// word; JSON-RPC asks for an answer (section 5.1), and who sent it needs one.
 async fn pass_lines(
     to_protocol: &mut (impl AsyncWrite + Unpin),
-    answers: &tokio::sync::mpsc::UnboundedSender<Vec<u8>>,
+    answers: &UnboundedSender<Vec<u8>>,
 ) {
     let mut input = BufReader::new(tokio::io::stdin());
     let mut line = Vec::new();
@@ -71,12 +96,7 @@ async fn pass_lines(
             if skip_line(&mut input).await.is_err() {
                 return;
             }
-            Some(commonbook::error::Error::too_large(
-                "line",
-                line.len(),
-                limits::BODY_BYTES,
-                "bytes",
-            ))
+            Some(Error::too_large("line", line.len(), limits::BODY_BYTES, "bytes"))
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
@@ -124,7 +144,7 @@ async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Resul
 /// Passes the protocol's answers on, line by line, so that none is cut in two.
 async fn forward(
     mut from_protocol: impl AsyncBufReadExt + Unpin,
-    answers: tokio::sync::mpsc::UnboundedSender<Vec<u8>>,
+    answers: UnboundedSender<Vec<u8>>,
 ) {
     loop {
         let mut line = Vec::new();
@@ -136,7 +156,7 @@ async fn forward(
     }
 }
 
-async fn write(mut lines: tokio::sync::mpsc::UnboundedReceiver<Vec<u8>>) {
+async fn write(mut lines: UnboundedReceiver<Vec<u8>>) {
     let mut output = tokio::io::stdout();
     while let Some(line) = lines.recv().await {
         if output.write_all(&line).await.is_err() || output.flush().await.is_err() {

@@ -46,11 +46,10 @@ fn operation(route: &Route) -> Value {
             parameters.push(parameter(route, name, schema));
         }
     }
-    let about = route.call.about();
     let mut operation = json!({
         "operationId": route.name,
-        "summary": about.split_inclusive(['.', ':', ';']).next().unwrap_or(about).trim_end_matches([':', ';']),
-        "description": about,
+        "summary": sentence(route.name),
+        "description": route.call.about(),
         "parameters": parameters,
         "responses": responses(route),
     });
@@ -58,6 +57,12 @@ fn operation(route: &Route) -> Value {
         operation["requestBody"] = body(route);
     }
     operation
+}
+
+/// The name of a verb as a heading: "Save memory".
+fn sentence(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    format!("{}{}", first.to_uppercase(), rest.replace('_', " "))
 }
 
 fn writes(route: &Route) -> bool {

@@ -15,7 +15,7 @@ use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::{Commonbook, input, limits};
 use serde_json::{Map, Value};
 
-use crate::call::Call;
+use crate::call::{Call, blocking};
 use crate::caller::{Http, from_http, header};
 use crate::config::Config;
 
@@ -164,15 +164,6 @@ async fn body_bytes(body: Body) -> Result<Vec<u8>> {
         Ok(Err(error)) => Err(Error::new(ErrorKind::Invalid, "the body broke off").because(error)),
         Err(_) => Err(Error::new(ErrorKind::Invalid, "the body did not come in time")),
     }
-}
-
-/// Runs a verb on a thread that may wait.
-pub(crate) async fn blocking<T: Send + 'static>(
-    act: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(act).await.unwrap_or_else(|panic| {
-        Err(Error::new(ErrorKind::Internal, "the request panicked").because(panic))
-    })
 }
 
 /// The answer to a request that failed; its cause goes to the log, once, here.

@@ -42,6 +42,26 @@ fn a_line_that_is_too_long_is_answered_and_the_next_one_works() {
     assert!(answers.iter().any(|a| a["id"] == 7 && a.get("result").is_some()));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_stdio_server_that_is_told_to_stop_ends() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let home = Home::new();
+    let mut command = home.program(&["mcp"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&[HELLO, b"\n"].concat()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    assert!(answer.contains("serverInfo"), "{answer}");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    // Its end of standard input is still open.
+    assert!(child.wait().unwrap().success());
+    drop(stdin);
+}
+
 #[test]
 fn at_most_ten_tools_are_offered_unless_all_are_asked_for() {
     let home = Home::new();
