@@ -4,8 +4,13 @@
 
 mod ask;
 mod change;
+mod find;
+mod import;
+mod once;
+mod purge;
 mod save;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use commonbook::Commonbook;
@@ -22,7 +27,7 @@ use commonbook::store::sqlite::SqliteStore;
 pub(crate) struct World {
     pub(crate) book: Commonbook,
     pub(crate) clock: Arc<FixedClock>,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
 }
 
 impl World {
@@ -31,7 +36,12 @@ impl World {
         let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
         let clock = Arc::new(FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
-        Self { book: Commonbook::with(store, Arc::clone(&clock) as _, ids), clock, _home: home }
+        Self { book: Commonbook::with(store, Arc::clone(&clock) as _, ids), clock, home }
+    }
+
+    /// The folder that everything is kept in.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     pub(crate) fn save(&self, agent: &str, text: &str) -> Memory {
@@ -60,6 +70,11 @@ impl World {
         let events = self.book.list_events(&caller(agent), &request).unwrap();
         events.items.into_iter().map(|e| (e.sequence, e.kind, e.actor.to_string())).collect()
     }
+}
+
+/// A request as a door reads it.
+pub(crate) fn request<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
+    commonbook::input::from_value(value).unwrap()
 }
 
 /// So many hours after the beginning.

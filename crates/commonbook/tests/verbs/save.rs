@@ -8,11 +8,7 @@ use commonbook::memory::{
 };
 use serde_json::json;
 
-use crate::{World, at, caller, elsewhere};
-
-fn request(value: serde_json::Value) -> SaveMemory {
-    commonbook::input::from_value(value).unwrap()
-}
+use crate::{World, at, caller, elsewhere, request};
 
 fn refusal(value: serde_json::Value) -> (ErrorKind, Option<String>) {
     let world = World::new();
@@ -134,7 +130,12 @@ fn a_batch_is_kept_whole_or_not_at_all() {
     bad.memories[2].text = String::new();
     assert_eq!(refused(&bad).field.as_deref(), Some("memories[2].text"));
     bad.memories[2] = request(json!({"text": "x", "supersedes": world.save("bob", "his").id}));
-    assert_eq!(refused(&bad).kind, ErrorKind::Forbidden);
+    let error = refused(&bad);
+    assert_eq!(
+        (error.kind, error.field.as_deref()),
+        (ErrorKind::Forbidden, Some("memories[2].supersedes"))
+    );
+    assert!(error.message.starts_with("memories[2].supersedes: "), "{}", error.message);
     assert_eq!(world.events("ann").len(), 1, "bob's alone");
     let kept = world.book.save_memories(&caller("ann"), &batch(limits::BATCH)).unwrap();
     assert_eq!(kept.items.len(), limits::BATCH);

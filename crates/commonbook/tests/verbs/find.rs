@@ -1,0 +1,188 @@
+//! Finding: filters, pages and bad questions, of searches and lists alike.
+
+use commonbook::error::{Error, ErrorKind};
+use commonbook::limits;
+use commonbook::memory::{DeleteMemory, ListMemories};
+use commonbook::page::Page;
+use commonbook::search::SearchMemory;
+use serde_json::{Value, json};
+
+use crate::{World, caller, elsewhere, request};
+
+/// Three memories about tea, of two agents, types, topics, importances and sessions.
+fn world() -> World {
+    let world = World::new();
+    let save = |agent: &str, session: &str, value: Value| {
+        let caller = caller(agent).in_session(Some(session)).unwrap();
+        world.book.save_memory(&caller, &request(value)).unwrap();
+    };
+    save("ann", "s1", json!({"text": "tea one", "topics": ["Kräuter"], "importance": "low"}));
+    save("ann", "s2", json!({"text": "tea two", "memory_type": "decision", "importance": "high"}));
+    save("bob", "s1", json!({"text": "tea three", "topics": ["a", "b c"]}));
+    world
+}
+
+fn found(world: &World, mut value: Value) -> Vec<String> {
+    value["query"] = json!("tea");
+    let answer = world.book.search_memory(&caller("cleo"), &request(value)).unwrap();
+    let mut texts: Vec<String> = answer.hits.into_iter().map(|hit| hit.memory.text).collect();
+    assert_eq!(texts.len() as u64, answer.total);
+    texts.sort();
+    texts
+}
+
+#[test]
+fn lists_and_searches_take_the_same_filters() {
+    let world = world();
+    let table: [(Value, &[&str]); 16] = [
+        (json!({}), &["tea one", "tea three", "tea two"]),
+        (json!({"owner": "ann"}), &["tea one", "tea two"]),
+        (json!({"owner": "Ann_Agent.md"}), &["tea one", "tea two"]),
+        (json!({"owner": "*"}), &["tea one", "tea three", "tea two"]),
+        (json!({"owner": "nobody"}), &[]),
+        (json!({"owner": "legacy"}), &[]),
+        (json!({"memory_type": "decision"}), &["tea two"]),
+        (json!({"memory_type": "Semantic"}), &["tea one", "tea three"]),
+        (json!({"topic": "B C"}), &["tea three"]),
+        (json!({"topic": "KRÄUTER"}), &["tea one"]),
+        (json!({"topic": "b"}), &[]),
+        (json!({"importance": "low"}), &["tea one", "tea three", "tea two"]),
+        (json!({"importance": "normal"}), &["tea three", "tea two"]),
+        (json!({"importance": "critical"}), &[]),
+        (json!({"session": "s1"}), &["tea one", "tea three"]),
+        (json!({"session": "s1", "owner": "ann"}), &["tea one"]),
+    ];
+    for (value, expected) in table {
+        assert_eq!(found(&world, value.clone()), expected, "search {value}");
+        let mut listed = world.texts("cleo", &request(value.clone()));
+        listed.sort();
+        assert_eq!(listed, expected, "list {value}");
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_with_its_field() {
+    let world = world();
+    let search = |value: Value| -> Error {
+        world.book.search_memory(&caller("ann"), &request(value)).unwrap_err()
+    };
+    let list = |value: Value| -> Error {
+        world.book.list_memories(&caller("ann"), &request(value)).unwrap_err()
+    };
+    let huge = "q".repeat(limits::QUERY_BYTES + 1);
+    let user = "u".repeat(limits::USER_CHARS + 1);
+    let table = [
+        (search(json!({"query": " \n"})), ErrorKind::Invalid, "query"),
+        (search(json!({"query": "a\u{0}b"})), ErrorKind::Invalid, "query"),
+        (search(json!({"query": huge})), ErrorKind::TooLarge, "query"),
+        (search(json!({"query": "x", "k": 0})), ErrorKind::Invalid, "k"),
+        (search(json!({"query": "x", "k": limits::SEARCH_MAX + 1})), ErrorKind::Invalid, "k"),
+        (search(json!({"query": "x", "owner": "-x"})), ErrorKind::Invalid, "owner"),
+        (search(json!({"query": "x", "cursor": "c1"})), ErrorKind::Invalid, "cursor"),
+        (search(json!({"query": "x", "user_id": ""})), ErrorKind::Invalid, "user_id"),
+        (list(json!({"limit": 0})), ErrorKind::Invalid, "limit"),
+        (list(json!({"limit": limits::PAGE_MAX + 1})), ErrorKind::Invalid, "limit"),
+        (list(json!({"owner": ""})), ErrorKind::Invalid, "owner"),
+        (list(json!({"cursor": "c1.2"})), ErrorKind::Invalid, "cursor"),
+        (list(json!({"user_id": user})), ErrorKind::TooLarge, "user_id"),
+    ];
+    for (error, kind, field) in table {
+        assert_eq!((error.kind, error.field.as_deref()), (kind, Some(field)), "{}", error.message);
+    }
+    for bad in ["", "x", "c", "c.", "cg", "1.2", "c1ffffffffffffffffff", "cffffffffffffffff.1"] {
+        let asked = commonbook::input::from_value(json!({"query": "tea", "cursor": bad}))
+            .and_then(|request| world.book.search_memory(&caller("ann"), &request));
+        let error = asked.unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("cursor")));
+    }
+}
+
+#[test]
+fn the_edges_of_a_page_are_welcome() {
+    let world = world();
+    let query = "tea ".repeat(limits::QUERY_BYTES / 4);
+    for k in [1, limits::SEARCH_MAX] {
+        let asked: SearchMemory = request(json!({"query": query, "k": k}));
+        let answer = world.book.search_memory(&caller("cleo"), &asked).unwrap();
+        assert_eq!((answer.hits.len(), answer.total), (3.min(k as usize), 3));
+        assert_eq!(answer.next.is_some(), k == 1);
+    }
+    for (limit, next) in [(1, true), (2, true), (3, false), (limits::PAGE_MAX, false)] {
+        let page = world.book.list_memories(&caller("cleo"), &request(json!({"limit": limit})));
+        let page: Page<_> = page.unwrap();
+        assert_eq!((page.items.len(), page.next.is_some()), (3.min(limit as usize), next));
+    }
+}
+
+#[test]
+fn a_list_is_paged_from_either_end_while_others_write() {
+    for order in ["newest", "oldest"] {
+        let world = World::new();
+        let texts: Vec<String> = (0..9).map(|number| format!("memory {number}")).collect();
+        texts.iter().for_each(|text| drop(world.save("ann", text)));
+        let mut asked: ListMemories = request(json!({"order": order, "limit": 2}));
+        let mut all = Vec::new();
+        loop {
+            let page = world.book.list_memories(&caller("bob"), &asked).unwrap();
+            all.extend(page.items.into_iter().map(|memory| memory.text));
+            if all.len() == 2 && order == "newest" {
+                world.save("ann", "written meanwhile");
+            }
+            asked.cursor = page.next;
+            if asked.cursor.is_none() {
+                break;
+            }
+        }
+        if order == "newest" {
+            all.reverse();
+        }
+        assert_eq!(all, texts, "{order}");
+    }
+}
+
+#[test]
+fn a_list_is_of_ones_own_workspace_alone() {
+    let world = World::new();
+    for workspace in ["x", "global", "y"] {
+        let save = request(json!({"text": format!("tea in {workspace}")}));
+        world.book.save_memory(&elsewhere("ann", workspace), &save).unwrap();
+    }
+    assert_eq!(world.texts("bob", &ListMemories::default()), ["tea in x"]);
+}
+
+#[test]
+fn a_page_beyond_the_last_hit_tells_the_total_all_the_same() {
+    let world = World::new();
+    let mut all: Vec<_> = (0..4).map(|n| world.save("ann", &format!("tea {n}"))).collect();
+    let mut asked: SearchMemory = request(json!({"query": "tea", "k": 3}));
+    asked.cursor = world.book.search_memory(&caller("bob"), &asked).unwrap().next;
+    for memory in all.drain(..2) {
+        let delete =
+            DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None };
+        world.book.delete_memory(&caller("ann"), &delete).unwrap();
+    }
+    let answer = world.book.search_memory(&caller("bob"), &asked).unwrap();
+    assert_eq!((answer.hits.len(), answer.total, answer.next), (0, 2, None));
+}
+
+#[test]
+fn words_are_found_however_they_are_written() {
+    let table = [
+        ("The résumé is in the café", "RE\u{301}SUME\u{301}"),
+        ("the re\u{301}sume\u{301} in NFD", "résumé"),
+        ("the re\u{301}sume\u{301} in NFD", "re\u{301}sume\u{301}"),
+        ("Straße 12", "straße"),
+        ("ΟΔΥΣΣΕΥΣ came home", "οδυσσευσ"),
+        ("हिन्दी में", "हिन्दी"),
+        ("喝茶 today", "喝茶"),
+        ("see src/lib.rs:42", "lib.rs"),
+        ("it runs on gpt-4.1-mini", "gpt-4.1-mini"),
+        ("snake_case_name here", "snake_case_name"),
+        ("walking the dogs", "dog walks"),
+    ];
+    for (text, query) in table {
+        let world = World::new();
+        world.save("ann", text);
+        assert_eq!(world.search("bob", query).total, 1, "{query:?} in {text:?}");
+    }
+}

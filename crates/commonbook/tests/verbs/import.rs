@@ -1,0 +1,133 @@
+//! Importing: an export comes back whole elsewhere; what is wrong holds nothing else up.
+
+use commonbook::error::ErrorKind;
+use commonbook::import::{self, Line};
+use commonbook::limits;
+use commonbook::memory::{DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, Outcome};
+use commonbook::search::{Scope, SearchMemory};
+use serde_json::{Value, json};
+
+use crate::{World, at, caller, elsewhere, request};
+
+fn exported(memory: &Memory) -> Value {
+    serde_json::to_value(memory).unwrap()
+}
+
+fn line(value: &Value) -> Line {
+    import::parse(value.to_string().as_bytes()).unwrap()
+}
+
+fn take_in(world: &World, into: Option<&str>, lines: &[Value]) -> Vec<Result<Outcome, ErrorKind>> {
+    let into = into.map(|name| name.parse().unwrap());
+    let lines = lines.iter().map(line).collect();
+    let told = world.book.import_lines(&caller("carrier"), into.as_ref(), lines).unwrap();
+    told.into_iter().map(|one| one.map_err(|error| error.kind)).collect()
+}
+
+/// A memory with everything that one can have.
+fn rich(world: &World) -> Memory {
+    let saved = world.book.save_memory(
+        &caller("ann").in_session(Some("s1")).unwrap(),
+        &request(json!({
+            "text": "the zephyr blows", "title": "Wind", "summary": "it blows", "topics": ["air"],
+            "importance": "high", "sharing": "private", "user_id": "U1", "metadata": {"a": [1]},
+            "valid_from": "2026-01-01T00:00:00Z", "valid_until": "2026-02-01T00:00:00Z"
+        })),
+    );
+    saved.unwrap().memory
+}
+
+#[test]
+fn an_exported_memory_comes_back_as_it_was_in_another_home() {
+    let (old, new) = (World::new(), World::new());
+    let private = rich(&old);
+    let shared = old.save("bob", "the zephyr rests");
+    let delete = DeleteMemory { id: shared.id, expected_revision: None, idempotency_key: None };
+    let deleted = old.book.delete_memory(&caller("bob"), &delete).unwrap();
+    new.clock.set(at(100));
+    let lines = [exported(&private), exported(&deleted)];
+    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Created), Ok(Outcome::Created)]);
+    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Repeated), Ok(Outcome::Repeated)]);
+
+    let get = GetMemory { id: private.id, at: None };
+    assert_eq!(new.book.get_memory(&caller("ann"), &get).unwrap(), private);
+    assert!(new.book.get_memory(&caller("carrier"), &get).is_err(), "still private to ann");
+    assert_eq!(new.search("ann", "zephyr").total, 1, "the deleted one stays deleted");
+    let trash = ListMemories { deleted: true, ..Default::default() };
+    assert_eq!(new.texts("ann", &trash), ["the zephyr rests"]);
+    assert_eq!(new.events("ann").len(), 2);
+}
+
+#[test]
+fn an_exported_memory_is_held_to_the_limits_too() {
+    let world = World::new();
+    let good = exported(&rich(&World::new()));
+    let many: Vec<String> = (0..=limits::TOPICS).map(|n| format!("t{n}")).collect();
+    let table = [
+        ("text", json!(""), ErrorKind::Invalid),
+        ("text", json!("a".repeat(limits::TEXT_BYTES + 1)), ErrorKind::TooLarge),
+        ("title", json!("a".repeat(limits::TITLE_CHARS + 1)), ErrorKind::TooLarge),
+        ("topics", json!(many), ErrorKind::TooLarge),
+        ("topics", json!(["a".repeat(limits::TOPIC_CHARS + 1)]), ErrorKind::TooLarge),
+        ("topics", json!(["a\u{1b}b"]), ErrorKind::Invalid),
+        ("session", json!("s".repeat(limits::SESSION_CHARS + 1)), ErrorKind::TooLarge),
+        ("user_id", json!("a\nb"), ErrorKind::Invalid),
+    ];
+    for (field, value, kind) in table {
+        let mut bad = good.clone();
+        bad[field] = value;
+        assert_eq!(take_in(&world, None, &[bad]), [Err(kind)], "{field}");
+    }
+    assert_eq!(take_in(&world, None, &[good]), [Ok(Outcome::Created)]);
+}
+
+#[test]
+fn a_copy_in_global_is_a_memory_of_its_own() {
+    let world = World::new();
+    let own = world.save("ann", "the zephyr blows");
+    let copy = json!({"text": "the zephyr blows everywhere"});
+    let mut given = exported(&own);
+    given["text"] = copy["text"].clone();
+    assert_eq!(take_in(&world, Some("global"), &[given]), [Ok(Outcome::Created)]);
+    let prefix = &own.id.to_string()[..29];
+    assert_eq!(world.book.memory_id(&caller("bob"), prefix).unwrap(), own.id, "one id, not two");
+    let get = GetMemory { id: own.id, at: None };
+    assert_eq!(world.book.get_memory(&caller("bob"), &get).unwrap().text, own.text);
+    let delete = DeleteMemory { id: own.id, expected_revision: None, idempotency_key: None };
+    world.book.delete_memory(&caller("ann"), &delete).unwrap();
+    let of = |workspace: &str| {
+        let told =
+            world.book.memory_history(&elsewhere("ann", workspace), &MemoryHistory { id: own.id });
+        told.unwrap().items.into_iter().map(|one| one.memory.text).collect::<Vec<_>>()
+    };
+    assert_eq!(of("x"), ["the zephyr blows", "the zephyr blows"]);
+    assert_eq!(of("global"), ["the zephyr blows everywhere"]);
+}
+
+#[test]
+fn a_line_goes_to_the_workspace_that_is_given_or_that_it_names() {
+    let world = World::new();
+    let said = |text: &str| json!({"conv": "Trip to Rome", "text": text});
+    let lines = [said("one"), said("two"), json!({"text": "three"}), json!({"text": "x", "conv": "!"})];
+    let told = take_in(&world, None, &lines);
+    assert_eq!(told[..3], [Ok(Outcome::Created); 3]);
+    assert_eq!(told[3], Err(ErrorKind::Invalid));
+    assert_eq!(take_in(&world, Some("y"), &lines[..1]), [Ok(Outcome::Created)]);
+    let count = |workspace: &str| {
+        let who = elsewhere("bob", workspace);
+        world.book.list_memories(&who, &Default::default()).unwrap().items.len()
+    };
+    assert_eq!(["trip-to-rome", "x", "y"].map(count), [2, 1, 1]);
+    let everywhere = SearchMemory { query: "one".into(), scope: Scope::Home, ..Default::default() };
+    assert_eq!(world.book.search_memory(&caller("bob"), &everywhere).unwrap().total, 2);
+}
+
+#[test]
+fn what_was_purged_can_be_taken_in_again() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    let purge = commonbook::memory::PurgeMemory { id: memory.id, idempotency_key: None };
+    world.book.purge_memory(&caller("ann"), &purge).unwrap();
+    assert_eq!(take_in(&world, None, &[exported(&memory)]), [Ok(Outcome::Created)]);
+    assert_eq!(world.search("bob", "tea").total, 1);
+}

@@ -1,0 +1,129 @@
+//! Idempotency keys: every verb that writes is carried out once for each, and for its own caller.
+
+use commonbook::caller::Caller;
+use commonbook::error::ErrorKind;
+use commonbook::memory::{
+    DeleteMemory, Memory, Outcome, PurgeMemory, RestoreMemory, SaveMemories, SaveMemory,
+    UpdateMemory,
+};
+use serde_json::json;
+
+use crate::{World, at, caller, request};
+
+fn keyed(text: &str, key: &str) -> SaveMemory {
+    request(json!({"text": text, "idempotency_key": key}))
+}
+
+fn key() -> Option<String> {
+    Some("k".to_owned())
+}
+
+#[test]
+fn every_verb_that_writes_is_carried_out_once_for_a_key() {
+    let world = World::new();
+    let (book, ann) = (&world.book, caller("ann"));
+    let memory = world.save("ann", "tea");
+    let update = UpdateMemory {
+        text: Some("coffee".into()),
+        expected_revision: Some(1),
+        idempotency_key: Some("update".into()),
+        ..UpdateMemory::nothing(memory.id)
+    };
+    let delete =
+        DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: Some("del".into()) };
+    let restore = RestoreMemory { id: memory.id, idempotency_key: Some("restore".into()) };
+    let purge = PurgeMemory { id: memory.id, idempotency_key: Some("purge".into()) };
+    let twice = |act: &dyn Fn() -> Memory| assert_eq!(act(), act());
+    twice(&|| book.update_memory(&ann, &update).unwrap());
+    twice(&|| book.delete_memory(&ann, &delete).unwrap());
+    twice(&|| book.restore_memory(&ann, &restore).unwrap());
+    let gone = book.purge_memory(&ann, &purge).unwrap();
+    assert_eq!(book.purge_memory(&ann, &purge).unwrap(), gone);
+    assert_eq!(world.events("ann").len(), 5, "saved, updated, deleted, restored, purged");
+}
+
+#[test]
+fn a_batch_is_repeated_whole() {
+    let world = World::new();
+    let memories = vec![keyed("one", "own"), keyed("two", "own")];
+    let batch = SaveMemories { memories, idempotency_key: key() };
+    let first = world.book.save_memories(&caller("ann"), &batch).unwrap().items;
+    let second = world.book.save_memories(&caller("ann"), &batch).unwrap().items;
+    assert!(first.iter().all(|saved| saved.outcome == Outcome::Created));
+    assert!(second.iter().all(|saved| saved.outcome == Outcome::Repeated));
+    let ids = |all: &[commonbook::memory::Saved]| -> Vec<_> {
+        all.iter().map(|saved| saved.memory.id).collect()
+    };
+    assert_eq!(ids(&first), ids(&second));
+}
+
+#[test]
+fn a_key_belongs_to_one_request_of_one_agent_in_one_workspace() {
+    let world = World::new();
+    world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap();
+    let memory = world.save("ann", "other");
+    let delete = DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: key() };
+    let error = world.book.delete_memory(&caller("ann"), &delete).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Conflict, "another verb is another request");
+    let others: [Caller; 2] = [crate::elsewhere("ann", "y"), caller("bob")];
+    for other in others {
+        let saved = world.book.save_memory(&other, &keyed("tea", "k")).unwrap();
+        assert_eq!(saved.outcome, Outcome::Created);
+    }
+}
+
+#[test]
+fn a_key_does_not_carry_what_is_about_one_user_to_another() {
+    let world = World::new();
+    let of = |user: &str| caller("ann").for_user(Some(user)).unwrap();
+    world.book.save_memory(&of("alice"), &keyed("likes tea", "k")).unwrap();
+    let error = world.book.save_memory(&of("bob"), &keyed("likes tea", "k")).unwrap_err();
+    assert_eq!(
+        (error.kind, error.field.as_deref()),
+        (ErrorKind::Conflict, Some("idempotency_key"))
+    );
+}
+
+#[test]
+fn a_refused_request_leaves_its_key_free() {
+    let world = World::new();
+    let stale = UpdateMemory {
+        text: Some("coffee".into()),
+        expected_revision: Some(7),
+        idempotency_key: key(),
+        ..UpdateMemory::nothing(world.save("ann", "tea").id)
+    };
+    let error = world.book.update_memory(&caller("ann"), &stale).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Conflict);
+    let fixed = UpdateMemory { expected_revision: Some(1), ..stale };
+    assert_eq!(world.book.update_memory(&caller("ann"), &fixed).unwrap().revision, 2);
+}
+
+#[test]
+fn a_key_is_free_again_after_exactly_a_day() {
+    for (hours, outcome) in [(23, Outcome::Repeated), (24, Outcome::Created)] {
+        let world = World::new();
+        world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap();
+        world.clock.set(at(hours));
+        world.book.sweep().unwrap();
+        let again = world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap();
+        assert_eq!(again.outcome, outcome, "after {hours} hours");
+    }
+}
+
+#[test]
+fn a_key_is_one_line_of_at_most_its_limit() {
+    let world = World::new();
+    let long = "k".repeat(commonbook::limits::IDEMPOTENCY_KEY_CHARS + 1);
+    let table = [
+        (long.as_str(), ErrorKind::TooLarge),
+        (" ", ErrorKind::Invalid),
+        ("a\nb", ErrorKind::Invalid),
+        ("a\u{0}b", ErrorKind::Invalid),
+    ];
+    for (key, kind) in table {
+        let error = world.book.save_memory(&caller("ann"), &keyed("tea", key)).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (kind, Some("idempotency_key")));
+    }
+    assert!(world.events("ann").is_empty());
+}

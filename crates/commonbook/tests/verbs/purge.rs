@@ -1,0 +1,108 @@
+//! Purging: nothing is left of what was removed, wherever it was kept.
+
+use std::fs;
+
+use commonbook::error::ErrorKind;
+use commonbook::event::ListEvents;
+use commonbook::memory::{
+    GetMemory, MemoryAt, MemoryHistory, Outcome, PurgeMemory, SaveMemory, UpdateMemory,
+};
+use serde_json::json;
+
+use crate::{World, at, caller, elsewhere, request};
+
+/// The files of the home that hold this word, whatever its case.
+fn files_with(world: &World, word: &str) -> Vec<String> {
+    let holds = |path: &std::path::Path| {
+        let bytes = fs::read(path).unwrap().to_ascii_lowercase();
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    };
+    let paths = fs::read_dir(world.home()).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| holds(path)).map(|path| path.display().to_string()).collect()
+}
+
+fn everywhere(word: &str) -> SaveMemory {
+    request(json!({
+        "text": word, "title": word, "summary": word, "topics": [word], "metadata": {word: word},
+        "user_id": word, "memory_type": word, "idempotency_key": "save"
+    }))
+}
+
+#[test]
+fn no_file_holds_what_was_purged() {
+    let world = World::new();
+    for number in 0..50 {
+        world.save("ann", &format!("filler {number} about the weather"));
+    }
+    let ann = caller("ann").for_user(Some("qwyxolotl")).unwrap();
+    let memory = world.book.save_memory(&ann, &everywhere("qwyxolotl")).unwrap().memory;
+    let update = UpdateMemory {
+        text: Some("nothing to see".into()),
+        topics: Some(vec![]),
+        idempotency_key: Some("update".into()),
+        ..UpdateMemory::nothing(memory.id)
+    };
+    world.book.update_memory(&ann, &update).unwrap();
+    assert!(!files_with(&world, "qwyxolotl").is_empty());
+    let purge = PurgeMemory { id: memory.id, idempotency_key: Some("purge".into()) };
+    world.book.purge_memory(&ann, &purge).unwrap();
+    for word in ["qwyxolotl", "wyxolotl", "nothing to see"] {
+        assert_eq!(files_with(&world, word), Vec::<String>::new(), "{word}");
+    }
+    assert_eq!(world.book.store().check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn what_the_sweep_purges_is_in_no_file_either() {
+    let world = World::new();
+    let memory = world.save("ann", "qwyxolotl");
+    let delete =
+        commonbook::memory::DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None };
+    world.book.delete_memory(&caller("ann"), &delete).unwrap();
+    world.clock.set(at(24 * 30 + 1));
+    assert_eq!(world.book.sweep().unwrap().purged, 1);
+    assert_eq!(files_with(&world, "qwyxolotl"), Vec::<String>::new());
+}
+
+#[test]
+fn a_kept_answer_from_another_workspace_is_forgotten_too() {
+    let world = World::new();
+    let save: SaveMemory = request(json!({"text": "tea"}));
+    let memory = world.book.save_memory(&elsewhere("ann", "global"), &save).unwrap().memory;
+    let update = UpdateMemory {
+        text: Some("qwyxolotl".into()),
+        idempotency_key: Some("k".into()),
+        ..UpdateMemory::nothing(memory.id)
+    };
+    world.book.update_memory(&caller("ann"), &update).unwrap();
+    let purge = PurgeMemory { id: memory.id, idempotency_key: None };
+    world.book.purge_memory(&elsewhere("ann", "global"), &purge).unwrap();
+    let again = world.book.update_memory(&caller("ann"), &update);
+    assert_eq!(again.unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(files_with(&world, "qwyxolotl"), Vec::<String>::new());
+}
+
+#[test]
+fn no_verb_tells_of_what_was_purged() {
+    let world = World::new();
+    let save: SaveMemory = request(json!({"text": "tea", "topics": ["herbs"]}));
+    let id = world.book.save_memory(&caller("ann"), &save).unwrap().memory.id;
+    let purge = PurgeMemory { id, idempotency_key: None };
+    world.book.purge_memory(&caller("ann"), &purge).unwrap();
+    let (book, ann) = (&world.book, caller("ann"));
+    let refusals = [
+        book.get_memory(&ann, &GetMemory { id, at: None }).unwrap_err(),
+        book.memory_at(&ann, &MemoryAt { id, at: at(0) }).unwrap_err(),
+        book.memory_history(&ann, &MemoryHistory { id }).unwrap_err(),
+        book.memory_id(&ann, &id.to_string()[..29]).unwrap_err(),
+        book.purge_memory(&ann, &purge).unwrap_err(),
+    ];
+    for error in refusals {
+        assert_eq!(error.kind, ErrorKind::NotFound);
+    }
+    let told = book.list_events(&ann, &ListEvents::default()).unwrap().items;
+    assert!(told.iter().all(|event| event.topics.is_empty()), "{told:?}");
+    let stats = book.get_memory_stats(&ann, &Default::default()).unwrap();
+    assert_eq!((stats.memories, stats.deleted, stats.by_agent.len()), (0, 0, 0));
+    assert_eq!(book.save_memory(&ann, &save).unwrap().outcome, Outcome::Created);
+}
