@@ -69,12 +69,12 @@ pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
     Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
 }
 
-/// Whether this caller may keep a memory with this sharing.
+/// Whether an owner may have a memory with this sharing.
 ///
 /// # Errors
-/// `invalid` when nobody could ever read it: a private memory of somebody without a name.
-pub fn may_keep(caller: &Caller, sharing: Sharing) -> Result<()> {
-    if sharing == Sharing::Private && caller.agent.is_anonymous() {
+/// `invalid` when nobody could ever read it: a private memory of what is nobody's name.
+pub fn may_keep(owner: &Agent, sharing: Sharing) -> Result<()> {
+    if sharing == Sharing::Private && (owner.is_anonymous() || owner.is_legacy()) {
         return Err(Error::invalid("sharing", "a private memory needs an owner with a name").hint(
             "Say who you are (--agent, X-Commonbook-Agent, COMMONBOOK_AGENT_ID), or share it.",
         ));

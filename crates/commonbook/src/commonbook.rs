@@ -75,7 +75,8 @@ impl Commonbook {
         let key = key
             .map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS))
             .transpose()?;
-        let request_sha256 = sha256(&format!("{verb} {}", encoded(request)?));
+        // Who works for another user asks for something else: the answer may be about that user.
+        let request_sha256 = sha256(&encoded(&(verb, &caller.user, request))?);
         let (caller, now) = (caller.clone(), self.clock.now());
         self.store.write(move |tx| {
             if let Some(key) = &key

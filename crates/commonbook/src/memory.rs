@@ -263,8 +263,12 @@ impl Memory {
             }
             input::no_control("summary", summary)?;
         }
+        distinct_topics(&self.topics)?;
         if let Some(user) = &self.user_id {
             user_id(user)?;
+        }
+        if let Some(session) = &self.session {
+            input::line("session", session, limits::SESSION_CHARS)?;
         }
         let metadata = Value::Object(self.metadata.clone()).to_string();
         if metadata.len() > limits::METADATA_BYTES {

@@ -112,8 +112,10 @@ const FUNCTION_WORDS: &[&str] = &[
 #[must_use]
 pub fn content_words(query: &str) -> Vec<String> {
     let lower = query.to_lowercase();
+    // An accent that is written as a character of its own (NFD) belongs to its letter.
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}');
     let mut all: Vec<&str> = Vec::new();
-    for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+    for word in lower.split(|c| !inside(c)).filter(|word| !word.is_empty()) {
         // "didn't" and "Caroline's" leave a letter behind that says nothing.
         let stray =
             matches!(word, "s" | "t" | "d" | "m" | "ll" | "re" | "ve") && all.last().is_some();

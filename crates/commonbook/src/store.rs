@@ -112,10 +112,11 @@ impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows> Transac
 
 /// The rows of memories.
 pub trait MemoryRows {
-    /// The memory of this id in sight, deleted or not.
+    /// The memory of this id in sight, deleted or not; when several workspaces have one, that of
+    /// the sight's first.
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>>;
 
-    /// At most `limit` ids in sight from `first` to `last`, in order, deleted or not.
+    /// At most `limit` ids in sight from `first` to `last`, each once, in order, deleted or not.
     fn memory_ids(
         &self,
         sight: &Sight,

@@ -30,7 +30,7 @@ impl Commonbook {
         let drafts =
             self.drafts(caller, std::slice::from_ref(request)).map_err(|(_, error)| error)?;
         let once = self.once(caller, ("save_memory", request, key), move |tx, caller, now| {
-            keep_all(tx, caller, &drafts, now)
+            keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
         })?;
         let saved = saved(once).pop();
         saved.ok_or_else(|| Error::not_found("the memory that was saved"))
@@ -50,14 +50,9 @@ impl Commonbook {
                 .hint("Send them in several calls."));
         }
         let key = request.idempotency_key.as_ref();
-        let drafts = self.drafts(caller, &request.memories).map_err(|(place, error)| {
-            let field = error.field.as_deref().unwrap_or("text");
-            let path = format!("memories[{place}].{field}");
-            let message = format!("memories[{place}].{}", error.message);
-            Error { message, ..error }.at(&path)
-        })?;
+        let drafts = self.drafts(caller, &request.memories).map_err(in_batch)?;
         let once = self.once(caller, ("save_memories", request, key), move |tx, caller, now| {
-            keep_all(tx, caller, &drafts, now)
+            keep_all(tx, caller, &drafts, now).map_err(in_batch)
         })?;
         Ok(Page { items: saved(once), next: None })
     }
@@ -72,7 +67,7 @@ impl Commonbook {
         let draft = |(place, request): (usize, &SaveMemory)| {
             let id = MemoryId::new(&*self.ids, now);
             let memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
-            access::may_keep(caller, memory.sharing).map_err(|error| (place, error))?;
+            access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
             Ok(Draft { memory, supersedes: request.supersedes })
         };
         requests.iter().enumerate().map(draft).collect()
@@ -170,7 +165,7 @@ impl Commonbook {
             if changed.is_empty() {
                 return Ok(before);
             }
-            access::may_keep(caller, after.sharing)?;
+            access::may_keep(&after.owner, after.sharing)?;
             let change = Change { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
             change.write(tx, &before, after)
         })?;
@@ -268,16 +263,26 @@ fn saved(once: Once<Vec<Memory>>) -> Vec<Saved> {
     once.answer.into_iter().map(|memory| Saved { memory, outcome }).collect()
 }
 
+/// The error of one request of a batch, with its place there; what is wrong with no field of it
+/// stays as it is.
+fn in_batch((place, error): (usize, Error)) -> Error {
+    let Some(field) = &error.field else { return error };
+    let path = format!("memories[{place}].{field}");
+    let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);
+    Error { message: format!("{path}: {reason}"), ..error }.at(&path)
+}
+
 fn keep_all(
     tx: &mut dyn Transaction,
     caller: &Caller,
     drafts: &[Draft],
     now: Timestamp,
-) -> Result<Vec<Memory>> {
-    for draft in drafts {
-        keep(tx, &draft.memory, now)?;
+) -> Result<Vec<Memory>, (usize, Error)> {
+    for (place, draft) in drafts.iter().enumerate() {
+        keep(tx, &draft.memory, now).map_err(|error| (place, error))?;
         if let Some(old) = draft.supersedes {
-            supersede(tx, caller, old, draft.memory.id, now).map_err(|e| e.at("supersedes"))?;
+            supersede(tx, caller, old, draft.memory.id, now)
+                .map_err(|error| (place, error.at("supersedes")))?;
         }
     }
     Ok(drafts.iter().map(|draft| draft.memory.clone()).collect())
@@ -370,7 +375,9 @@ fn standing(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory>
 /// Every revision in sight, the present one last.
 fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
     let now = in_sight(tx, sight, id)?;
-    let mut all = tx.earlier(sight, id)?;
+    // Another workspace of the sight may have a copy of the same id, with a history of its own.
+    let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };
+    let mut all = tx.earlier(&there, id)?;
     all.push(now);
     Ok(all)
 }

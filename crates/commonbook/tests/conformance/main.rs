@@ -4,6 +4,7 @@
 
 mod journal;
 mod memories;
+mod registry;
 mod sight;
 mod sqlite;
 mod writes;
@@ -59,6 +60,10 @@ laws! {
     writes::a_write_is_seen_by_the_next_read_of_another_process,
     writes::a_read_is_a_snapshot,
     writes::a_kept_answer_is_found_by_its_key_until_it_is_dropped,
+    writes::what_a_failed_write_said_is_not_found_and_the_others_words_are,
+    writes::a_write_reads_what_it_has_written,
+    writes::what_was_answered_is_there_after_closing,
+    writes::a_snapshot_holds_against_another_process_too,
     journal::sequences_are_gapless_under_many_writers_in_two_processes,
     journal::each_workspace_has_a_journal_of_its_own,
     journal::the_journal_tells_events_in_order_after_a_place,
@@ -70,6 +75,14 @@ laws! {
     memories::deleted_and_superseded_memories_are_left_out_of_searches,
     memories::a_purged_memory_is_in_no_row_and_no_index,
     memories::ids_are_found_by_their_range,
+    memories::a_search_pages_without_repeating_or_skipping,
+    memories::a_copy_of_an_id_elsewhere_is_a_memory_of_its_own,
+    registry::an_agent_is_known_from_its_first_write_to_its_last,
+    registry::a_later_answer_under_a_key_takes_the_place_of_the_earlier,
+    registry::a_purge_forgets_the_answers_about_its_memory_and_no_others,
+    registry::an_imported_memory_is_known_by_its_id_and_by_its_line,
+    registry::what_was_deleted_before_a_time_is_told_of_every_workspace,
+    registry::a_workspace_is_known_from_its_first_event_on,
     sight::a_store_sees_exactly_what_the_rule_sees,
 }
 

@@ -145,3 +145,48 @@ pub(crate) fn ids_are_found_by_their_range(fresh: &dyn Fresh) {
     assert_eq!(ids(&first[..14]), [kept[0].id, kept[1].id]);
     assert_eq!(ids("mem_7"), []);
 }
+
+pub(crate) fn a_search_pages_without_repeating_or_skipping(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let texts: Vec<String> =
+        (0..23).map(|number| format!("number{number} {}", "tea ".repeat(number % 4 + 1))).collect();
+    with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let page = |offset: u64, limit: u32| {
+        let words = vec!["tea".to_owned()];
+        let filter = Filter::default();
+        let search = WordSearch { words, filter, now: now(), offset, limit };
+        let (hits, total) = store.read(|tx| tx.search(&sight(), &search)).unwrap();
+        assert_eq!(total, 23, "from {offset}");
+        hits
+    };
+    let whole = page(0, 100);
+    assert!(whole.is_sorted_by(|(a, _), (b, _)| a >= b));
+    let pages: Vec<_> = (0..6).flat_map(|number| page(number * 5, 5)).collect();
+    assert_eq!(pages, whole);
+    assert!(page(23, 5).is_empty() && page(u64::from(u32::MAX), 5).is_empty());
+}
+
+pub(crate) fn a_copy_of_an_id_elsewhere_is_a_memory_of_its_own(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let own = with_texts(&*store, &["tea"]).remove(0);
+    let copy = Memory { workspace: "global".parse().unwrap(), text: "copy".into(), ..own.clone() };
+    let (first, changed) = (copy.clone(), Memory { revision: 2, ..copy.clone() });
+    store
+        .write(move |tx| {
+            keep(tx, &first)?;
+            tx.replace_memory(&first, &changed)
+        })
+        .unwrap();
+    let (both, id) = (sight(), own.id);
+    let turned = Sight { workspaces: both.workspaces.iter().rev().cloned().collect(), ..both };
+    for (sight, text) in [(sight(), "tea"), (turned, "copy")] {
+        let found = store.read(|tx| tx.memory(&sight, id)).unwrap();
+        assert_eq!(found.map(|memory| memory.text).as_deref(), Some(text), "that of the first");
+        assert_eq!(store.read(|tx| tx.memory_ids(&sight, (id, id), 10)).unwrap(), [id]);
+    }
+    let at_home = Sight::at_home(&caller("ann", "x"));
+    assert!(store.read(|tx| tx.earlier(&at_home, id)).unwrap().is_empty());
+    store.write(move |tx| tx.purge_memory(&copy)).unwrap();
+    assert_eq!(store.read(|tx| tx.memory(&sight(), id)).unwrap(), Some(own));
+    assert_eq!(found(&*store, "tea"), ["tea"]);
+}

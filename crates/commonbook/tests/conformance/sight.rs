@@ -1,11 +1,13 @@
 //! The permission rule: what a store gives and counts is exactly what the pure rule sees.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use commonbook::access::Sight;
 use commonbook::agent::Agent;
+use commonbook::error::Result;
+use commonbook::event::{EventKind, NewEvent};
 use commonbook::id::{CountingIds, MemoryId};
-use commonbook::memory::{Memory, Order, Sharing};
+use commonbook::memory::{Importance, Memory, MemoryType, Order, Sharing};
 use commonbook::search::{Filter, WordSearch};
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
@@ -16,30 +18,81 @@ use crate::{Fresh, caller, keep, memory, now};
 const AGENTS: [&str; 5] = ["ann", "ann/child", "bob", "legacy", "anonymous"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
 const WORKSPACES: [&str; 3] = ["x", "global", "y"];
+const TYPES: [&str; 2] = ["semantic", "decision"];
 
-/// Owner, user, workspace, private, deleted.
-type Row = (usize, usize, usize, bool, bool);
-
-fn rows() -> impl Strategy<Value = Vec<Row>> {
-    prop::collection::vec((0..5_usize, 0..3_usize, 0..3_usize, any::<bool>(), any::<bool>()), 1..12)
+/// What became of a memory after it was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stands,
+    Superseded,
+    Deleted,
+    Published,
+    Hidden,
+    Purged,
 }
 
+/// Owner, user, workspace, type and importance, private, fate.
+type Row = (usize, usize, usize, (usize, usize), bool, Fate);
+
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    let fate = prop::sample::select(vec![
+        Fate::Stands,
+        Fate::Stands,
+        Fate::Superseded,
+        Fate::Deleted,
+        Fate::Published,
+        Fate::Hidden,
+        Fate::Purged,
+    ]);
+    let row = (0..5_usize, 0..3_usize, 0..3_usize, (0..2_usize, 0..4_usize), any::<bool>(), fate);
+    prop::collection::vec(row, 1..12)
+}
+
+/// Each memory as it was at first, and as it is now, where it still is.
+type Kept = Vec<(Memory, Option<Memory>)>;
+
 /// Memories of a workspace that no other case uses: `run` keeps the cases apart.
-fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Vec<Memory> {
+fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
     let ids = CountingIds::default();
-    let make = |(owner, user, workspace, private, deleted): &Row| {
+    let make = |(owner, user, workspace, (kind, importance), private, fate): &Row| {
         let workspace = format!("{}{run}", WORKSPACES[*workspace]);
-        let mut memory = memory(&ids, "ann", &workspace, "heron");
-        memory.owner = Agent::named(AGENTS[*owner]).unwrap();
-        memory.user_id = USERS[*user].map(str::to_owned);
-        memory.sharing = if *private { Sharing::Private } else { Sharing::Shared };
-        memory.deleted_at = deleted.then(now);
-        memory
+        let mut first = memory(&ids, "ann", &workspace, "heron");
+        first.owner = Agent::named(AGENTS[*owner]).unwrap();
+        first.user_id = USERS[*user].map(str::to_owned);
+        first.memory_type = MemoryType::try_from(TYPES[*kind].to_owned()).unwrap();
+        first.importance = Importance::ALL[*importance];
+        first.sharing = if *private { Sharing::Private } else { Sharing::Shared };
+        let next = Memory { revision: 2, ..first.clone() };
+        let last = match fate {
+            Fate::Stands => first.clone(),
+            Fate::Superseded => Memory { superseded_by: Some(first.id), ..next },
+            Fate::Deleted => Memory { deleted_at: Some(now()), ..next },
+            Fate::Published => Memory { sharing: Sharing::Shared, ..next },
+            Fate::Hidden => Memory { sharing: Sharing::Private, ..next },
+            Fate::Purged => return (first, None),
+        };
+        (first, Some(last))
     };
-    let memories: Vec<Memory> = rows.iter().map(make).collect();
-    let given = memories.clone();
-    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
-    memories
+    let all: Kept = rows.iter().map(make).collect();
+    let given = all.clone();
+    store
+        .write(move |tx| given.iter().try_for_each(|(first, last)| write(tx, first, last.as_ref())))
+        .unwrap();
+    all
+}
+
+/// Keeps a memory, and makes of it what became of it, with one event.
+fn write(tx: &mut dyn Transaction, first: &Memory, last: Option<&Memory>) -> Result<()> {
+    tx.see_agent(&caller(first.owner.as_str(), first.workspace.as_str()), now())?;
+    keep(tx, first)?;
+    match last {
+        None => {
+            tx.append_event(&NewEvent::of(EventKind::MemoryPurged, first, &first.owner, now()))?;
+            tx.purge_memory(first)
+        }
+        Some(last) if last != first => tx.replace_memory(first, last),
+        Some(_) => Ok(()),
+    }
 }
 
 fn sight(agent: usize, user: usize, run: usize) -> Sight {
@@ -49,39 +102,110 @@ fn sight(agent: usize, user: usize, run: usize) -> Sight {
     sight
 }
 
-fn same(tx: &dyn Transaction, sight: &Sight, memories: &[Memory]) -> commonbook::error::Result<()> {
-    let seen: Vec<&Memory> = memories.iter().filter(|memory| sight.sees(memory)).collect();
-    let ids = |chosen: &dyn Fn(&Memory) -> bool| -> BTreeSet<MemoryId> {
-        seen.iter().filter(|memory| chosen(memory)).map(|memory| memory.id).collect()
-    };
-    let (all, standing, deleted) =
-        (ids(&|_| true), ids(&Memory::is_current), ids(&|m| m.deleted_at.is_some()));
-    for memory in memories {
-        assert_eq!(tx.memory(sight, memory.id)?.is_some(), all.contains(&memory.id));
+fn ids<'m>(memories: impl IntoIterator<Item = &'m Memory>) -> BTreeSet<MemoryId> {
+    memories.into_iter().map(|memory| memory.id).collect()
+}
+
+/// The same filter twice: as the store is asked, and as it is meant.
+fn filters() -> Vec<(Filter, fn(&Memory) -> bool)> {
+    let of = Filter::default;
+    vec![
+        (of(), |_| true),
+        (Filter { owner: Some("ann/child".into()), ..of() }, |m| m.owner.as_str() == "ann/child"),
+        (Filter { memory_type: Some("decision".into()), ..of() }, |m| {
+            m.memory_type.as_str() == "decision"
+        }),
+        (Filter { importance: Some(Importance::High), ..of() }, |m| {
+            m.importance >= Importance::High
+        }),
+        (Filter { session: Some("none".into()), ..of() }, |_| false),
+    ]
+}
+
+/// One by one: what is given by its id, with its history.
+fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
+    let seen: Vec<&Memory> =
+        all.iter().filter_map(|(_, last)| last.as_ref()).filter(|m| sight.sees(m)).collect();
+    for (first, last) in all {
+        let expected = last.as_ref().filter(|memory| sight.sees(memory));
+        assert_eq!(tx.memory(sight, first.id)?.as_ref(), expected);
+        let changed = last.as_ref().is_some_and(|last| last != first);
+        let earlier: Vec<Memory> =
+            Some(first).filter(|first| changed && sight.sees(first)).cloned().into_iter().collect();
+        assert_eq!(tx.earlier(sight, first.id)?, earlier);
     }
-    for (deleted_ones, expected) in [(false, &standing), (true, &deleted)] {
-        let filter = Filter { deleted: deleted_ones, ..Filter::default() };
-        let listed = tx.memories(sight, &filter, (Order::Newest, None), 100)?;
-        assert_eq!(&listed.iter().map(|(_, m)| m.id).collect::<BTreeSet<_>>(), expected);
-    }
-    let words = vec!["heron".to_owned()];
-    let search = WordSearch { words, filter: Filter::default(), now: now(), offset: 0, limit: 1 };
-    let (first, total) = tx.search(sight, &search)?;
-    assert_eq!((total, first.len()), (standing.len() as u64, standing.len().min(1)));
-    let (hits, _) = tx.search(sight, &WordSearch { limit: 100, ..search })?;
-    assert_eq!(hits.iter().map(|(_, m)| m.id).collect::<BTreeSet<_>>(), standing);
-    let counts = tx.counts(sight)?;
-    let sum = |of: fn(&commonbook::stats::Count) -> u64| counts.iter().map(of).sum::<u64>();
-    assert_eq!(sum(|count| count.standing), standing.len() as u64);
-    assert_eq!(sum(|count| count.deleted), deleted.len() as u64);
     let found = tx.memory_ids(sight, MemoryId::range("mem_0")?, 100)?;
-    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), all);
-    let subjects: BTreeSet<String> =
-        tx.events(sight, 0, 100)?.into_iter().map(|event| event.subject).collect();
-    assert_eq!(subjects, all.iter().map(ToString::to_string).collect());
-    assert_eq!(tx.event_count(sight)?, all.len() as u64);
-    let agents = tx.agents(sight, &sight.workspaces[0])?;
-    assert!(agents.is_empty(), "no verb has registered any");
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), ids(seen));
+    Ok(())
+}
+
+/// In lists and searches, under each filter; a limit never comes before the rule.
+fn found_alike(tx: &dyn Transaction, sight: &Sight, seen: &[&Memory]) -> Result<()> {
+    for (filter, meant) in filters() {
+        let chosen: Vec<&Memory> = seen.iter().copied().filter(|memory| meant(memory)).collect();
+        for deleted in [false, true] {
+            let expected =
+                ids(chosen.iter().copied().filter(|m| m.deleted_at.is_some() == deleted));
+            let filter = Filter { deleted, ..filter.clone() };
+            let listed = tx.memories(sight, &filter, (Order::Newest, None), 100)?;
+            assert_eq!(ids(listed.iter().map(|(_, memory)| memory)), expected);
+            let first = tx.memories(sight, &filter, (Order::Oldest, None), 1)?;
+            assert_eq!(first.len(), expected.len().min(1));
+        }
+        let current = ids(chosen.into_iter().filter(|memory| memory.is_current()));
+        let words = vec!["heron".to_owned()];
+        let search = WordSearch { words, filter, now: now(), offset: 0, limit: 1 };
+        let (first, total) = tx.search(sight, &search)?;
+        assert_eq!((total, first.len()), (current.len() as u64, current.len().min(1)));
+        let (hits, _) = tx.search(sight, &WordSearch { limit: 100, ..search })?;
+        assert_eq!(ids(hits.iter().map(|(_, memory)| memory)), current);
+    }
+    Ok(())
+}
+
+/// In counts, by owner and type, and by agent.
+fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memory]) -> Result<()> {
+    let mut expected: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
+    for memory in seen {
+        let key = (memory.owner.to_string(), memory.memory_type.to_string());
+        let count = expected.entry(key).or_default();
+        *(if memory.deleted_at.is_none() { &mut count.0 } else { &mut count.1 }) += 1;
+    }
+    let counts = tx.counts(sight)?.into_iter();
+    let counted: BTreeMap<_, _> =
+        counts.map(|c| ((c.owner, c.memory_type), (c.standing, c.deleted))).collect();
+    assert_eq!(counted, expected);
+
+    let home = &sight.workspaces[0];
+    let known: BTreeSet<&str> = all
+        .iter()
+        .filter(|(first, _)| first.workspace == *home)
+        .map(|(first, _)| first.owner.as_str())
+        .collect();
+    let at_home = Sight { workspaces: vec![home.clone()], ..sight.clone() };
+    let agents = tx.agents(&at_home, home)?;
+    assert_eq!(agents.iter().map(|a| a.agent.as_str()).collect::<BTreeSet<_>>(), known);
+    for record in agents {
+        let own =
+            |m: &&&Memory| m.owner == record.agent && m.deleted_at.is_none() && at_home.sees(m);
+        assert_eq!(record.memory_count, seen.iter().filter(own).count() as u64);
+    }
+    Ok(())
+}
+
+/// In the journal: what is about a memory in sight; of one that is gone, its owner's.
+fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
+    let sees = |(first, last): &&(Memory, Option<Memory>)| match last {
+        Some(last) => sight.sees(last),
+        None => sight.workspaces.contains(&first.workspace) && first.owner == sight.agent,
+    };
+    let told = || all.iter().filter(sees);
+    let subjects: BTreeSet<String> = told().map(|(first, _)| first.id.to_string()).collect();
+    let count: usize = told().map(|(_, last)| if last.is_some() { 1 } else { 2 }).sum();
+    let events = tx.events(sight, 0, 100)?;
+    assert_eq!(events.len(), count);
+    assert_eq!(events.into_iter().map(|event| event.subject).collect::<BTreeSet<_>>(), subjects);
+    assert_eq!(tx.event_count(sight)?, count as u64);
     Ok(())
 }
 
@@ -93,10 +217,20 @@ pub(crate) fn a_store_sees_exactly_what_the_rule_sees(fresh: &dyn Fresh) {
     runner
         .run(&cases, |(rows, agent, user)| {
             run.set(run.get() + 1);
-            let memories = kept(&*store, &rows, run.get());
+            let all = kept(&*store, &rows, run.get());
             let sight = sight(agent, user, run.get());
-            store.read(|tx| same(tx, &sight, &memories)).unwrap();
+            let lasting = all.iter().filter_map(|(_, last)| last.as_ref());
+            let seen: Vec<&Memory> = lasting.filter(|memory| sight.sees(memory)).collect();
+            store
+                .read(|tx| {
+                    read_alike(tx, &sight, &all)?;
+                    found_alike(tx, &sight, &seen)?;
+                    counted_alike(tx, &sight, &all, &seen)?;
+                    told_alike(tx, &sight, &all)
+                })
+                .unwrap();
             Ok(())
         })
         .unwrap();
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
 }

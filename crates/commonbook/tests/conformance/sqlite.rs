@@ -44,6 +44,48 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_file_that_only_begins_like_a_database_is_refused_and_left_alone() {
+    let home = closed(&["tea"]);
+    let mut bytes = fs::read(file(&home)).unwrap();
+    bytes[100..].fill(0x55);
+    fs::write(file(&home), &bytes).unwrap();
+    refused(&home, "is damaged");
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_file_is_refused() {
+    let home = Sqlite::new();
+    fs::create_dir_all(file(&home).join("inside")).unwrap();
+    let error = SqliteStore::open(&file(&home)).err().unwrap();
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert!(file(&home).join("inside").is_dir());
+}
+
+#[test]
+fn an_empty_file_is_made_into_a_store() {
+    let home = Sqlite::new();
+    fs::create_dir_all(home.folder().join("home")).unwrap();
+    fs::write(file(&home), b"").unwrap();
+    assert_eq!(with_texts(&*home.open(), &["tea"]).len(), 1);
+    assert_eq!(home.open().check().unwrap(), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_on_the_machine_reads_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Sqlite::new();
+    let store = home.open();
+    with_texts(&*store, &["tea"]);
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home.folder().join("home")), 0o700);
+    for ending in ["", "-wal", "-shm"] {
+        let path = home.folder().join(format!("home/commonbook.db{ending}"));
+        assert_eq!(mode(&path), 0o600, "{ending}");
+    }
+}
+
+#[test]
 fn a_truncated_file_is_refused_and_left_alone() {
     let home = closed(&["tea"]);
     let whole = fs::read(file(&home)).unwrap();

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use commonbook::access::Sight;
 use commonbook::error::{Error, ErrorKind};
 use commonbook::id::RandomIds;
-use commonbook::store::KeptAnswer;
+use commonbook::memory::{Memory, Order};
+use commonbook::search::{Filter, WordSearch};
+use commonbook::store::{KeptAnswer, Transaction};
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 
@@ -124,4 +126,100 @@ pub(crate) fn a_kept_answer_is_found_by_its_key_until_it_is_dropped(fresh: &dyn 
     let later = now() + jiff::SignedDuration::from_secs(1);
     store.write(move |tx| tx.drop_answers(later)).unwrap();
     assert_eq!(find("x", "ann", "k"), None);
+}
+
+pub(crate) fn what_a_failed_write_said_is_not_found_and_the_others_words_are(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = Arc::new(RandomIds::default());
+    std::thread::scope(|scope| {
+        for number in 0..64_usize {
+            let (store, ids) = (Arc::clone(&store), Arc::clone(&ids));
+            scope.spawn(move || {
+                let given = memory(&*ids, "ann", "x", &format!("tea number{number}"));
+                let answer = store.write(move |tx| {
+                    keep(tx, &given)?;
+                    match number % 7 {
+                        0 => Err(Error::conflict("no sevens")),
+                        1 => panic!("a verb with a mistake"),
+                        _ => Ok(()),
+                    }
+                });
+                let kinds = [Err(ErrorKind::Conflict), Err(ErrorKind::Internal), Ok(())];
+                assert_eq!(answer.map_err(|error| error.kind), kinds[(number % 7).min(2)]);
+            });
+        }
+    });
+    let sight = Sight::of(&caller("ann", "x"));
+    let count = |word: &str| {
+        let words = vec![word.to_owned()];
+        let filter = Filter::default();
+        let search = WordSearch { words, filter, now: now(), offset: 0, limit: 100 };
+        store.read(|tx| tx.search(&sight, &search)).unwrap().1
+    };
+    assert_eq!(count("tea"), 45);
+    for number in 0..64 {
+        let expected = u64::from(number % 7 > 1);
+        assert_eq!(count(&format!("number{number}")), expected, "number{number}");
+    }
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+}
+
+pub(crate) fn a_write_reads_what_it_has_written(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let kept = memory(&RandomIds::default(), "ann", "x", "tea");
+    let sight = Sight::of(&caller("ann", "x"));
+    let seen = store
+        .write(move |tx| {
+            keep(tx, &kept)?;
+            let changed = Memory { revision: 2, topics: vec!["Kräuter".into()], ..kept.clone() };
+            tx.replace_memory(&kept, &changed)?;
+            let filter = Filter { topic: Some("KRÄUTER".into()), ..Filter::default() };
+            let listed = tx.memories(&sight, &filter, (Order::Newest, None), 10)?;
+            assert_eq!(listed, [(1, changed.clone())]);
+            assert_eq!(tx.memory(&sight, kept.id)?, Some(changed));
+            assert_eq!(tx.earlier(&sight, kept.id)?, [kept.clone()]);
+            let words = vec!["tea".to_owned()];
+            let filter = Filter::default();
+            tx.search(&sight, &WordSearch { words, filter, now: now(), offset: 0, limit: 10 })?;
+            Ok(tx.event_count(&sight)?)
+        })
+        .unwrap();
+    assert_eq!(seen, 1);
+}
+
+pub(crate) fn what_was_answered_is_there_after_closing(fresh: &dyn Fresh) {
+    let kept = with_texts(&*fresh.open(), &["tea", "coffee"]);
+    let store = fresh.open();
+    let sight = Sight::of(&caller("ann", "x"));
+    for memory in kept {
+        let found = store.read(|tx| tx.memory(&sight, memory.id)).unwrap();
+        assert_eq!(found, Some(memory));
+    }
+}
+
+pub(crate) fn a_snapshot_holds_against_another_process_too(fresh: &dyn Fresh) {
+    let (store, other) = (fresh.open(), fresh.open());
+    let kept = with_texts(&*store, &["tea"]);
+    let sight = Sight::of(&caller("ann", "x"));
+    let words = vec!["tea".to_owned()];
+    let filter = Filter::default();
+    let search = WordSearch { words, filter, now: now(), offset: 0, limit: 10 };
+    let look = |tx: &dyn Transaction| -> commonbook::error::Result<_> {
+        let found: Vec<_> = tx.search(&sight, &search)?.0.into_iter().map(|hit| hit.1).collect();
+        Ok((found, tx.memory(&sight, kept[0].id)?, tx.counts(&sight)?, tx.workspaces()?))
+    };
+    store
+        .read(|tx| {
+            let before = look(tx)?;
+            let (gone, more) = (kept[0].clone(), memory(&RandomIds::default(), "ann", "y", "tea"));
+            other.write(move |tx| {
+                tx.purge_memory(&gone)?;
+                keep(tx, &more)
+            })?;
+            assert_eq!(look(tx)?, before);
+            Ok(())
+        })
+        .unwrap();
+    let after = store.read(|tx| look(tx)).unwrap();
+    assert_eq!((after.0.len(), after.1, after.3.len()), (0, None, 2));
 }

@@ -221,3 +221,29 @@ fn an_id_is_found_by_a_beginning_that_no_other_has() {
     let error = world.book.get_memory(&elsewhere("ann", "y"), &get).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NotFound, "ids do not cross workspaces");
 }
+
+#[test]
+fn an_id_is_not_ambiguous_by_what_one_does_not_see() {
+    let world = World::new();
+    let shared = world.save("ann", "one").id;
+    let hidden = world.save_private("ann", "two").id;
+    let prefix = &shared.to_string()[..20];
+    assert!(hidden.to_string().starts_with(prefix));
+    assert_eq!(world.book.memory_id(&caller("bob"), prefix).unwrap(), shared);
+    let error = world.book.memory_id(&caller("ann"), prefix).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Conflict, Some("id")));
+}
+
+#[test]
+fn stats_count_the_deleted_apart_and_the_superseded_with_those_that_stand() {
+    let world = World::new();
+    let [old, gone] = ["one", "two"].map(|text| world.save("ann", text).id);
+    let value = json!({"text": "new", "memory_type": "decision", "supersedes": old});
+    world.book.save_memory(&caller("ann"), &crate::request(value)).unwrap();
+    let delete = crate::request::<commonbook::memory::DeleteMemory>(json!({"id": gone}));
+    world.book.delete_memory(&caller("ann"), &delete).unwrap();
+    let stats = world.book.get_memory_stats(&caller("bob"), &Default::default()).unwrap();
+    assert_eq!((stats.memories, stats.deleted, stats.events), (2, 1, 5));
+    assert_eq!((stats.by_agent["ann"], stats.by_type.len()), (2, 2));
+    assert_eq!((stats.by_type["semantic"], stats.by_type["decision"]), (1, 1));
+}

@@ -157,8 +157,7 @@ fn a_page_beyond_the_last_hit_tells_the_total_all_the_same() {
     let mut asked: SearchMemory = request(json!({"query": "tea", "k": 3}));
     asked.cursor = world.book.search_memory(&caller("bob"), &asked).unwrap().next;
     for memory in all.drain(..2) {
-        let delete =
-            DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None };
+        let delete = DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None };
         world.book.delete_memory(&caller("ann"), &delete).unwrap();
     }
     let answer = world.book.search_memory(&caller("bob"), &asked).unwrap();

@@ -108,7 +108,8 @@ fn a_copy_in_global_is_a_memory_of_its_own() {
 fn a_line_goes_to_the_workspace_that_is_given_or_that_it_names() {
     let world = World::new();
     let said = |text: &str| json!({"conv": "Trip to Rome", "text": text});
-    let lines = [said("one"), said("two"), json!({"text": "three"}), json!({"text": "x", "conv": "!"})];
+    let lines =
+        [said("one"), said("two"), json!({"text": "three"}), json!({"text": "x", "conv": "!"})];
     let told = take_in(&world, None, &lines);
     assert_eq!(told[..3], [Ok(Outcome::Created); 3]);
     assert_eq!(told[3], Err(ErrorKind::Invalid));

@@ -6,9 +6,11 @@ mod ask;
 mod change;
 mod find;
 mod import;
+mod journal;
 mod once;
 mod purge;
 mod save;
+mod update;
 
 use std::path::Path;
 use std::sync::Arc;

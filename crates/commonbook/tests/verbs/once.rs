@@ -29,8 +29,11 @@ fn every_verb_that_writes_is_carried_out_once_for_a_key() {
         idempotency_key: Some("update".into()),
         ..UpdateMemory::nothing(memory.id)
     };
-    let delete =
-        DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: Some("del".into()) };
+    let delete = DeleteMemory {
+        id: memory.id,
+        expected_revision: None,
+        idempotency_key: Some("del".into()),
+    };
     let restore = RestoreMemory { id: memory.id, idempotency_key: Some("restore".into()) };
     let purge = PurgeMemory { id: memory.id, idempotency_key: Some("purge".into()) };
     let twice = |act: &dyn Fn() -> Memory| assert_eq!(act(), act());
@@ -126,4 +129,16 @@ fn a_key_is_one_line_of_at_most_its_limit() {
         assert_eq!((error.kind, error.field.as_deref()), (kind, Some("idempotency_key")));
     }
     assert!(world.events("ann").is_empty());
+}
+
+#[test]
+fn of_many_saves_under_one_key_one_is_carried_out() {
+    let world = World::new();
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let save = || world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap().outcome;
+        let threads: Vec<_> = (0..16).map(|_| scope.spawn(save)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Created).count(), 1);
+    assert_eq!(world.search("ann", "tea").total, 1);
 }

@@ -56,8 +56,11 @@ fn no_file_holds_what_was_purged() {
 fn what_the_sweep_purges_is_in_no_file_either() {
     let world = World::new();
     let memory = world.save("ann", "qwyxolotl");
-    let delete =
-        commonbook::memory::DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None };
+    let delete = commonbook::memory::DeleteMemory {
+        id: memory.id,
+        expected_revision: None,
+        idempotency_key: None,
+    };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
     world.clock.set(at(24 * 30 + 1));
     assert_eq!(world.book.sweep().unwrap().purged, 1);

@@ -3,9 +3,7 @@
 use commonbook::error::{Error, ErrorKind};
 use commonbook::import;
 use commonbook::limits;
-use commonbook::memory::{
-    Importance, ListMemories, Outcome, PurgeMemory, SaveMemories, SaveMemory, Sharing,
-};
+use commonbook::memory::{Importance, ListMemories, Outcome, PurgeMemory, SaveMemories, Sharing};
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};

@@ -24,18 +24,23 @@ pub(super) const FILTER: &str = "\
     AND (:session IS NULL OR m.session = :session) \
     AND (:importance IS NULL OR m.importance >= :importance) \
     AND (:topic IS NULL OR EXISTS (SELECT 1 FROM json_each(m.topics) t \
-         WHERE t.value = :topic OR lower(t.value) = lower(:topic))) \
+         WHERE commonbook_lower(t.value) = :topic)) \
     AND (m.deleted_at IS NOT NULL) = :deleted";
 
 /// The parameters that [`FILTER`] needs.
 pub(super) struct FilterParams<'f> {
     filter: &'f Filter,
     importance: Option<i64>,
+    topic: Option<String>,
 }
 
 impl<'f> FilterParams<'f> {
     pub(super) fn of(filter: &'f Filter) -> Self {
-        Self { filter, importance: filter.importance.map(|importance| importance as i64) }
+        Self {
+            filter,
+            importance: filter.importance.map(|importance| importance as i64),
+            topic: filter.topic.as_deref().map(str::to_lowercase),
+        }
     }
 
     pub(super) fn list(&self) -> [(&str, &dyn ToSql); 6] {
@@ -44,7 +49,7 @@ impl<'f> FilterParams<'f> {
             (":type", &self.filter.memory_type),
             (":session", &self.filter.session),
             (":importance", &self.importance),
-            (":topic", &self.filter.topic),
+            (":topic", &self.topic),
             (":deleted", &self.filter.deleted),
         ]
     }
@@ -52,7 +57,10 @@ impl<'f> FilterParams<'f> {
 
 impl MemoryRows for SqliteTransaction<'_> {
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
-        let sql = format!("SELECT m.* FROM memory m WHERE {SEEN} AND m.id = :id");
+        let sql = format!(
+            "SELECT m.* FROM memory m WHERE {SEEN} AND m.id = :id \
+             ORDER BY (SELECT key FROM json_each(:workspaces) WHERE value = m.workspace) LIMIT 1"
+        );
         let seen = SightParams::of(sight);
         self.one(&sql, &*seen.with(&[(":id", &id.to_string())]), from_row)
     }
@@ -64,7 +72,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<MemoryId>> {
         let sql = format!(
-            "SELECT m.id FROM memory m WHERE {SEEN} AND m.id BETWEEN :first AND :last \
+            "SELECT DISTINCT m.id FROM memory m WHERE {SEEN} AND m.id BETWEEN :first AND :last \
              ORDER BY m.id LIMIT :limit"
         );
         let seen = SightParams::of(sight);
@@ -181,10 +189,8 @@ impl MemoryRows for SqliteTransaction<'_> {
             "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2",
             (workspace, &id),
         )?;
-        self.execute(
-            "DELETE FROM answer WHERE workspace = ?1 AND instr(answer, ?2)",
-            (workspace, &id),
-        )?;
+        // An answer is kept where its caller spoke, which is elsewhere for a memory of `global`.
+        self.execute("DELETE FROM answer WHERE instr(answer, ?1)", [&id])?;
         // The event that kept it named its topics.
         self.execute(
             "UPDATE event SET topics = '[]' WHERE workspace = ?1 AND subject = ?2",

@@ -132,16 +132,22 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    connection.create_scalar_function(
-        "commonbook_score",
-        3,
-        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
-        |given| {
-            let importance = importance(given.get(1)?);
-            Ok(search::score(given.get(0)?, importance, given.get(2)?))
-        },
-    )?;
+    teach(&connection)?;
     Ok(connection)
+}
+
+/// Teaches the engine our own functions, of which a write may need any that a read does.
+fn teach(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("commonbook_score", 3, flags, |given| {
+        let importance = importance(given.get(1)?);
+        Ok(search::score(given.get(0)?, importance, given.get(2)?))
+    })?;
+    // The engine's own `lower` knows ASCII alone.
+    connection.create_scalar_function("commonbook_lower", 1, flags, |given| {
+        Ok(given.get::<String>(0)?.to_lowercase())
+    })?;
+    Ok(())
 }
 
 /// A connection that writes.
@@ -149,6 +155,7 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     tune(&connection)?;
+    teach(&connection)?;
     Ok(connection)
 }
 

@@ -50,8 +50,15 @@ impl SqliteTransaction<'_> {
         let rows = self.all(&sql, &*params, |row| {
             Ok((row.get::<_, u64>("total")?, (row.get("score")?, from_row(row)?)))
         })?;
-        // A page beyond the last hit has no row that could tell the total.
-        let total = rows.first().map_or(search.offset, |(total, _)| *total);
+        let total = match rows.first() {
+            Some((total, _)) => *total,
+            // A page beyond the last hit has no row that could tell the total; the first one has.
+            None if search.offset > 0 => {
+                let first = WordSearch { offset: 0, limit: 1, ..search.clone() };
+                self.search_words(sight, &first)?.1
+            }
+            None => 0,
+        };
         Ok((rows.into_iter().map(|(_, hit)| hit).collect(), total))
     }
 }

@@ -1,0 +1,122 @@
+//! What is kept beside memories: agents that were seen, answers under keys, workspaces.
+
+use commonbook::access::Sight;
+use commonbook::caller::{Caller, Door};
+use commonbook::clock::Timestamp;
+use commonbook::id::CountingIds;
+use commonbook::memory::Memory;
+use commonbook::store::{KeptAnswer, Store};
+
+use crate::{Fresh, caller, keep, memory, now, with_texts};
+
+fn later(seconds: i64) -> Timestamp {
+    now() + jiff::SignedDuration::from_secs(seconds)
+}
+
+pub(crate) fn an_agent_is_known_from_its_first_write_to_its_last(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let see = |device: Option<&str>, client: Option<&str>, at: Timestamp| {
+        let mut who = caller("ann", "x");
+        (who.device, who.client) = (device.map(str::to_owned), client.map(str::to_owned));
+        store.write(move |tx| tx.see_agent(&who, at)).unwrap();
+    };
+    see(Some("jarvis"), None, later(5));
+    see(None, Some("codex 1.0"), later(9));
+    see(None, None, later(1));
+    let bob = caller("bob", "y");
+    store.write(move |tx| tx.see_agent(&bob, now())).unwrap();
+    let asker = caller("cleo", "x");
+    let told = store.read(|tx| tx.agents(&Sight::at_home(&asker), &asker.workspace)).unwrap();
+    assert_eq!(told.len(), 1, "of this workspace alone");
+    let ann = &told[0];
+    assert_eq!((ann.first_seen, ann.last_seen), (later(5), later(9)));
+    assert_eq!((ann.device.as_deref(), ann.client.as_deref()), (Some("jarvis"), Some("codex 1.0")));
+}
+
+fn keep_answer(store: &dyn Store, key: &'static str, answer: String) {
+    let who = caller("ann", "x");
+    let kept = KeptAnswer { request_sha256: "r".into(), answer, at: now() };
+    store.write(move |tx| tx.keep_answer(&who.workspace, &who.agent, key, &kept)).unwrap();
+}
+
+fn kept_answer(store: &dyn Store, key: &str) -> Option<String> {
+    let who = caller("ann", "x");
+    let kept = store.read(|tx| tx.kept_answer(&who.workspace, &who.agent, key)).unwrap();
+    kept.map(|kept| kept.answer)
+}
+
+pub(crate) fn a_later_answer_under_a_key_takes_the_place_of_the_earlier(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    keep_answer(&*store, "k", "one".into());
+    keep_answer(&*store, "k", "two".into());
+    assert_eq!(kept_answer(&*store, "k").as_deref(), Some("two"));
+}
+
+pub(crate) fn a_purge_forgets_the_answers_about_its_memory_and_no_others(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let kept = with_texts(&*store, &["one", "two"]);
+    for (key, memory) in ["first", "second"].into_iter().zip(&kept) {
+        keep_answer(&*store, key, serde_json::to_string(memory).unwrap());
+    }
+    let gone = kept[0].clone();
+    store.write(move |tx| tx.purge_memory(&gone)).unwrap();
+    assert_eq!(kept_answer(&*store, "first"), None);
+    assert!(kept_answer(&*store, "second").is_some());
+}
+
+pub(crate) fn an_imported_memory_is_known_by_its_id_and_by_its_line(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let mut first = memory(&ids, "ann", "x", "tea");
+    first.source.how = Door::Import;
+    let typed = memory(&ids, "ann", "x", "coffee");
+    let given = [first.clone(), typed.clone()];
+    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    let fresh_id = |like: &Memory, how: Door| {
+        let mut other = memory(&ids, "bob", "x", "another text");
+        other.source = like.source.clone();
+        other.source.how = how;
+        other
+    };
+    let elsewhere = Memory { workspace: "y".parse().unwrap(), ..first.clone() };
+    let table = [
+        ("its id", first.clone(), true),
+        ("its id, though nobody imported it", typed.clone(), true),
+        ("its line", fresh_id(&first, Door::Import), true),
+        ("the text of one that was typed", fresh_id(&typed, Door::Import), false),
+        ("its text, typed", fresh_id(&first, Door::Cli), false),
+        ("elsewhere", elsewhere, false),
+    ];
+    for (what, memory, known) in table {
+        assert_eq!(store.read(|tx| tx.was_imported(&memory)).unwrap(), known, "{what}");
+    }
+}
+
+pub(crate) fn what_was_deleted_before_a_time_is_told_of_every_workspace(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    for (workspace, at) in [("x", Some(3)), ("y", Some(1)), ("x", Some(2)), ("x", None)] {
+        let mut kept = memory(&ids, "ann", workspace, "tea");
+        kept.deleted_at = at.map(later);
+        store.write(move |tx| keep(tx, &kept)).unwrap();
+    }
+    let before = |seconds: i64, limit: u32| -> Vec<i64> {
+        let old = store.read(|tx| tx.deleted_before(later(seconds), limit)).unwrap();
+        old.iter()
+            .map(|memory| memory.deleted_at.unwrap().as_second() - now().as_second())
+            .collect()
+    };
+    assert_eq!(before(1, 10), Vec::<i64>::new(), "not yet at the time itself");
+    assert_eq!(before(3, 10), [1, 2]);
+    assert_eq!(before(9, 2), [1, 2], "the oldest first");
+}
+
+pub(crate) fn a_workspace_is_known_from_its_first_event_on(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let asker: Caller = caller("ann", "z");
+    store.write(move |tx| tx.see_agent(&asker, now())).unwrap();
+    assert!(store.read(|tx| tx.workspaces()).unwrap().is_empty());
+    with_texts(&*store, &["tea"]);
+    let known = store.read(|tx| tx.workspaces()).unwrap();
+    assert_eq!(known, [caller("ann", "x").workspace]);
+}

@@ -1,0 +1,163 @@
+//! Updating: the fields that are given and no others, within the limits, from the revision seen.
+
+use std::collections::BTreeSet;
+
+use commonbook::error::ErrorKind;
+use commonbook::event::{EventKind, ListEvents};
+use commonbook::limits;
+use commonbook::memory::{DeleteMemory, Memory, SaveMemory, Sharing, UpdateMemory};
+use serde_json::{Value, json};
+
+use crate::{World, caller, request};
+
+fn update(memory: &Memory, mut value: Value) -> UpdateMemory {
+    value["id"] = json!(memory.id);
+    request(value)
+}
+
+fn full(world: &World) -> Memory {
+    let save: SaveMemory = request(json!({
+        "text": "tea", "title": "Tea", "summary": "About tea", "topics": ["herbs"],
+        "metadata": {"a": 1}, "valid_from": "2026-01-01T00:00:00Z"
+    }));
+    world.book.save_memory(&caller("ann"), &save).unwrap().memory
+}
+
+#[test]
+fn a_field_that_is_not_given_stays() {
+    let table = [
+        (json!({"text": "coffee"}), "text"),
+        (json!({"memory_type": "decision"}), "memory_type"),
+        (json!({"title": "Coffee"}), "title"),
+        (json!({"title": ""}), "title"),
+        (json!({"summary": " "}), "summary"),
+        (json!({"topics": []}), "topics"),
+        (json!({"topics": ["herbs", "leaves"]}), "topics"),
+        (json!({"importance": "critical"}), "importance"),
+        (json!({"sharing": "private"}), "sharing"),
+        (json!({"metadata": {}}), "metadata"),
+        (json!({"valid_from": "2026-01-02T00:00:00Z"}), "valid_from"),
+        (json!({"valid_until": "2027-01-01T00:00:00Z"}), "valid_until"),
+    ];
+    for (value, field) in table {
+        let world = World::new();
+        let before = full(&world);
+        let after = world.book.update_memory(&caller("ann"), &update(&before, value)).unwrap();
+        let (old, new) =
+            (serde_json::to_value(&before).unwrap(), serde_json::to_value(&after).unwrap());
+        let names = old.as_object().unwrap().keys().chain(new.as_object().unwrap().keys());
+        let changed: BTreeSet<&str> =
+            names.map(String::as_str).filter(|name| old.get(name) != new.get(name)).collect();
+        assert_eq!(changed, BTreeSet::from([field, "revision"]));
+        let events = world.book.list_events(&caller("ann"), &ListEvents::default()).unwrap();
+        assert_eq!(events.items[1].changed, [field]);
+    }
+}
+
+#[test]
+fn what_an_update_may_not_make_of_a_memory_is_refused() {
+    let topics: Vec<String> = (0..=limits::TOPICS).map(|n| format!("t{n}")).collect();
+    let long = |count: usize| "a".repeat(count + 1);
+    let table = [
+        (json!({}), ErrorKind::Invalid, None),
+        (json!({"expected_revision": 1}), ErrorKind::Invalid, None),
+        (json!({"text": " "}), ErrorKind::Invalid, Some("text")),
+        (json!({"text": "a\u{1b}b"}), ErrorKind::Invalid, Some("text")),
+        (json!({"text": long(limits::TEXT_BYTES)}), ErrorKind::TooLarge, Some("text")),
+        (json!({"title": "a\nb"}), ErrorKind::Invalid, Some("title")),
+        (json!({"title": long(limits::TITLE_CHARS)}), ErrorKind::TooLarge, Some("title")),
+        (json!({"summary": long(limits::SUMMARY_CHARS)}), ErrorKind::TooLarge, Some("summary")),
+        (json!({"topics": topics}), ErrorKind::TooLarge, Some("topics")),
+        (json!({"topics": ["a", " "]}), ErrorKind::Invalid, Some("topics[1]")),
+        (
+            json!({"metadata": {"k": long(limits::METADATA_BYTES)}}),
+            ErrorKind::TooLarge,
+            Some("metadata"),
+        ),
+        (json!({"valid_until": "2025-01-01T00:00:00Z"}), ErrorKind::Invalid, Some("valid_until")),
+        (
+            json!({"text": "x", "expected_revision": 2}),
+            ErrorKind::Conflict,
+            Some("expected_revision"),
+        ),
+    ];
+    let world = World::new();
+    let memory = full(&world);
+    for (value, kind, field) in table {
+        let change = update(&memory, value);
+        let error = world.book.update_memory(&caller("ann"), &change).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (kind, field), "{}", error.message);
+    }
+    assert_eq!(world.events("ann").len(), 1);
+}
+
+#[test]
+fn a_field_of_no_update_is_refused_by_its_name() {
+    let id = World::new().save("ann", "tea").id;
+    for field in ["owner", "user_id", "id_", "revision", "deleted_at", "agent_id"] {
+        let value = json!({"id": id, "text": "x", field: "bob"});
+        let error = commonbook::input::from_value::<UpdateMemory>(value).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some(field)));
+    }
+}
+
+#[test]
+fn of_many_updates_from_one_revision_one_is_made() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    let answers: Vec<bool> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..16)
+            .map(|number| {
+                let value = json!({"text": format!("tea {number}"), "expected_revision": 1});
+                let change = update(&memory, value);
+                let book = &world.book;
+                scope.spawn(move || book.update_memory(&caller("ann"), &change).is_ok())
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(answers.into_iter().filter(|made| *made).count(), 1);
+    assert_eq!(world.events("ann").len(), 2);
+}
+
+#[test]
+fn a_deletion_of_what_has_moved_on_is_refused() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    world.book.update_memory(&caller("ann"), &update(&memory, json!({"text": "x"}))).unwrap();
+    for (expected, kind) in [(Some(1), Some(ErrorKind::Conflict)), (Some(2), None)] {
+        let delete =
+            DeleteMemory { id: memory.id, expected_revision: expected, idempotency_key: None };
+        let refused = world.book.delete_memory(&caller("ann"), &delete).err();
+        assert_eq!(refused.map(|error| error.kind), kind);
+    }
+}
+
+#[test]
+fn nobody_makes_private_what_then_nobody_could_read() {
+    let world = World::new();
+    for (owner, who) in [("legacy", "bob"), ("anonymous", "anonymous")] {
+        let memory = world.save(owner, "tea");
+        let hide = update(&memory, json!({"sharing": "private"}));
+        let error = world.book.update_memory(&caller(who), &hide).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("sharing")));
+    }
+    let childs = world.save("ann/child", "tea");
+    let hide = update(&childs, json!({"sharing": "private"}));
+    let hidden = world.book.update_memory(&caller("ann"), &hide).unwrap();
+    assert_eq!(hidden.sharing, Sharing::Private);
+    assert_eq!(world.search("ann/child", "tea").total, 3);
+    assert_eq!(world.search("ann", "tea").total, 2, "a child's secret is kept from its parent");
+}
+
+#[test]
+fn what_becomes_private_is_gone_for_the_others() {
+    let world = World::new();
+    let memory = world.save("ann", "tea");
+    assert_eq!(world.events("bob").len(), 1);
+    let hide = update(&memory, json!({"sharing": "private"}));
+    world.book.update_memory(&caller("ann"), &hide).unwrap();
+    assert_eq!((world.search("bob", "tea").total, world.events("bob").len()), (0, 0));
+    let kinds: Vec<EventKind> = world.events("ann").into_iter().map(|event| event.1).collect();
+    assert_eq!(kinds, [EventKind::MemorySaved, EventKind::MemoryUpdated]);
+}
