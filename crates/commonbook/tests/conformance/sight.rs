@@ -107,7 +107,9 @@ fn ids<'m>(memories: impl IntoIterator<Item = &'m Memory>) -> BTreeSet<MemoryId>
 }
 
 /// The same filter twice: as the store is asked, and as it is meant.
-fn filters() -> Vec<(Filter, fn(&Memory) -> bool)> {
+type Meant = (Filter, fn(&Memory) -> bool);
+
+fn filters() -> Vec<Meant> {
     let of = Filter::default;
     vec![
         (of(), |_| true),

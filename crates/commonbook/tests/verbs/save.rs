@@ -1,9 +1,13 @@
 //! Saving: what is kept, what is refused, and what is carried out only once.
 
+use commonbook::agent::Agent;
 use commonbook::error::{Error, ErrorKind};
 use commonbook::import;
 use commonbook::limits;
-use commonbook::memory::{Importance, ListMemories, Outcome, PurgeMemory, SaveMemories, Sharing};
+use commonbook::memory::{
+    Importance, ListMemories, MemoryType, Outcome, PurgeMemory, SaveMemories, Sharing,
+};
+use commonbook::workspace::Workspace;
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
@@ -80,6 +84,32 @@ fn every_limit_holds_at_its_edge() {
     for (fits, too_large, field) in table {
         World::new().book.save_memory(&caller("ann"), &request(fits)).expect(field);
         assert_eq!(refusal(too_large), (ErrorKind::TooLarge, Some(field.to_owned())));
+    }
+}
+
+#[test]
+fn names_are_held_to_their_limits_too() {
+    let kind = |answer: Result<(), Error>| answer.err().map(|error| error.kind);
+    let long = |count: usize| "a".repeat(count);
+    let agent = |name: &str| kind(name.parse::<Agent>().map(drop));
+    let workspace = |name: &str| kind(name.parse::<Workspace>().map(drop));
+    let session = |name: &str| kind(caller("ann").in_session(Some(name)).map(drop));
+    let user = |name: &str| kind(caller("ann").for_user(Some(name)).map(drop));
+    let memory_type = |name: &str| kind(MemoryType::try_from(name.to_owned()).map(drop));
+    type Check<'c> = &'c dyn Fn(&str) -> Option<ErrorKind>;
+    let table: [(Check<'_>, usize); 5] = [
+        (&agent, limits::AGENT_CHARS),
+        (&workspace, limits::WORKSPACE_CHARS),
+        (&session, limits::SESSION_CHARS),
+        (&user, limits::USER_CHARS),
+        (&memory_type, limits::MEMORY_TYPE_CHARS),
+    ];
+    for (check, limit) in table {
+        assert_eq!(check(&long(limit)), None);
+        assert_eq!(check(&long(limit + 1)), Some(ErrorKind::TooLarge));
+        for bad in ["", " ", "a\nb", "a\u{1b}"] {
+            assert_eq!(check(bad), Some(ErrorKind::Invalid), "{bad:?}");
+        }
     }
 }
 
