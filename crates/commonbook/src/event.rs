@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
-use crate::memory::{Importance, Memory};
+use crate::memory::{Importance, Memory, Sharing};
 use crate::workspace::Workspace;
 
 /// What happened.
@@ -96,6 +96,8 @@ pub struct NewEvent {
     pub subject: String,
     /// The owner of what it happened to: who sees the event when the thing itself is gone.
     pub owner: Agent,
+    /// Who else may read what it happened to: an event of a private time stays its owner's.
+    pub sharing: Sharing,
     /// The topics of what it happened to.
     pub topics: Vec<String>,
     /// How much what it happened to matters.
@@ -115,6 +117,7 @@ impl NewEvent {
             actor: actor.clone(),
             subject: memory.id.to_string(),
             owner: memory.owner.clone(),
+            sharing: memory.sharing,
             topics: memory.topics.clone(),
             importance: memory.importance,
             changed: Vec::new(),

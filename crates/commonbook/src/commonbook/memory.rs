@@ -12,7 +12,7 @@ use crate::id::MemoryId;
 use crate::limits;
 use crate::memory::{
     DeleteMemory, GetMemory, History, ListMemories, Memory, MemoryAt, MemoryHistory, Outcome,
-    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, UpdateMemory,
+    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, Sharing, UpdateMemory,
     expect_revision,
 };
 use crate::page::{self, Cursor, Page};
@@ -281,7 +281,7 @@ fn keep_all(
     for (place, draft) in drafts.iter().enumerate() {
         keep(tx, &draft.memory, now).map_err(|error| (place, error))?;
         if let Some(old) = draft.supersedes {
-            supersede(tx, caller, old, draft.memory.id, now)
+            supersede(tx, caller, old, &draft.memory, now)
                 .map_err(|error| (place, error.at("supersedes")))?;
         }
     }
@@ -299,7 +299,7 @@ fn supersede(
     tx: &mut dyn Transaction,
     caller: &Caller,
     old: MemoryId,
-    new: MemoryId,
+    new: &Memory,
     now: Timestamp,
 ) -> Result<()> {
     let before = standing(tx, &Sight::of(caller), old)?;
@@ -308,7 +308,11 @@ fn supersede(
         return Err(Error::conflict(format!("memory {old} was superseded by {other} already"))
             .hint("Supersede that one instead."));
     }
-    let after = Memory { superseded_by: Some(new), ..before.clone() };
+    if before.sharing == Sharing::Shared && new.sharing == Sharing::Private {
+        let reason = "what is private cannot take the place of what others read";
+        return Err(Error::invalid("supersedes", reason).hint("Share it, or delete the old one."));
+    }
+    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
     Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
         .write(tx, &before, after)
         .map(drop)

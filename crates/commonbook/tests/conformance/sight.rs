@@ -195,10 +195,14 @@ fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memor
     Ok(())
 }
 
-/// In the journal: what is about a memory in sight; of one that is gone, its owner's.
+/// In the journal: what is about a memory in sight, that was in sight then; of one that is gone,
+/// its owner's.
 fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let sees = |(first, last): &&(Memory, Option<Memory>)| match last {
-        Some(last) => sight.sees(last),
+        Some(last) => {
+            let then = first.owner == sight.agent || first.sharing == Sharing::Shared;
+            then && sight.sees(last)
+        }
         None => sight.workspaces.contains(&first.workspace) && first.owner == sight.agent,
     };
     let told = || all.iter().filter(sees);

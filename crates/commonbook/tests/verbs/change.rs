@@ -124,6 +124,9 @@ fn history_does_not_tell_what_was_private_then() {
     };
     assert_eq!(texts("ann"), ["the password is tea", "ask ann"]);
     assert_eq!(texts("bob"), ["ask ann"]);
+    let told: Vec<EventKind> = world.events("bob").into_iter().map(|event| event.1).collect();
+    assert_eq!(told, [EventKind::MemoryUpdated], "what happened while it was private is ann's");
+    assert_eq!(world.events("ann").len(), 2);
     let then = MemoryAt { id: memory.id, at: at(0) };
     assert!(world.book.memory_at(&caller("ann"), &then).is_ok());
     assert_eq!(world.book.memory_at(&caller("bob"), &then).unwrap_err().kind, ErrorKind::NotFound);

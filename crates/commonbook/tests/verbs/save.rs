@@ -211,6 +211,9 @@ fn what_supersedes_takes_the_place_of_ones_own_memory() {
     let new = world.book.save_memory(&caller("ann"), &new).unwrap().memory;
     let found = world.search("bob", "Where is the office?");
     assert_eq!((found.total, found.hits[0].memory.id), (1, new.id));
+    let hidden = request(json!({"text": "x", "supersedes": new.id, "sharing": "private"}));
+    let error = world.book.save_memory(&caller("ann"), &hidden).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("supersedes")));
     let again = request(json!({"text": "x", "supersedes": old.id}));
     let error = world.book.save_memory(&caller("ann"), &again).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict);

@@ -10,10 +10,12 @@ use crate::error::Result;
 use crate::event::{Event, NewEvent};
 use crate::store::EventRows;
 
-/// Who sees an event `e`: who sees the memory it is about; when that is gone, its owner.
+/// Who sees an event `e`: who sees the memory it is about, and saw it then; when that is gone, its
+/// owner.
 fn seen_events() -> String {
     format!(
-        "e.workspace IN (SELECT value FROM json_each(:workspaces)) AND ( \
+        "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
+         AND (e.owner = :agent OR e.sharing = 'shared') AND ( \
              EXISTS (SELECT 1 FROM memory m \
                      WHERE m.workspace = e.workspace AND m.id = e.subject AND {SEEN}) \
              OR (e.owner = :agent AND NOT EXISTS \
@@ -33,8 +35,8 @@ impl EventRows for SqliteTransaction<'_> {
             )?
             .unwrap_or(1);
         self.execute(
-            "INSERT INTO event (workspace, sequence, at, kind, actor, subject, owner, topics, \
-             importance, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO event (workspace, sequence, at, kind, actor, subject, owner, sharing, \
+             topics, importance, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             (
                 workspace,
                 sequence,
@@ -43,6 +45,7 @@ impl EventRows for SqliteTransaction<'_> {
                 event.actor.as_str(),
                 &event.subject,
                 event.owner.as_str(),
+                event.sharing.name(),
                 encoded(&event.topics)?,
                 event.importance as i64,
                 encoded(&event.changed)?,

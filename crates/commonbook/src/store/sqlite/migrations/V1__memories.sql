@@ -56,6 +56,7 @@ CREATE TABLE event (
     actor      TEXT    NOT NULL,
     subject    TEXT    NOT NULL,
     owner      TEXT    NOT NULL,           -- who sees the event when its subject is gone
+    sharing    TEXT    NOT NULL,           -- of its subject, then: what was private stays its owner's
     topics     TEXT    NOT NULL,
     importance INTEGER NOT NULL,
     changed    TEXT    NOT NULL,
