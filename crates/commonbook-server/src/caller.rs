@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use commonbook::agent::AgentName;
 use commonbook::caller::{Caller, Door};
 use commonbook::error::{Error, Result};
+use commonbook::limits;
 use commonbook::workspace::Workspace;
 
 use crate::config::Config;
@@ -52,7 +53,11 @@ pub(crate) fn caller(
     let mut caller = Caller::new(name, workspace, door)
         .for_user(heard.user.as_deref().or(config.user.as_deref()))?
         .in_session(heard.session.as_deref())?;
-    caller.client = heard.client.as_ref().map(|(name, version)| format!("{name} {version}"));
+    // What a client says of itself is shown on terminals.
+    caller.client = heard.client.as_ref().map(|(name, version)| {
+        let told = format!("{name} {version}");
+        told.trim().chars().filter(|c| !c.is_control()).take(limits::AGENT_CHARS).collect()
+    });
     Ok(caller)
 }
 

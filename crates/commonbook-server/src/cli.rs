@@ -80,7 +80,7 @@ fn subcommand(verb: &Verb) -> Command {
     let about = verb.call.about();
     let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(about);
     let mut command = Command::new(verb.name)
-        .about(short.trim_end_matches(['.', ':', ';']).to_owned())
+        .about(short.trim_end_matches(['.', ':', ';']).replace('\n', " "))
         .long_about(about.to_owned());
     for (field, schema) in verb.call.fields() {
         // The user is the caller's; --user tells it.

@@ -112,6 +112,7 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             let heard = cli::heard(own);
             config.workspace = heard.workspace.or(config.workspace);
             config.agent = heard.agent.or(config.agent);
+            config.user = heard.user.or(config.user);
             runtime()?.block_on(serve.run(book, Arc::new(config)))
         }
         Program::Mcp(stdio) => speak(&stdio, cli::heard(own), open()?, config),

@@ -186,10 +186,21 @@ async fn only_this_machine(id: RequestId, request: Request, next: Next) -> Respo
 
 fn authority(headers: &HeaderMap, uri: &Uri) -> Option<String> {
     let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let uri: Uri = match named {
-        Some(named) => named.parse().ok()?,
-        None => uri.clone(),
-    };
+    match named {
+        // What cannot be read is not this machine.
+        Some(named) => Some(
+            named
+                .parse()
+                .ok()
+                .and_then(|uri: Uri| host_of(&uri))
+                .unwrap_or_else(|| named.to_owned()),
+        ),
+        None if headers.contains_key(header::HOST) => Some("that cannot be read".to_owned()),
+        None => host_of(uri),
+    }
+}
+
+fn host_of(uri: &Uri) -> Option<String> {
     uri.host().map(str::to_owned)
 }
 

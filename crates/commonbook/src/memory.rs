@@ -271,6 +271,7 @@ impl Memory {
             input::line("session", session, limits::SESSION_CHARS)?;
         }
         let metadata = Value::Object(self.metadata.clone()).to_string();
+        input::no_control("metadata", &metadata)?;
         if metadata.len() > limits::METADATA_BYTES {
             let found = metadata.len();
             return Err(Error::too_large("metadata", found, limits::METADATA_BYTES, "bytes"));

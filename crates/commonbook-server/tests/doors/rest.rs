@@ -62,6 +62,7 @@ fn a_page_of_elsewhere_cannot_call() {
         (("Origin", "null"), 403),
         (("Origin", "http://localhost:5173"), 200),
         (("Host", "evil.example"), 403),
+        (("Host", "evil.example/x"), 403),
         (("Host", "localhost:7077"), 200),
     ];
     for (header, status) in table {

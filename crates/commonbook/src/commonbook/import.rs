@@ -2,6 +2,7 @@
 
 use super::Commonbook;
 use super::memory::keep;
+use crate::access;
 use crate::agent::AgentName;
 use crate::caller::{Caller, Door};
 use crate::error::Result;
@@ -25,7 +26,8 @@ impl Commonbook {
         let now = self.clock.now();
         let memory_of = |line: Line| {
             let workspace = line.workspace(into, caller)?;
-            line.memory(&workspace, caller, &*self.ids, now)
+            let memory = line.memory(&workspace, caller, &*self.ids, now)?;
+            access::may_keep(&memory.owner, memory.sharing).map(|()| memory)
         };
         let memories: Vec<Result<Memory>> = lines.into_iter().map(memory_of).collect();
         self.store.write(move |tx| {
