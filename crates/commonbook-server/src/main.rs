@@ -19,6 +19,7 @@ use std::sync::Arc;
 use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::index::Index;
 use commonbook::store::sqlite::SqliteStore;
 use tracing_subscriber::EnvFilter;
 
@@ -134,8 +135,10 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
 }
 
 fn open(config: &Config) -> Result<Commonbook> {
-    let store = SqliteStore::open(&config.store()?)?;
-    Ok(Commonbook::new(store))
+    let path = config.store()?;
+    let store = SqliteStore::open(&path)?;
+    let index = Index::in_folder(path.with_file_name("index"));
+    Ok(Commonbook::new(store).searching(Arc::new(index)))
 }
 
 fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Result<()> {

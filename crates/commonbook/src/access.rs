@@ -8,6 +8,8 @@
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
 //! proves its query equal to [`Sight::sees`].
 
+use serde::{Deserialize, Serialize};
+
 use crate::agent::Agent;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
@@ -45,15 +47,47 @@ impl Sight {
     /// Whether this memory exists for the caller.
     #[must_use]
     pub fn sees(&self, memory: &Memory) -> bool {
-        let own = memory.owner == self.agent;
-        let about = match (&self.user, &memory.user_id) {
+        self.reaches(&Reach::of(memory))
+    }
+
+    /// Whether what this says of a memory lets the caller see it.
+    #[must_use]
+    pub fn reaches(&self, reach: &Reach) -> bool {
+        let own = reach.owner == self.agent;
+        let about = match (&self.user, &reach.user_id) {
             (_, None) => true,
             (Some(user), Some(subject)) => user == subject,
             (None, Some(_)) => own,
         };
-        self.workspaces.contains(&memory.workspace)
+        self.workspaces.contains(&reach.workspace)
             && about
-            && (own || memory.sharing == Sharing::Shared)
+            && (own || reach.sharing == Sharing::Shared)
+    }
+}
+
+/// What decides who sees a memory: all that the rule asks of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Reach {
+    /// The workspace it is kept in.
+    pub workspace: Workspace,
+    /// The agent that may change it.
+    pub owner: Agent,
+    /// The user it is about.
+    pub user_id: Option<String>,
+    /// Who else may read it.
+    pub sharing: Sharing,
+}
+
+impl Reach {
+    /// The reach of this memory.
+    #[must_use]
+    pub fn of(memory: &Memory) -> Self {
+        Self {
+            workspace: memory.workspace.clone(),
+            owner: memory.owner.clone(),
+            user_id: memory.user_id.clone(),
+            sharing: memory.sharing,
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{IdSource, RandomIds};
+use crate::index::Index;
 use crate::memory::sha256;
 use crate::store::{KeptAnswer, Store, Transaction};
 use crate::{input, limits};
@@ -28,6 +29,7 @@ pub use sweep::Swept;
 #[derive(Clone)]
 pub struct Commonbook {
     store: Arc<dyn Store>,
+    index: Arc<Index>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
 }
@@ -48,7 +50,19 @@ impl Commonbook {
     /// A Commonbook on this store, with this clock and these ids.
     #[must_use]
     pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
-        Self { store, clock, ids }
+        Self { store, index: Arc::new(Index::in_memory()), clock, ids }
+    }
+
+    /// The same, searching in this index.
+    #[must_use]
+    pub fn searching(self, index: Arc<Index>) -> Self {
+        Self { index, ..self }
+    }
+
+    /// The search index.
+    #[must_use]
+    pub fn index(&self) -> &Index {
+        &self.index
     }
 
     /// The store beneath.

@@ -57,6 +57,12 @@ impl<K: IdKind> Id<K> {
         Self(uuid, PhantomData)
     }
 
+    /// The UUID within.
+    #[must_use]
+    pub const fn uuid(&self) -> Uuid {
+        self.0
+    }
+
     /// A new id, made at this time.
     pub fn new(ids: &dyn IdSource, at: Timestamp) -> Self {
         Self::from_uuid(ids.next(at))

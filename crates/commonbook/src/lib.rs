@@ -20,10 +20,12 @@ pub mod import;
 pub mod memory;
 pub mod search;
 pub mod stats;
+pub mod words;
 pub mod workspace;
 
 // What is kept, and what can be done with it.
 pub mod commonbook;
+pub mod index;
 pub mod store;
 
 pub use commonbook::Commonbook;

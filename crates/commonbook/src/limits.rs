@@ -36,6 +36,8 @@ pub const PAGE_MAX: u32 = 100;
 pub const SEARCH_DEFAULT: u32 = 10;
 /// Hits of a search at the most.
 pub const SEARCH_MAX: u32 = 100;
+/// Hits of one search on all its pages together.
+pub const SEARCH_DEPTH: usize = 1_000;
 /// Bytes of a search query.
 pub const QUERY_BYTES: usize = 64 * 1024;
 /// Distinct words of a query that are searched for; further ones are left out.

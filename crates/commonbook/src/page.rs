@@ -36,6 +36,11 @@ impl Cursor {
         self.0.clone().try_into().map_err(|_| Self::foreign())
     }
 
+    /// The numbers of a cursor, as many as there are.
+    pub(crate) fn list(&self) -> &[u64] {
+        &self.0
+    }
+
     /// The answer to a cursor that this list has not given.
     pub(crate) fn foreign() -> Error {
         Error::invalid("cursor", "this is not a cursor of this list")

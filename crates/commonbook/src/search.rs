@@ -1,21 +1,34 @@
 //! Searching: the question, the words that carry it, and how much a hit is worth.
 
+mod calendar;
+mod period;
+mod query;
+pub mod rank;
+mod when;
+
+pub use query::{Query, parse};
+pub use when::{Span, When, spoken_of, tells_time};
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::id::MemoryId;
 use crate::memory::{Importance, Memory, MemoryType};
 use crate::page::Cursor;
 use crate::workspace::Workspace;
-use crate::{input, limits};
+use crate::{input, limits, words};
+use period::Edge;
 
 /// Finds memories that answer a question: your own and those that others share. Ask in plain
 /// words; search before you start work and before you ask the user what may already be known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMemory {
-    /// The question, or words that the memory would contain.
+    /// The question, or words that the memory would contain. Among them may stand `"an exact
+    /// phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `since:`
+    /// `until:` `at:` `importance>=` `include:`.
     #[serde(alias = "q")]
     pub query: String,
     /// How many hits at once, 1 to 100; 10 by default.
@@ -39,12 +52,55 @@ pub struct SearchMemory {
     /// About this user or about nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// Only those that hold from this time or a later one on: RFC 3339, a date, a month, a year,
+    /// `today`, `yesterday`, or so long ago (`12h`, `7d`, `3w`, `2m`, `1y`); in UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Only those that hold from this time or an earlier one on; of a date, its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// As things were at this time: what held then, though it may be superseded since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// What is found besides. Your own private memories and those of `global` always are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<Include>,
     /// Which workspaces are read.
     #[serde(default)]
     pub scope: Scope,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
+}
+
+/// What a search can be told to find besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Include {
+    /// The caller's own private memories, which are found anyway.
+    Private,
+    /// Memories that a newer one has replaced.
+    Superseded,
+    /// Memories that were deleted and can still be restored.
+    Archived,
+    /// Memories of the workspace `global`, which are found anyway.
+    Global,
+}
+
+impl Include {
+    /// Every value, in the order of the documentation.
+    pub const ALL: [Self; 4] = [Self::Private, Self::Superseded, Self::Archived, Self::Global];
+
+    /// The value as it is written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Superseded => "superseded",
+            Self::Archived => "archived",
+            Self::Global => "global",
+        }
+    }
 }
 
 /// Which workspaces a search reads.
@@ -70,6 +126,15 @@ pub struct Hit {
     pub score: f64,
     /// What about it matched.
     pub matched: Vec<Match>,
+    /// What the score is made of.
+    pub parts: Parts,
+}
+
+/// What a score is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Parts {
+    /// How well its words match.
+    pub words: f64,
 }
 
 /// What about a memory matched a question.
@@ -93,79 +158,70 @@ pub struct SearchAnswer {
     pub workspaces: Vec<Workspace>,
 }
 
-/// Words that say how a question is put and not what it is about: the closed classes of English
-/// (articles, pronouns, prepositions, conjunctions, auxiliaries) and the question words. On real
-/// questions, leaving them out raises recall by six points (`docs/decisions/0004-word-search.md`).
-const FUNCTION_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been",
-    "before", "being", "but", "by", "can", "could", "did", "do", "does", "doing", "for", "from",
-    "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in",
-    "into", "is", "it", "its", "may", "me", "might", "mine", "must", "my", "no", "nor", "not",
-    "of", "on", "or", "our", "ours", "shall", "she", "should", "so", "some", "such", "than",
-    "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those",
-    "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose",
-    "why", "will", "with", "would", "you", "your", "yours",
-];
-
-/// The words that carry a query, each once, in lower case: its words without the function words,
-/// or all of them when there are no others. At most [`limits::QUERY_WORDS`].
-#[must_use]
-pub fn content_words(query: &str) -> Vec<String> {
-    let lower = query.to_lowercase();
-    // An accent that is written as a character of its own (NFD) belongs to its letter.
-    let inside = |c: char| c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}');
-    let mut all: Vec<&str> = Vec::new();
-    for word in lower.split(|c| !inside(c)).filter(|word| !word.is_empty()) {
-        // "didn't" and "Caroline's" leave a letter behind that says nothing.
-        let stray =
-            matches!(word, "s" | "t" | "d" | "m" | "ll" | "re" | "ve") && all.last().is_some();
-        if !stray && !all.contains(&word) {
-            all.push(word);
-        }
-        if all.len() > 2 * limits::QUERY_WORDS {
-            break;
-        }
-    }
-    let mut words: Vec<&str> =
-        all.iter().copied().filter(|word| !FUNCTION_WORDS.contains(word)).collect();
-    if words.is_empty() {
-        words = all;
-    }
-    words.truncate(limits::QUERY_WORDS);
-    words.into_iter().map(str::to_owned).collect()
-}
-
-/// A memory's worth for a question: how well its words match, raised a little when it matters
-/// more than usual and when it is fresh. `words` is a positive BM25.
-///
-/// The factors are mild on purpose: a critical memory of today stands at most a quarter above an
-/// old ordinary one that matches as well, and never above one that matches clearly better.
-#[must_use]
-pub fn score(words: f64, importance: Importance, age_days: f64) -> f64 {
-    let weight = match importance {
-        Importance::Low => 0.95,
-        Importance::Normal => 1.0,
-        Importance::High => 1.05,
-        Importance::Critical => 1.1,
-    };
-    // Half of the bonus is gone after 30 days.
-    let freshness = (-age_days.max(0.0) * std::f64::consts::LN_2 / 30.0).exp();
-    words * weight * (1.0 + 0.1 * freshness)
-}
-
-/// A search as a store carries it out.
+/// A search as the index carries it out.
 #[derive(Debug, Clone)]
-pub struct WordSearch {
-    /// The words, any of which may match.
-    pub words: Vec<String>,
+pub struct Question {
+    /// What is asked, in words.
+    pub text: String,
+    /// Words that must stand one after the other, as terms.
+    pub phrases: Vec<Vec<String>>,
+    /// Words and phrases that must not stand, as terms.
+    pub excluded: Vec<Vec<String>>,
+    /// The user it is about, where the words themselves say so.
+    pub user: Option<String>,
     /// What else must hold.
-    pub filter: Filter,
-    /// The time against which age is measured: that of the first page, for every page.
+    pub within: Within,
+    /// The time against which "yesterday" and age are measured.
     pub now: Timestamp,
-    /// How many hits to leave out from the best one on.
-    pub offset: u64,
-    /// How many hits to give.
-    pub limit: u32,
+}
+
+/// What must hold of the memories that a search gives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Within {
+    /// Owned by this agent.
+    pub owner: Option<String>,
+    /// Of this type.
+    pub memory_type: Option<String>,
+    /// About all of these topics, whatever their case.
+    pub topics: Vec<String>,
+    /// Of at least this importance.
+    pub importance: Option<Importance>,
+    /// Of this session.
+    pub session: Option<String>,
+    /// That hold from this time or a later one on.
+    pub since: Option<Timestamp>,
+    /// That hold from this time or an earlier one on.
+    pub until: Option<Timestamp>,
+    /// That held at this time.
+    pub at: Option<Timestamp>,
+    /// Superseded ones too.
+    pub superseded: bool,
+    /// Deleted ones too.
+    pub archived: bool,
+}
+
+/// What the index answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The best hits, best first; at most [`limits::SEARCH_DEPTH`].
+    pub ranked: Vec<Ranked>,
+    /// How many memories match in all.
+    pub total: u64,
+}
+
+/// A hit as the index knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// The workspace of the memory.
+    pub workspace: Workspace,
+    /// The memory.
+    pub id: MemoryId,
+    /// How well it answers.
+    pub score: f64,
+    /// What about it matched.
+    pub matched: Vec<Match>,
+    /// What the score is made of.
+    pub parts: Parts,
 }
 
 /// What must hold of the memories that a list or a search gives.
@@ -201,11 +257,12 @@ impl Filter {
 }
 
 impl SearchMemory {
-    /// The words to search for.
+    /// What the index is asked.
     ///
     /// # Errors
-    /// `invalid` for an empty query or one with control characters, `too_large` for a long one.
-    pub fn words(&self) -> Result<Vec<String>> {
+    /// `invalid` for an empty query, one with control characters, an owner or a time that is none,
+    /// and a filter that asks for two things; `too_large` for a long query.
+    pub fn question(&self, now: Timestamp) -> Result<Question> {
         if self.query.trim().is_empty() {
             return Err(Error::invalid("query", "there is nothing to search for")
                 .hint("Put the question, or words that the memory would contain, into query."));
@@ -215,61 +272,57 @@ impl SearchMemory {
             return Err(Error::too_large("query", found, limits::QUERY_BYTES, "bytes"));
         }
         input::no_control("query", &self.query)?;
-        Ok(content_words(&self.query))
-    }
-
-    /// What must hold of the hits.
-    ///
-    /// # Errors
-    /// `invalid` for what cannot be an agent's name.
-    pub fn filter(&self) -> Result<Filter> {
-        Ok(Filter {
-            owner: Filter::owner(self.owner.as_deref())?,
-            memory_type: self.memory_type.clone().map(Into::into),
-            topic: self.topic.clone(),
-            importance: self.importance,
-            session: self.session.clone(),
-            deleted: false,
-        })
+        let asked = parse(&self.query, now)?;
+        let owner = one("owner", self.owner.clone(), asked.owner)?;
+        let named = asked.memory_type.map(MemoryType::try_from).transpose();
+        let named = named.map_err(|error| error.at("query"))?;
+        let memory_type = one("memory_type", self.memory_type.clone(), named)?;
+        let moment = |field: &str, given: &Option<String>, edge| -> Result<_> {
+            let read = |text: &String| period::read(field, text, edge, now);
+            given.as_ref().map(read).transpose()
+        };
+        let (since, until, at) = (
+            moment("since", &self.since, Edge::First)?,
+            moment("until", &self.until, Edge::Last)?,
+            moment("at", &self.at, Edge::Last)?,
+        );
+        let includes = |include| self.include.contains(&include) || asked.include.contains(&include);
+        let within = Within {
+            owner: Filter::owner(owner.as_deref())?,
+            memory_type: memory_type.map(Into::into),
+            topics: self.topic.iter().cloned().chain(asked.topics).collect(),
+            importance: self.importance.max(asked.importance),
+            session: one("session", self.session.clone(), asked.session)?,
+            since: since.max(asked.since),
+            until: [until, asked.until].into_iter().flatten().min(),
+            at: one("at", at, asked.at)?,
+            superseded: includes(Include::Superseded),
+            archived: includes(Include::Archived),
+        };
+        let terms = |texts: Vec<String>| -> Vec<Vec<String>> {
+            let terms = texts.iter().map(|text| words::terms(text));
+            terms.filter(|terms| !terms.is_empty()).collect()
+        };
+        let (phrases, excluded) = (terms(asked.phrases), terms(asked.excluded));
+        let extras = phrases.len() + excluded.len();
+        if extras > limits::QUERY_WORDS {
+            let what = "phrases and exclusions";
+            return Err(Error::too_large("query", extras, limits::QUERY_WORDS, what));
+        }
+        Ok(Question { text: asked.text, phrases, excluded, user: asked.user, within, now })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn questions_are_searched_by_their_content_words() {
-        let table: [(&str, &[&str]); 7] = [
-            (
-                "When did Caroline go to the LGBTQ support group?",
-                &["caroline", "go", "lgbtq", "support", "group"],
-            ),
-            ("Caroline's group didn't meet", &["caroline", "group", "didn", "meet"]),
-            ("who is it", &["who", "is", "it"]),
-            ("foo::bar<T> src/lib.rs:42", &["foo", "bar", "src", "lib", "rs", "42"]),
-            ("x AND y OR NOT \"z\" NEAR(*)", &["x", "y", "z", "near"]),
-            ("🙂 !!", &[]),
-            ("Tee tee TEE", &["tee"]),
-        ];
-        for (query, words) in table {
-            assert_eq!(content_words(query), words, "{query:?}");
+/// What a field of the request and an operator of the query both ask for.
+///
+/// # Errors
+/// `invalid` when they ask for two different things.
+fn one<T: PartialEq>(field: &str, given: Option<T>, asked: Option<T>) -> Result<Option<T>> {
+    match (&given, &asked) {
+        (Some(given), Some(asked)) if given != asked => {
+            Err(Error::invalid(field, "the query asks for another one than this field")
+                .hint("Say it once, in the query or in the field."))
         }
-    }
-
-    #[test]
-    fn a_long_query_is_cut_to_its_first_words() {
-        let query: String = (0..10_000).map(|n| format!("word{n} ")).collect();
-        assert_eq!(content_words(&query).len(), limits::QUERY_WORDS);
-    }
-
-    #[test]
-    fn importance_and_freshness_raise_a_score_mildly() {
-        let plain = score(10.0, Importance::Normal, 365.0);
-        assert!(score(10.0, Importance::High, 365.0) > plain);
-        assert!(score(10.0, Importance::Normal, 0.0) > plain);
-        assert!(score(10.0, Importance::Low, 365.0) < plain);
-        assert!(score(10.0, Importance::Critical, 0.0) < plain * 1.25);
-        assert!(score(10.0, Importance::Normal, -5.0).is_finite());
+        _ => Ok(given.or(asked)),
     }
 }

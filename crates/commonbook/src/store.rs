@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, NewEvent};
 use crate::id::MemoryId;
 use crate::memory::{Memory, Order};
-use crate::search::{Filter, WordSearch};
+use crate::search::Filter;
 use crate::stats::Count;
 use crate::workspace::Workspace;
 
@@ -134,10 +134,6 @@ pub trait MemoryRows {
         limit: u32,
     ) -> Result<Vec<(u64, Memory)>>;
 
-    /// Memories in sight that match any of the words, best first, with their scores; and how many
-    /// match in all.
-    fn search(&self, sight: &Sight, search: &WordSearch) -> Result<(Vec<(f64, Memory)>, u64)>;
-
     /// Memories in sight, counted by owner and type.
     fn counts(&self, sight: &Sight) -> Result<Vec<Count>>;
 
@@ -154,12 +150,27 @@ pub trait MemoryRows {
     /// Puts `after` in the place of `before`, which is kept as an earlier revision.
     fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()>;
 
-    /// Removes a memory with its earlier revisions, the words of the index and kept answers.
+    /// Removes a memory with its earlier revisions and the answers that were kept about it.
     fn purge_memory(&mut self, memory: &Memory) -> Result<()>;
 
     /// At most `limit` memories of every workspace that were deleted before this time: for the
     /// sweep, which shows them to nobody.
     fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>>;
+
+    /// What the next `limit` events of a workspace after this place are about, in order, as it is
+    /// now: for what follows the journal, which shows it to nobody but by [`Sight`].
+    fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Change>>;
+}
+
+/// What an event is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The place of the event in its journal.
+    pub sequence: u64,
+    /// The id of what it is about.
+    pub subject: String,
+    /// The memory of this id, as it is now; nothing when it is gone for good.
+    pub memory: Option<Memory>,
 }
 
 /// The rows of the journal.
@@ -221,4 +232,7 @@ pub struct KeptAnswer {
 pub trait WorkspaceRows {
     /// Every workspace that something was ever kept in, by name.
     fn workspaces(&self) -> Result<Vec<Workspace>>;
+
+    /// Every workspace by name, with the place of the last event of its journal.
+    fn journals(&self) -> Result<Vec<(Workspace, u64)>>;
 }

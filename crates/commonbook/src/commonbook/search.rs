@@ -1,5 +1,7 @@
 //! Finding memories that answer a question.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::Commonbook;
@@ -8,7 +10,7 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::limits;
 use crate::page::{self, Cursor};
-use crate::search::{Hit, Match, Scope, SearchAnswer, SearchMemory, WordSearch};
+use crate::search::{Hit, Ranked, Scope, SearchAnswer, SearchMemory};
 
 impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.
@@ -17,45 +19,61 @@ impl Commonbook {
     /// `invalid` for an empty query, a `k`, a cursor or an owner that is none; `too_large` for a
     /// query over its limit.
     pub fn search_memory(&self, caller: &Caller, request: &SearchMemory) -> Result<SearchAnswer> {
-        let words = request.words()?;
         let limit = page::size("k", request.k, limits::SEARCH_DEFAULT, limits::SEARCH_MAX)?;
-        let (offset, now) = self.start(request)?;
-        let search = WordSearch { words, filter: request.filter()?, now, offset, limit };
+        let (now, given) = self.start(request)?;
+        let question = request.question(now)?;
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
-        self.store.read(|tx| {
-            let mut sight = Sight::of(&caller);
-            let known = tx.workspaces()?;
-            let widened = match request.scope {
-                Scope::Workspace => false,
-                Scope::Home => true,
-                Scope::Nearest => !known.contains(&caller.workspace),
-            };
-            if widened {
+        let caller = caller.for_user(question.user.as_deref())?;
+        let mut sight = Sight::of(&caller);
+        if request.scope != Scope::Workspace {
+            let known = self.store.read(|tx| tx.workspaces())?;
+            if request.scope == Scope::Home || !known.contains(&caller.workspace) {
                 sight.workspaces = known;
             }
-            let (found, total) = tx.search(&sight, &search)?;
-            let end = offset + found.len() as u64;
-            let hits = found
-                .into_iter()
-                .map(|(score, memory)| Hit { memory, score, matched: vec![Match::Words] })
-                .collect();
-            let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
-            let next = (end < total).then(|| Cursor::of(&[end, millis]));
-            Ok(SearchAnswer { hits, total, next, workspaces: sight.workspaces })
-        })
+        }
+        let found = self.index.search(&*self.store, &sight, &question)?;
+        let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&mark(hit)));
+        let page: Vec<Ranked> = left.by_ref().take(limit as usize).collect();
+        let marks = given.iter().copied().chain(page.iter().map(mark));
+        let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
+        let next = left
+            .next()
+            .map(|_| Cursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
+        let hits = self.store.read(|tx| {
+            let mut hits = Vec::new();
+            for hit in &page {
+                let home = Sight { workspaces: vec![hit.workspace.clone()], ..sight.clone() };
+                // What was purged, or hidden, in this very moment is no hit any more.
+                if let Some(memory) = tx.memory(&home, hit.id)? {
+                    let (score, matched, parts) = (hit.score, hit.matched.clone(), hit.parts);
+                    hits.push(Hit { memory, score, matched, parts });
+                }
+            }
+            Ok(hits)
+        })?;
+        let vanished = (page.len() - hits.len()) as u64;
+        let total = found.total - vanished;
+        Ok(SearchAnswer { hits, total, next, workspaces: sight.workspaces })
     }
 
-    /// Where this page begins, and the time that its scores are counted from: for a further page
-    /// that of the first, so that no score moves between two pages.
-    fn start(&self, request: &SearchMemory) -> Result<(u64, Timestamp)> {
+    /// The time of the first page, which every page is measured from, and the marks of the hits
+    /// that were given on the pages before. A further page leaves those out, and so none is given
+    /// twice and none is skipped, whatever was saved in between.
+    fn start(&self, request: &SearchMemory) -> Result<(Timestamp, BTreeSet<u64>)> {
         let Some(cursor) = &request.cursor else {
-            return Ok((0, self.clock.now()));
+            return Ok((self.clock.now(), BTreeSet::new()));
         };
-        let [offset, millis] = cursor.numbers()?;
-        let then = i64::try_from(millis).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-        let then = then.ok_or_else(Cursor::foreign)?;
-        // Beyond this no store counts; nobody was given such a cursor.
-        let offset = i64::try_from(offset).map_err(|_| Cursor::foreign())?;
-        Ok((offset.unsigned_abs(), then))
+        let [millis, marks @ ..] = cursor.list() else { return Err(Cursor::foreign()) };
+        let then = i64::try_from(*millis).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+        let then = then.filter(|_| !marks.is_empty()).ok_or_else(Cursor::foreign)?;
+        Ok((then, marks.iter().copied().collect()))
     }
+}
+
+/// The mark of a hit in a cursor: 48 bits of its id's random part and its workspace.
+fn mark(hit: &Ranked) -> u64 {
+    let name = hit.workspace.as_str().bytes();
+    let workspace = name.fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    let (_, random) = hit.id.uuid().as_u64_pair();
+    (random ^ workspace) & 0xffff_ffff_ffff
 }

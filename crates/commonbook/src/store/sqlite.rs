@@ -10,8 +10,6 @@ mod event;
 mod memory;
 mod open;
 mod row;
-mod search;
-mod words;
 mod workspace;
 mod writer;
 
@@ -130,17 +128,11 @@ impl Store for SqliteStore {
 /// The rows of one SQLite file, inside a transaction that somebody else ends.
 pub(crate) struct SqliteTransaction<'c> {
     connection: &'c Connection,
-    /// Changes of the word index, which wait until the group commits.
-    rewordings: Vec<words::Change>,
 }
 
 impl<'c> SqliteTransaction<'c> {
     fn on(connection: &'c Connection) -> Self {
-        Self { connection, rewordings: Vec::new() }
-    }
-
-    fn reword(&mut self, change: words::Change) {
-        self.rewordings.push(change);
+        Self { connection }
     }
 
     fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {

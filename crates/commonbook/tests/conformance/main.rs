@@ -5,6 +5,7 @@
 mod journal;
 mod memories;
 mod registry;
+mod search;
 mod sight;
 mod sqlite;
 mod writes;
@@ -60,7 +61,7 @@ laws! {
     writes::a_write_is_seen_by_the_next_read_of_another_process,
     writes::a_read_is_a_snapshot,
     writes::a_kept_answer_is_found_by_its_key_until_it_is_dropped,
-    writes::what_a_failed_write_said_is_not_found_and_the_others_words_are,
+    writes::what_a_failed_write_said_is_not_kept_and_what_the_others_said_is,
     writes::a_write_reads_what_it_has_written,
     writes::what_was_answered_is_there_after_closing,
     writes::a_snapshot_holds_against_another_process_too,
@@ -70,12 +71,8 @@ laws! {
     memories::what_is_inserted_comes_back_as_it_was,
     memories::what_is_replaced_is_kept_as_an_earlier_revision,
     memories::lists_page_in_both_orders_without_repeating_or_skipping,
-    memories::a_search_finds_what_was_kept_one_call_earlier,
-    memories::a_search_finds_new_words_and_forgets_old_ones,
-    memories::deleted_and_superseded_memories_are_left_out_of_searches,
-    memories::a_purged_memory_is_in_no_row_and_no_index,
+    memories::a_purged_memory_is_in_no_row,
     memories::ids_are_found_by_their_range,
-    memories::a_search_pages_without_repeating_or_skipping,
     memories::a_copy_of_an_id_elsewhere_is_a_memory_of_its_own,
     registry::an_agent_is_known_from_its_first_write_to_its_last,
     registry::a_later_answer_under_a_key_takes_the_place_of_the_earlier,
@@ -84,6 +81,12 @@ laws! {
     registry::what_was_deleted_before_a_time_is_told_of_every_workspace,
     registry::a_workspace_is_known_from_its_first_event_on,
     sight::a_store_sees_exactly_what_the_rule_sees,
+    search::a_search_finds_what_was_kept_one_call_earlier_in_any_process,
+    search::a_search_finds_new_words_and_forgets_old_ones,
+    search::an_index_at_any_stage_finds_exactly_what_the_rule_sees,
+    search::a_damaged_index_is_built_anew_and_answers_the_same,
+    search::an_index_of_another_history_is_built_anew,
+    search::what_was_purged_leaves_the_files_of_the_index,
 }
 
 pub(crate) fn now() -> Timestamp {

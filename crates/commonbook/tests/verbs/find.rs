@@ -185,3 +185,25 @@ fn words_are_found_however_they_are_written() {
         assert_eq!(world.search("bob", query).total, 1, "{query:?} in {text:?}");
     }
 }
+
+#[test]
+fn a_page_and_a_search_are_as_long_as_the_limits_say_unless_asked() {
+    let world = World::new();
+    (0..=limits::PAGE_DEFAULT).for_each(|number| drop(world.save("ann", &format!("tea {number}"))));
+    let ask = |value: Value| world.book.list_memories(&caller("bob"), &request(value)).unwrap();
+    assert_eq!(ask(json!({})).items.len(), limits::PAGE_DEFAULT as usize);
+    let events = world.book.list_events(&caller("bob"), &Default::default()).unwrap();
+    assert_eq!(events.items.len(), limits::PAGE_DEFAULT as usize);
+    let answer = world.search("bob", "tea");
+    let length = limits::SEARCH_DEFAULT as usize;
+    assert_eq!((answer.hits.len(), answer.total), (length, u64::from(limits::PAGE_DEFAULT) + 1));
+}
+
+#[test]
+fn what_the_index_has_no_word_for_does_not_spoil_the_question() {
+    let world = World::new();
+    world.save("ann", "tea with \u{24b6} and \u{1f130}");
+    for (query, total) in [("\u{24b6} tea", 1), ("\u{345} tea", 1), ("\u{24b6}", 0), ("tea'", 1)] {
+        assert_eq!(world.search("bob", query).total, total, "{query:?}");
+    }
+}

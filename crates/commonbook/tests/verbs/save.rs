@@ -243,3 +243,25 @@ fn an_import_is_told_line_by_line_and_adds_nothing_twice() {
     let names: Vec<&str> = agents.items.iter().map(|record| record.agent.as_str()).collect();
     assert_eq!(names, ["ann", "import/human"]);
 }
+
+#[test]
+fn control_characters_are_refused_wherever_a_text_is_kept() {
+    for control in ["\u{0}", "\u{1b}[2J", "\u{7f}", "\u{9b}2J"] {
+        let table = [
+            (json!({"text": format!("a{control}")}), "text"),
+            (json!({"text": "x", "title": format!("a{control}b")}), "title"),
+            (json!({"text": "x", "summary": format!("a{control}")}), "summary"),
+            (json!({"text": "x", "topics": [format!("a{control}b")]}), "topics[0]"),
+            (json!({"text": "x", "user_id": format!("a{control}b")}), "user_id"),
+            (json!({"text": "x", "metadata": {"k": format!("a{control}")}}), "metadata"),
+            (json!({"text": "x", "metadata": {"k": [{"a": control}]}}), "metadata"),
+            (json!({"text": "x", "metadata": {control: 1}}), "metadata"),
+        ];
+        for (value, field) in table {
+            let told = refusal(value);
+            assert_eq!(told, (ErrorKind::Invalid, Some(field.to_owned())), "{control:?}");
+        }
+    }
+    let kept = request(json!({"text": "a\tb\r\nc", "metadata": {"k": "a\tb\nc"}}));
+    assert!(World::new().book.save_memory(&caller("ann"), &kept).is_ok());
+}

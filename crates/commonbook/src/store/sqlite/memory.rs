@@ -7,18 +7,18 @@ use rusqlite::types::{ToSql, Type, Value};
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::row::{encoded, importance, json, text, time};
-use super::words::{Change, Words};
 use crate::access::Sight;
 use crate::caller::Door;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::id::MemoryId;
 use crate::memory::{Memory, Order};
-use crate::search::{Filter, WordSearch};
+use crate::search::Filter;
 use crate::stats::Count;
-use crate::store::MemoryRows;
+use crate::store::{Change, MemoryRows};
+use crate::workspace::Workspace;
 
 /// What [`Filter`] asks for, of a row `m`.
-pub(super) const FILTER: &str = "\
+const FILTER: &str = "\
     (:owner IS NULL OR m.owner = :owner) \
     AND (:type IS NULL OR m.memory_type = :type) \
     AND (:session IS NULL OR m.session = :session) \
@@ -28,7 +28,7 @@ pub(super) const FILTER: &str = "\
     AND (m.deleted_at IS NOT NULL) = :deleted";
 
 /// The parameters that [`FILTER`] needs.
-pub(super) struct FilterParams<'f> {
+struct FilterParams<'f> {
     filter: &'f Filter,
     importance: Option<i64>,
     topic: Option<String>,
@@ -105,10 +105,6 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.all(&sql, &*params, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
-    fn search(&self, sight: &Sight, search: &WordSearch) -> Result<(Vec<(f64, Memory)>, u64)> {
-        self.search_words(sight, search)
-    }
-
     fn counts(&self, sight: &Sight) -> Result<Vec<Count>> {
         let sql = format!(
             "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
@@ -154,8 +150,6 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql =
             format!("INSERT INTO memory ({}) VALUES (:{})", names.join(", "), names.join(", :"));
         self.execute(&sql, &*params)?;
-        let number = self.connection.last_insert_rowid();
-        self.reword(Change { number, before: None, after: Some(Words::of(memory)?) });
         Ok(())
     }
 
@@ -172,17 +166,10 @@ impl MemoryRows for SqliteTransaction<'_> {
             sets.join(", ")
         );
         self.execute(&sql, &*by_name(&columns))?;
-        let (old, new) = (Words::of(before)?, Words::of(after)?);
-        if old != new {
-            let number = self.number(after)?;
-            self.reword(Change { number, before: Some(old), after: Some(new) });
-        }
         Ok(())
     }
 
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
-        let number = self.number(memory)?;
-        self.reword(Change { number, before: Some(Words::of(memory)?), after: None });
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         self.execute(
@@ -203,15 +190,19 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql = "SELECT m.* FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2";
         self.all(sql, (time.as_millisecond(), limit), from_row)
     }
-}
 
-impl SqliteTransaction<'_> {
-    /// The number of a memory's row.
-    fn number(&self, memory: &Memory) -> Result<i64> {
-        let sql = "SELECT number FROM memory WHERE workspace = ?1 AND id = ?2";
-        let id = memory.id.to_string();
-        let number = self.one(sql, (memory.workspace.as_str(), &id), |row| row.get(0))?;
-        number.ok_or_else(|| Error::not_found(format!("there is no memory {id}")))
+    fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Change>> {
+        let sql = "SELECT e.sequence AS place, e.subject, m.* FROM event e \
+                   LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
+                   WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
+        self.all(sql, (workspace.as_str(), after, limit), |row| {
+            let gone = row.get_ref("id")?.data_type() == Type::Null;
+            Ok(Change {
+                sequence: row.get("place")?,
+                subject: row.get("subject")?,
+                memory: if gone { None } else { Some(from_row(row)?) },
+            })
+        })
     }
 }
 

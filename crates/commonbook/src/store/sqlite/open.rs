@@ -8,9 +8,8 @@ use std::time::Duration;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
-use super::row::importance;
 use crate::error::{Error, ErrorKind, Result};
-use crate::{limits, search};
+use crate::limits;
 
 mod migrations {
     refinery::embed_migrations!("src/store/sqlite/migrations");
@@ -139,10 +138,6 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection> {
 /// Teaches the engine our own functions, of which a write may need any that a read does.
 fn teach(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("commonbook_score", 3, flags, |given| {
-        let importance = importance(given.get(1)?);
-        Ok(search::score(given.get(0)?, importance, given.get(2)?))
-    })?;
     // The engine's own `lower` knows ASCII alone.
     connection.create_scalar_function("commonbook_lower", 1, flags, |given| {
         Ok(given.get::<String>(0)?.to_lowercase())

@@ -10,4 +10,9 @@ impl WorkspaceRows for SqliteTransaction<'_> {
     fn workspaces(&self) -> Result<Vec<Workspace>> {
         self.all("SELECT name FROM workspace ORDER BY name", [], |row| text(row, "name"))
     }
+
+    fn journals(&self) -> Result<Vec<(Workspace, u64)>> {
+        let sql = "SELECT name, sequence FROM workspace ORDER BY name";
+        self.all(sql, [], |row| Ok((text(row, "name")?, row.get("sequence")?)))
+    }
 }

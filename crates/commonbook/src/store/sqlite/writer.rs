@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
-use super::{SqliteTransaction, words};
+use super::SqliteTransaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Write;
 
@@ -103,7 +103,6 @@ fn transact(connection: &Connection, group: &mut [Job]) -> Result<Vec<Result<()>
         error
     };
     let mut answers = Vec::with_capacity(group.len());
-    let mut rewordings = Vec::new();
     for job in group {
         execute("SAVEPOINT verb").map_err(undo)?;
         let mut tx = SqliteTransaction::on(connection);
@@ -113,14 +112,12 @@ fn transact(connection: &Connection, group: &mut [Job]) -> Result<Vec<Result<()>
             // A full disk, say, ends the transaction from inside.
             return Err(result.err().unwrap_or_else(stopped));
         }
-        match &result {
-            Ok(()) => rewordings.append(&mut tx.rewordings),
-            Err(_) => execute("ROLLBACK TO verb").map_err(undo)?,
+        if result.is_err() {
+            execute("ROLLBACK TO verb").map_err(undo)?;
         }
         execute("RELEASE verb").map_err(undo)?;
         answers.push(result);
     }
-    words::apply(connection, &rewordings).map_err(undo)?;
     execute("COMMIT").map_err(undo)?;
     Ok(answers)
 }

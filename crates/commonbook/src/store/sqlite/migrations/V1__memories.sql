@@ -6,7 +6,6 @@ CREATE TABLE workspace (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE memory (
-    number        INTEGER PRIMARY KEY,     -- the word index knows a memory by this, nobody else
     workspace     TEXT    NOT NULL,
     id            TEXT    NOT NULL,
     sequence      INTEGER NOT NULL,        -- of the event that kept it: the order of lists
@@ -32,8 +31,8 @@ CREATE TABLE memory (
     superseded_by TEXT,
     deleted_at    INTEGER,
     imported      TEXT,                    -- the fingerprint of the line it was imported from
-    UNIQUE (workspace, id),
-    UNIQUE (workspace, sequence)
+    UNIQUE (workspace, sequence),
+    PRIMARY KEY (workspace, id)
 ) STRICT;
 
 CREATE INDEX memory_imported ON memory (workspace, imported) WHERE imported IS NOT NULL;
@@ -83,12 +82,3 @@ CREATE TABLE answer (
     at             INTEGER NOT NULL,
     PRIMARY KEY (workspace, agent, key)
 ) STRICT, WITHOUT ROWID;
-
--- The words of memories. The texts themselves stay in `memory`.
-CREATE VIRTUAL TABLE memory_words USING fts5 (
-    title, topics, summary, text,
-    content = 'memory', content_rowid = 'number',
-    tokenize = 'porter unicode61 remove_diacritics 2'
-);
--- What is taken out of the index is taken out of its pages too.
-INSERT INTO memory_words (memory_words, rank) VALUES ('secure-delete', 1);

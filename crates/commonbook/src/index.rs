@@ -1,0 +1,484 @@
+//! The search index: what is derived from the journal, so that memories are found in milliseconds.
+//!
+//! It is three things, and each can be thrown away:
+//! - **a generation**: the words on disk, in tantivy, as of some places in the journals; its facts
+//!   (owner, sharing, type, times …) are loaded into
+//! - **the catalog**, which every process keeps in memory, and brings up to the journal's end
+//!   before each search; and
+//! - **the tail**: the words of what changed since the generation. It overrules the generation.
+//!
+//! So an answer depends on the journal alone, not on how far the generation has come: what was
+//! committed is found by the very next search, in any process. One process at a time, the one that
+//! holds the lease, writes the tail out as the next generation ([`Index::follow`]).
+
+mod catalog;
+mod look;
+mod text;
+
+use std::collections::BTreeSet;
+use std::fs::{File, TryLockError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::SystemTime;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::MemoryId;
+use crate::memory::Memory;
+use crate::store::{Change, Store};
+use crate::words;
+use crate::workspace::Workspace;
+use catalog::{Catalog, Described, Number};
+use text::{Bag, Generation, Place, Places, TextWriter};
+
+/// Events that are read at once.
+const STRIDE: u32 = 1_000;
+
+/// Memories that are written out at once.
+const BATCH: usize = 20_000;
+
+/// The search index of one home. Nothing is opened before it is first used.
+pub struct Index {
+    /// Where generations are kept; nowhere for an index that is never written out.
+    folder: Option<PathBuf>,
+    state: RwLock<State>,
+    /// Held while this process is the one that writes.
+    writing: Mutex<Option<Writing>>,
+}
+
+/// What the process that holds the lease writes with.
+struct Writing {
+    text: TextWriter,
+    lease: File,
+}
+
+impl Writing {
+    /// Writes out what changed, as of these places.
+    fn write(
+        &mut self,
+        tail: &[Arc<Tail>],
+        removed: &[(Described, u64)],
+        places: &Places,
+    ) -> Result<()> {
+        for (gone, _) in removed {
+            self.text.remove(&gone.class.reach, gone.facts.id);
+        }
+        for memory in tail {
+            self.text.put(&memory.described, &memory.bag)?;
+        }
+        self.text.commit(places)
+    }
+}
+
+/// How far [`Index::follow`] has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Memories in the index.
+    pub indexed: u64,
+    /// Events of the journals that are still to be read.
+    pub left: u64,
+}
+
+#[derive(Default)]
+struct State {
+    opened: bool,
+    /// Whether the files are to be thrown away before anything is written.
+    spoilt: bool,
+    /// Whether the generation was found to be of the store's own history.
+    verified: bool,
+    catalog: Catalog,
+    tail: FxHashMap<Number, Arc<Tail>>,
+    /// What is gone for good since the generation, with the place where it went.
+    removed: Vec<(Described, u64)>,
+    generation: Option<Generation>,
+    /// What the generation's files looked like when they were read.
+    stamp: Option<SystemTime>,
+    /// Where the catalog has followed each journal to.
+    places: Places,
+}
+
+/// A memory whose words are not in the generation, or not as they are now.
+struct Tail {
+    described: Described,
+    bag: Bag,
+    counts: FxHashMap<String, (u32, u32)>,
+}
+
+impl Tail {
+    fn of(memory: &Memory, sequence: u64) -> Self {
+        let mut head = Vec::new();
+        let author = memory.owner.as_str();
+        let parts = memory.title.iter().chain(&memory.topics).chain(&memory.summary);
+        for part in parts.map(String::as_str).chain([author]) {
+            head.append(&mut words::terms(part));
+        }
+        let bag = Bag { head, body: words::terms(&memory.text) };
+        let mut counts: FxHashMap<String, (u32, u32)> = FxHashMap::default();
+        for word in &bag.head {
+            counts.entry(word.clone()).or_default().0 += 1;
+        }
+        for word in &bag.body {
+            counts.entry(word.clone()).or_default().1 += 1;
+        }
+        Self { described: Described::of(memory, sequence, bag.lengths()), bag, counts }
+    }
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self::in_memory()
+    }
+}
+
+impl Index {
+    /// An index that every process builds for itself, from the whole journal: for tests and small
+    /// stores.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self { folder: None, state: RwLock::default(), writing: Mutex::default() }
+    }
+
+    /// The index in this folder, which is made when something is first written out.
+    #[must_use]
+    pub fn in_folder(folder: PathBuf) -> Self {
+        Self { folder: Some(folder), ..Self::in_memory() }
+    }
+
+    /// Writes out what the journal holds beyond the generation, and tells after each step how far
+    /// it has come. Answers `None` when another process holds the lease, and does it.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read or the folder not be written.
+    pub fn follow(
+        &self,
+        store: &dyn Store,
+        mut told: impl FnMut(Progress),
+    ) -> Result<Option<Progress>> {
+        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let Some(writer) = self.lease(&mut writing)? else { return Ok(None) };
+            let left = self.advance(store, BATCH)?;
+            let progress = |state: &State| Progress {
+                indexed: (state.catalog.classes().map(|(_, sums)| sums.memories)).sum(),
+                left,
+            };
+            let (tail, removed, places) = {
+                let state = self.read();
+                let tail: Vec<Arc<Tail>> = state.tail.values().cloned().collect();
+                (tail, state.removed.clone(), state.places.clone())
+            };
+            if !tail.is_empty() || !removed.is_empty() {
+                guarded(|| writer.write(&tail, &removed, &places))
+                    .inspect_err(|error| self.discard(Some(error)))?;
+                if !removed.is_empty() {
+                    self.scrub(&mut writing)?;
+                }
+                self.reload();
+            }
+            let progress = progress(&self.read());
+            told(progress);
+            if left == 0 {
+                return Ok(Some(progress));
+            }
+        }
+    }
+
+    /// Throws away what is written, and writes it anew from the journal.
+    ///
+    /// # Errors
+    /// As [`Index::follow`]; `conflict` when another process holds the lease.
+    pub fn rebuild(&self, store: &dyn Store, told: impl FnMut(Progress)) -> Result<Progress> {
+        self.discard(None);
+        self.follow(store, told)?.ok_or_else(held_elsewhere)
+    }
+
+    /// How many changes the generation does not have yet, after the catalog has come to the
+    /// journal's end.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn behind(&self, store: &dyn Store) -> Result<usize> {
+        self.current(store).map(|state| state.tail.len() + state.removed.len())
+    }
+
+    /// What is wrong with the files, one line a finding.
+    ///
+    /// # Errors
+    /// `unavailable` when they cannot be read at all.
+    pub fn check(&self) -> Result<Vec<String>> {
+        self.open();
+        let state = self.read();
+        let Some(generation) = &state.generation else { return Ok(Vec::new()) };
+        let files = guarded(|| generation.damage())?;
+        Ok(files.into_iter().map(|file| format!("search index: {file} is damaged")).collect())
+    }
+
+    /// What this process writes with, where it can get the lease.
+    fn lease<'w>(
+        &self,
+        writing: &'w mut MutexGuard<'_, Option<Writing>>,
+    ) -> Result<Option<&'w mut Writing>> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        let words = folder.join(WORDS);
+        self.open();
+        let state = self.read();
+        let spoilt = state.spoilt || (state.generation.is_some() && self.stamp().is_none());
+        drop(state);
+        if writing.is_none() || spoilt {
+            let held = writing.take().map(|held| held.lease);
+            let Some(lease) = held.map_or_else(|| lease(folder), |lease| Ok(Some(lease)))? else {
+                return Ok(None);
+            };
+            if spoilt {
+                if words.exists() {
+                    std::fs::remove_dir_all(&words).map_err(|error| unwritable(&words, &error))?;
+                }
+                *self.write() = State { opened: true, verified: true, ..State::default() };
+            }
+            let text = guarded(|| TextWriter::open(&words))?;
+            **writing = Some(Writing { text, lease });
+        }
+        Ok(writing.as_mut())
+    }
+
+    /// Makes sure that what was purged is in no file.
+    fn scrub(&self, writing: &mut Option<Writing>) -> Result<()> {
+        let Some(Writing { text, lease }) = writing.take() else { return Ok(()) };
+        let text = guarded(|| text.squeeze())?;
+        // The files that are no longer read can go, once this process reads the new ones.
+        self.reload();
+        guarded(|| text.tidy())?;
+        *writing = Some(Writing { text, lease });
+        Ok(())
+    }
+
+    /// The state, at the end of the journals as they were when this was called.
+    fn current(&self, store: &dyn Store) -> Result<RwLockReadGuard<'_, State>> {
+        let journals = store.read(|tx| tx.journals())?;
+        {
+            let state = self.read();
+            if state.opened && state.stamp == self.stamp() && state.is_at(&journals) {
+                return Ok(state);
+            }
+        }
+        self.advance(store, usize::MAX)?;
+        Ok(self.read())
+    }
+
+    /// Brings the catalog on by about `most` changes; answers how many events are left then.
+    fn advance(&self, store: &dyn Store, most: usize) -> Result<u64> {
+        self.open();
+        if self.read().stamp != self.stamp() {
+            self.reload();
+        }
+        self.verify(store)?;
+        let mut state = self.write();
+        let left = store.read(|tx| {
+            let journals = tx.journals()?;
+            let mut left = 0;
+            for (workspace, head) in &journals {
+                loop {
+                    let place = state.places.get(workspace).map_or(0, |place| place.sequence);
+                    if place >= *head || state.tail.len() >= most {
+                        left += head.saturating_sub(place);
+                        break;
+                    }
+                    state.take(workspace, tx.changes(workspace, place, STRIDE)?);
+                }
+            }
+            Ok(left)
+        });
+        state.catalog.settle();
+        left
+    }
+
+    /// Opens the generation, once.
+    fn open(&self) {
+        if self.read().opened {
+            return;
+        }
+        let mut state = self.write();
+        if state.opened {
+            return;
+        }
+        state.opened = true;
+        let Some(folder) = &self.folder else { return };
+        state.stamp = stamp(folder);
+        let State { catalog, .. } = &mut *state;
+        match guarded(|| Generation::open(&folder.join(WORDS), catalog)) {
+            Ok(generation) => {
+                state.places = generation.as_ref().map(|it| it.places.clone()).unwrap_or_default();
+                state.generation = generation;
+                state.catalog.settle();
+            }
+            Err(error) => {
+                drop(state);
+                self.discard(Some(&error));
+            }
+        }
+    }
+
+    /// Makes sure, once, that the generation is of this store's history: one that was put back to
+    /// an older state has other events at the same places, or none.
+    fn verify(&self, store: &dyn Store) -> Result<()> {
+        let state = self.read();
+        if state.verified {
+            return Ok(());
+        }
+        let same = store.read(|tx| {
+            for (workspace, place) in &state.places {
+                let found = tx.changes(workspace, place.sequence.saturating_sub(1), 1)?;
+                if found.first().is_none_or(|event| !place.is_of(event)) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })?;
+        drop(state);
+        if same {
+            self.write().verified = true;
+        } else {
+            self.discard(Some(&Error::conflict("the search index is of another history")));
+        }
+        Ok(())
+    }
+
+    /// Goes on to the last generation. What is gone from the disk stands in memory all the same,
+    /// and is right with its tail.
+    fn reload(&self) {
+        let Some(folder) = &self.folder else { return };
+        let mut state = self.write();
+        let reloaded = if stamp(folder).is_some() { state.reload(folder) } else { Ok(()) };
+        state.stamp = stamp(folder);
+        drop(state);
+        if let Err(error) = reloaded {
+            self.discard(Some(&error));
+        }
+    }
+
+    /// Goes on without the generation: the tail then has every memory, until they are written anew.
+    fn discard(&self, why: Option<&Error>) {
+        if let Some(error) = why {
+            tracing::warn!(%error, "the search index is built anew from the journal");
+        }
+        let stamp = self.stamp();
+        *self.write() = State { opened: true, spoilt: true, verified: true, stamp, ..State::default() };
+    }
+
+    fn stamp(&self) -> Option<SystemTime> {
+        self.folder.as_deref().and_then(stamp)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_at(&self, journals: &[(Workspace, u64)]) -> bool {
+        journals.iter().all(|(workspace, head)| {
+            self.places.get(workspace).map_or(0, |place| place.sequence) >= *head
+        })
+    }
+
+    /// Takes in what changed in one workspace.
+    fn take(&mut self, workspace: &Workspace, changes: Vec<Change>) {
+        let Some(last) = changes.last() else { return };
+        let place = Place::of(last);
+        let mut seen = BTreeSet::new();
+        // Each memory comes as it is now, however often it changed: the last time tells all.
+        for change in changes.into_iter().rev() {
+            let Ok(id) = change.subject.parse::<MemoryId>() else { continue };
+            if !seen.insert(id) {
+                continue;
+            }
+            let known = self.catalog.number(workspace.as_str(), id);
+            match change.memory {
+                Some(memory) => {
+                    let fresh = known.is_none_or(|number| {
+                        self.catalog.entry(number).facts.sequence < change.sequence
+                    });
+                    if fresh {
+                        let tail = Tail::of(&memory, change.sequence);
+                        let number = self.catalog.put(tail.described.clone(), true);
+                        self.tail.insert(number, Arc::new(tail));
+                    }
+                }
+                None => self.remove(workspace, id, change.sequence),
+            }
+        }
+        self.places.insert(workspace.clone(), place);
+    }
+
+    fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
+        let Some(number) = self.catalog.remove(workspace.as_str(), id) else { return };
+        self.tail.remove(&number);
+        let entry = self.catalog.entry(number);
+        let gone = Described {
+            class: self.catalog.class(entry).clone(),
+            facts: entry.facts.clone(),
+            session: None,
+            topics: Vec::new(),
+        };
+        self.removed.push((gone, sequence));
+    }
+
+    /// Goes on to the last generation: what it has, the tail has no more.
+    fn reload(&mut self, folder: &Path) -> Result<()> {
+        let Self { catalog, generation, tail, removed, .. } = self;
+        match generation {
+            Some(generation) => guarded(|| generation.reload(catalog))?,
+            None => *generation = guarded(|| Generation::open(&folder.join(WORDS), catalog))?,
+        }
+        tail.retain(|number, _| catalog.entry(*number).in_tail);
+        let places = generation.as_ref().map(|it| &it.places);
+        removed.retain(|(gone, sequence)| {
+            let place = places.and_then(|places| places.get(&gone.class.reach.workspace));
+            place.is_none_or(|place| place.sequence < *sequence)
+        });
+        catalog.settle();
+        Ok(())
+    }
+}
+
+/// The folder of the words, inside that of the index.
+const WORDS: &str = "words";
+
+/// When the last generation was written.
+fn stamp(folder: &Path) -> Option<SystemTime> {
+    std::fs::metadata(folder.join(WORDS).join("meta.json")).and_then(|file| file.modified()).ok()
+}
+
+/// The right to write the index, for as long as the file is open; none while another has it.
+fn lease(folder: &Path) -> Result<Option<File>> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let path = folder.join("lease");
+    let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(unwritable(&path, &error)),
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    let message = format!("the search index cannot be written at {}: {error}", path.display());
+    Error::new(ErrorKind::Unavailable, message)
+        .hint("Look at the folder's permissions and its disk. Memories are kept all the same.")
+}
+
+fn held_elsewhere() -> Error {
+    Error::conflict("another process writes the search index of this home")
+        .hint("It follows the journal by itself. Stop that process to build the index anew.")
+}
+
+/// Runs what reads or writes the generation's files; what a damaged file makes of it is an error.
+fn guarded<T>(act: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(text::damaged()))
+}

@@ -1,0 +1,360 @@
+//! The search index over a store: at any stage it finds what the journal says and the rule allows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use commonbook::access::Sight;
+use commonbook::agent::Agent;
+use commonbook::error::Result;
+use commonbook::event::{EventKind, NewEvent};
+use commonbook::id::{CountingIds, MemoryId};
+use commonbook::index::Index;
+use commonbook::memory::{Importance, Memory, MemoryType, Sharing};
+use commonbook::search::{Found, Question, Within};
+use commonbook::store::{Store, Transaction};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::{Fresh, caller, keep, memory, now, with_texts};
+
+const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "legacy"];
+const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
+const TEXTS: [&str; 4] = ["the heron nests", "Herons, herons!", "a kettle of tea", "tea with a heron"];
+
+fn sight() -> Sight {
+    Sight::of(&caller("ann", "x"))
+}
+
+fn question(text: &str) -> Question {
+    Question {
+        text: text.to_owned(),
+        phrases: Vec::new(),
+        excluded: Vec::new(),
+        user: None,
+        within: Within::default(),
+        now: now(),
+    }
+}
+
+/// The index of a folder as a process has it that has just started.
+fn started(folder: &Path) -> Index {
+    Index::in_folder(folder.to_owned())
+}
+
+fn ids(found: &Found) -> Vec<MemoryId> {
+    found.ranked.iter().map(|hit| hit.id).collect()
+}
+
+/// Changes a memory as the verbs do, with its event.
+fn change(tx: &mut dyn Transaction, before: &Memory, after: &Memory) -> Result<()> {
+    tx.append_event(&NewEvent::of(EventKind::MemoryUpdated, after, &after.owner, now()))?;
+    tx.replace_memory(before, after)
+}
+
+fn purge(tx: &mut dyn Transaction, memory: &Memory) -> Result<()> {
+    tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, &memory.owner, now()))?;
+    tx.purge_memory(memory)
+}
+
+pub(crate) fn a_search_finds_what_was_kept_one_call_earlier_in_any_process(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (here, there) = (fresh.open(), fresh.open());
+    let (writer, reader) = (started(home.path()), started(home.path()));
+    for number in 0..60 {
+        let text = format!("The herons nested by river{number}");
+        let kept = memory(&commonbook::id::RandomIds::default(), "ann", "x", &text);
+        let id = kept.id;
+        here.write(move |tx| keep(tx, &kept)).unwrap();
+        for index in [&reader, &writer] {
+            let found = index.search(&*there, &sight(), &question(&format!("river{number}"))).unwrap();
+            assert_eq!((ids(&found), found.total), (vec![id], 1), "river{number}");
+        }
+        if number % 7 == 0 {
+            assert!(writer.follow(&*here, |_| ()).unwrap().is_some());
+            assert!(reader.follow(&*there, |_| ()).unwrap().is_none(), "two hold the lease");
+        }
+    }
+    assert_eq!(reader.search(&*there, &sight(), &question("nesting")).unwrap().total, 60);
+}
+
+pub(crate) fn a_search_finds_new_words_and_forgets_old_ones(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, index) = (fresh.open(), started(home.path()));
+    let first = with_texts(&*store, &["tea"]).remove(0);
+    index.follow(&*store, |_| ()).unwrap();
+    let second = Memory { text: "coffee".into(), revision: 2, ..first.clone() };
+    store.write(move |tx| change(tx, &first, &second)).unwrap();
+    for stage in ["in the tail", "written out"] {
+        let count = |word| index.search(&*store, &sight(), &question(word)).unwrap().total;
+        assert_eq!((count("coffee"), count("tea")), (1, 0), "{stage}");
+        index.follow(&*store, |_| ()).unwrap();
+    }
+}
+
+/// What a process does: it keeps a memory, changes one in some way, or writes the index out.
+#[derive(Debug, Clone)]
+enum Step {
+    Keep { owner: usize, user: usize, workspace: usize, text: usize, private: bool },
+    Change(usize, Fate),
+    Follow,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Reworded,
+    Superseded,
+    Deleted,
+    Published,
+    Hidden,
+    Purged,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let kept = (0..4_usize, 0..3_usize, 0..3_usize, 0..4_usize, any::<bool>());
+    let kept = kept.prop_map(|(owner, user, workspace, text, private)| Step::Keep {
+        owner,
+        user,
+        workspace,
+        text,
+        private,
+    });
+    let fates = vec![
+        Fate::Reworded,
+        Fate::Superseded,
+        Fate::Deleted,
+        Fate::Published,
+        Fate::Hidden,
+        Fate::Purged,
+    ];
+    let changed = (0..20_usize, prop::sample::select(fates));
+    let changed = changed.prop_map(|(which, fate)| Step::Change(which, fate));
+    prop::collection::vec(prop_oneof![5 => kept, 3 => changed, 1 => Just(Step::Follow)], 1..24)
+}
+
+/// The memories of one run, as they stand, in workspaces that no other run uses.
+struct Run<'r> {
+    store: &'r dyn Store,
+    number: usize,
+    ids: CountingIds,
+    kept: Vec<Memory>,
+}
+
+impl Run<'_> {
+    fn workspace(&self, which: usize) -> String {
+        format!("{}{}", ["x", "global", "y"][which], self.number)
+    }
+
+    fn take(&mut self, step: &Step) {
+        match step {
+            Step::Keep { owner, user, workspace, text, private } => {
+                let mut new = memory(&self.ids, "ann", &self.workspace(*workspace), TEXTS[*text]);
+                new.owner = Agent::named(AGENTS[*owner]).unwrap();
+                new.user_id = USERS[*user].map(str::to_owned);
+                new.sharing = if *private { Sharing::Private } else { Sharing::Shared };
+                new.importance = Importance::ALL[(owner + text) % 4];
+                new.topics = vec![["Birds", "drinks"][text % 2].to_owned()];
+                new.session = Some(format!("s{}", workspace % 2));
+                if *text == 0 {
+                    new.memory_type = MemoryType::try_from("decision".to_owned()).unwrap();
+                }
+                self.kept.push(new.clone());
+                self.store.write(move |tx| keep(tx, &new)).unwrap();
+            }
+            Step::Change(which, fate) if !self.kept.is_empty() => {
+                self.change(which % self.kept.len(), *fate);
+            }
+            Step::Change(..) | Step::Follow => {}
+        }
+    }
+
+    fn change(&mut self, which: usize, fate: Fate) {
+        let before = self.kept[which].clone();
+        let mut after = Memory { revision: before.revision + 1, ..before.clone() };
+        match fate {
+            Fate::Reworded => after.text = "a heron of another feather".into(),
+            Fate::Superseded => after.superseded_by = Some(before.id),
+            Fate::Deleted => after.deleted_at = Some(now()),
+            Fate::Published => after.sharing = Sharing::Shared,
+            Fate::Hidden => after.sharing = Sharing::Private,
+            Fate::Purged => {
+                self.kept.remove(which);
+                return self.store.write(move |tx| purge(tx, &before)).unwrap();
+            }
+        }
+        self.kept[which] = after.clone();
+        self.store.write(move |tx| change(tx, &before, &after)).unwrap();
+    }
+}
+
+/// The same bounds twice: as the index is asked, and as they are meant.
+type Meant = (Within, fn(&Memory) -> bool);
+
+fn bounds() -> Vec<Meant> {
+    let of = Within::default;
+    let current = Memory::is_current;
+    vec![
+        (of(), current),
+        (Within { owner: Some("ann/child".into()), ..of() }, |m| {
+            m.is_current() && m.owner.as_str() == "ann/child"
+        }),
+        (Within { memory_type: Some("decision".into()), ..of() }, |m| {
+            m.is_current() && m.memory_type.as_str() == "decision"
+        }),
+        (Within { topics: vec!["BIRDS".into()], ..of() }, |m| {
+            m.is_current() && m.topics == ["Birds"]
+        }),
+        (Within { topics: vec!["fish".into()], ..of() }, |_| false),
+        (Within { importance: Some(Importance::High), ..of() }, |m| {
+            m.is_current() && m.importance >= Importance::High
+        }),
+        (Within { session: Some("s1".into()), ..of() }, |m| {
+            m.is_current() && m.session.as_deref() == Some("s1")
+        }),
+        (Within { superseded: true, ..of() }, |m| m.deleted_at.is_none()),
+        (Within { archived: true, ..of() }, |m| m.superseded_by.is_none()),
+        (Within { since: Some(now()), until: Some(now()), ..of() }, current),
+        (Within { until: Some(now() - jiff::SignedDuration::from_secs(1)), ..of() }, |_| false),
+    ]
+}
+
+pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let store = fresh.open();
+    let (writer, reader) = (started(home.path()), started(home.path()));
+    let mut runner = TestRunner::new(Config { cases: 32, ..Config::default() });
+    let number = std::cell::Cell::new(0);
+    let cases = (steps(), 0..4_usize, 0..3_usize);
+    runner
+        .run(&cases, |(steps, agent, user)| {
+            number.set(number.get() + 1);
+            let mut run = Run {
+                store: &*store,
+                number: number.get(),
+                ids: CountingIds::default(),
+                kept: Vec::new(),
+            };
+            for step in &steps {
+                run.take(step);
+                if matches!(step, Step::Follow) {
+                    writer.follow(&*store, |_| ()).unwrap();
+                }
+            }
+            let mut sight = Sight::of(&caller(AGENTS[agent], &run.workspace(0)));
+            sight.workspaces.push(run.workspace(1).parse().unwrap());
+            sight.user = USERS[user].map(str::to_owned);
+            let bare = Index::in_memory();
+            for (within, meant) in bounds() {
+                let having = |m: &&Memory| m.text.to_lowercase().contains("heron");
+                let seen = run.kept.iter().filter(|m| sight.sees(m) && meant(m) && having(m));
+                let expected: BTreeSet<MemoryId> = seen.map(|memory| memory.id).collect();
+                let asked = Question { within, ..question("heron") };
+                let found = bare.search(&*store, &sight, &asked).unwrap();
+                assert_eq!(ids(&found).into_iter().collect::<BTreeSet<_>>(), expected);
+                assert_eq!(found.total, expected.len() as u64);
+                for index in [&writer, &reader] {
+                    assert_eq!(index.search(&*store, &sight, &asked).unwrap(), found);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { all.append(&mut files(&path)) } else { all.push(path) }
+    }
+    all.sort();
+    all
+}
+
+pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fresh) {
+    let (home, spare) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = fresh.open();
+    let texts: Vec<String> = (0..300).map(|n| format!("heron {n} {}", "tea ".repeat(n % 5))).collect();
+    with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let whole = spare.path().join("whole");
+    started(&whole).follow(&*store, |_| ()).unwrap();
+    let look = |index: &Index| index.search(&*store, &sight(), &question("heron tea")).unwrap();
+    let expected = look(&started(&whole));
+    assert_eq!(expected.total, 300);
+    let spoil: [fn(&Path); 3] = [
+        |path| fs::write(path, "").unwrap(),
+        |path| {
+            let bytes = fs::read(path).unwrap();
+            fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+        },
+        |path| fs::remove_file(path).unwrap(),
+    ];
+    let names: Vec<PathBuf> =
+        files(&whole).iter().map(|path| path.strip_prefix(&whole).unwrap().to_owned()).collect();
+    assert!(names.len() > 5, "{names:?}");
+    for (case, name) in names.iter().enumerate() {
+        for (way, spoil) in spoil.iter().enumerate() {
+            let folder = home.path().join(format!("{case}-{way}"));
+            for file in &names {
+                fs::create_dir_all(folder.join(file).parent().unwrap()).unwrap();
+                fs::copy(whole.join(file), folder.join(file)).unwrap();
+            }
+            spoil(&folder.join(name));
+            let index = started(&folder);
+            assert_eq!(look(&index), expected, "{} way {way}", name.display());
+            assert!(index.follow(&*store, |_| ()).unwrap().is_some());
+            assert_eq!(look(&index), expected, "{} way {way}, followed", name.display());
+            drop(index);
+            assert_eq!(look(&started(&folder)), expected, "{} way {way}, mended", name.display());
+        }
+    }
+}
+
+pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let index = started(home.path());
+    {
+        // The journal of another store, as a copy that was put back would have it.
+        let other = tempfile::tempdir().unwrap();
+        let path = other.path().join("commonbook.db");
+        let before = commonbook::store::sqlite::SqliteStore::open(&path).unwrap();
+        let ids = commonbook::id::RandomIds::default();
+        let kept = memory(&ids, "ann", "x", "a heron of another time");
+        (&*before as &dyn Store).write(move |tx| keep(tx, &kept)).unwrap();
+        index.follow(&*before, |_| ()).unwrap();
+    }
+    drop(index);
+    let store = fresh.open();
+    with_texts(&*store, &["the kettle", "tea"]);
+    let index = started(home.path());
+    for stage in ["found out", "built anew"] {
+        let total = |word| index.search(&*store, &sight(), &question(word)).unwrap().total;
+        assert_eq!((total("heron"), total("kettle"), total("tea")), (0, 1, 1), "{stage}");
+        index.follow(&*store, |_| ()).unwrap();
+    }
+}
+
+pub(crate) fn what_was_purged_leaves_the_files_of_the_index(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, index) = (fresh.open(), started(home.path()));
+    let filler: Vec<String> = (0..300).map(|n| format!("memory {n} about the weather")).collect();
+    with_texts(&*store, &filler.iter().map(String::as_str).collect::<Vec<_>>());
+    let ids = commonbook::id::RandomIds::default();
+    let mut kept = memory(&ids, "ann", "x", "zanzibarian whisper");
+    // Words stand letter by letter in a tree; the name of a session can be seen with the bare eye.
+    kept.session = Some("zanzibar".into());
+    let given = kept.clone();
+    store.write(move |tx| keep(tx, &given)).unwrap();
+    index.follow(&*store, |_| ()).unwrap();
+    let in_a_file = || {
+        files(home.path()).iter().any(|path| {
+            let bytes = fs::read(path).unwrap();
+            bytes.windows(8).any(|window| window == b"zanzibar")
+        })
+    };
+    assert!(in_a_file());
+    store.write(move |tx| purge(tx, &kept)).unwrap();
+    index.follow(&*store, |_| ()).unwrap();
+    assert!(!in_a_file());
+    assert_eq!(index.search(&*store, &sight(), &question("whisper")).unwrap().total, 0);
+}
