@@ -61,6 +61,15 @@ fn text_comes_from_standard_input_and_must_be_utf8() {
     assert!(error["message"].as_str().unwrap().contains("not UTF-8 from byte 4"), "{error}");
 }
 
+#[test]
+fn numbers_come_back_to_the_last_digit() {
+    let home = Home::new();
+    let numbers = r#"{"n":[12.783279292603929,11.667275081737445,1e+300,-7]}"#;
+    home.run(&["save", "Numbers", "--metadata", numbers]);
+    let listed = json_of(&home.run(&["list", "--json"]).stdout);
+    assert_eq!(listed["items"][0]["metadata"].to_string(), numbers);
+}
+
 #[cfg(unix)]
 #[test]
 fn arguments_must_be_utf8() {
