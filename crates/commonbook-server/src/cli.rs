@@ -6,16 +6,18 @@ mod import;
 mod show;
 
 use std::io::Read;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::caller::{Caller, Door};
 use commonbook::error::{Error, Result};
 use commonbook::{Commonbook, limits};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::call::Call;
 use crate::caller::{Heard, caller};
 use crate::config::Config;
+use crate::local::{self, Asked, CarryOut, Server};
 use crate::output;
 
 pub(crate) use doctor::Doctor;
@@ -171,6 +173,15 @@ pub(crate) fn run(
     Some(verb.run(matches, config, open))
 }
 
+/// Carries out the verbs as commands for other processes.
+pub(crate) fn carry_out(book: Commonbook) -> Arc<CarryOut> {
+    let verbs = verbs();
+    Arc::new(move |asked: Asked| {
+        let verb = verbs.iter().find(|verb| verb.name == asked.verb)?;
+        Some(verb.carry_out(&book, &asked.caller, asked.request))
+    })
+}
+
 impl Verb {
     fn run(
         &self,
@@ -180,31 +191,65 @@ impl Verb {
     ) -> Result<()> {
         let mut caller = who(matches, config)?;
         let mut pairs = self.pairs(matches)?;
-        let asks = |field: &str| self.call.fields().any(|(name, _)| name == field);
-        if !asks("session") {
+        if !self.asks("session") {
             let session = matches.get_one::<String>("session").map(String::as_str);
             caller = caller.in_session(session)?;
         }
         let named = matches.contains_id("workspace") || config.workspace.is_some();
-        if asks("scope") && !named && !matches.contains_id("scope") {
+        if self.asks("scope") && !named && !matches.contains_id("scope") {
             pairs.push(("scope".to_owned(), "nearest".to_owned()));
         }
         let mut request = self.call.typed(pairs);
         if self.name == "batch" {
             request.insert("memories".to_owned(), listed(matches)?);
         }
-        let book = open()?;
-        if let Some(Value::String(id)) = request.get("id") {
-            let id = book.memory_id(&caller, id)?;
-            request.insert("id".to_owned(), id.to_string().into());
-        }
-        let answer = self.call.run(&book, &caller, request.into())?;
+        let asked = Asked { verb: self.name.to_owned(), caller, request };
+        let answer = self.answer(asked, Server::near(config), open)?;
         if matches.get_flag("json") {
             output::json(&answer);
         } else {
             (self.show)(&answer);
         }
         Ok(())
+    }
+
+    /// Whether the request has this field.
+    fn asks(&self, field: &str) -> bool {
+        self.call.fields().any(|(name, _)| name == field)
+    }
+
+    /// What the server answers, else the store that is opened here.
+    fn answer(
+        &self,
+        mut asked: Asked,
+        server: Option<Server>,
+        open: impl FnOnce() -> Result<Commonbook>,
+    ) -> Result<Value> {
+        if let Some(server) = server {
+            // A write whose answer is lost is repeated here under the same key, and so done once.
+            if self.asks("idempotency_key") {
+                let key = asked.request.entry("idempotency_key");
+                key.or_insert_with(|| local::key().into());
+            }
+            if let Some(told) = server.ask(&asked) {
+                return told;
+            }
+        }
+        self.carry_out(&open()?, &asked.caller, asked.request)
+    }
+
+    /// Carries the verb out; the id of its memory may be shortened.
+    fn carry_out(
+        &self,
+        book: &Commonbook,
+        caller: &Caller,
+        mut request: Map<String, Value>,
+    ) -> Result<Value> {
+        if let Some(Value::String(id)) = request.get("id") {
+            let id = book.memory_id(caller, id)?;
+            request.insert("id".to_owned(), id.to_string().into());
+        }
+        self.call.run(book, caller, request.into())
     }
 
     /// The given fields, as text.

@@ -7,6 +7,7 @@ mod child;
 mod cli;
 mod config;
 mod demo;
+mod local;
 mod mcp;
 mod output;
 mod rest;

@@ -18,7 +18,9 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::call::blocking;
+use crate::cli;
 use crate::config::Config;
+use crate::local::Listener;
 use crate::mcp::{self, McpDoor, Tools};
 use crate::output;
 use crate::rest::{self, RequestId, failure};
@@ -58,10 +60,13 @@ impl Serve {
                 .because(error)
         })?;
         let address = listener.local_addr().unwrap_or(address);
+        let stopping = stopping();
         tokio::spawn(sweep_hourly(book.clone()));
+        let local = Listener::open(&config, cli::carry_out(book.clone()));
         output::line(&format!("Commonbook listens on http://{address}"));
+        let served = router(book.clone(), config, self.tools, stopping);
         tokio::select! {
-            served = serve_on(listener, router(book.clone(), config, self.tools)) => served,
+            served = serve_on(listener, local, served) => served,
             error = damage(book) => Err(error),
         }
     }
@@ -73,8 +78,12 @@ struct Served {
     stopping: CancellationToken,
 }
 
-fn router(book: Commonbook, config: Arc<Config>, tools: Tools) -> Served {
-    let stopping = CancellationToken::new();
+fn router(
+    book: Commonbook,
+    config: Arc<Config>,
+    tools: Tools,
+    stopping: CancellationToken,
+) -> Served {
     let door = McpDoor::new(book.clone(), Arc::clone(&config), tools);
     let router = rest::router(book, config)
         .nest_service("/mcp", mcp::service(door, stopping.clone()))
@@ -83,23 +92,23 @@ fn router(book: Commonbook, config: Arc<Config>, tools: Tools) -> Served {
     Served { router, stopping }
 }
 
-async fn serve_on(listener: TcpListener, served: Served) -> Result<()> {
+async fn serve_on(listener: TcpListener, local: Option<Listener>, served: Served) -> Result<()> {
     let Served { router, stopping } = served;
-    let signal = {
-        let stopping = stopping.clone();
-        async move {
-            told_to_stop().await;
-            tracing::info!("stopping: finishing what was begun");
-            stopping.cancel();
+    let signal = stopping.clone().cancelled_owned();
+    let http = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
+    let commands = async {
+        if let Some(local) = local {
+            local.serve(stopping.clone()).await;
         }
+        Ok(())
     };
-    let serving = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
+    let serving = async { tokio::try_join!(http, commands) };
     let too_late = async {
         stopping.cancelled().await;
         tokio::time::sleep(Duration::from_secs(limits::SHUTDOWN_SECONDS)).await;
     };
     tokio::select! {
-        served = serving => served.map_err(|error| {
+        served = serving => served.map(drop).map_err(|error| {
             Error::new(ErrorKind::Unavailable, "the server broke off").because(error)
         }),
         () = too_late => {
@@ -109,23 +118,36 @@ async fn serve_on(listener: TcpListener, served: Served) -> Result<()> {
     }
 }
 
-/// Waits for Ctrl-C or SIGTERM.
-pub(crate) async fn told_to_stop() {
-    let interrupt = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
+/// What is cancelled when the program is told to stop, which it listens for from now on.
+fn stopping() -> CancellationToken {
+    let (stopping, told) = (CancellationToken::new(), told_to_stop());
+    let cancelled = stopping.clone();
+    tokio::spawn(async move {
+        told.await;
+        tracing::info!("stopping: finishing what was begun");
+        cancelled.cancel();
+    });
+    stopping
+}
+
+/// Waits for Ctrl-C or SIGTERM; on Unix it hears them from the call on, not from the first wait.
+pub(crate) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
+    let signals = {
+        use tokio::signal::unix::{SignalKind, signal};
+        [SignalKind::interrupt(), SignalKind::terminate()].map(signal)
     };
     #[cfg(not(unix))]
-    let terminate = std::future::pending::<()>();
-    tokio::select! { () = interrupt => {}, () = terminate => {} }
+    let signals = [tokio::signal::windows::ctrl_c()];
+    async move {
+        let mut told = tokio::task::JoinSet::new();
+        for mut signal in signals.into_iter().flatten() {
+            told.spawn(async move { signal.recv().await });
+        }
+        if told.join_next().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 /// Looks the store through while it is served, and ends with what is wrong with it: what a damaged

@@ -64,6 +64,10 @@ fn the_same_story_through_every_door_leaves_equal_rows_and_events() {
     insta::assert_json_snapshot!("story", told);
 
     let home = Home::new();
+    let _server = Server::start(&home);
+    pretty_assert(&story(&Cli(&home)), &told, "the command line beside a server");
+
+    let home = Home::new();
     let server = Server::start(&home);
     pretty_assert(&story(&server), &told, "REST");
 

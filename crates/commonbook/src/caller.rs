@@ -23,7 +23,7 @@ pub enum Door {
 }
 
 /// Who is behind the present request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
     /// The agent that speaks.
     pub agent: Agent,

@@ -213,3 +213,18 @@ pub struct ErrorDetail {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
+
+impl From<ErrorDetail> for Error {
+    /// The error that another process told; what lies beneath it stayed there.
+    fn from(told: ErrorDetail) -> Self {
+        let mismatch = told.owner.zip(told.caller);
+        Self {
+            kind: told.kind,
+            message: told.message,
+            hint: told.hint,
+            field: told.field,
+            mismatch: mismatch.map(|(owner, caller)| Box::new(OwnershipMismatch { owner, caller })),
+            cause: None,
+        }
+    }
+}

@@ -5,6 +5,9 @@
 #[path = "../world/mod.rs"]
 mod world;
 
+#[cfg(unix)]
+mod local;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

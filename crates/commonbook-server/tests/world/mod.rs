@@ -76,7 +76,13 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(home: &Home) -> Self {
-        let mut command = home.program(&["serve", "--port", "0", "--tools", "full"]);
+        Self::of(home, &[])
+    }
+
+    /// A server that is started with these arguments too.
+    pub(crate) fn of(home: &Home, arguments: &[&str]) -> Self {
+        let own = ["serve", "--port", "0", "--tools", "full"];
+        let mut command = home.program(&[&own, arguments].concat());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

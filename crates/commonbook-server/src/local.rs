@@ -1,0 +1,47 @@
+//! The socket in the home folder: the commands of other processes, carried out by a running server.
+//!
+//! It decides nothing. A command that finds no server of this very program on this very store opens
+//! the store itself, as if there were no socket.
+
+use commonbook::caller::Caller;
+use commonbook::clock::{Clock, SystemClock};
+use commonbook::error::Result;
+use commonbook::id::{Id, RandomIds, RequestKind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+#[cfg(unix)]
+mod ask;
+#[cfg(unix)]
+mod listen;
+#[cfg(unix)]
+mod wire;
+
+#[cfg(not(unix))]
+mod absent;
+
+#[cfg(not(unix))]
+pub(crate) use absent::{Listener, Server};
+#[cfg(unix)]
+pub(crate) use ask::Server;
+#[cfg(unix)]
+pub(crate) use listen::Listener;
+
+/// What a command asks for. The caller travels whole: the process that asks has heard it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    /// The name of the command.
+    pub(crate) verb: String,
+    /// Who calls.
+    pub(crate) caller: Caller,
+    /// The fields of the request.
+    pub(crate) request: Map<String, Value>,
+}
+
+/// Carries out what is asked; nothing for a command that there is not.
+pub(crate) type CarryOut = dyn Fn(Asked) -> Option<Result<Value>> + Send + Sync;
+
+/// A new idempotency key, for a write that may have to be sent twice.
+pub(crate) fn key() -> String {
+    Id::<RequestKind>::new(&RandomIds::default(), SystemClock.now()).to_string()
+}

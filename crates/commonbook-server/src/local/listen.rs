@@ -1,0 +1,192 @@
+//! Listening on the socket, and answering what is asked there, until the server stops.
+
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use commonbook::error::{ErrorKind, Result};
+use commonbook::limits;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::wire::{Greeting, Told, place};
+use super::{Asked, CarryOut};
+use crate::call::blocking;
+use crate::config::Config;
+
+/// How long a client may take over its request, and over taking the answer.
+const PATIENCE: Duration = Duration::from_secs(limits::REQUEST_SECONDS);
+
+/// The socket of this home, which this server answers on.
+pub(crate) struct Listener {
+    listener: UnixListener,
+    kept: Kept,
+    greeting: Arc<[u8]>,
+    carry_out: Arc<CarryOut>,
+}
+
+/// The socket's file; dropping it removes the file, if it is still ours.
+struct Kept {
+    path: PathBuf,
+    made: (u64, u64),
+    /// Held for as long as this server lives, by which another knows that it does.
+    _lock: File,
+}
+
+impl Listener {
+    /// Listens on the socket of this home. Where that cannot be, or another server does so
+    /// already, the log says it, and every command opens the store itself.
+    pub(crate) fn open(config: &Config, carry_out: Arc<CarryOut>) -> Option<Self> {
+        match Self::bound(config, carry_out) {
+            Ok(listener) => Some(listener),
+            Err(error) => {
+                tracing::info!(%error, "not on the socket: commands open the store themselves");
+                None
+            }
+        }
+    }
+
+    fn bound(config: &Config, carry_out: Arc<CarryOut>) -> io::Result<Self> {
+        let unknown = || io::Error::other("this program, or its store, cannot be found");
+        let (place, greeting) = place(config).zip(Greeting::of(config)).ok_or_else(unknown)?;
+        let greeting = serde_json::to_string(&greeting)? + "\n";
+        let (listener, kept) = bound(&place)?;
+        Ok(Self { listener, kept, greeting: greeting.into_bytes().into(), carry_out })
+    }
+
+    /// Answers until the server is stopping; then finishes what was begun.
+    pub(crate) async fn serve(self, stopping: CancellationToken) {
+        let Self { listener, kept, greeting, carry_out } = self;
+        let mut clients = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                () = stopping.cancelled() => break,
+                Some(_) = clients.join_next() => continue,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((client, _)) => {
+                    let (greeting, carry_out) = (Arc::clone(&greeting), Arc::clone(&carry_out));
+                    let stopping = stopping.clone();
+                    clients.spawn(async move {
+                        let served = serve(client, &greeting, carry_out, &stopping).await;
+                        if let Err(error) = served {
+                            tracing::debug!(%error, "a command on the socket broke off");
+                        }
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the socket cannot take a connection now");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            }
+        }
+        // First the name, so that whoever comes now opens the store itself.
+        drop(kept);
+        drop(listener);
+        while clients.join_next().await.is_some() {}
+    }
+}
+
+/// Greets one client, takes its request and answers it. What cannot be understood is not answered.
+async fn serve(
+    mut client: UnixStream,
+    greeting: &[u8],
+    carry_out: Arc<CarryOut>,
+    stopping: &CancellationToken,
+) -> io::Result<()> {
+    let line = tokio::select! {
+        () = stopping.cancelled() => return Ok(()),
+        line = timeout(PATIENCE, request(&mut client, greeting)) => line??,
+    };
+    let told = match blocking(move || carried_out(&line, &*carry_out)).await {
+        Ok(Some(answer)) => Told::Answer(answer),
+        Ok(None) => return Ok(()),
+        Err(error) => {
+            let cause = error.cause.as_ref().map(tracing::field::display);
+            match error.kind {
+                ErrorKind::Internal => tracing::error!(%error, cause, "failed"),
+                ErrorKind::Unavailable => tracing::warn!(%error, cause, "failed"),
+                _ => tracing::debug!(%error, cause, "refused"),
+            }
+            Told::Error(error.body(None).error)
+        }
+    };
+    let mut line = serde_json::to_vec(&told)?;
+    line.push(b'\n');
+    timeout(PATIENCE, client.write_all(&line)).await?
+}
+
+/// Greets, and reads the line that is asked.
+async fn request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>> {
+    client.write_all(greeting).await?;
+    let mut line = Vec::new();
+    let mut bounded = BufReader::new(client).take(limits::BODY_BYTES as u64);
+    bounded.read_until(b'\n', &mut line).await?;
+    Ok(line)
+}
+
+/// What the verb answers; nothing for a line that was cut off, is too long, or asks for no verb.
+fn carried_out(line: &[u8], carry_out: &CarryOut) -> Result<Option<Value>> {
+    let whole = line.strip_suffix(b"\n").unwrap_or_default();
+    match serde_json::from_slice::<Asked>(whole) {
+        Ok(asked) => carry_out(asked).transpose(),
+        Err(error) => {
+            tracing::debug!(%error, "a request on the socket was not understood");
+            Ok(None)
+        }
+    }
+}
+
+/// Makes the socket. A killed server's is replaced; that of one which lives is left alone.
+fn bound(place: &Path) -> io::Result<(UnixListener, Kept)> {
+    let home = place.parent().unwrap_or(place);
+    let lock = locked(&home.join("server.lock"))?;
+    if fs::symlink_metadata(place).is_ok_and(|found| !found.file_type().is_socket()) {
+        return Err(io::Error::other("what is there is no socket, and was left as it is"));
+    }
+    // It is made where nobody else can come, and gets its name when its mode is set. The folder's
+    // name is short, for a socket's path may have 107 bytes: this one is shorter than the last.
+    let folder = tempfile::Builder::new()
+        .prefix(".s")
+        .rand_bytes(6)
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(home)?;
+    let made = folder.path().join("s");
+    let listener = UnixListener::bind(&made)?;
+    fs::set_permissions(&made, Permissions::from_mode(0o600))?;
+    let kept = Kept { path: place.to_owned(), made: inode(&made)?, _lock: lock };
+    fs::rename(&made, place)?;
+    Ok((listener, kept))
+}
+
+/// The lock that a server holds while it lives.
+fn locked(path: &Path) -> io::Result<File> {
+    let file =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("another server answers there")),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn inode(path: &Path) -> io::Result<(u64, u64)> {
+    fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if inode(&self.path).is_ok_and(|found| found == self.made) {
+            // Should it stay, the next server replaces it.
+            drop(fs::remove_file(&self.path));
+        }
+    }
+}
