@@ -3,6 +3,7 @@
 mod doctor;
 mod export;
 mod import;
+mod reindex;
 mod show;
 
 use std::io::Read;
@@ -18,11 +19,12 @@ use crate::call::Call;
 use crate::caller::{Heard, caller};
 use crate::config::Config;
 use crate::local::{self, Asked, CarryOut, Server};
-use crate::output;
+use crate::{follow, output};
 
 pub(crate) use doctor::Doctor;
 pub(crate) use export::Export;
 pub(crate) use import::Import;
+pub(crate) use reindex::Reindex;
 
 /// A verb as a command.
 struct Verb {
@@ -235,7 +237,11 @@ impl Verb {
                 return told;
             }
         }
-        self.carry_out(&open()?, &asked.caller, asked.request)
+        let book = open()?;
+        if self.asks("scope") {
+            follow::catch_up(&book)?;
+        }
+        self.carry_out(&book, &asked.caller, asked.request)
     }
 
     /// Carries the verb out; the id of its memory may be shortened.

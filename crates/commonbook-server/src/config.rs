@@ -16,10 +16,25 @@ pub(crate) struct Config {
     pub(crate) workspace: Option<String>,
     /// `COMMONBOOK_USER_ID`: the user that the caller works for.
     pub(crate) user: Option<String>,
+    /// `COMMONBOOK_EMBEDDER`: what turns texts into vectors: `bundled`, the default, `off`, the path
+    /// of a model's directory, or `http(s)://HOST:PORT#MODEL`.
+    pub(crate) embedder: Option<String>,
+    /// `COMMONBOOK_EMBEDDER_KEY`: the key that an embedding endpoint asks for.
+    pub(crate) embedder_key: Option<Secret>,
     /// `COMMONBOOK_LOG`: what is logged, as `tracing` filters (`info`, `commonbook=debug`).
     pub(crate) log: Option<String>,
     /// The folder that the program was started in.
     pub(crate) folder: Option<PathBuf>,
+}
+
+/// A text that no log shows.
+#[derive(Clone)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
@@ -35,6 +50,8 @@ impl Config {
             agent: text("COMMONBOOK_AGENT_ID"),
             workspace: text("COMMONBOOK_WORKSPACE"),
             user: text("COMMONBOOK_USER_ID"),
+            embedder: text("COMMONBOOK_EMBEDDER"),
+            embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(Secret),
             log: text("COMMONBOOK_LOG"),
             folder: std::env::current_dir().ok(),
         }

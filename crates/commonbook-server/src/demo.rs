@@ -1,6 +1,7 @@
 //! `demo`: the story of two agents, told by real calls through the real doors, in a home of its own.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use commonbook::error::{Error, ErrorKind, Result};
 use rmcp::ServiceExt;
@@ -14,6 +15,9 @@ use crate::output::line;
 const WORKSPACE: &str = "demo";
 const CLAUDE: &str = "claude-code";
 const GEMINI: &str = "gemini-cli";
+
+/// How long the story waits for the model to be loaded and two texts to be embedded.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Shows two agents remembering things for each other.
 #[derive(Debug, clap::Args)]
@@ -33,6 +37,7 @@ impl Demo {
         second_agent_finds(&server, &id)?;
         second_agent_is_refused(&server, &id)?;
         second_agent_saves_its_own(&server)?;
+        a_question_in_other_words(&server, &id)?;
         journal_shows_both(&server)?;
         a_person_looks(home.path())?;
 
@@ -143,8 +148,32 @@ fn second_agent_saves_its_own(server: &Server) -> Result<()> {
     Ok(())
 }
 
+/// Asks for what the memory says in other words, as soon as its vector is there.
+fn a_question_in_other_words(server: &Server, id: &str) -> Result<()> {
+    step(5, "Somebody asks in other words, and is understood without a model key or a network");
+    let question = "what happens when a credit card charge fails";
+    told(&format!("GET /v1/memories/search?q={question}"));
+    let path = format!("/v1/memories/search?q={}", question.replace(' ', "+"));
+    let begun = Instant::now();
+    let answer = loop {
+        let (_, answer) = server.call("GET", &path, (GEMINI, WORKSPACE), &Value::Null)?;
+        // Embedding follows the save; an answer without a notice had the vectors.
+        if answer["notice"].is_null() || begun.elapsed() > PATIENCE {
+            break answer;
+        }
+        std::thread::yield_now();
+    };
+    let hits = answer["hits"].as_array().cloned().unwrap_or_default();
+    let by_meaning = |hit: &&Value| hit["matched"].to_string().contains("vector");
+    let hit = hits.iter().filter(by_meaning).find(|hit| hit["memory"]["id"] == *id);
+    let hit = hit.cloned().unwrap_or_default();
+    expect(!hit.is_null(), "it is found by its meaning", &answer)?;
+    told(&format!("found {id}, matched by {}", hit["matched"]));
+    Ok(())
+}
+
 fn journal_shows_both(server: &Server) -> Result<()> {
-    step(5, "The journal tells who did what: GET /v1/events");
+    step(6, "The journal tells who did what: GET /v1/events");
     let (status, answer) = server.call("GET", "/v1/events", (GEMINI, WORKSPACE), &Value::Null)?;
     let events = answer["items"].as_array().cloned().unwrap_or_default();
     let actors: Vec<&Value> = events.iter().map(|event| &event["actor"]).collect();
@@ -163,7 +192,7 @@ fn journal_shows_both(server: &Server) -> Result<()> {
 }
 
 fn a_person_looks(home: &Path) -> Result<()> {
-    step(6, "And a person looks from the command line: commonbook list");
+    step(7, "And a person looks from the command line: commonbook list");
     let listing = command(home, &["list", "--workspace", WORKSPACE])?
         .output()
         .map_err(|error| broken("the command line did not start", error))?;

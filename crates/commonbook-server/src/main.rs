@@ -7,6 +7,7 @@ mod child;
 mod cli;
 mod config;
 mod demo;
+mod follow;
 mod local;
 mod mcp;
 mod output;
@@ -22,6 +23,7 @@ use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::index::Index;
 use commonbook::store::sqlite::SqliteStore;
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 use crate::caller::Heard;
@@ -41,6 +43,8 @@ enum Program {
     Import(cli::Import),
     /// Write every memory of the workspace that you may see, as lines that `import` takes
     Export(cli::Export),
+    /// Build the search index anew from the journal
+    Reindex(cli::Reindex),
     /// Look the store through for damage
     Doctor(cli::Doctor),
     /// Measure, and print what was measured on which data
@@ -126,6 +130,7 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             import.run(&open()?, &caller, into.as_ref(), as_json)
         }
         Program::Export(export) => export.run(&open()?, &cli::who(own, &config)?),
+        Program::Reindex(reindex) => reindex.run(&open()?, as_json),
         Program::Doctor(doctor) => doctor.run(&config, open, as_json),
         Program::Bench(bench) => bench.run(),
         Program::Surface(surface) => {
@@ -139,16 +144,19 @@ fn open(config: &Config) -> Result<Commonbook> {
     let path = config.store()?;
     let store = SqliteStore::open(&path)?;
     let index = Index::in_folder(path.with_file_name("index"));
+    index.use_embedder(follow::embedder(config));
     Ok(Commonbook::new(store).searching(Arc::new(index)))
 }
 
 fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Result<()> {
     let client = stdio.client.clone().map(|name| (name, String::new()));
     let near = config.nearest_workspace()?;
-    let door = McpDoor::new(book.clone(), Arc::new(config), stdio.tools)
+    let config = Arc::new(config);
+    let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools)
         .knowing(Heard { client, ..heard }, near);
     let runtime = runtime()?;
     let served = runtime.block_on(async {
+        tokio::spawn(follow::in_background(book.clone(), config, CancellationToken::new()));
         tokio::spawn(serve::sweep_hourly(book));
         mcp::serve_stdio(door, serve::told_to_stop()).await
     });

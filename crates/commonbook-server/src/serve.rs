@@ -20,6 +20,7 @@ use tracing::Instrument;
 use crate::call::blocking;
 use crate::cli;
 use crate::config::Config;
+use crate::follow;
 use crate::local::Listener;
 use crate::mcp::{self, McpDoor, Tools};
 use crate::output;
@@ -62,6 +63,7 @@ impl Serve {
         let address = listener.local_addr().unwrap_or(address);
         let stopping = stopping();
         tokio::spawn(sweep_hourly(book.clone()));
+        tokio::spawn(follow::in_background(book.clone(), Arc::clone(&config), stopping.clone()));
         let local = Listener::open(&config, cli::carry_out(book.clone()));
         output::line(&format!("Commonbook listens on http://{address}"));
         let served = router(book.clone(), config, self.tools, stopping);

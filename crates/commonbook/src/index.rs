@@ -11,27 +11,30 @@
 //! committed is found by the very next search, in any process. One process at a time, the one that
 //! holds the lease, writes the tail out as the next generation ([`Index::follow`]).
 
+mod admission;
+mod candidates;
 mod catalog;
+mod embed;
 mod look;
+mod state;
+mod tail;
 mod text;
+mod vectors;
 
-use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
-use rustc_hash::FxHashMap;
-
+use crate::embedding::Embedder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::id::MemoryId;
-use crate::memory::Memory;
-use crate::store::{Change, Store};
-use crate::words;
-use crate::workspace::Workspace;
-use catalog::{Catalog, Described, Number};
-use text::{Bag, Generation, Place, Places, TextWriter};
+use crate::store::Store;
+use catalog::Described;
+use state::State;
+use tail::Tail;
+use text::{Generation, Places, TextWriter};
 
 /// Events that are read at once.
 const STRIDE: u32 = 1_000;
@@ -46,6 +49,14 @@ pub struct Index {
     state: RwLock<State>,
     /// Held while this process is the one that writes.
     writing: Mutex<Option<Writing>>,
+    embedding: RwLock<Embedding>,
+}
+
+/// What embeds, or why nothing does.
+enum Embedding {
+    By(Arc<dyn Embedder>),
+    Off,
+    Failed(String),
 }
 
 /// What the process that holds the lease writes with.
@@ -76,54 +87,11 @@ impl Writing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Memories in the index.
-    pub indexed: u64,
+    pub memories: u64,
     /// Events of the journals that are still to be read.
     pub left: u64,
-}
-
-#[derive(Default)]
-struct State {
-    opened: bool,
-    /// Whether the files are to be thrown away before anything is written.
-    spoilt: bool,
-    /// Whether the generation was found to be of the store's own history.
-    verified: bool,
-    catalog: Catalog,
-    tail: FxHashMap<Number, Arc<Tail>>,
-    /// What is gone for good since the generation, with the place where it went.
-    removed: Vec<(Described, u64)>,
-    generation: Option<Generation>,
-    /// What the generation's files looked like when they were read.
-    stamp: Option<SystemTime>,
-    /// Where the catalog has followed each journal to.
-    places: Places,
-}
-
-/// A memory whose words are not in the generation, or not as they are now.
-struct Tail {
-    described: Described,
-    bag: Bag,
-    counts: FxHashMap<String, (u32, u32)>,
-}
-
-impl Tail {
-    fn of(memory: &Memory, sequence: u64) -> Self {
-        let mut head = Vec::new();
-        let author = memory.owner.as_str();
-        let parts = memory.title.iter().chain(&memory.topics).chain(&memory.summary);
-        for part in parts.map(String::as_str).chain([author]) {
-            head.append(&mut words::terms(part));
-        }
-        let bag = Bag { head, body: words::terms(&memory.text) };
-        let mut counts: FxHashMap<String, (u32, u32)> = FxHashMap::default();
-        for word in &bag.head {
-            counts.entry(word.clone()).or_default().0 += 1;
-        }
-        for word in &bag.body {
-            counts.entry(word.clone()).or_default().1 += 1;
-        }
-        Self { described: Described::of(memory, sequence, bag.lengths()), bag, counts }
-    }
+    /// Memories that have no vector yet.
+    pub waiting: u64,
 }
 
 impl Default for Index {
@@ -137,7 +105,8 @@ impl Index {
     /// stores.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self { folder: None, state: RwLock::default(), writing: Mutex::default() }
+        let (state, writing) = (RwLock::default(), Mutex::default());
+        Self { folder: None, state, writing, embedding: RwLock::new(Embedding::Off) }
     }
 
     /// The index in this folder, which is made when something is first written out.
@@ -147,23 +116,19 @@ impl Index {
     }
 
     /// Writes out what the journal holds beyond the generation, and tells after each step how far
-    /// it has come. Answers `None` when another process holds the lease, and does it.
+    /// it has come; `told` may break it off. Answers `None` when another process holds the lease, and does it.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read or the folder not be written.
     pub fn follow(
         &self,
         store: &dyn Store,
-        mut told: impl FnMut(Progress),
+        mut told: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Option<Progress>> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let Some(writer) = self.lease(&mut writing)? else { return Ok(None) };
             let left = self.advance(store, BATCH)?;
-            let progress = |state: &State| Progress {
-                indexed: (state.catalog.classes().map(|(_, sums)| sums.memories)).sum(),
-                left,
-            };
             let (tail, removed, places) = {
                 let state = self.read();
                 let tail: Vec<Arc<Tail>> = state.tail.values().cloned().collect();
@@ -177,9 +142,8 @@ impl Index {
                 }
                 self.reload();
             }
-            let progress = progress(&self.read());
-            told(progress);
-            if left == 0 {
+            let progress = self.read().progress(left);
+            if told(progress).is_break() || left == 0 {
                 return Ok(Some(progress));
             }
         }
@@ -189,7 +153,11 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::follow`]; `conflict` when another process holds the lease.
-    pub fn rebuild(&self, store: &dyn Store, told: impl FnMut(Progress)) -> Result<Progress> {
+    pub fn rebuild(
+        &self,
+        store: &dyn Store,
+        told: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Progress> {
         self.discard(None);
         self.follow(store, told)?.ok_or_else(held_elsewhere)
     }
@@ -211,7 +179,10 @@ impl Index {
         self.open();
         let state = self.read();
         let Some(generation) = &state.generation else { return Ok(Vec::new()) };
-        let files = guarded(|| generation.damage())?;
+        let mut files = guarded(|| generation.damage())?;
+        if let Some(folder) = self.vector_folder() {
+            files.extend(vectors::damage(&folder));
+        }
         Ok(files.into_iter().map(|file| format!("search index: {file} is damaged")).collect())
     }
 
@@ -251,7 +222,7 @@ impl Index {
         self.reload();
         guarded(|| text.tidy())?;
         *writing = Some(Writing { text, lease });
-        Ok(())
+        self.scrub_vectors()
     }
 
     /// The state, at the end of the journals as they were when this was called.
@@ -259,11 +230,13 @@ impl Index {
         let journals = store.read(|tx| tx.journals())?;
         {
             let state = self.read();
-            if state.opened && state.stamp == self.stamp() && state.is_at(&journals) {
+            let same = state.stamp == self.stamp() && state.vector_stamp == self.vector_stamp();
+            if state.opened && same && state.is_at(&journals) {
                 return Ok(state);
             }
         }
         self.advance(store, usize::MAX)?;
+        self.refresh_vectors();
         Ok(self.read())
     }
 
@@ -377,73 +350,6 @@ impl Index {
 
     fn write(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn is_at(&self, journals: &[(Workspace, u64)]) -> bool {
-        journals.iter().all(|(workspace, head)| {
-            self.places.get(workspace).map_or(0, |place| place.sequence) >= *head
-        })
-    }
-
-    /// Takes in what changed in one workspace.
-    fn take(&mut self, workspace: &Workspace, changes: Vec<Change>) {
-        let Some(last) = changes.last() else { return };
-        let place = Place::of(last);
-        let mut seen = BTreeSet::new();
-        // Each memory comes as it is now, however often it changed: the last time tells all.
-        for change in changes.into_iter().rev() {
-            let Ok(id) = change.subject.parse::<MemoryId>() else { continue };
-            if !seen.insert(id) {
-                continue;
-            }
-            let known = self.catalog.number(workspace.as_str(), id);
-            match change.memory {
-                Some(memory) => {
-                    let fresh = known.is_none_or(|number| {
-                        self.catalog.entry(number).facts.sequence < change.sequence
-                    });
-                    if fresh {
-                        let tail = Tail::of(&memory, change.sequence);
-                        let number = self.catalog.put(tail.described.clone(), true);
-                        self.tail.insert(number, Arc::new(tail));
-                    }
-                }
-                None => self.remove(workspace, id, change.sequence),
-            }
-        }
-        self.places.insert(workspace.clone(), place);
-    }
-
-    fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
-        let Some(number) = self.catalog.remove(workspace.as_str(), id) else { return };
-        self.tail.remove(&number);
-        let entry = self.catalog.entry(number);
-        let gone = Described {
-            class: self.catalog.class(entry).clone(),
-            facts: entry.facts.clone(),
-            session: None,
-            topics: Vec::new(),
-        };
-        self.removed.push((gone, sequence));
-    }
-
-    /// Goes on to the last generation: what it has, the tail has no more.
-    fn reload(&mut self, folder: &Path) -> Result<()> {
-        let Self { catalog, generation, tail, removed, .. } = self;
-        match generation {
-            Some(generation) => guarded(|| generation.reload(catalog))?,
-            None => *generation = guarded(|| Generation::open(&folder.join(WORDS), catalog))?,
-        }
-        tail.retain(|number, _| catalog.entry(*number).in_tail);
-        let places = generation.as_ref().map(|it| &it.places);
-        removed.retain(|(gone, sequence)| {
-            let place = places.and_then(|places| places.get(&gone.class.reach.workspace));
-            place.is_none_or(|place| place.sequence < *sequence)
-        });
-        catalog.settle();
-        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ pub mod page;
 pub mod access;
 pub mod agent;
 pub mod caller;
+pub mod embedding;
 pub mod event;
 pub mod import;
 pub mod memory;

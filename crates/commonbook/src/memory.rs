@@ -133,6 +133,12 @@ words! {
     }
 }
 
+impl Default for Importance {
+    fn default() -> Self {
+        Self::Normal
+    }
+}
+
 words! {
     /// Who else may read a memory.
     Sharing {

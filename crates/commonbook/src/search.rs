@@ -4,9 +4,11 @@ mod calendar;
 mod period;
 mod query;
 pub mod rank;
+pub mod update;
 mod when;
 
 pub use query::{Query, parse};
+pub use rank::Parts;
 pub use when::{Span, When, spoken_of, tells_time};
 
 use jiff::Timestamp;
@@ -130,19 +132,18 @@ pub struct Hit {
     pub parts: Parts,
 }
 
-/// What a score is made of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Parts {
-    /// How well its words match.
-    pub words: f64,
-}
-
 /// What about a memory matched a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Match {
     /// Words of the question stand in it.
     Words,
+    /// Its meaning is near that of the question.
+    Vector,
+    /// What stands around it in its session matches.
+    Context,
+    /// It fits the time that the question names or asks for.
+    Time,
 }
 
 /// The answer to a search.
@@ -156,6 +157,9 @@ pub struct SearchAnswer {
     pub next: Option<Cursor>,
     /// The workspaces that were read.
     pub workspaces: Vec<Workspace>,
+    /// What the search could not do: that it went by words alone, and why.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub notice: Option<String>,
 }
 
 /// A search as the index carries it out.
@@ -201,12 +205,14 @@ pub struct Within {
 }
 
 /// What the index answers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     /// The best hits, best first; at most [`limits::SEARCH_DEPTH`].
     pub ranked: Vec<Ranked>,
     /// How many memories match in all.
     pub total: u64,
+    /// What the search could not do.
+    pub notice: Option<String>,
 }
 
 /// A hit as the index knows it.

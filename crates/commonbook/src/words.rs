@@ -61,7 +61,7 @@ pub fn query_terms(query: &str) -> Vec<String> {
             return;
         }
         let term = term(stemmer, &word);
-        if !FUNCTION_WORDS.contains(&word.as_ref()) && !content.contains(&term) {
+        if !is_function_word(&word) && !content.contains(&term) {
             content.push(term.clone());
         }
         if !all.contains(&term) {
@@ -71,6 +71,26 @@ pub fn query_terms(query: &str) -> Vec<String> {
     let mut terms = if content.is_empty() { all } else { content };
     terms.truncate(limits::QUERY_WORDS);
     terms
+}
+
+/// The words of a text as they are written, in lower case and without diacritics.
+#[must_use]
+pub fn plain(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    each_word(text, |word| words.push(folded(word).into_owned()));
+    words
+}
+
+/// Whether a word, in lower case, says how something is put and not what it is about.
+#[must_use]
+pub fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.contains(&word)
+}
+
+/// Whether a word, in lower case, speaks of whoever says it.
+#[must_use]
+pub fn is_first_person(word: &str) -> bool {
+    matches!(word, "i" | "me" | "my" | "mine" | "myself")
 }
 
 /// Gives each word of a text, as it is written.

@@ -152,7 +152,8 @@ fn nowhere(of: impl Fn(&Source) -> bool, words: &[&str], mend: &str) {
 fn is_noun(source: &Source) -> bool {
     let below = source.path.strip_prefix(LIBRARY);
     below.is_some_and(|path| {
-        !["store", "commonbook", "lib.rs"].iter().any(|place| path.starts_with(place))
+        let places = ["store", "commonbook", "index", "embedding", "lib.rs"];
+        !places.iter().any(|place| path.starts_with(place))
     })
 }
 
@@ -191,6 +192,15 @@ fn the_contract_and_the_verbs_know_no_engine() {
     );
     let verbs = |source: &Source| source.is_in(&["crates/commonbook/src/commonbook"]);
     nowhere(verbs, &["rusqlite", "sqlite"], "A verb sees the contract of store.rs, not an engine.");
+}
+
+#[test]
+fn the_index_sees_the_contract_and_an_embedder_sees_neither() {
+    let index = |source: &Source| source.is_in(&["crates/commonbook/src/index"]);
+    nowhere(index, &["rusqlite", "sqlite", "crate::commonbook"], "The index follows any store.");
+    let embedders = |source: &Source| source.is_in(&["crates/commonbook/src/embedding"]);
+    let above = ["crate::store", "crate::index", "crate::commonbook"];
+    nowhere(embedders, &above, "An embedder turns texts into vectors.");
 }
 
 #[test]
@@ -381,9 +391,12 @@ const WITHOUT_SIGHT: [(&str, &str); 8] = [
         "EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND imported",
         "an import asks only whether it ran before",
     ),
-    ("SELECT number FROM memory", "the index is kept up for a row the verb has already seen"),
+    ("m.* FROM event e", "what follows the journal shows nobody what it does not see"),
+    (
+        "LEFT JOIN memory m ON m.workspace = e.workspace",
+        "what follows the journal shows nobody what it does not see",
+    ),
     ("DELETE FROM memory", "a verb has already judged the row it removes"),
-    ("FROM page JOIN memory m", "it fetches the rows that the query within has found by the rule"),
     (
         "(SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))",
         "whether a subject is gone; its owner alone is told",

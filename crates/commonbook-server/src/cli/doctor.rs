@@ -36,13 +36,15 @@ impl Doctor {
         let progress = ProgressBar::new_spinner().with_message("looking through the store");
         progress.enable_steady_tick(std::time::Duration::from_millis(100));
         let findings = book.store().check();
+        let spoilt = book.index().check();
         progress.finish_and_clear();
-        let findings = findings?;
+        let (findings, spoilt) = (findings?, spoilt?);
         let bytes = book.store().disk_bytes()?;
         let workspaces = book.store().read(|tx| tx.workspaces())?;
         if as_json {
             output::json(&json!({
                 "store": path, "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
+                "index_findings": spoilt,
             }));
         } else {
             output::line(&format!("store       {} ({})", path.display(), HumanBytes(bytes)));
@@ -50,6 +52,9 @@ impl Doctor {
             output::line(&format!("workspaces  {}", names.join(", ")));
             for finding in &findings {
                 output::line(&format!("damage      {finding}"));
+            }
+            for finding in &spoilt {
+                output::line(&format!("index       {finding}; `commonbook reindex` mends it"));
             }
         }
         if findings.is_empty() {

@@ -14,7 +14,7 @@ use commonbook::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::output;
+use crate::{follow, output};
 
 /// Lines that share one transaction.
 const CHUNK: usize = 500;
@@ -37,6 +37,9 @@ pub(crate) struct Import {
     /// What the lines look like
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Leave embedding to a server, or to `reindex`
+    #[arg(long)]
+    later: bool,
     /// The file; - for standard input
     file: PathBuf,
 }
@@ -88,6 +91,12 @@ impl Import {
             tally.take(book, &caller, into, &chunk)?;
         }
         progress.finish_and_clear();
+        if !self.later && tally.created > 0 {
+            // What is imported is kept, and is found by its words, whatever becomes of this.
+            if let Err(error) = follow::bring_up(book) {
+                output::note(&format!("the search index: {error}"));
+            }
+        }
         tally.tell(as_json)
     }
 }

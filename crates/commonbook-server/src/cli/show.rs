@@ -80,6 +80,9 @@ pub(super) fn hits(answer: &Value) {
         let workspaces: Vec<_> = found.workspaces.iter().map(ToString::to_string).collect();
         let shown = found.hits.len();
         note(&format!("{shown} of {} in {}", found.total, workspaces.join(", ")));
+        if let Some(notice) = &found.notice {
+            note(notice);
+        }
         if let Some(next) = &found.next {
             note(&format!("more: --cursor {next}"));
         }

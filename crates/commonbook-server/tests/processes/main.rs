@@ -7,6 +7,7 @@ mod world;
 
 #[cfg(unix)]
 mod local;
+mod search;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -147,6 +148,12 @@ fn all_is_there(home: &Home, acknowledged: &Mutex<Vec<String>>) {
     let sequences: Vec<u64> =
         journal(&server).iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
     assert_eq!(sequences, (1..=kept.len() as u64).collect::<Vec<_>>());
+    for text in acknowledged.lock().unwrap().iter() {
+        let query = json!({"query": format!("\"{text}\""), "k": 1});
+        let found = server.call("reader", "search_memory", &query).unwrap();
+        assert_eq!(found["hits"][0]["memory"]["text"], text.as_str());
+        assert_eq!(found["total"], 1, "found once: {text}");
+    }
     assert!(home.run(&["doctor"]).status.success());
 }
 

@@ -44,6 +44,8 @@ impl Home {
         for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG"] {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
+        // Vectors come in the background: with them, answers would depend on when they are asked for.
+        command.env("COMMONBOOK_EMBEDDER", "off");
         command.env("COMMONBOOK_HOME", self.path()).current_dir(self.path()).args(arguments);
         command
     }

@@ -53,7 +53,8 @@ impl Commonbook {
         })?;
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
-        Ok(SearchAnswer { hits, total, next, workspaces: sight.workspaces })
+        let (workspaces, notice) = (sight.workspaces, found.notice);
+        Ok(SearchAnswer { hits, total, next, workspaces, notice })
     }
 
     /// The time of the first page, which every page is measured from, and the marks of the hits

@@ -1,95 +1,19 @@
 //! What the index knows of every memory besides its words: all that filters and ranking ask.
 
+mod facts;
+
 use std::collections::HashMap;
 
-use jiff::Timestamp;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::access::Reach;
+use super::vectors::{Rows, Vectors};
 use crate::id::MemoryId;
-use crate::memory::{Importance, Memory};
+use crate::search::rank;
+
+pub(super) use facts::{Class, Described, Facts, Marks};
 
 /// The number of an entry in its catalog, which this process alone knows it by.
 pub(super) type Number = u32;
-
-/// What many memories have alike; each of them names its class. The permission rule and most
-/// filters are so decided once a class, not once a memory.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Class {
-    pub(super) reach: Reach,
-    pub(super) memory_type: String,
-    pub(super) importance: Importance,
-    pub(super) superseded: bool,
-    pub(super) deleted: bool,
-}
-
-/// What the index knows of one memory.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Facts {
-    pub(super) id: MemoryId,
-    /// The event that this is as of.
-    pub(super) sequence: u64,
-    /// From when on it holds, in milliseconds.
-    pub(super) from: i64,
-    /// Until when it holds.
-    pub(super) until: i64,
-    /// What replaced it.
-    pub(super) heir: Option<MemoryId>,
-    /// Words of title, topics, summary and author; words of the text.
-    pub(super) lengths: (u32, u32),
-    /// The fingerprint of what is embedded of it.
-    pub(super) print: u64,
-}
-
-/// A memory as the catalog takes it in.
-#[derive(Debug, Clone)]
-pub(super) struct Described {
-    pub(super) class: Class,
-    pub(super) facts: Facts,
-    pub(super) session: Option<String>,
-    pub(super) topics: Vec<String>,
-}
-
-impl Described {
-    /// The description of a memory as of an event, whose words are so many.
-    pub(super) fn of(memory: &Memory, sequence: u64, lengths: (u32, u32)) -> Self {
-        let millis = |time: Timestamp| time.as_millisecond();
-        let topics = memory.topics.iter().map(|topic| topic.to_lowercase()).collect();
-        Self {
-            class: Class {
-                reach: Reach::of(memory),
-                memory_type: memory.memory_type.to_string(),
-                importance: memory.importance,
-                superseded: memory.superseded_by.is_some(),
-                deleted: memory.deleted_at.is_some(),
-            },
-            facts: Facts {
-                id: memory.id,
-                sequence,
-                from: millis(memory.valid_from.unwrap_or(memory.recorded_at)),
-                until: memory.valid_until.map_or(i64::MAX, millis),
-                heir: memory.superseded_by,
-                lengths,
-                print: print(memory),
-            },
-            session: memory.session.clone(),
-            topics,
-        }
-    }
-}
-
-/// The fingerprint of what is embedded of a memory: 64 bits of its SHA-256.
-fn print(memory: &Memory) -> u64 {
-    let mut digest = Sha256::new();
-    for part in [memory.title.as_deref(), Some(memory.text.as_str())] {
-        digest.update(part.unwrap_or_default().as_bytes());
-        digest.update([0]);
-    }
-    let bytes = digest.finalize();
-    bytes.iter().take(8).fold(0, |print, byte| print << 8 | u64::from(*byte))
-}
 
 /// One memory in the catalog.
 #[derive(Debug, Clone)]
@@ -99,24 +23,55 @@ pub(super) struct Entry {
     /// Numbers of its session and topics; 0 is no session.
     pub(super) session: u32,
     pub(super) topics: Box<[u32]>,
+    /// Where its vectors lie, if it has any.
+    pub(super) vector: Option<Rows>,
     /// Whether its words are in the tail, and not as the generation has them.
     pub(super) in_tail: bool,
     /// Whether the memory is gone for good.
     pub(super) gone: bool,
 }
 
+/// What is asked of many memories at once, close together in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Brief {
+    /// The class; none that there is for a memory that is gone.
+    pub(super) class: u32,
+    pub(super) session: u32,
+    pub(super) length: f32,
+    pub(super) in_tail: bool,
+}
+
+impl Brief {
+    fn of(entry: &Entry) -> Self {
+        let class = if entry.gone { u32::MAX } else { entry.class };
+        let length = entry.facts.length() as f32;
+        Self { class, session: entry.session, length, in_tail: entry.in_tail }
+    }
+}
+
 /// Words of all memories of one class, for the statistics that ranking needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sums {
     pub(super) memories: u64,
-    pub(super) head: u64,
-    pub(super) body: u64,
+    /// Their lengths in words.
+    pub(super) plain: f64,
+    /// Their lengths as ranking measures them.
+    pub(super) long: f64,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.memories += other.memories;
+        self.plain += other.plain;
+        self.long += other.long;
+    }
 }
 
 /// Every memory of the home.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
     pub(super) entries: Vec<Entry>,
+    pub(super) brief: Vec<Brief>,
     classes: Vec<Class>,
     sums: Vec<Sums>,
     class_numbers: HashMap<Class, u32>,
@@ -125,6 +80,8 @@ pub(super) struct Catalog {
     names: Names,
     /// The entries of each session in the order of time, where nothing is marked unsorted.
     sessions: FxHashMap<u32, Vec<Number>>,
+    /// Words of each session by class.
+    session_words: FxHashMap<u32, Vec<(u32, f64)>>,
     unsorted: Vec<u32>,
 }
 
@@ -149,7 +106,12 @@ impl Names {
 
 impl Catalog {
     /// Takes a memory in, or what is new of it; answers its number.
-    pub(super) fn put(&mut self, described: Described, in_tail: bool) -> Number {
+    pub(super) fn put(
+        &mut self,
+        described: Described,
+        vector: Option<Rows>,
+        in_tail: bool,
+    ) -> Number {
         let Described { class, facts, session, topics } = described;
         let workspace = self.workspaces.number(class.reach.workspace.as_str());
         let session = match session {
@@ -158,7 +120,7 @@ impl Catalog {
         };
         let topics = topics.iter().map(|topic| self.names.number(topic)).collect();
         let class = self.class_number(class);
-        let entry = Entry { class, session, topics, in_tail, gone: false, facts };
+        let entry = Entry { class, session, topics, vector, in_tail, gone: false, facts };
         let key = (workspace, entry.facts.id);
         let number = match self.numbers.get(&key).copied() {
             Some(number) => {
@@ -170,9 +132,16 @@ impl Catalog {
         self.numbers.insert(key, number);
         self.count(&entry);
         self.file(number, &entry);
+        let brief = Brief::of(&entry);
         match self.entries.get_mut(number as usize) {
-            Some(place) => *place = entry,
-            None => self.entries.push(entry),
+            Some(place) => {
+                *place = entry;
+                self.brief[number as usize] = brief;
+            }
+            None => {
+                self.entries.push(entry);
+                self.brief.push(brief);
+            }
         }
         number
     }
@@ -184,6 +153,7 @@ impl Catalog {
         self.uncount(number);
         let entry = &mut self.entries[number as usize];
         entry.gone = true;
+        self.brief[number as usize] = Brief::of(entry);
         if let Some(session) = self.sessions.get_mut(&entry.session) {
             session.retain(|other| *other != number);
         }
@@ -194,6 +164,7 @@ impl Catalog {
     pub(super) fn leave_tail(&mut self, number: Number, sequence: u64) {
         let entry = &mut self.entries[number as usize];
         entry.in_tail &= entry.facts.sequence != sequence;
+        self.brief[number as usize] = Brief::of(entry);
     }
 
     /// The number of a memory.
@@ -226,19 +197,51 @@ impl Catalog {
         self.names.known(&topic.to_lowercase())
     }
 
-    /// The memories of the same session around this one, in the order of time, with their
-    /// distance in places: at most `reach` on each side.
-    pub(super) fn around(&self, number: Number, reach: usize) -> Vec<(Number, usize)> {
+    /// The admitted memories of the same session around this one, nearest first on each side, with
+    /// their distance: at most `reach` on each side.
+    pub(super) fn around(
+        &self,
+        number: Number,
+        reach: usize,
+        admits: impl Fn(Number) -> bool,
+    ) -> Vec<(Number, usize)> {
         let entry = self.entry(number);
         let Some(session) = self.sessions.get(&entry.session) else { return Vec::new() };
         let key = self.place(number);
         let Ok(place) = session.binary_search_by_key(&key, |other| self.place(*other)) else {
             return Vec::new();
         };
-        let first = place.saturating_sub(reach);
-        let last = (place + reach).min(session.len() - 1);
-        let near = (first..=last).filter(|other| *other != place);
-        near.map(|other| (session[other], other.abs_diff(place))).collect()
+        let before = session[..place].iter().rev().take(LOOK).filter(|other| admits(**other));
+        let after = session[place + 1..].iter().take(LOOK).filter(|other| admits(**other));
+        let near = |(distance, number): (usize, &Number)| (*number, distance + 1);
+        let before = before.take(reach).enumerate().map(near);
+        before.chain(after.take(reach).enumerate().map(near)).collect()
+    }
+
+    /// The words of a session's memories, of the classes that are admitted.
+    pub(super) fn session_length(&self, session: u32, classes: &[bool]) -> f64 {
+        let sums = self.session_words.get(&session);
+        let admitted = sums.into_iter().flatten().filter(|(class, _)| classes[*class as usize]);
+        admitted.map(|(_, words)| words).sum()
+    }
+
+    /// How many numbers sessions and topics have: all are below.
+    pub(super) fn names(&self) -> usize {
+        self.names.0.len() + 1
+    }
+
+    /// Takes all memories their vectors.
+    pub(super) fn unlink(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.vector = None);
+    }
+
+    /// Gives vectors to the memories that have none, where there are some now; or to all anew.
+    pub(super) fn link(&mut self, vectors: &Vectors, anew: bool) {
+        for entry in &mut self.entries {
+            if anew || entry.vector.is_none() {
+                entry.vector = vectors.of(entry.facts.print);
+            }
+        }
     }
 
     /// Puts the sessions that changed back in order; to be called after memories were put in.
@@ -251,8 +254,8 @@ impl Catalog {
         }
     }
 
-    /// What orders the memories of a session: time, then id, which grows with time too.
-    fn place(&self, number: Number) -> (i64, MemoryId) {
+    /// What orders memories in time: from when on they hold, then the id, which grows with time.
+    pub(super) fn place(&self, number: Number) -> (i64, MemoryId) {
         let facts = &self.entry(number).facts;
         (facts.from, facts.id)
     }
@@ -269,20 +272,28 @@ impl Catalog {
     }
 
     fn count(&mut self, entry: &Entry) {
-        let sums = &mut self.sums[entry.class as usize];
-        let (head, body) = entry.facts.lengths;
-        sums.memories += 1;
-        sums.head += u64::from(head);
-        sums.body += u64::from(body);
+        self.add(entry.class, entry.session, entry.facts.length(), 1);
     }
 
     fn uncount(&mut self, number: Number) {
         let entry = &self.entries[number as usize];
-        let (head, body) = entry.facts.lengths;
-        let sums = &mut self.sums[entry.class as usize];
-        sums.memories -= 1;
-        sums.head -= u64::from(head);
-        sums.body -= u64::from(body);
+        self.add(entry.class, entry.session, entry.facts.length(), -1);
+    }
+
+    fn add(&mut self, class: u32, session: u32, length: f64, sign: i64) {
+        let by = if sign < 0 { -1.0 } else { 1.0 };
+        let sums = &mut self.sums[class as usize];
+        sums.memories = sums.memories.wrapping_add_signed(sign);
+        sums.plain += by * length;
+        sums.long += by * rank::long(length);
+        if session == 0 {
+            return;
+        }
+        let words = self.session_words.entry(session).or_default();
+        match words.iter_mut().find(|(other, _)| *other == class) {
+            Some((_, words)) => *words += by * length,
+            None => words.push((class, by * length)),
+        }
     }
 
     /// Files an entry in its session, and takes it out of the one it was in.
@@ -304,6 +315,9 @@ impl Catalog {
         }
     }
 }
+
+/// How many places of a session are looked at on each side for neighbours that are admitted.
+const LOOK: usize = 32;
 
 /// A session's name among those of all workspaces; no workspace has a blank in its name.
 fn named(workspace: &str, session: &str) -> String {

@@ -1,184 +1,234 @@
-//! Looking into the index: who is admitted, which words stand where, and what the ranking makes
-//! of it. Sight and filters come before everything that is counted or compared.
+//! Looking into the index: which words stand where, which vectors are near, and what the ranking
+//! makes of both.
 
-use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
-use super::catalog::{Catalog, Class, Entry, Number, Sums};
-use super::{Index, State, guarded};
+use super::admission::Admission;
+use super::candidates::{Asked, Candidates, Scored};
+use super::catalog::{Catalog, Number};
+use super::vectors;
+use super::state::State;
+use super::{Index, guarded};
 use crate::access::Sight;
+use crate::embedding::Quantised;
 use crate::error::Result;
+use crate::limits;
 use crate::search::rank::{self, Statistics};
-use crate::search::{Found, Match, Parts, Question, Ranked, Within};
+use crate::search::{Found, Match, Parts, Question, Ranked};
 use crate::store::Store;
 use crate::words;
+
+/// Memories with the best words, and with the nearest vectors, that are looked at closely.
+const CLOSELY: (usize, usize) = (400, 200);
+
+/// How near a memory must be that has no word of the question: beyond what unrelated texts are.
+const NEAR: f32 = 0.15;
 
 impl Index {
     /// The memories in sight that answer a question, best first, as of the end of the journals.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn search(
-        &self,
-        store: &dyn Store,
-        sight: &Sight,
-        question: &Question,
-    ) -> Result<Found> {
+    pub fn search(&self, store: &dyn Store, sight: &Sight, question: &Question) -> Result<Found> {
+        let (vector, notice) = self.vector_of(question);
+        let look = |state: &State| guarded(|| state.look(sight, question, vector.as_ref()));
         let state = self.current(store)?;
-        let found = guarded(|| state.look(sight, question));
-        drop(state);
-        if let Err(error) = &found {
-            // The files are damaged: the journal is not.
-            self.discard(Some(error));
-            return guarded(|| self.current(store)?.look(sight, question));
-        }
-        found
-    }
-}
-
-/// Decides which memories exist for a question: those in sight that pass its filters.
-struct Admission<'s> {
-    catalog: &'s Catalog,
-    within: &'s Within,
-    /// What is decided for all memories of a class.
-    classes: Vec<bool>,
-    /// The numbers that the wanted session has in the workspaces.
-    sessions: Option<Vec<u32>>,
-    /// The numbers of the wanted topics; none of a topic that no memory has.
-    topics: Option<Vec<u32>>,
-    sums: Sums,
-}
-
-impl<'s> Admission<'s> {
-    fn of(catalog: &'s Catalog, sight: &Sight, within: &'s Within) -> Self {
-        let mut sums = Sums::default();
-        let admits = |class: &Class| {
-            let wanted = |given: &Option<String>, found: &str| {
-                given.as_deref().is_none_or(|given| given == found)
-            };
-            sight.reaches(&class.reach)
-                && wanted(&within.owner, class.reach.owner.as_str())
-                && wanted(&within.memory_type, &class.memory_type)
-                && within.importance.is_none_or(|least| class.importance >= least)
-                && (within.superseded || within.at.is_some() || !class.superseded)
-                && (within.archived || !class.deleted)
-        };
-        let mut classes = Vec::new();
-        for (class, of_class) in catalog.classes() {
-            let admitted = admits(class);
-            if admitted {
-                sums.memories += of_class.memories;
-                sums.head += of_class.head;
-                sums.body += of_class.body;
+        let found = match look(&state) {
+            Ok(found) => found,
+            Err(error) => {
+                drop(state);
+                // The files are damaged: the journal is not.
+                self.discard(Some(&error));
+                look(&*self.current(store)?)?
             }
-            classes.push(admitted);
-        }
-        let sessions = within.session.as_deref().map(|session| {
-            let of = |workspace: &crate::workspace::Workspace| {
-                catalog.session(workspace.as_str(), session)
-            };
-            sight.workspaces.iter().filter_map(of).collect()
-        });
-        let topics = within.topics.iter().map(|topic| catalog.topic(topic)).collect();
-        Self { catalog, within, classes, sessions, topics, sums }
+        };
+        Ok(Found { notice, ..found })
     }
+}
 
-    fn admits(&self, number: Number) -> bool {
-        let entry = self.catalog.entry(number);
-        if !self.classes[entry.class as usize] || entry.gone {
-            return false;
-        }
-        let Some(topics) = &self.topics else { return false };
-        let facts = &entry.facts;
-        let millis = |time: Option<jiff::Timestamp>| time.map(jiff::Timestamp::as_millisecond);
-        self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
-            && topics.iter().all(|topic| entry.topics.contains(topic))
-            && millis(self.within.since).is_none_or(|since| facts.from >= since)
-            && millis(self.within.until).is_none_or(|until| facts.from <= until)
-            && millis(self.within.at).is_none_or(|at| self.holds(entry, at))
-    }
+/// Memories that have words of the question: for each word how often it stands in which, and all
+/// of them with what their own words tell.
+#[derive(Default)]
+pub(super) struct Matches {
+    /// For each term, the memories that have it, with its weighted occurrences.
+    pub(super) lists: Vec<Vec<(Number, f32)>>,
+    /// How much each term tells.
+    pub(super) rarities: Vec<f64>,
+    /// The place in `own` of each memory, plus one; 0 is none.
+    places: Vec<u32>,
+    /// BM25 of the words of each memory.
+    pub(super) own: Vec<(Number, f32)>,
+}
 
-    /// Whether a memory held at this time: it had begun, had not ended, and what replaced it had
-    /// not begun.
-    fn holds(&self, entry: &Entry, at: i64) -> bool {
-        let workspace = self.catalog.class(entry).reach.workspace.as_str();
-        let replaced = entry.facts.heir.is_some_and(|heir| {
-            let heir = self.catalog.number(workspace, heir);
-            heir.is_none_or(|heir| self.catalog.entry(heir).facts.from <= at)
-        });
-        entry.facts.from <= at && at < entry.facts.until && !replaced
+impl Matches {
+    /// BM25 of a memory's own words.
+    pub(super) fn own(&self, number: Number) -> Option<f32> {
+        let place = self.places.get(number as usize).copied().unwrap_or(0);
+        place.checked_sub(1).map(|place| self.own[place as usize].1)
     }
 }
 
 impl State {
     /// The memories that answer a question, as of this state.
-    fn look(&self, sight: &Sight, question: &Question) -> Result<Found> {
+    fn look(
+        &self,
+        sight: &Sight,
+        question: &Question,
+        vector: Option<&Quantised>,
+    ) -> Result<Found> {
         let admission = Admission::of(&self.catalog, sight, &question.within);
+        let fits = self.fits(question)?;
+        let admission = admission.fitting(fits);
         let terms = words::query_terms(&question.text);
-        let lists = self.lists(&admission, &terms)?;
-        let statistics = Statistics {
-            memories: admission.sums.memories as f64,
-            length: rank::weight(admission.sums.head, admission.sums.body)
-                / (admission.sums.memories.max(1) as f64),
-        };
-        let mut scores: FxHashMap<Number, f64> = FxHashMap::default();
-        for list in &lists {
-            let rarity = statistics.rarity(list.len() as f64);
-            for (number, head, body) in list {
-                let (head_words, body_words) = self.catalog.entry(*number).facts.lengths;
-                let length = rank::weight(u64::from(head_words), u64::from(body_words));
-                let occurrences = rank::weight(u64::from(*head), u64::from(*body));
-                *scores.entry(*number).or_default() +=
-                    rarity * statistics.strength(occurrences, length);
-            }
+        if terms.is_empty() {
+            let everything = question.text.is_empty();
+            return Ok(if everything { self.newest(&admission) } else { Found::default() });
         }
-        let total = scores.len() as u64;
-        let mut best: Vec<(Number, f64)> = scores.into_iter().collect();
-        // The newer of two equals, in every process alike.
-        let age = |number| {
-            let facts = &self.catalog.entry(number).facts;
-            (facts.from, facts.id)
+        let sums = admission.sums;
+        let mean = |sum: f64| sum / sums.memories.max(1) as f64;
+        let statistics = Statistics {
+            memories: sums.memories as f64,
+            length: mean(sums.long),
+            plain_length: mean(sums.plain),
         };
-        best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| age(b.0).cmp(&age(a.0))));
-        best.truncate(crate::limits::SEARCH_DEPTH);
-        let ranked = best.into_iter().map(|(number, score)| {
-            let entry = self.catalog.entry(number);
-            Ranked {
-                workspace: self.catalog.class(entry).reach.workspace.clone(),
-                id: entry.facts.id,
-                score,
-                matched: vec![Match::Words],
-                parts: Parts::default(),
+        let matches = self.matches(&admission, &terms, &statistics)?;
+        let scan = match (vector, &self.vectors) {
+            (Some(vector), Some(vectors)) => {
+                let admits = |number| admission.admits(number);
+                let scan = vectors::scan((vectors, &self.catalog), &admits, vector, CLOSELY.1);
+                (scan.count > 0).then_some((scan, vector))
             }
+            _ => None,
+        };
+        let asked = Asked::of(question, &self.catalog);
+        let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
+        let by_vector = near.iter().filter(|(number, near)| {
+            *near >= NEAR && matches.own(*number).is_none()
         });
-        Ok(Found { ranked: ranked.collect(), total })
+        let by_vector: Vec<Number> = by_vector.map(|(number, _)| *number).collect();
+        let mut first: Vec<Number> = best(&matches.own, CLOSELY.0, &self.catalog);
+        let words = first.len();
+        first.extend(&by_vector);
+        first.extend(near.iter().filter(|(number, _)| matches.own(*number).is_some()).map(|n| n.0));
+        let candidates = Candidates::of(self, &admission, &matches, &first);
+        let ranked = candidates.ranked(&asked, &statistics, scan.as_ref());
+        let more = candidates.beyond();
+        let total = matches.own.len() as u64 + more;
+        let rest = self.rest(&matches, &candidates, words);
+        Ok(self.found(ranked, (rest, &[Match::Words]), total))
     }
 
-    /// For each term, the admitted memories that have it, with how often it stands in head and
-    /// body.
-    fn lists(
+    /// Whether each memory has every phrase of the question and nothing that it excludes; nothing
+    /// when it has no such.
+    fn fits(&self, question: &Question) -> Result<Option<Vec<bool>>> {
+        if question.phrases.is_empty() && question.excluded.is_empty() {
+            return Ok(None);
+        }
+        let mut fits = vec![true; self.catalog.entries.len()];
+        let wanted = question.phrases.iter().map(|phrase| (phrase, true));
+        for (phrase, wanted) in wanted.chain(question.excluded.iter().map(|it| (it, false))) {
+            let mut has = vec![false; fits.len()];
+            if let Some(generation) = &self.generation {
+                generation.having_phrase(phrase, |number| {
+                    has[number as usize] = !self.catalog.entry(number).in_tail;
+                })?;
+            }
+            for (number, tail) in &self.tail {
+                has[*number as usize] = tail.has_phrase(phrase);
+            }
+            fits.iter_mut().zip(has).for_each(|(fits, has)| *fits &= has == wanted);
+        }
+        Ok(Some(fits))
+    }
+
+    /// Every memory that has any of the terms, with BM25 of its own words.
+    fn matches(
         &self,
         admission: &Admission<'_>,
         terms: &[String],
-    ) -> Result<Vec<Vec<(Number, u32, u32)>>> {
-        let mut lists = Vec::with_capacity(terms.len());
+        statistics: &Statistics,
+    ) -> Result<Matches> {
+        let mut matches =
+            Matches { places: vec![0; self.catalog.entries.len()], ..Matches::default() };
         for term in terms {
             let mut list = Vec::new();
             if let Some(generation) = &self.generation {
                 generation.having(term, |number, head, body| {
-                    if !self.catalog.entry(number).in_tail && admission.admits(number) {
-                        list.push((number, head, body));
+                    if !self.catalog.brief[number as usize].in_tail && admission.admits(number) {
+                        list.push((number, rank::weight(head, body) as f32));
                     }
                 })?;
             }
             for (number, tail) in &self.tail {
-                if let Some((head, body)) = tail.counts.get(term)
-                    && admission.admits(*number)
-                {
-                    list.push((*number, *head, *body));
+                let occurrences = tail.occurrences(term);
+                if occurrences > 0.0 && admission.admits(*number) {
+                    list.push((*number, occurrences as f32));
                 }
             }
-            lists.push(list);
+            let rarity = statistics.rarity(list.len() as f64);
+            for (number, occurrences) in &list {
+                let length = f64::from(self.catalog.brief[*number as usize].length);
+                let strength = rarity * statistics.strength(f64::from(*occurrences), length);
+                let place = &mut matches.places[*number as usize];
+                if *place == 0 {
+                    matches.own.push((*number, 0.0));
+                    *place = u32::try_from(matches.own.len()).unwrap_or(u32::MAX);
+                }
+                matches.own[*place as usize - 1].1 += strength as f32;
+            }
+            matches.lists.push(list);
+            matches.rarities.push(rarity);
         }
-        Ok(lists)
+        Ok(matches)
     }
+
+    /// The matches that were not looked at closely, best first, up to the depth of a search.
+    fn rest(&self, matches: &Matches, candidates: &Candidates<'_>, words: usize) -> Vec<Number> {
+        if matches.own.len() <= words {
+            return Vec::new();
+        }
+        let deep = best(&matches.own, limits::SEARCH_DEPTH, &self.catalog);
+        deep.into_iter().filter(|number| !candidates.has(*number)).collect()
+    }
+
+    /// Every admitted memory, the newest first: for a question that has filters alone.
+    fn newest(&self, admission: &Admission<'_>) -> Found {
+        let all = 0..Number::try_from(self.catalog.entries.len()).unwrap_or(Number::MAX);
+        let mut all: Vec<Number> = all.filter(|number| admission.admits(*number)).collect();
+        let total = all.len() as u64;
+        all.sort_by_key(|number| Reverse(self.catalog.place(*number)));
+        all.truncate(limits::SEARCH_DEPTH);
+        self.found(Vec::new(), (all, &[]), total)
+    }
+
+    fn found(&self, ranked: Vec<Scored>, (rest, why): (Vec<Number>, &[Match]), total: u64) -> Found {
+        let least = ranked.last().map_or(1.0, |(score, ..)| *score);
+        let known = ranked.len();
+        // What was not looked at closely keeps the order of its words, below what was.
+        let below = rest.into_iter().enumerate().map(|(place, number)| {
+            let parts = Parts { author: 1.0, time: 1.0, standing: 1.0, ..Parts::default() };
+            (least / (2.0 + place as f64), number, parts, why.to_vec())
+        });
+        let all = ranked.into_iter().chain(below).take(limits::SEARCH_DEPTH.max(known));
+        let ranked = all.map(|(score, number, parts, matched)| {
+            let entry = self.catalog.entry(number);
+            let workspace = self.catalog.class(entry).reach.workspace.clone();
+            Ranked { workspace, id: entry.facts.id, score, matched, parts }
+        });
+        Found { ranked: ranked.collect(), total, notice: None }
+    }
+}
+
+/// The best of the matches by their own words; of equals the newer first, in every process alike.
+fn best(own: &[(Number, f32)], most: usize, catalog: &Catalog) -> Vec<Number> {
+    let mut all = own.to_vec();
+    let better = |a: &(Number, f32), b: &(Number, f32)| {
+        b.1.total_cmp(&a.1).then_with(|| catalog.place(b.0).cmp(&catalog.place(a.0)))
+    };
+    if all.len() > most {
+        all.select_nth_unstable_by(most, better);
+        all.truncate(most);
+    }
+    all.sort_by(better);
+    all.into_iter().map(|(number, _)| number).collect()
 }

@@ -8,6 +8,7 @@ mod registry;
 mod search;
 mod sight;
 mod sqlite;
+mod vectors;
 mod writes;
 
 use std::path::Path;
@@ -87,6 +88,13 @@ laws! {
     search::a_damaged_index_is_built_anew_and_answers_the_same,
     search::an_index_of_another_history_is_built_anew,
     search::what_was_purged_leaves_the_files_of_the_index,
+    vectors::a_search_goes_by_words_until_there_are_vectors_and_says_so,
+    vectors::a_failing_embedder_keeps_nobody_from_finding,
+    vectors::another_model_embeds_everything_anew_and_the_old_vectors_go,
+    vectors::damaged_vectors_are_made_anew_and_answer_the_same,
+    vectors::a_flipped_bit_in_the_vectors_is_found_by_a_check,
+    vectors::the_vectors_of_what_was_purged_leave_the_files,
+    vectors::what_says_the_same_shares_a_vector_and_a_long_text_has_several,
 }
 
 pub(crate) fn now() -> Timestamp {

@@ -1,7 +1,8 @@
 //! The search index over a store: at any stage it finds what the journal says and the rule allows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use commonbook::access::Sight;
@@ -18,15 +19,18 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 
+/// What keeps an index going.
+pub(crate) const GO: ControlFlow<()> = ControlFlow::Continue(());
+
 const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "legacy"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
 const TEXTS: [&str; 4] = ["the heron nests", "Herons, herons!", "a kettle of tea", "tea with a heron"];
 
-fn sight() -> Sight {
+pub(crate) fn sight() -> Sight {
     Sight::of(&caller("ann", "x"))
 }
 
-fn question(text: &str) -> Question {
+pub(crate) fn question(text: &str) -> Question {
     Question {
         text: text.to_owned(),
         phrases: Vec::new(),
@@ -38,7 +42,7 @@ fn question(text: &str) -> Question {
 }
 
 /// The index of a folder as a process has it that has just started.
-fn started(folder: &Path) -> Index {
+pub(crate) fn started(folder: &Path) -> Index {
     Index::in_folder(folder.to_owned())
 }
 
@@ -52,7 +56,7 @@ fn change(tx: &mut dyn Transaction, before: &Memory, after: &Memory) -> Result<(
     tx.replace_memory(before, after)
 }
 
-fn purge(tx: &mut dyn Transaction, memory: &Memory) -> Result<()> {
+pub(crate) fn purge(tx: &mut dyn Transaction, memory: &Memory) -> Result<()> {
     tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, &memory.owner, now()))?;
     tx.purge_memory(memory)
 }
@@ -71,8 +75,8 @@ pub(crate) fn a_search_finds_what_was_kept_one_call_earlier_in_any_process(fresh
             assert_eq!((ids(&found), found.total), (vec![id], 1), "river{number}");
         }
         if number % 7 == 0 {
-            assert!(writer.follow(&*here, |_| ()).unwrap().is_some());
-            assert!(reader.follow(&*there, |_| ()).unwrap().is_none(), "two hold the lease");
+            assert!(writer.follow(&*here, |_| GO).unwrap().is_some());
+            assert!(reader.follow(&*there, |_| GO).unwrap().is_none(), "two hold the lease");
         }
     }
     assert_eq!(reader.search(&*there, &sight(), &question("nesting")).unwrap().total, 60);
@@ -82,13 +86,13 @@ pub(crate) fn a_search_finds_new_words_and_forgets_old_ones(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, index) = (fresh.open(), started(home.path()));
     let first = with_texts(&*store, &["tea"]).remove(0);
-    index.follow(&*store, |_| ()).unwrap();
+    index.follow(&*store, |_| GO).unwrap();
     let second = Memory { text: "coffee".into(), revision: 2, ..first.clone() };
     store.write(move |tx| change(tx, &first, &second)).unwrap();
     for stage in ["in the tail", "written out"] {
         let count = |word| index.search(&*store, &sight(), &question(word)).unwrap().total;
         assert_eq!((count("coffee"), count("tea")), (1, 0), "{stage}");
-        index.follow(&*store, |_| ()).unwrap();
+        index.follow(&*store, |_| GO).unwrap();
     }
 }
 
@@ -187,6 +191,25 @@ impl Run<'_> {
     }
 }
 
+/// Of the memories that may be answered, those about herons, and those at most two places from
+/// one in the same session.
+fn answering(mut seen: Vec<&Memory>) -> BTreeSet<MemoryId> {
+    seen.sort_by_key(|memory| memory.id);
+    let mut sessions: BTreeMap<_, Vec<&Memory>> = BTreeMap::new();
+    for memory in seen {
+        sessions.entry((&memory.workspace, &memory.session)).or_default().push(memory);
+    }
+    let has = |memory: &Memory| memory.text.to_lowercase().contains("heron");
+    let near = |session: &[&Memory], place: usize| {
+        let around = place.saturating_sub(2)..(place + 3).min(session.len());
+        session[around].iter().any(|memory| has(memory))
+    };
+    let chosen = sessions.values().flat_map(|session| {
+        (0..session.len()).filter(|place| near(session, *place)).map(|place| session[place].id)
+    });
+    chosen.collect()
+}
+
 /// The same bounds twice: as the index is asked, and as they are meant.
 type Meant = (Within, fn(&Memory) -> bool);
 
@@ -213,6 +236,7 @@ fn bounds() -> Vec<Meant> {
         }),
         (Within { superseded: true, ..of() }, |m| m.deleted_at.is_none()),
         (Within { archived: true, ..of() }, |m| m.superseded_by.is_none()),
+        (Within { at: Some(now()), ..of() }, current),
         (Within { since: Some(now()), until: Some(now()), ..of() }, current),
         (Within { until: Some(now() - jiff::SignedDuration::from_secs(1)), ..of() }, |_| false),
     ]
@@ -237,7 +261,7 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
             for step in &steps {
                 run.take(step);
                 if matches!(step, Step::Follow) {
-                    writer.follow(&*store, |_| ()).unwrap();
+                    writer.follow(&*store, |_| GO).unwrap();
                 }
             }
             let mut sight = Sight::of(&caller(AGENTS[agent], &run.workspace(0)));
@@ -245,9 +269,8 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
             sight.user = USERS[user].map(str::to_owned);
             let bare = Index::in_memory();
             for (within, meant) in bounds() {
-                let having = |m: &&Memory| m.text.to_lowercase().contains("heron");
-                let seen = run.kept.iter().filter(|m| sight.sees(m) && meant(m) && having(m));
-                let expected: BTreeSet<MemoryId> = seen.map(|memory| memory.id).collect();
+                let seen = run.kept.iter().filter(|m| sight.sees(m) && meant(m));
+                let expected = answering(seen.collect());
                 let asked = Question { within, ..question("heron") };
                 let found = bare.search(&*store, &sight, &asked).unwrap();
                 assert_eq!(ids(&found).into_iter().collect::<BTreeSet<_>>(), expected);
@@ -261,7 +284,7 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
         .unwrap();
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -277,7 +300,7 @@ pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fre
     let texts: Vec<String> = (0..300).map(|n| format!("heron {n} {}", "tea ".repeat(n % 5))).collect();
     with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let whole = spare.path().join("whole");
-    started(&whole).follow(&*store, |_| ()).unwrap();
+    started(&whole).follow(&*store, |_| GO).unwrap();
     let look = |index: &Index| index.search(&*store, &sight(), &question("heron tea")).unwrap();
     let expected = look(&started(&whole));
     assert_eq!(expected.total, 300);
@@ -302,7 +325,7 @@ pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fre
             spoil(&folder.join(name));
             let index = started(&folder);
             assert_eq!(look(&index), expected, "{} way {way}", name.display());
-            assert!(index.follow(&*store, |_| ()).unwrap().is_some());
+            assert!(index.follow(&*store, |_| GO).unwrap().is_some());
             assert_eq!(look(&index), expected, "{} way {way}, followed", name.display());
             drop(index);
             assert_eq!(look(&started(&folder)), expected, "{} way {way}, mended", name.display());
@@ -321,7 +344,7 @@ pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
         let ids = commonbook::id::RandomIds::default();
         let kept = memory(&ids, "ann", "x", "a heron of another time");
         (&*before as &dyn Store).write(move |tx| keep(tx, &kept)).unwrap();
-        index.follow(&*before, |_| ()).unwrap();
+        index.follow(&*before, |_| GO).unwrap();
     }
     drop(index);
     let store = fresh.open();
@@ -330,7 +353,7 @@ pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
     for stage in ["found out", "built anew"] {
         let total = |word| index.search(&*store, &sight(), &question(word)).unwrap().total;
         assert_eq!((total("heron"), total("kettle"), total("tea")), (0, 1, 1), "{stage}");
-        index.follow(&*store, |_| ()).unwrap();
+        index.follow(&*store, |_| GO).unwrap();
     }
 }
 
@@ -345,7 +368,7 @@ pub(crate) fn what_was_purged_leaves_the_files_of_the_index(fresh: &dyn Fresh) {
     kept.session = Some("zanzibar".into());
     let given = kept.clone();
     store.write(move |tx| keep(tx, &given)).unwrap();
-    index.follow(&*store, |_| ()).unwrap();
+    index.follow(&*store, |_| GO).unwrap();
     let in_a_file = || {
         files(home.path()).iter().any(|path| {
             let bytes = fs::read(path).unwrap();
@@ -354,7 +377,7 @@ pub(crate) fn what_was_purged_leaves_the_files_of_the_index(fresh: &dyn Fresh) {
     };
     assert!(in_a_file());
     store.write(move |tx| purge(tx, &kept)).unwrap();
-    index.follow(&*store, |_| ()).unwrap();
+    index.follow(&*store, |_| GO).unwrap();
     assert!(!in_a_file());
     assert_eq!(index.search(&*store, &sight(), &question("whisper")).unwrap().total, 0);
 }

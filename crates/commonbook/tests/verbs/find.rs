@@ -207,3 +207,82 @@ fn what_the_index_has_no_word_for_does_not_spoil_the_question() {
         assert_eq!(world.search("bob", query).total, total, "{query:?}");
     }
 }
+
+#[test]
+fn odd_questions_get_sensible_hits_or_none_and_never_an_error_from_inside() {
+    let world = World::new();
+    for text in ["call foo::bar<T> in src/lib.rs:42", "das 🙂 lacht", "数据库在这里", "to be or not to be"] {
+        world.save("ann", text);
+    }
+    let long = "heron ".repeat(10_000);
+    let many: String = (0..10_000).map(|number| format!("w{number} ")).collect();
+    let table = [
+        ("x", 0),
+        ("the of and", 0),
+        ("to be or not", 1),
+        (long.as_str(), 0),
+        (many.as_str(), 0),
+        ("🙂", 1),
+        ("据库", 1),
+        ("foo::bar<T>", 1),
+        ("src/lib.rs:42", 1),
+        ("\"src lib\"", 1),
+        ("\"lib src\"", 0),
+        ("\"", 0),
+        ("\"foo", 1),
+        ("foo AND NOT (bar OR *) ^2 ~ [a TO b] {x} +y -", 1),
+        ("field:foo", 1),
+        ("foo -bar", 0),
+        ("foo -baz", 1),
+        ("-lacht", 1),
+        ("owner:ann", 4),
+        ("owner:bob", 0),
+        ("foo owner:ann since:2020 until:2030", 1),
+        ("foo until:2020", 0),
+        ("type: foo", 1),
+        ("\u{202e}\u{200b}", 0),
+    ];
+    for (query, total) in table {
+        assert_eq!(world.search("bob", query).total, total, "{query:.60?}");
+    }
+}
+
+#[test]
+fn a_search_as_of_a_time_finds_what_held_then() {
+    let world = World::new();
+    let old = world.save("ann", "the quota is 500");
+    world.clock.set(crate::at(10));
+    let new = json!({"text": "the quota is 900", "supersedes": old.id});
+    world.book.save_memory(&caller("ann"), &request(new)).unwrap();
+    let texts = |query: &str| -> Vec<String> {
+        world.search("bob", query).hits.into_iter().map(|hit| hit.memory.text).collect()
+    };
+    assert_eq!(texts("quota"), ["the quota is 900"]);
+    assert_eq!(texts("quota at:2026-11-21T12:00:00Z"), ["the quota is 500"]);
+    assert_eq!(texts("quota at:2026-11-22"), ["the quota is 900"]);
+    assert_eq!(texts("quota at:2026-11-20"), Vec::<String>::new());
+    assert_eq!(world.search("bob", "quota include:superseded").total, 2);
+    world.book.delete_memory(&caller("ann"), &DeleteMemory { id: old.id, expected_revision: None, idempotency_key: None }).unwrap();
+    assert_eq!(world.search("bob", "quota include:superseded").total, 1);
+    assert_eq!(world.search("bob", "quota include:superseded,archived").total, 2);
+}
+
+#[test]
+fn what_a_query_and_a_field_both_say_must_be_the_same() {
+    let world = world();
+    let asked = |value: Value| world.book.search_memory(&caller("bob"), &request(value));
+    assert_eq!(asked(json!({"query": "tea owner:ann", "owner": "ann"})).unwrap().total, 2);
+    let table = [
+        (json!({"query": "tea owner:ann", "owner": "bob"}), "owner"),
+        (json!({"query": "tea since:soonish"}), "query"),
+        (json!({"query": "tea include:everything"}), "query"),
+        (json!({"query": "tea", "since": "soonish"}), "since"),
+        (json!({"query": "tea user:u1", "user_id": "u2"}), "user_id"),
+    ];
+    for (value, field) in table {
+        let error = asked(value.clone()).unwrap_err();
+        assert_eq!(error.field.as_deref(), Some(field), "{value}");
+    }
+    let many = "\"a b\" ".repeat(limits::QUERY_WORDS + 1);
+    assert_eq!(asked(json!({"query": many})).unwrap_err().kind, ErrorKind::TooLarge);
+}

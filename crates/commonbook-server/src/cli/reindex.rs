@@ -1,0 +1,45 @@
+//! `reindex`: builds the search index anew from the journal.
+
+use commonbook::Commonbook;
+use commonbook::error::Result;
+use indicatif::HumanCount;
+use serde_json::json;
+
+use crate::{follow, output};
+
+/// Builds the search index anew from the journal; vectors that are there are kept.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reindex {
+    /// Throw the vectors away too, and embed everything anew
+    #[arg(long)]
+    vectors: bool,
+    /// Leave embedding to a server, or to a later run
+    #[arg(long)]
+    later: bool,
+}
+
+impl Reindex {
+    /// Builds it, and tells what it holds then.
+    ///
+    /// # Errors
+    /// `conflict` while another process writes the index, `unavailable` when it cannot be written.
+    pub(crate) fn run(&self, book: &Commonbook, as_json: bool) -> Result<()> {
+        let (index, store) = (book.index(), book.store());
+        if self.vectors {
+            index.forget_vectors()?;
+        }
+        let words = follow::words(|told| index.rebuild(store, told))?;
+        let done = if self.later { Some(words) } else { follow::bring_up(book)? };
+        let done = done.unwrap_or(words);
+        if as_json {
+            output::json(&json!({"memories": done.memories, "waiting": done.waiting}));
+            return Ok(());
+        }
+        let memories = HumanCount(done.memories);
+        output::line(&match done.waiting {
+            0 => format!("{memories} memories in the search index"),
+            n => format!("{memories} memories in the search index, {} of them without a vector yet", HumanCount(n)),
+        });
+        Ok(())
+    }
+}

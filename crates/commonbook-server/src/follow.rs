@@ -1,0 +1,134 @@
+//! Keeping the search index up with the journal: in the background of a process that stays, and
+//! with a progress bar in one that does not.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use commonbook::Commonbook;
+use commonbook::embedding::{self, SharedEmbedder};
+use commonbook::error::Result;
+use commonbook::index::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio_util::sync::CancellationToken;
+
+use crate::call::blocking;
+use crate::config::Config;
+
+/// How long a change waits at the most before it is written to the index; it is found before.
+const SOON: Duration = Duration::from_millis(250);
+
+/// How long a follower that failed waits before it tries again.
+const LATER: Duration = Duration::from_secs(30);
+
+/// How long embedding goes on before the words have their turn again.
+const TURN: Duration = Duration::from_secs(1);
+
+/// Changes beyond the index from which on a command brings it up before it searches.
+const MANY: usize = 2_000;
+
+/// The embedder that the environment asks for.
+///
+/// # Errors
+/// `invalid` for a setting that is none, `unavailable` when it cannot be reached.
+pub(crate) fn embedder(config: &Config) -> Result<Option<SharedEmbedder>> {
+    let wanted = config.embedder.as_deref().unwrap_or("bundled");
+    let settings = wanted.parse::<embedding::Settings>()?;
+    embedding::open(&settings.with_key(config.embedder_key.as_ref().map(|key| key.0.as_str()))?)
+}
+
+/// Follows the journal until the program stops, where no other process does.
+pub(crate) async fn in_background(
+    book: Commonbook,
+    config: Arc<Config>,
+    stopping: CancellationToken,
+) {
+    let mut failed = false;
+    while !stopping.is_cancelled() {
+        let (book, config, stop) = (book.clone(), Arc::clone(&config), stopping.clone());
+        let result = blocking(move || {
+            if book.index().lacks_embedder() {
+                book.index().use_embedder(embedder(&config));
+            }
+            step(&book, &stop)
+        })
+        .await;
+        if let Err(error) = &result
+            && !failed
+        {
+            tracing::warn!(%error, "the search index could not be kept up; trying again");
+        }
+        failed = result.is_err();
+        let pause = if failed { LATER } else { SOON };
+        tokio::select! { () = tokio::time::sleep(pause) => {}, () = stopping.cancelled() => {} }
+    }
+}
+
+fn step(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
+    let go_on = |on: bool| match on && !stopping.is_cancelled() {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    let (index, store) = (book.index(), book.store());
+    if index.behind(store)? > 0 {
+        index.follow(store, |_| go_on(true))?;
+    }
+    let begun = Instant::now();
+    index.embed(store, |_| go_on(begun.elapsed() < TURN))?;
+    Ok(())
+}
+
+/// Brings the index up where it lies far behind, before a command that searches.
+///
+/// # Errors
+/// `unavailable` when the store cannot be read or the index not be written.
+pub(crate) fn catch_up(book: &Commonbook) -> Result<()> {
+    let (index, store) = (book.index(), book.store());
+    if index.behind(store)? < MANY {
+        return Ok(());
+    }
+    words(|told| index.follow(store, told))?;
+    Ok(())
+}
+
+/// Brings words and vectors up, and shows how far it is. Breaking it off loses nothing.
+///
+/// # Errors
+/// As [`catch_up`], and what the embedder answers.
+pub(crate) fn bring_up(book: &Commonbook) -> Result<Option<Progress>> {
+    let (index, store) = (book.index(), book.store());
+    let Some(words) = words(|told| index.follow(store, told))? else { return Ok(None) };
+    if words.waiting == 0 || index.lacks_embedder() {
+        return Ok(Some(words));
+    }
+    let bar = bar(words.waiting, "embedding (may be broken off)");
+    let done = index.embed(store, |progress| {
+        bar.set_position(words.waiting.saturating_sub(progress.waiting));
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    done.map(|done| done.or(Some(words)))
+}
+
+/// Shows how far the words are while `act` writes them.
+///
+/// # Errors
+/// What `act` answers.
+pub(crate) fn words<T>(
+    act: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<T>,
+) -> Result<T> {
+    let bar = bar(0, "writing the search index");
+    let done = act(&mut |progress: Progress| {
+        bar.set_length(progress.memories + progress.left);
+        bar.set_position(progress.memories);
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    done
+}
+
+fn bar(length: u64, message: &'static str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(length).with_style(style).with_message(message)
+}

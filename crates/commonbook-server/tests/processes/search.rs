@@ -1,0 +1,110 @@
+//! Searching while other processes write: what was answered is found by the very next search.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::world::{self, Door, Home, Server};
+
+/// The texts that a search for this exact phrase finds.
+fn found(server: &Server, phrase: &str) -> Vec<String> {
+    let query = json!({"query": format!("\"{phrase}\""), "k": 5});
+    let answer = server.call("reader", "search_memory", &query).unwrap();
+    let hits = answer["hits"].as_array().unwrap();
+    hits.iter().map(|hit| hit["memory"]["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_one_process_saves_the_next_search_of_another_finds_a_thousand_times_of_a_thousand() {
+    let home = Home::new();
+    let (one, other) = (Server::start(&home), Server::start(&home));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // A third one writes meanwhile.
+            for number in 0.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                let text = json!({"text": format!("noise beside number {number}")});
+                one.call("noisy", "save_memory", &text).unwrap();
+            }
+        });
+        let mut missed = Vec::new();
+        for number in 0..1_000 {
+            let text = format!("the heron counted fish {number} today");
+            one.call("ann", "save_memory", &json!({"text": text})).unwrap();
+            if found(&other, &format!("fish {number} today")) != [text.clone()] {
+                missed.push(text);
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        assert!(missed.is_empty(), "{} of 1000 were missed: {missed:?}", missed.len());
+    });
+}
+
+/// What a search answers, without what depends on when it is asked.
+fn answer(home: &Home, query: &str) -> Value {
+    let arguments = ["search", query, "-k", "100", "--json", "--workspace", world::WORKSPACE];
+    let output = home.run(&arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let hits = answer["hits"].as_array().unwrap();
+    let texts: Vec<&Value> = hits.iter().map(|hit| &hit["memory"]["text"]).collect();
+    json!({"texts": texts, "total": answer["total"]})
+}
+
+fn spoil(home: &Path, way: usize) {
+    let index = home.join("index");
+    if way == 0 {
+        return fs::remove_dir_all(index).unwrap();
+    }
+    for entry in fs::read_dir(index.join("words")).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = fs::read(&path).unwrap();
+        let kept = if way == 1 { bytes.len() / 2 } else { 0 };
+        fs::write(&path, &bytes[..kept]).unwrap();
+    }
+}
+
+#[test]
+fn an_index_that_is_gone_or_cut_off_is_built_anew_by_the_next_start_which_says_so() {
+    let home = Home::new();
+    let memories: Vec<Value> = (0..90)
+        .map(|n| json!({"text": format!("heron {n} and {}", "fish ".repeat(n % 7 + 1))}))
+        .collect();
+    let batch = serde_json::to_vec(&memories).unwrap();
+    let saved = home.feed(&["batch", "-", "--workspace", world::WORKSPACE], &batch);
+    assert!(saved.status.success());
+    let expected = answer(&home, "heron fish");
+    assert_eq!(expected["total"], 90);
+    assert!(home.run(&["reindex", "--later"]).status.success());
+    assert_eq!(answer(&home, "heron fish"), expected);
+    for way in 0..3 {
+        spoil(home.path(), way);
+        assert_eq!(answer(&home, "heron fish"), expected, "way {way}");
+        let output = home.run(&["reindex", "--later"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(answer(&home, "heron fish"), expected, "way {way}, built anew");
+        assert!(home.run(&["doctor"]).status.success());
+    }
+    spoil(home.path(), 1);
+    let told = home.run(&["search", "heron", "--workspace", world::WORKSPACE]);
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains("the search index is built anew"), "{told}");
+}
+
+#[test]
+fn while_a_server_writes_the_index_nobody_else_does() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    server.call("ann", "save_memory", &json!({"text": "tea"})).unwrap();
+    while !home.path().join("index/words/meta.json").exists() {
+        std::thread::yield_now();
+    }
+    let output = home.run(&["reindex"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && told.contains("another process"), "{told}");
+}

@@ -1,0 +1,97 @@
+//! Who is admitted to an answer: sight and filters come before everything that is counted.
+
+use super::catalog::{Catalog, Class, Entry, Number, Sums};
+use crate::access::Sight;
+use crate::search::Within;
+
+/// Decides which memories exist for a question: those in sight that pass its filters.
+pub(super) struct Admission<'s> {
+    catalog: &'s Catalog,
+    within: &'s Within,
+    /// What is decided for all memories of a class.
+    pub(super) classes: Vec<bool>,
+    /// The numbers that the wanted session has in the workspaces.
+    sessions: Option<Vec<u32>>,
+    /// The numbers of the wanted topics; none of a topic that no memory has.
+    topics: Option<Vec<u32>>,
+    /// For each memory, whether it has every phrase and nothing that is excluded; where the
+    /// question has such.
+    fits: Option<Vec<bool>>,
+    pub(super) sums: Sums,
+    /// Whether nothing is asked but what is decided for classes.
+    plain: bool,
+}
+
+impl<'s> Admission<'s> {
+    pub(super) fn of(catalog: &'s Catalog, sight: &Sight, within: &'s Within) -> Self {
+        let mut sums = Sums::default();
+        let admits = |class: &Class| {
+            let wanted = |given: &Option<String>, found: &str| {
+                given.as_deref().is_none_or(|given| given == found)
+            };
+            sight.reaches(&class.reach)
+                && wanted(&within.owner, class.reach.owner.as_str())
+                && wanted(&within.memory_type, &class.memory_type)
+                && within.importance.is_none_or(|least| class.importance >= least)
+                && (within.superseded || within.at.is_some() || !class.superseded)
+                && (within.archived || !class.deleted)
+        };
+        let mut classes = Vec::new();
+        for (class, of_class) in catalog.classes() {
+            let admitted = admits(class);
+            if admitted {
+                sums.add(of_class);
+            }
+            classes.push(admitted);
+        }
+        let sessions = within.session.as_deref().map(|session| {
+            let of = |workspace: &crate::workspace::Workspace| {
+                catalog.session(workspace.as_str(), session)
+            };
+            sight.workspaces.iter().filter_map(of).collect()
+        });
+        let topics = within.topics.iter().map(|topic| catalog.topic(topic)).collect();
+        let plain = sessions.is_none()
+            && within.topics.is_empty()
+            && [within.since, within.until, within.at].iter().all(Option::is_none);
+        Self { catalog, within, classes, sessions, topics, fits: None, sums, plain }
+    }
+
+    /// The same, of those alone that have every phrase and nothing that is excluded.
+    pub(super) fn fitting(self, fits: Option<Vec<bool>>) -> Self {
+        Self { plain: self.plain && fits.is_none(), fits, ..self }
+    }
+
+    pub(super) fn admits(&self, number: Number) -> bool {
+        let class = self.catalog.brief[number as usize].class as usize;
+        if !self.classes.get(class).copied().unwrap_or(false) {
+            return false;
+        }
+        if self.plain {
+            return true;
+        }
+        let entry = self.catalog.entry(number);
+        if self.fits.as_ref().is_some_and(|fits| !fits[number as usize]) {
+            return false;
+        }
+        let Some(topics) = &self.topics else { return false };
+        let facts = &entry.facts;
+        let millis = |time: Option<jiff::Timestamp>| time.map(jiff::Timestamp::as_millisecond);
+        self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
+            && topics.iter().all(|topic| entry.topics.contains(topic))
+            && millis(self.within.since).is_none_or(|since| facts.from >= since)
+            && millis(self.within.until).is_none_or(|until| facts.from <= until)
+            && millis(self.within.at).is_none_or(|at| self.holds(entry, at))
+    }
+
+    /// Whether a memory held at this time: it had begun, had not ended, and what replaced it had
+    /// not begun.
+    fn holds(&self, entry: &Entry, at: i64) -> bool {
+        let workspace = self.catalog.class(entry).reach.workspace.as_str();
+        let replaced = entry.facts.heir.is_some_and(|heir| {
+            let heir = self.catalog.number(workspace, heir);
+            heir.is_none_or(|heir| self.catalog.entry(heir).facts.from <= at)
+        });
+        entry.facts.from <= at && at < entry.facts.until && !replaced
+    }
+}

@@ -1,0 +1,339 @@
+//! The memories that are looked at closely: what is known of each, with what is around it.
+
+use jiff::Timestamp;
+
+use super::admission::Admission;
+use super::catalog::{Catalog, Number};
+use super::look::Matches;
+use super::state::State;
+use super::vectors::Scan;
+use crate::embedding::Quantised;
+use crate::search::rank::{self, Features, NEIGHBOURS, Parts, Range, Statistics};
+use crate::search::update::{self, Hit};
+use crate::search::{Match, Question, Span, spoken_of};
+use crate::words;
+
+/// Hits among which repetitions are looked for.
+const REPEATS: usize = 40;
+
+/// From which cosine on two texts say the same.
+const SAME: f32 = 0.97;
+
+/// Milliseconds of a day.
+const DAY: f64 = 86_400_000.0;
+
+/// What a question asks besides its words.
+pub(super) struct Asked {
+    /// For each class, whether the question names its author.
+    named: Vec<bool>,
+    first_person: bool,
+    when: bool,
+    spans: Vec<Span>,
+    present: bool,
+    now: i64,
+}
+
+impl Asked {
+    pub(super) fn of(question: &Question, catalog: &Catalog) -> Self {
+        let words = words::plain(&question.text);
+        let names = |author: &str| {
+            let role = author.rsplit('/').next().unwrap_or(author);
+            let first = words::plain(role).into_iter().next().unwrap_or_default();
+            !words::is_function_word(&first) && words.contains(&first)
+        };
+        let named = catalog.classes().map(|(class, _)| names(class.reach.owner.as_str()));
+        let spoken = spoken_of(&question.text, question.now);
+        Self {
+            named: named.collect(),
+            first_person: words.iter().any(|word| words::is_first_person(word)),
+            when: spoken.asks,
+            spans: spoken.spans,
+            present: update::asks_how_things_are(&question.text),
+            now: question.now.as_millisecond(),
+        }
+    }
+
+    /// How well the time of a memory fits.
+    fn fit(&self, from: i64, tells_time: bool) -> f64 {
+        let Ok(from) = Timestamp::from_millisecond(from) else { return 0.0 };
+        let closest = self.spans.iter().map(|span| span.closeness(from)).fold(0.0, f64::max);
+        closest.max(f64::from(u8::from(self.when && tells_time)))
+    }
+}
+
+/// A memory with its score and what that is made of.
+pub(super) type Scored = (f64, Number, Parts, Vec<Match>);
+
+/// The memories that are looked at closely.
+pub(super) struct Candidates<'s> {
+    state: &'s State,
+    admission: &'s Admission<'s>,
+    matches: &'s Matches,
+    numbers: Vec<Number>,
+    /// The place of each memory in `numbers`, plus one; of a neighbour beyond them, in what follows.
+    places: Vec<u32>,
+    /// For each place, the weighted occurrences of each term.
+    occurrences: Vec<f32>,
+    /// For each candidate, its neighbours with their distance.
+    around: Vec<Vec<(Number, usize)>>,
+}
+
+impl<'s> Candidates<'s> {
+    /// These memories and their neighbours, with what stands around all of them.
+    pub(super) fn of(
+        state: &'s State,
+        admission: &'s Admission<'s>,
+        matches: &'s Matches,
+        first: &[Number],
+    ) -> Self {
+        let catalog = &state.catalog;
+        let mut places = vec![0; catalog.entries.len()];
+        let mut numbers: Vec<Number> = Vec::new();
+        let mut add = |number: Number, numbers: &mut Vec<Number>| {
+            let place = &mut places[number as usize];
+            if *place == 0 {
+                numbers.push(number);
+                *place = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+            }
+        };
+        let near = |number: Number| {
+            catalog.around(number, NEIGHBOURS.len(), |other| admission.admits(other))
+        };
+        first.iter().for_each(|number| add(*number, &mut numbers));
+        for place in 0..numbers.len() {
+            near(numbers[place]).into_iter().for_each(|(other, _)| add(other, &mut numbers));
+        }
+        let around: Vec<_> = numbers.iter().map(|number| near(*number)).collect();
+        let mut all = numbers.clone();
+        around.iter().flatten().for_each(|(other, _)| add(*other, &mut all));
+        let terms = matches.lists.len();
+        let mut occurrences = vec![0.0; all.len() * terms];
+        for (term, list) in matches.lists.iter().enumerate() {
+            for (number, count) in list {
+                let place = places[*number as usize] as usize;
+                if place > 0 {
+                    occurrences[(place - 1) * terms + term] = *count;
+                }
+            }
+        }
+        Self { state, admission, matches, numbers, places, occurrences, around }
+    }
+
+    /// Whether a memory is one of them.
+    pub(super) fn has(&self, number: Number) -> bool {
+        let place = self.places[number as usize] as usize;
+        place > 0 && place <= self.numbers.len()
+    }
+
+    /// How many of them have no word of the question.
+    pub(super) fn beyond(&self) -> u64 {
+        self.numbers.iter().filter(|number| self.matches.own(**number).is_none()).count() as u64
+    }
+
+    /// All of them with their scores, best first.
+    pub(super) fn ranked(
+        &self,
+        asked: &Asked,
+        statistics: &Statistics,
+        scan: Option<&(Scan, &Quantised)>,
+    ) -> Vec<Scored> {
+        let sessions = self.sessions();
+        let features: Vec<Features> = (0..self.numbers.len())
+            .map(|place| self.features(place, asked, statistics, &sessions, scan))
+            .collect();
+        let most = features.iter().map(Features::words).fold(0.0, f64::max);
+        let range = scan.map(|(scan, _)| Range {
+            lowest: f64::from(scan.lowest),
+            highest: f64::from(scan.highest),
+            mean: scan.sum / scan.count.max(1) as f64,
+        });
+        let scored = features.iter().zip(&self.numbers).map(|(features, number)| {
+            let parts = features.parts(statistics, most, range);
+            (parts.score(), (*number, parts, matched(features, &parts)))
+        });
+        let mut scored: Vec<(f64, (Number, Parts, Vec<Match>))> = scored.collect();
+        let place = |number| self.state.catalog.place(number);
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| place(b.1.0).cmp(&place(a.1.0))));
+        let first = scored.len().min(REPEATS);
+        rank::step_back(&mut scored[..first], |(a, ..), (b, ..)| self.likeness(*a, *b) >= SAME);
+        let question = scan.map(|(_, question)| *question);
+        if asked.present {
+            self.update(&mut scored, question);
+        }
+        scored.into_iter().map(|(score, (number, parts, matched))| (score, number, parts, matched))
+            .collect()
+    }
+
+    /// Puts what updates an older hit before it, among the first.
+    fn update(&self, scored: &mut [(f64, (Number, Parts, Vec<Match>))], question: Option<&Quantised>) {
+        let catalog = &self.state.catalog;
+        let hits: Vec<_> = (scored.iter().take(update::FIRST_SAID))
+            .map(|(score, (number, ..))| {
+                let entry = catalog.entry(*number);
+                Hit {
+                    score: *score,
+                    length: entry.facts.length(),
+                    from: catalog.place(*number),
+                    says_so: entry.facts.marks.updates,
+                    author: &catalog.class(entry).reach.owner,
+                }
+            })
+            .collect();
+        let number = |place: usize| scored[place].1.0;
+        let order = update::order(&hits, |old, new| self.alike(number(old), number(new), question));
+        // Each keeps the score of the place it comes to, so that the list stays best first.
+        let moved: Vec<_> = order.iter().map(|place| scored[*place].1.clone()).collect();
+        for (hit, moved) in scored.iter_mut().zip(moved) {
+            hit.1 = moved;
+        }
+    }
+
+    /// How alike two memories are in what answers the question: the cosine of the pieces that are
+    /// nearest to it, else the share of the question's words that both have, by what they tell.
+    fn alike(&self, a: Number, b: Number, question: Option<&Quantised>) -> f64 {
+        let catalog = &self.state.catalog;
+        let rows = (catalog.entry(a).vector, catalog.entry(b).vector);
+        if let (Some(vectors), Some(question), (Some(a), Some(b))) =
+            (&self.state.vectors, question, rows)
+        {
+            return f64::from(vectors.likeness_for(a, b, question));
+        }
+        let (mut both, mut any) = (0.0, 0.0);
+        for (term, rarity) in self.matches.rarities.iter().enumerate() {
+            let has = |number| self.occurrences_of(number).is_some_and(|row| row[term] > 0.0);
+            match (has(a), has(b)) {
+                (true, true) => (both, any) = (both + rarity, any + rarity),
+                (false, false) => {}
+                _ => any += rarity,
+            }
+        }
+        if any > 0.0 { both / any } else { 0.0 }
+    }
+
+    /// How far two memories say the same: 1 when their texts are, else by their vectors.
+    fn likeness(&self, a: Number, b: Number) -> f32 {
+        let catalog = &self.state.catalog;
+        let (a, b) = (catalog.entry(a), catalog.entry(b));
+        if a.facts.print == b.facts.print {
+            return 1.0;
+        }
+        match (&self.state.vectors, a.vector, b.vector) {
+            (Some(vectors), Some(a), Some(b)) => vectors.likeness(a, b),
+            _ => 0.0,
+        }
+    }
+
+    fn occurrences_of(&self, number: Number) -> Option<&[f32]> {
+        let terms = self.matches.lists.len();
+        let place = (self.places[number as usize] as usize).checked_sub(1)?;
+        self.occurrences.get(place * terms..(place + 1) * terms)
+    }
+
+    fn features(
+        &self,
+        place: usize,
+        asked: &Asked,
+        statistics: &Statistics,
+        sessions: &Sessions,
+        scan: Option<&(Scan, &Quantised)>,
+    ) -> Features {
+        let number = self.numbers[place];
+        let entry = self.state.catalog.entry(number);
+        let facts = &entry.facts;
+        let nearness = match (&self.state.vectors, scan, entry.vector) {
+            (Some(vectors), Some((_, question)), Some(rows)) => {
+                Some(f64::from(vectors.nearness(rows, question)))
+            }
+            _ => None,
+        };
+        Features {
+            own: self.matches.own(number).map_or(0.0, f64::from),
+            around: self.around(place, statistics),
+            session: sessions.tell(entry.session),
+            length: facts.length(),
+            nearness,
+            named: asked.named[entry.class as usize],
+            speaks: if asked.first_person { f64::from(facts.marks.first_person) } else { 0.0 },
+            time: asked.fit(facts.from, facts.marks.tells_time),
+            importance: self.state.catalog.class(entry).importance,
+            age_days: (asked.now - facts.from) as f64 / DAY,
+        }
+    }
+
+    /// BM25 of a candidate's words together with its neighbours'.
+    fn around(&self, place: usize, statistics: &Statistics) -> f64 {
+        let number = self.numbers[place];
+        let rows = self.around[place].iter().map(|(other, distance)| {
+            (*other, NEIGHBOURS.get(distance - 1).copied().unwrap_or(0.0))
+        });
+        let rows: Vec<(Number, f64)> = rows.chain([(number, 1.0)]).collect();
+        let length: f64 = rows
+            .iter()
+            .map(|(other, weight)| weight * self.state.catalog.entry(*other).facts.length())
+            .sum();
+        let rarities = self.matches.rarities.iter().enumerate();
+        rarities
+            .map(|(term, rarity)| {
+                let count = |other| self.occurrences_of(other).map_or(0.0, |row| f64::from(row[term]));
+                let sum: f64 = rows.iter().map(|(other, weight)| weight * count(*other)).sum();
+                rarity * statistics.strength_around(sum, length)
+            })
+            .sum()
+    }
+
+    /// What the words of each candidate's session tell.
+    fn sessions(&self) -> Sessions {
+        let catalog = &self.state.catalog;
+        let mut places = vec![0_u32; catalog.names()];
+        let mut lengths = Vec::new();
+        for number in &self.numbers {
+            let session = catalog.entry(*number).session;
+            let place = &mut places[session as usize];
+            if session != 0 && *place == 0 {
+                let length = catalog.session_length(session, &self.admission.classes);
+                lengths.push(rank::session_length(length));
+                *place = u32::try_from(lengths.len()).unwrap_or(u32::MAX);
+            }
+        }
+        let mean = lengths.iter().sum::<f64>() / (lengths.len().max(1) as f64);
+        let mut told = vec![0.0; lengths.len()];
+        for (list, rarity) in self.matches.lists.iter().zip(&self.matches.rarities) {
+            let mut counts = vec![0.0; lengths.len()];
+            for (number, count) in list {
+                let place = places[catalog.brief[*number as usize].session as usize] as usize;
+                if place > 0 {
+                    counts[place - 1] += f64::from(*count);
+                }
+            }
+            for ((told, count), length) in told.iter_mut().zip(counts).zip(&lengths) {
+                *told += rarity * Statistics::strength_of_session(count, *length, mean);
+            }
+        }
+        Sessions { places, told }
+    }
+}
+
+/// What the words of sessions tell.
+struct Sessions {
+    places: Vec<u32>,
+    told: Vec<f64>,
+}
+
+impl Sessions {
+    fn tell(&self, session: u32) -> f64 {
+        let place = self.places.get(session as usize).copied().unwrap_or(0) as usize;
+        place.checked_sub(1).map_or(0.0, |place| self.told[place])
+    }
+}
+
+/// What about a candidate matched.
+fn matched(features: &Features, parts: &Parts) -> Vec<Match> {
+    let told = [
+        (features.own > 0.0, Match::Words),
+        // Nearer than most: what is far adds little to the score.
+        (parts.vector >= rank::TELLING_VECTOR, Match::Vector),
+        (parts.context > 0.0 && features.own <= 0.0, Match::Context),
+        (features.time > 0.0, Match::Time),
+    ];
+    told.into_iter().filter(|(matched, _)| *matched).map(|(_, matched)| matched).collect()
+}

@@ -1,0 +1,303 @@
+//! Embedding what is kept: vectors follow the words in the background, and a question gets its own.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use rustc_hash::FxHashSet;
+
+use super::catalog::Entry;
+use super::vectors::{self, Before, Embedded, Vectors};
+use super::state::State;
+use super::{Embedding, Index, Progress, held_elsewhere, unwritable};
+use crate::embedding::{Embedder, Quantised, pieces};
+use crate::error::Result;
+use crate::memory::Memory;
+use crate::search::Question;
+use crate::store::Store;
+use crate::workspace::Workspace;
+
+/// Memories that are read from the store at once.
+const READ: usize = 256;
+
+/// Vectors that are written at once; fewer after a while, so that they are soon of use.
+const WRITE: usize = 8_192;
+
+/// The while.
+const SOON: Duration = Duration::from_secs(2);
+
+/// Characters of a title that are embedded with each piece of the text.
+const TITLE: usize = 80;
+
+impl Index {
+    /// Embeds with this from now on: with nothing when it is off, or could not be opened.
+    pub fn use_embedder(&self, embedder: Result<Option<Arc<dyn Embedder>>>) {
+        let embedding = match embedder {
+            Ok(Some(embedder)) => Embedding::By(embedder),
+            Ok(None) => Embedding::Off,
+            Err(error) => {
+                tracing::warn!(%error, "searching by words alone");
+                Embedding::Failed(error.message)
+            }
+        };
+        *self.embedding.write().unwrap_or_else(PoisonError::into_inner) = embedding;
+        let mut state = self.write();
+        (state.vectors, state.vector_stamp) = (None, None);
+        state.catalog.unlink();
+    }
+
+    /// Whether an embedder is wanted that could not be opened.
+    pub fn lacks_embedder(&self) -> bool {
+        let embedding = self.embedding.read().unwrap_or_else(PoisonError::into_inner);
+        matches!(*embedding, Embedding::Failed(_))
+    }
+
+    fn embedder(&self) -> Option<Arc<dyn Embedder>> {
+        match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
+            Embedding::By(embedder) => Some(Arc::clone(embedder)),
+            Embedding::Off | Embedding::Failed(_) => None,
+        }
+    }
+
+    /// Throws all vectors away.
+    ///
+    /// # Errors
+    /// `conflict` while another process writes the index, `unavailable` when they cannot be removed.
+    pub fn forget_vectors(&self) -> Result<()> {
+        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.lease(&mut writing)?.ok_or_else(held_elsewhere)?;
+        let Some(all) = self.folder.as_ref().map(|folder| folder.join(vectors::FOLDER)) else {
+            return Ok(());
+        };
+        if all.exists() {
+            std::fs::remove_dir_all(&all).map_err(|error| unwritable(&all, &error))?;
+        }
+        let mut state = self.write();
+        (state.vectors, state.vector_stamp) = (None, None);
+        state.catalog.unlink();
+        Ok(())
+    }
+
+    /// Embeds what has no vector yet, the newest first, and tells after each step how far it has
+    /// come; `told` may break it off, and what is done is kept. Answers `None` when there is no
+    /// embedder, or another process holds the lease, and does it.
+    ///
+    /// # Errors
+    /// What the embedder answers; what was embedded before is kept.
+    pub fn embed(
+        &self,
+        store: &dyn Store,
+        mut told: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Option<Progress>> {
+        let Some(embedder) = self.embedder() else { return Ok(None) };
+        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.lease(&mut writing)?.is_none() {
+            return Ok(None);
+        }
+        drop(self.current(store)?);
+        let mut batch: Vec<Embedded> = Vec::new();
+        let mut written = Instant::now();
+        loop {
+            let known: FxHashSet<u64> = batch.iter().map(|(print, _)| *print).collect();
+            let next = self.read().bare(&known, READ);
+            let mut done = Ok(());
+            for chunk in next.chunks(embedder.batch().max(1)) {
+                done = self.embed_some(store, &*embedder, chunk, &mut batch);
+                if done.is_err() || written.elapsed() > SOON {
+                    break;
+                }
+            }
+            let finished = next.is_empty() || done.is_err();
+            let broken = told(self.read().progress(0)).is_break();
+            if finished || broken || batch.len() >= WRITE || written.elapsed() > SOON {
+                self.keep(&*embedder, &batch)?;
+                batch.clear();
+                written = Instant::now();
+            }
+            done?;
+            if finished || broken {
+                self.forget_other_models();
+                return Ok(Some(self.read().progress(0)));
+            }
+        }
+    }
+
+    /// Embeds some memories; what is gone in the meantime is left out.
+    fn embed_some(
+        &self,
+        store: &dyn Store,
+        embedder: &dyn Embedder,
+        some: &[Bare],
+        batch: &mut Vec<Embedded>,
+    ) -> Result<()> {
+        let memories = store.read(|tx| {
+            let mut memories = Vec::new();
+            for bare in some {
+                let change = tx.changes(&bare.workspace, bare.sequence - 1, 1)?.pop();
+                memories.extend(change.and_then(|it| it.memory).map(|memory| (bare.print, memory)));
+            }
+            Ok(memories)
+        })?;
+        let size = embedder.piece_tokens();
+        let texts: Vec<(u64, Vec<String>)> =
+            memories.iter().map(|(print, memory)| (*print, texts(memory, size))).collect();
+        let all: Vec<String> = texts.iter().flat_map(|(_, texts)| texts.clone()).collect();
+        let mut embedded = Vec::with_capacity(all.len());
+        for part in all.chunks(embedder.batch().max(1)) {
+            embedded.extend(embedder.embed(part)?);
+        }
+        let mut embedded = embedded.into_iter();
+        let nothing = || vec![0.0; embedder.spec().dimension];
+        for (print, texts) in texts {
+            let mut own: Vec<Quantised> = (embedded.by_ref().take(texts.len()))
+                .map(|vector| Quantised::of(&vector))
+                .collect();
+            if own.is_empty() {
+                // A text without words is near to nothing, and need not be asked for again.
+                own.push(Quantised::of(&nothing()));
+            }
+            batch.push((print, own));
+        }
+        Ok(())
+    }
+
+    /// Writes vectors out, and takes them in.
+    fn keep(&self, embedder: &dyn Embedder, batch: &[Embedded]) -> Result<()> {
+        let Some(folder) = self.vector_folder().filter(|_| !batch.is_empty()) else {
+            return Ok(());
+        };
+        let crowded = self.read().vectors.as_ref().is_some_and(Vectors::is_crowded);
+        let live = if crowded { self.read().prints() } else { FxHashSet::default() };
+        let before = if crowded { Before::Join(&live) } else { Before::Stay };
+        vectors::write(&folder, embedder.spec().dimension, batch, &before)?;
+        self.refresh_vectors();
+        Ok(())
+    }
+
+    /// Makes sure that no vector of what was purged is in a file.
+    pub(super) fn scrub_vectors(&self) -> Result<()> {
+        let (Some(folder), Some(embedder)) = (self.vector_folder(), self.embedder()) else {
+            return Ok(());
+        };
+        self.refresh_vectors();
+        if self.read().vectors.as_ref().is_none_or(Vectors::is_empty) {
+            return Ok(());
+        }
+        let live = self.read().prints();
+        vectors::write(&folder, embedder.spec().dimension, &[], &Before::JoinAll(&live))?;
+        self.refresh_vectors();
+        Ok(())
+    }
+
+    /// The vector of a question, and why there is none.
+    pub(super) fn vector_of(&self, question: &Question) -> (Option<Quantised>, Option<String>) {
+        let by_words = |why: &str| (None, Some(format!("searched by words alone: {why}")));
+        let embedder = match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
+            Embedding::By(embedder) => Arc::clone(embedder),
+            Embedding::Off => return by_words("there is no embedder"),
+            Embedding::Failed(why) => return by_words(why),
+        };
+        if question.text.trim().is_empty() {
+            return (None, None);
+        }
+        self.open();
+        self.refresh_vectors();
+        if self.read().vectors.as_ref().is_none_or(Vectors::is_empty) {
+            return by_words("nothing is embedded yet");
+        }
+        match embedder.embed_query(&question.text) {
+            Ok(vector) => (Some(Quantised::of(&vector)), None),
+            Err(error) => {
+                tracing::warn!(%error, "the question could not be embedded");
+                by_words(&error.message)
+            }
+        }
+    }
+
+    /// Where the vectors of the embedder's model lie.
+    pub(super) fn vector_folder(&self) -> Option<PathBuf> {
+        Some(vectors::folder(self.folder.as_deref()?, self.embedder()?.spec()))
+    }
+
+    /// When the files of vectors last changed.
+    pub(super) fn vector_stamp(&self) -> Option<SystemTime> {
+        std::fs::metadata(self.vector_folder()?).and_then(|folder| folder.modified()).ok()
+    }
+
+    /// Takes in the vectors that were written since.
+    pub(super) fn refresh_vectors(&self) {
+        let stamp = self.vector_stamp();
+        if self.read().vector_stamp == stamp {
+            return;
+        }
+        let (Some(folder), Some(embedder)) = (self.vector_folder(), self.embedder()) else { return };
+        let mut state = self.write();
+        let State { vectors, catalog, vector_stamp, .. } = &mut *state;
+        let anew = match vectors {
+            Some(vectors) => vectors.refresh(&folder),
+            None => Vectors::open(&folder, embedder.spec().dimension)
+                .map(|opened| vectors.insert(opened).is_empty()),
+        };
+        match (anew, vectors) {
+            (Ok(anew), Some(vectors)) => catalog.link(vectors, anew),
+            (Err(error), _) => tracing::warn!(%error, "the vectors cannot be read"),
+            (Ok(_), None) => {}
+        }
+        *vector_stamp = stamp;
+    }
+
+    /// Removes the vectors of models that are used no more, once this one's are complete.
+    fn forget_other_models(&self) {
+        let Some(own) = self.vector_folder() else { return };
+        if self.read().progress(0).waiting > 0 {
+            return;
+        }
+        let all = own.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+        for other in all.into_iter().flatten().flatten().filter(|other| other.path() != own) {
+            if let Err(error) = std::fs::remove_dir_all(other.path()) {
+                tracing::warn!(%error, "the vectors of another model cannot be removed");
+            }
+        }
+    }
+}
+
+/// A memory that has no vector.
+struct Bare {
+    workspace: Workspace,
+    sequence: u64,
+    print: u64,
+}
+
+impl State {
+    /// Memories that have no vector, the newest first, each text once and none of the known ones.
+    fn bare(&self, known: &FxHashSet<u64>, most: usize) -> Vec<Bare> {
+        let mut seen = known.clone();
+        let wants = |entry: &&Entry| {
+            !entry.gone && entry.vector.is_none() && seen.insert(entry.facts.print)
+        };
+        let bare = self.catalog.entries.iter().rev().filter(wants).take(most);
+        bare.map(|entry| Bare {
+            workspace: self.catalog.class(entry).reach.workspace.clone(),
+            sequence: entry.facts.sequence,
+            print: entry.facts.print,
+        })
+        .collect()
+    }
+
+    /// The fingerprints of all texts that there are.
+    fn prints(&self) -> FxHashSet<u64> {
+        let live = self.catalog.entries.iter().filter(|entry| !entry.gone);
+        live.map(|entry| entry.facts.print).collect()
+    }
+}
+
+/// What is embedded of a memory: the pieces of its text, each under its title.
+fn texts(memory: &Memory, size: usize) -> Vec<String> {
+    let title: String = memory.title.iter().flat_map(|title| title.chars()).take(TITLE).collect();
+    let under = |piece: String| match title.as_str() {
+        "" => piece,
+        title => format!("{title}\n{piece}"),
+    };
+    pieces(&memory.text, size).into_iter().map(under).collect()
+}

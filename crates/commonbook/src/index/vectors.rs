@@ -1,0 +1,329 @@
+//! The vectors of memories on disk, and the scan that finds the nearest ones.
+//!
+//! A vector belongs to a text, known by its fingerprint, not to a memory: two memories that say
+//! the same share it, and a change that leaves the text alone leaves the vector. Files are
+//! immutable and read through the page cache; each is one batch of the follower, and small ones
+//! are made into a large one as they grow many. Those of each model lie in a folder of their own.
+
+mod scan;
+
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use sha2::{Digest, Sha256};
+use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
+
+use super::text::damaged;
+use crate::embedding::quantised::{Quantised, dot};
+use crate::embedding::Spec;
+use crate::error::{Error, ErrorKind, Result};
+
+pub(super) use scan::{Scan, scan};
+
+/// How each file begins; the last byte is the version of its form.
+const MAGIC: &[u8; 8] = b"CBVECTS\x01";
+
+/// Bytes before the rows: magic, dimension, rows, checksum of everything after.
+const HEADER: usize = 20;
+
+/// Files beyond which the small ones are made into one.
+const FILES: usize = 12;
+
+/// Rows from which on a file is large and left alone.
+const LARGE: usize = 200_000;
+
+/// Where the vectors of one text lie: rows of one file, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rows {
+    file: u32,
+    first: u32,
+    count: u32,
+}
+
+/// The fingerprint of a text with the vectors of its pieces.
+pub(super) type Embedded = (u64, Vec<Quantised>);
+
+/// What is embedded with one model.
+pub(super) struct Vectors {
+    dimension: usize,
+    files: Vec<VectorFile>,
+    rows: FxHashMap<u64, Rows>,
+}
+
+struct VectorFile {
+    name: PathBuf,
+    prints: Vec<u64>,
+    scales: Vec<f32>,
+    /// `dimension` bytes a row.
+    values: OwnedBytes,
+}
+
+/// The folder of all vectors inside that of the index.
+pub(super) const FOLDER: &str = "vectors";
+
+/// The folder of a model's vectors inside that of the index.
+pub(super) fn folder(index: &Path, spec: &Spec) -> PathBuf {
+    let name = serde_json::to_string(spec).unwrap_or_default();
+    let digest = format!("{:x}", Sha256::digest(name.as_bytes()));
+    index.join(FOLDER).join(&digest[..16])
+}
+
+impl Vectors {
+    /// The vectors in a folder of a model of this dimension.
+    pub(super) fn open(folder: &Path, dimension: usize) -> Result<Self> {
+        let mut vectors = Self { dimension, files: Vec::new(), rows: FxHashMap::default() };
+        vectors.refresh(folder)?;
+        Ok(vectors)
+    }
+
+    /// Goes on to the files that are there now; answers whether all vectors lie elsewhere than
+    /// before. Damaged files are left out, as if they were not there.
+    pub(super) fn refresh(&mut self, folder: &Path) -> Result<bool> {
+        let mut names = names(folder);
+        names.sort();
+        let anew = self.files.iter().any(|file| !names.contains(&file.name));
+        if anew {
+            (self.files, self.rows) = (Vec::new(), FxHashMap::default());
+        }
+        names.retain(|name| self.files.iter().all(|file| file.name != *name));
+        if names.is_empty() {
+            return Ok(anew);
+        }
+        let directory = MmapDirectory::open(folder).map_err(|error| damaged().because(error))?;
+        for name in names {
+            match VectorFile::read(&directory, &name, self.dimension) {
+                Some(file) => self.add(file),
+                None => tracing::warn!(file = %name.display(), "damaged vectors are made anew"),
+            }
+        }
+        Ok(anew)
+    }
+
+    /// Whether there are so many small files that they should become one.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.files.len() >= FILES
+    }
+
+    fn add(&mut self, file: VectorFile) {
+        let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        let mut first = 0;
+        for same in file.prints.chunk_by(|a, b| a == b) {
+            let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
+            let rows = Rows { file: number, first, count };
+            if let Some(print) = same.first() {
+                self.rows.entry(*print).or_insert(rows);
+            }
+            first += count;
+        }
+        self.files.push(file);
+    }
+
+    /// Where the vectors of a text lie, if it has any.
+    pub(super) fn of(&self, print: u64) -> Option<Rows> {
+        self.rows.get(&print).copied()
+    }
+
+    /// Whether nothing has a vector.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How near a text is to a question: the soft maximum of the cosines of its pieces, which is
+    /// near the greatest, less what a long text gains by having more tries. Of one piece, its
+    /// cosine.
+    pub(super) fn nearness(&self, rows: Rows, question: &Quantised) -> f32 {
+        if rows.count == 1 {
+            return self.cosine(rows.file, rows.first, question);
+        }
+        let cosines = || rows.pieces().map(|row| self.cosine(rows.file, row, question));
+        let greatest = cosines().fold(f32::MIN, f32::max);
+        let sum: f32 = cosines().map(|cosine| ((cosine - greatest) / SOFT).exp()).sum();
+        greatest + SOFT * (sum / rows.count as f32).ln()
+    }
+
+    /// How alike two texts are in what answers a question: the cosine of the piece of each that
+    /// is nearest to it.
+    pub(super) fn likeness_for(&self, a: Rows, b: Rows, question: &Quantised) -> f32 {
+        let nearest = |rows: Rows| {
+            let near = |row: &u32| self.cosine(rows.file, *row, question);
+            let best = rows.pieces().max_by(|a, b| near(a).total_cmp(&near(b)));
+            self.vector(rows.file, best.unwrap_or(rows.first))
+        };
+        nearest(a).cosine(&nearest(b)).unwrap_or(0.0)
+    }
+
+    /// How far two texts say the same: the least cosine of pieces at the same place; 0 when they
+    /// have not equally many.
+    pub(super) fn likeness(&self, a: Rows, b: Rows) -> f32 {
+        if a.count != b.count {
+            return 0.0;
+        }
+        let pairs = a.pieces().zip(b.pieces());
+        let cosines = pairs.map(|(x, y)| self.cosine(b.file, y, &self.vector(a.file, x)));
+        cosines.fold(1.0, f32::min)
+    }
+
+    fn cosine(&self, file: u32, row: u32, question: &Quantised) -> f32 {
+        let file = self.files.get(file as usize);
+        file.map_or(0.0, |file| file.cosine(row as usize, self.dimension, question))
+    }
+
+    fn vector(&self, file: u32, row: u32) -> Quantised {
+        let (row, size) = (row as usize, self.dimension);
+        let values = self.files.get(file as usize).and_then(|file| {
+            file.values.get(row * size..(row + 1) * size)
+        });
+        Quantised::from_bytes(values.unwrap_or_default())
+    }
+}
+
+/// How soft the maximum over pieces is: measured on long and short memories alike
+/// (`docs/decisions/0009-ranking.md`).
+const SOFT: f32 = 0.05;
+
+impl Rows {
+    fn pieces(self) -> std::ops::Range<u32> {
+        self.first..self.first + self.count
+    }
+}
+
+impl VectorFile {
+    fn read(directory: &MmapDirectory, name: &Path, dimension: usize) -> Option<Self> {
+        let bytes = directory.open_read(name).ok()?.read_bytes().ok()?;
+        let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..at + 4)?.as_array()?));
+        let rows = number(12)? as usize;
+        let whole = HEADER + rows * (8 + 4 + dimension);
+        let fits = bytes.get(..8)? == MAGIC && number(8)? as usize == dimension;
+        if !fits || bytes.len() != whole {
+            return None;
+        }
+        let prints = bytes[HEADER..].as_chunks::<8>().0.iter().take(rows);
+        let scales = bytes[HEADER + rows * 8..].as_chunks::<4>().0.iter().take(rows);
+        Some(Self {
+            name: name.to_owned(),
+            prints: prints.map(|bytes| u64::from_le_bytes(*bytes)).collect(),
+            scales: scales.map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+            values: bytes.slice(HEADER + rows * 12..whole),
+        })
+    }
+
+    fn cosine(&self, row: usize, dimension: usize, question: &Quantised) -> f32 {
+        let values = self.values.get(row * dimension..(row + 1) * dimension).unwrap_or_default();
+        let product = dot(bytemuck::cast_slice(values), &question.values).unwrap_or(0.0);
+        product * question.scale * self.scales.get(row).copied().unwrap_or(0.0)
+    }
+}
+
+/// What becomes of the files that are there when a batch is written.
+pub(super) enum Before<'l> {
+    /// They stay.
+    Stay,
+    /// The small ones become one with the batch, without what belongs to no memory any more.
+    Join(&'l FxHashSet<u64>),
+    /// All of them do.
+    JoinAll(&'l FxHashSet<u64>),
+}
+
+/// Writes a batch as a file of its own.
+pub(super) fn write(
+    folder: &Path,
+    dimension: usize,
+    batch: &[Embedded],
+    before: &Before<'_>,
+) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let there = Vectors::open(folder, dimension)?;
+    let next = names(folder).iter().filter_map(|name| numbered(name)).max().unwrap_or(0) + 1;
+    let small = |file: &&VectorFile| file.prints.len() < LARGE;
+    let (merged, live): (Vec<&VectorFile>, _) = match before {
+        Before::Stay => (Vec::new(), None),
+        Before::Join(live) => (there.files.iter().filter(small).collect(), Some(live)),
+        Before::JoinAll(live) => (there.files.iter().collect(), Some(live)),
+    };
+    let keep = |print: u64| live.is_none_or(|live| live.contains(&print));
+    let mut rows: Vec<(u64, f32, &[u8])> = Vec::new();
+    let mut known = FxHashSet::default();
+    for file in &merged {
+        let mut row = 0;
+        for same in file.prints.chunk_by(|a, b| a == b) {
+            let fresh = same.first().is_some_and(|print| keep(*print) && known.insert(*print));
+            for print in same {
+                if fresh {
+                    let values = &file.values[row * dimension..(row + 1) * dimension];
+                    rows.push((*print, file.scales[row], values));
+                }
+                row += 1;
+            }
+        }
+    }
+    for (print, pieces) in batch {
+        if known.insert(*print) {
+            for piece in pieces {
+                rows.push((*print, piece.scale, bytemuck::cast_slice(&piece.values)));
+            }
+        }
+    }
+    if !rows.is_empty() {
+        put(folder, next, dimension, &rows)?;
+    }
+    for file in &merged {
+        let path = folder.join(&file.name);
+        std::fs::remove_file(&path).map_err(|error| unwritable(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// Puts rows into a file of this number, which is there whole or not at all.
+fn put(folder: &Path, number: u64, dimension: usize, rows: &[(u64, f32, &[u8])]) -> Result<()> {
+    let mut bytes = Vec::with_capacity(HEADER + rows.len() * (12 + dimension));
+    bytes.extend_from_slice(MAGIC);
+    for size in [dimension, rows.len()] {
+        bytes.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    bytes.extend_from_slice(&[0; 4]);
+    rows.iter().for_each(|(print, ..)| bytes.extend_from_slice(&print.to_le_bytes()));
+    rows.iter().for_each(|(_, scale, _)| bytes.extend_from_slice(&scale.to_le_bytes()));
+    rows.iter().for_each(|(.., values)| bytes.extend_from_slice(values));
+    let sum = crc32fast::hash(&bytes[HEADER..]).to_le_bytes();
+    bytes[HEADER - 4..HEADER].copy_from_slice(&sum);
+    let path = folder.join(format!("{number:08}.{ENDING}"));
+    let fresh = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        std::fs::write(&fresh, &bytes)?;
+        std::fs::File::open(&fresh)?.sync_all()?;
+        std::fs::rename(&fresh, &path)?;
+        std::fs::File::open(folder)?.sync_all()
+    };
+    write().map_err(|error| unwritable(&path, &error))
+}
+
+/// The files whose contents are not what was written.
+pub(super) fn damage(folder: &Path) -> Vec<String> {
+    let whole = |name: &PathBuf| {
+        let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
+        let sum = bytes.get(HEADER - 4..HEADER);
+        sum.is_some_and(|sum| sum == crc32fast::hash(&bytes[HEADER..]).to_le_bytes())
+    };
+    let damaged = names(folder).into_iter().filter(|name| !whole(name));
+    damaged.map(|name| name.display().to_string()).collect()
+}
+
+/// How the names of files of vectors end.
+const ENDING: &str = "vectors";
+
+/// The names of the files of vectors in a folder.
+fn names(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
+    names.filter(|name| name.extension().is_some_and(|ending| ending == ENDING)).collect()
+}
+
+fn numbered(name: &Path) -> Option<u64> {
+    name.file_stem()?.to_str()?.parse().ok()
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    let message = format!("vectors cannot be written at {}: {error}", path.display());
+    Error::new(ErrorKind::Unavailable, message)
+        .hint("Look at the folder's permissions and its disk. Searching by words goes on.")
+}

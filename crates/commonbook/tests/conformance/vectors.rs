@@ -1,0 +1,204 @@
+//! Vectors beside the words: made in the background, thrown away at will, and never in the way.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use commonbook::embedding::wordhash::WordHash;
+use commonbook::embedding::{Embedder, Spec};
+use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::index::Index;
+use commonbook::memory::Memory;
+use commonbook::search::{Found, Match};
+use commonbook::store::Store;
+
+use crate::search::{GO, files, purge, question, sight, started};
+use crate::{Fresh, with_texts};
+
+/// A model of this name, which fails when it is told to.
+struct Model {
+    words: WordHash,
+    spec: Spec,
+    fails: AtomicBool,
+}
+
+impl Model {
+    fn of(revision: &str) -> Arc<Self> {
+        let words = WordHash::new();
+        let spec = Spec { revision: revision.to_owned(), ..words.spec().clone() };
+        Arc::new(Self { words, spec, fails: AtomicBool::new(false) })
+    }
+}
+
+impl Embedder for Model {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        if self.fails.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Unavailable, "the model is out to lunch"));
+        }
+        self.words.embed(texts)
+    }
+
+    fn batch(&self) -> usize {
+        7
+    }
+
+    fn piece_tokens(&self) -> usize {
+        self.words.piece_tokens()
+    }
+}
+
+fn with_model(folder: &Path, model: &Arc<Model>) -> Index {
+    let index = started(folder);
+    index.use_embedder(Ok(Some(Arc::clone(model) as _)));
+    index
+}
+
+fn look(index: &Index, store: &dyn Store, text: &str) -> Found {
+    index.search(store, &sight(), &question(text)).unwrap()
+}
+
+fn embed(index: &Index, store: &dyn Store) -> u64 {
+    index.follow(store, |_| GO).unwrap();
+    index.embed(store, |_| GO).unwrap().unwrap().waiting
+}
+
+/// Texts about kettles and, the last, about herons.
+fn kept(store: &dyn Store) -> Vec<Memory> {
+    let mut texts: Vec<String> = (0..40).map(|n| format!("the kettle number{n} sings")).collect();
+    texts.push("a heron stands by the river".into());
+    with_texts(store, &texts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+pub(crate) fn a_search_goes_by_words_until_there_are_vectors_and_says_so(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, model) = (fresh.open(), Model::of("1"));
+    let heron = kept(&*store).pop().unwrap().id;
+    let index = with_model(home.path(), &model);
+    let before = look(&index, &*store, "heron river");
+    assert_eq!(before.ranked[0].matched, [Match::Words]);
+    assert!(before.notice.unwrap().contains("nothing is embedded"));
+    assert_eq!(embed(&index, &*store), 0);
+    let reader = with_model(home.path(), &model);
+    for index in [&index, &reader] {
+        let after = look(index, &*store, "heron river");
+        assert_eq!((after.ranked[0].id, after.notice), (heron, None));
+        assert_eq!(after.ranked[0].matched, [Match::Words, Match::Vector]);
+    }
+    let bare = look(&started(home.path()), &*store, "heron river");
+    assert!(bare.notice.unwrap().contains("no embedder"));
+}
+
+pub(crate) fn a_failing_embedder_keeps_nobody_from_finding(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, model) = (fresh.open(), Model::of("1"));
+    let kept = kept(&*store);
+    let index = with_model(home.path(), &model);
+    index.follow(&*store, |_| GO).unwrap();
+    model.fails.store(true, Ordering::Relaxed);
+    assert_eq!(index.embed(&*store, |_| GO).unwrap_err().kind, ErrorKind::Unavailable);
+    assert_eq!(look(&index, &*store, "heron").total, 1);
+    model.fails.store(false, Ordering::Relaxed);
+    assert_eq!(embed(&index, &*store), 0);
+    model.fails.store(true, Ordering::Relaxed);
+    let found = look(&index, &*store, "heron");
+    assert_eq!((found.ranked[0].id, found.total), (kept[40].id, 1));
+    assert!(found.notice.unwrap().contains("out to lunch"));
+    index.use_embedder(Err(Error::new(ErrorKind::Unavailable, "no such model")));
+    assert!(index.lacks_embedder());
+    assert!(look(&index, &*store, "heron").notice.unwrap().contains("no such model"));
+}
+
+pub(crate) fn another_model_embeds_everything_anew_and_the_old_vectors_go(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let store = fresh.open();
+    kept(&*store);
+    let vectors = || files(&home.path().join("vectors"));
+    embed(&with_model(home.path(), &Model::of("1")), &*store);
+    let first = vectors();
+    let index = with_model(home.path(), &Model::of("2"));
+    let between = look(&index, &*store, "heron");
+    assert_eq!(between.total, 1, "vectors of another model are not compared");
+    assert!(between.notice.unwrap().contains("nothing is embedded"));
+    assert_eq!(embed(&index, &*store), 0);
+    assert!(!vectors().is_empty() && vectors().iter().all(|file| !first.contains(file)));
+    assert_eq!(look(&index, &*store, "heron").notice, None);
+}
+
+pub(crate) fn damaged_vectors_are_made_anew_and_answer_the_same(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, model) = (fresh.open(), Model::of("1"));
+    kept(&*store);
+    let index = with_model(home.path(), &model);
+    embed(&index, &*store);
+    let expected = look(&index, &*store, "heron river kettle");
+    drop(index);
+    let vectors = || files(&home.path().join("vectors"));
+    for spoil in [
+        |path: &Path| fs::write(path, "").unwrap(),
+        |path: &Path| fs::write(path, &fs::read(path).unwrap()[..100]).unwrap(),
+        |path: &Path| fs::remove_file(path).unwrap(),
+        |path: &Path| fs::write(path, "something else altogether").unwrap(),
+    ] {
+        vectors().iter().for_each(|path| spoil(path));
+        let index = with_model(home.path(), &model);
+        assert!(look(&index, &*store, "heron").notice.is_some());
+        assert_eq!(embed(&index, &*store), 0);
+        assert_eq!(look(&index, &*store, "heron river kettle"), expected);
+        drop(index);
+        assert_eq!(look(&with_model(home.path(), &model), &*store, "heron river kettle"), expected);
+    }
+    let bytes = vectors().iter().map(|path| fs::metadata(path).unwrap().len()).max().unwrap();
+    assert!(bytes > 40 * 384, "{bytes}");
+}
+
+pub(crate) fn a_flipped_bit_in_the_vectors_is_found_by_a_check(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, model) = (fresh.open(), Model::of("1"));
+    kept(&*store);
+    let index = with_model(home.path(), &model);
+    embed(&index, &*store);
+    assert_eq!(index.check().unwrap(), Vec::<String>::new());
+    let file = files(&home.path().join("vectors")).pop().unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&file, bytes).unwrap();
+    assert_eq!(index.check().unwrap().len(), 1);
+}
+
+pub(crate) fn the_vectors_of_what_was_purged_leave_the_files(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, model) = (fresh.open(), Model::of("1"));
+    let kept = kept(&*store);
+    let index = with_model(home.path(), &model);
+    embed(&index, &*store);
+    let size = || -> u64 {
+        let all = files(&home.path().join("vectors"));
+        all.iter().map(|path| fs::metadata(path).unwrap().len()).sum()
+    };
+    let before = size();
+    let gone = kept[40].clone();
+    store.write(move |tx| purge(tx, &gone)).unwrap();
+    index.follow(&*store, |_| GO).unwrap();
+    assert_eq!(size(), before - (384 + 12), "one vector less");
+    assert_eq!(look(&index, &*store, "heron").total, 0);
+}
+
+pub(crate) fn what_says_the_same_shares_a_vector_and_a_long_text_has_several(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, model) = (fresh.open(), Model::of("1"));
+    let long = "The heron stands by the river and waits for fish. ".repeat(60);
+    with_texts(&*store, &["the same words", "the same words", &long]);
+    let index = with_model(home.path(), &model);
+    assert_eq!(embed(&index, &*store), 0);
+    let size: u64 = (files(&home.path().join("vectors")).iter())
+        .map(|path| fs::metadata(path).unwrap().len())
+        .sum();
+    let rows = (size - 20) / (384 + 12);
+    assert!((5..12).contains(&rows), "{rows}");
+    assert_eq!(look(&index, &*store, "same words").total, 2);
+}
