@@ -1,15 +1,20 @@
 //! `bench`: measures, and prints what it measured, on which data and which machine.
 
+mod dataset;
+mod machine;
+mod metrics;
+mod retrieval;
 mod save;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::clock::Clock;
 use commonbook::error::Result;
 use commonbook::id::RandomIds;
-use commonbook::index::Index;
+use commonbook::index::{Index, Progress};
 use commonbook::store::sqlite::SqliteStore;
 use indicatif::{ProgressBar, ProgressStyle};
 use tempfile::TempDir;
@@ -27,6 +32,8 @@ pub(crate) struct Bench {
 enum What {
     /// Saving: one writer, many writers, over REST, beside a bare append and fdatasync
     Save(save::Save),
+    /// How well questions find the memories that answer them, on a data set of your own
+    Retrieval(retrieval::Retrieval),
 }
 
 impl Bench {
@@ -34,9 +41,11 @@ impl Bench {
     ///
     /// # Errors
     /// What went wrong.
-    pub(crate) fn run(&self) -> Result<()> {
-        let What::Save(save) = &self.what;
-        save.run()
+    pub(crate) fn run(&self, as_json: bool) -> Result<()> {
+        match &self.what {
+            What::Save(save) => save.run(),
+            What::Retrieval(retrieval) => retrieval.run(as_json),
+        }
     }
 }
 
@@ -56,6 +65,17 @@ fn open(home: &Path, clock: Arc<dyn Clock>) -> Result<Commonbook> {
     Ok(Commonbook::with(store, clock, Arc::new(RandomIds::default())).searching(Arc::new(index)))
 }
 
+/// Builds the index anew from the journal; tells how long it took and how much it holds.
+fn rebuild(book: &Commonbook, memories: usize) -> Result<(Duration, Progress)> {
+    let bar = bar("building the index", memories);
+    let begun = Instant::now();
+    let built =
+        book.index().rebuild(book.store(), |progress| bar.set_position(progress.indexed))?;
+    let took = begun.elapsed();
+    bar.finish_and_clear();
+    Ok((took, built))
+}
+
 /// A bar on standard error, where somebody watches.
 fn bar(what: &'static str, length: usize) -> ProgressBar {
     let style =
@@ -63,4 +83,9 @@ fn bar(what: &'static str, length: usize) -> ProgressBar {
     ProgressBar::new(length as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         .with_message(what)
+}
+
+/// Milliseconds, to the microsecond.
+fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
 }

@@ -1,0 +1,159 @@
+//! How good a ranking is: recall, hits, MRR and nDCG, and the place in a list of times.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+/// How deep MRR and nDCG look.
+const DEPTH: usize = 10;
+
+/// What a ranking is worth; of many, the mean over the questions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(super) struct Metrics {
+    /// The share of the right memories among the first 5.
+    #[serde(rename = "R@5")]
+    pub(super) recall_5: f64,
+    /// The share of the right memories among the first 10.
+    #[serde(rename = "R@10")]
+    pub(super) recall_10: f64,
+    /// Whether the first is right.
+    #[serde(rename = "Hit@1")]
+    pub(super) hit_1: f64,
+    /// Whether one of the first 5 is right.
+    #[serde(rename = "Hit@5")]
+    pub(super) hit_5: f64,
+    /// One by the place of the first right one, nothing beyond 10.
+    #[serde(rename = "MRR")]
+    pub(super) mrr: f64,
+    /// The discounted gain of the first 10, by the best that was possible; a memory is right or not.
+    #[serde(rename = "nDCG@10")]
+    pub(super) ndcg: f64,
+}
+
+impl Metrics {
+    /// The names, in the order of [`Metrics::figures`].
+    pub(super) const NAMES: [&str; 6] = ["R@5", "R@10", "Hit@1", "Hit@5", "MRR", "nDCG@10"];
+
+    /// What this ranking is worth when these are right, of which there is at least one. Of what
+    /// stands in it twice, the first place counts.
+    pub(super) fn of(gold: &[String], ranked: &[String]) -> Self {
+        let gold: HashSet<&str> = gold.iter().map(String::as_str).collect();
+        let mut seen = HashSet::new();
+        let hits: Vec<bool> = ranked
+            .iter()
+            .filter(|id| seen.insert(id.as_str()))
+            .map(|id| gold.contains(id.as_str()))
+            .collect();
+        let among = |k: usize| hits.iter().take(k).filter(|hit| **hit).count() as f64;
+        let any = |k: usize| f64::from(u8::from(among(k) > 0.0));
+        let gain = |place: usize| 1.0 / (place as f64 + 2.0).log2();
+        let first = hits.iter().take(DEPTH).position(|hit| *hit);
+        let gained = hits.iter().take(DEPTH).enumerate().filter(|(_, hit)| **hit);
+        let best: f64 = (0..gold.len().min(DEPTH)).map(gain).sum();
+        Self {
+            recall_5: among(5) / gold.len() as f64,
+            recall_10: among(10) / gold.len() as f64,
+            hit_1: any(1),
+            hit_5: any(5),
+            mrr: first.map_or(0.0, |place| 1.0 / (place as f64 + 1.0)),
+            ndcg: gained.map(|(place, _)| gain(place)).sum::<f64>() / best,
+        }
+    }
+
+    /// The mean over questions; nothing for none.
+    pub(super) fn mean(all: &[Self]) -> Self {
+        let mean =
+            |part: fn(&Self) -> f64| all.iter().map(part).sum::<f64>() / all.len().max(1) as f64;
+        Self {
+            recall_5: mean(|one| one.recall_5),
+            recall_10: mean(|one| one.recall_10),
+            hit_1: mean(|one| one.hit_1),
+            hit_5: mean(|one| one.hit_5),
+            mrr: mean(|one| one.mrr),
+            ndcg: mean(|one| one.ndcg),
+        }
+    }
+
+    /// The figures, in the order of [`Metrics::NAMES`].
+    pub(super) fn figures(&self) -> [f64; 6] {
+        [self.recall_5, self.recall_10, self.hit_1, self.hit_5, self.mrr, self.ndcg]
+    }
+}
+
+/// The time below which this share (in percent) of the times lie; the nearest one that was
+/// measured, nothing for none.
+pub(super) fn percentile(times: &[f64], percent: f64) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().saturating_sub(1);
+    let place = (percent / 100.0 * last as f64).round_ties_even() as usize;
+    sorted.get(place.min(last)).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn rankings_are_worth_what_the_definitions_say() {
+        let log = f64::log2;
+        let table = [
+            ("a", "a", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+            ("a", "", [0.0; 6]),
+            ("a", "x y z", [0.0; 6]),
+            (
+                "a b",
+                "x a y b",
+                [1.0, 1.0, 0.0, 1.0, 0.5, {
+                    (1.0 / log(3.0) + 1.0 / log(5.0)) / (1.0 + 1.0 / log(3.0))
+                }],
+            ),
+            // The second `a` counts for nothing: `b` is on place 2.
+            ("a b", "a a b", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+            // What is right twice is right once.
+            ("a a", "a", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+            (
+                "a b",
+                "1 2 3 4 5 a 7 8 9 b",
+                [0.0, 1.0, 0.0, 0.0, 1.0 / 6.0, {
+                    (1.0 / log(7.0) + 1.0 / log(11.0)) / (1.0 + 1.0 / log(3.0))
+                }],
+            ),
+            // Beyond the tenth place nothing counts.
+            ("a", "1 2 3 4 5 6 7 8 9 10 a", [0.0; 6]),
+        ];
+        for (gold, ranked, expected) in table {
+            let found = Metrics::of(&ids(gold), &ids(ranked)).figures();
+            let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12);
+            assert!(near, "{gold} in {ranked}: {found:?} instead of {expected:?}");
+        }
+    }
+
+    #[test]
+    fn more_right_ones_than_places_can_still_be_ranked_best() {
+        let gold: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+        let found = Metrics::of(&gold, &gold);
+        assert_eq!((found.recall_5, found.recall_10, found.ndcg), (0.25, 0.5, 1.0));
+    }
+
+    #[test]
+    fn a_mean_is_over_questions() {
+        let (one, none) = (Metrics::of(&ids("a"), &ids("a")), Metrics::default());
+        assert_eq!(Metrics::mean(&[one, none, none, none]).figures(), [0.25; 6]);
+        assert_eq!(Metrics::mean(&[]), none);
+    }
+
+    #[test]
+    fn percentiles_are_times_that_were_measured() {
+        let times = [4.0, 1.0, 3.0, 2.0];
+        // Places 1.5, 2.85 and 3: a half goes to the even one.
+        let found = [50.0, 95.0, 100.0].map(|percent| percentile(&times, percent));
+        assert_eq!(found, [3.0, 4.0, 4.0]);
+        assert_eq!(percentile(&[1.0, 2.0], 50.0), 1.0);
+        assert_eq!(percentile(&[], 50.0), 0.0);
+    }
+}
