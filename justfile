@@ -17,9 +17,10 @@ check:
     cargo clippy --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
-# Measures saving on this machine's disk.
+# Measures saving and searching on this machine.
 bench:
     cargo run --release -- bench save
+    cargo run --release -- bench search
 
 # Everything that has to pass.
 ci:

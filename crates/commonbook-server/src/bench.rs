@@ -2,9 +2,12 @@
 
 mod dataset;
 mod machine;
+mod made_up;
 mod metrics;
+mod questions;
 mod retrieval;
 mod save;
+mod search;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +37,8 @@ enum What {
     Save(save::Save),
     /// How well questions find the memories that answer them, on a data set of your own
     Retrieval(retrieval::Retrieval),
+    /// How long searching takes in a large store: in process, over REST, as a fresh process
+    Search(search::Search),
 }
 
 impl Bench {
@@ -45,6 +50,7 @@ impl Bench {
         match &self.what {
             What::Save(save) => save.run(),
             What::Retrieval(retrieval) => retrieval.run(as_json),
+            What::Search(search) => search.run(as_json),
         }
     }
 }

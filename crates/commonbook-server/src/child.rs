@@ -60,6 +60,11 @@ impl Server {
         Ok(Self { child, url, agent: config.into() })
     }
 
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Where it listens.
     pub(crate) fn url(&self) -> &str {
         &self.url
