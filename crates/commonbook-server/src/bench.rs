@@ -9,6 +9,7 @@ mod retrieval;
 mod save;
 mod search;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,12 +18,15 @@ use commonbook::Commonbook;
 use commonbook::clock::Clock;
 use commonbook::error::Result;
 use commonbook::id::RandomIds;
-use commonbook::index::{Index, Progress};
+use commonbook::index::Index;
 use commonbook::store::sqlite::SqliteStore;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 use tempfile::TempDir;
 
 use crate::child::broken;
+use crate::config::Config;
+use crate::follow;
 
 /// Measures.
 #[derive(Debug, clap::Args)]
@@ -46,11 +50,11 @@ impl Bench {
     ///
     /// # Errors
     /// What went wrong.
-    pub(crate) fn run(&self, as_json: bool) -> Result<()> {
+    pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         match &self.what {
             What::Save(save) => save.run(),
-            What::Retrieval(retrieval) => retrieval.run(as_json),
-            What::Search(search) => search.run(as_json),
+            What::Retrieval(retrieval) => retrieval.run(config, as_json),
+            What::Search(search) => search.run(config, as_json),
         }
     }
 }
@@ -61,25 +65,68 @@ fn folder(within: Option<&PathBuf>) -> Result<TempDir> {
     folder.map_err(|error| broken("no folder to measure in", error))
 }
 
+/// What the index finds by, besides words.
+#[derive(Debug, clap::Args)]
+struct By {
+    /// What turns texts into vectors: off, bundled, the path of a model's directory, or
+    /// `http(s)://HOST:PORT#MODEL`; by default what the environment says, else bundled
+    #[arg(long)]
+    embedder: Option<String>,
+}
+
+impl By {
+    /// The setting in full: the flag stands for the environment.
+    fn name<'n>(&'n self, config: &'n Config) -> &'n str {
+        self.embedder.as_deref().or(config.embedder.as_deref()).unwrap_or("bundled")
+    }
+
+    /// Gives the index of this book its embedder: the one place where the benches choose it.
+    ///
+    /// # Errors
+    /// `invalid` and `unavailable`: a bench does not go on by words alone in silence.
+    fn give(&self, book: &Commonbook, config: &Config) -> Result<()> {
+        let config = Config { embedder: Some(self.name(config).to_owned()), ..config.clone() };
+        book.index().use_embedder(Ok(follow::embedder(&config)?));
+        Ok(())
+    }
+}
+
 /// A Commonbook on the store and the index of this home, as the program opens them; it takes the
-/// time from this clock.
-///
-/// This is the one place where the benches say what the index finds by: its words so far.
+/// time from this clock, and finds by words alone.
 fn open(home: &Path, clock: Arc<dyn Clock>) -> Result<Commonbook> {
     let store = SqliteStore::open(&home.join("commonbook.db"))?;
     let index = Index::in_folder(home.join("index"));
     Ok(Commonbook::with(store, clock, Arc::new(RandomIds::default())).searching(Arc::new(index)))
 }
 
-/// Builds the index anew from the journal; tells how long it took and how much it holds.
-fn rebuild(book: &Commonbook, memories: usize) -> Result<(Duration, Progress)> {
-    let bar = bar("building the index", memories);
+/// What building an index took.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Built {
+    memories: u64,
+    words_seconds: f64,
+    vectors_seconds: f64,
+}
+
+/// Builds the index anew from the journal, words and vectors.
+fn rebuild(book: &Commonbook, memories: usize) -> Result<Built> {
+    let (index, store) = (book.index(), book.store());
+    let words = bar("building the index", memories);
     let begun = Instant::now();
-    let built =
-        book.index().rebuild(book.store(), |progress| bar.set_position(progress.indexed))?;
-    let took = begun.elapsed();
-    bar.finish_and_clear();
-    Ok((took, built))
+    let built = index.rebuild(store, |progress| {
+        words.set_position(progress.memories);
+        ControlFlow::Continue(())
+    })?;
+    let words_seconds = begun.elapsed().as_secs_f64();
+    words.finish_and_clear();
+    let vectors = bar("embedding", memories);
+    let begun = Instant::now();
+    index.embed(store, |progress| {
+        vectors.set_position(progress.memories.saturating_sub(progress.waiting));
+        ControlFlow::Continue(())
+    })?;
+    let vectors_seconds = begun.elapsed().as_secs_f64();
+    vectors.finish_and_clear();
+    Ok(Built { memories: built.memories, words_seconds, vectors_seconds })
 }
 
 /// A bar on standard error, where somebody watches.

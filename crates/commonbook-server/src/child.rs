@@ -36,7 +36,15 @@ impl Server {
     /// # Errors
     /// `unavailable` when it does not start.
     pub(crate) fn start(home: &Path) -> Result<Self> {
-        let mut child = command(home, &["serve", "--port", "0"])?
+        Self::run(command(home, &["serve", "--port", "0"])?)
+    }
+
+    /// Starts this server, with what its environment says.
+    ///
+    /// # Errors
+    /// `unavailable` when it does not start.
+    pub(crate) fn run(mut serve: Command) -> Result<Self> {
+        let mut child = serve
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()

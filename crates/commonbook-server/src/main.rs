@@ -132,7 +132,7 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         Program::Export(export) => export.run(&open()?, &cli::who(own, &config)?),
         Program::Reindex(reindex) => reindex.run(&open()?, as_json),
         Program::Doctor(doctor) => doctor.run(&config, open, as_json),
-        Program::Bench(bench) => bench.run(as_json),
+        Program::Bench(bench) => bench.run(&config, as_json),
         Program::Surface(surface) => {
             output::line(&print(&surface.name));
             Ok(())

@@ -337,7 +337,8 @@ impl Index {
             tracing::warn!(%error, "the search index is built anew from the journal");
         }
         let stamp = self.stamp();
-        *self.write() = State { opened: true, spoilt: true, verified: true, stamp, ..State::default() };
+        *self.write() =
+            State { opened: true, spoilt: true, verified: true, stamp, ..State::default() };
     }
 
     fn stamp(&self) -> Option<SystemTime> {

@@ -133,6 +133,7 @@ words! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
 impl Default for Importance {
     fn default() -> Self {
         Self::Normal
@@ -276,8 +277,11 @@ impl Memory {
         if let Some(session) = &self.session {
             input::line("session", session, limits::SESSION_CHARS)?;
         }
+        for (key, value) in &self.metadata {
+            input::no_control("metadata", key)?;
+            no_control_within(value)?;
+        }
         let metadata = Value::Object(self.metadata.clone()).to_string();
-        input::no_control("metadata", &metadata)?;
         if metadata.len() > limits::METADATA_BYTES {
             let found = metadata.len();
             return Err(Error::too_large("metadata", found, limits::METADATA_BYTES, "bytes"));
@@ -294,6 +298,19 @@ impl Memory {
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.deleted_at.is_none() && self.superseded_by.is_none()
+    }
+}
+
+/// Refuses control characters in any text of a metadata value.
+fn no_control_within(value: &Value) -> Result<()> {
+    match value {
+        Value::String(text) => input::no_control("metadata", text),
+        Value::Array(values) => values.iter().try_for_each(no_control_within),
+        Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
+            input::no_control("metadata", key)?;
+            no_control_within(value)
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
 }
 

@@ -292,7 +292,8 @@ impl SearchMemory {
             moment("until", &self.until, Edge::Last)?,
             moment("at", &self.at, Edge::Last)?,
         );
-        let includes = |include| self.include.contains(&include) || asked.include.contains(&include);
+        let includes =
+            |include| self.include.contains(&include) || asked.include.contains(&include);
         let within = Within {
             owner: Filter::owner(owner.as_deref())?,
             memory_type: memory_type.map(Into::into),

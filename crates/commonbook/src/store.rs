@@ -116,6 +116,10 @@ pub trait MemoryRows {
     /// the sight's first.
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>>;
 
+    /// Those of these memories that are in sight, in this order; `wanted` names each with its
+    /// workspace.
+    fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>>;
+
     /// At most `limit` ids in sight from `first` to `last`, each once, in order, deleted or not.
     fn memory_ids(
         &self,

@@ -14,7 +14,10 @@ struct Source {
 impl Source {
     /// The lines before its unit tests, with their numbers.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let lines = self.text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+        // Unit tests that are a file of their own are no code before its tests.
+        let tests = self.path.ends_with("/tests.rs");
+        let code = move |line: &&str| !tests && !line.starts_with("#[cfg(test)]");
+        let lines = self.text.lines().take_while(code);
         lines.enumerate().map(|(number, line)| (number + 1, line))
     }
 

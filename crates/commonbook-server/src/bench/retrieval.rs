@@ -20,7 +20,9 @@ use serde_json::{Value, json};
 use super::dataset::{DataSet, Given, Gran, Question, at};
 use super::machine::Machine;
 use super::metrics::{Metrics, percentile};
+use super::{Built, By};
 use crate::child::broken;
+use crate::config::Config;
 use crate::output::{self, line, note};
 
 /// Hits that are asked for.
@@ -44,6 +46,8 @@ pub(super) struct Retrieval {
     /// The figures of each category too
     #[arg(long)]
     by_category: bool,
+    #[command(flatten)]
+    by: By,
 }
 
 /// What was found for a question.
@@ -58,7 +62,7 @@ impl Retrieval {
     ///
     /// # Errors
     /// `invalid` for data that is missing or malformed; what else went wrong.
-    pub(super) fn run(&self, as_json: bool) -> Result<()> {
+    pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let data = DataSet::read(&self.data, self.gran)?;
         if data.cut > 0 {
             note(&format!("cut to 64 KiB, as longer texts are not kept: {} of them", data.cut));
@@ -66,8 +70,9 @@ impl Retrieval {
         let out = self.out.as_deref().map(|path| create(path).map(|file| (path, file)));
         let folder = super::folder(None)?;
         let book = super::open(folder.path(), Arc::new(SystemClock))?;
+        self.by.give(&book, config)?;
         let workspaces = import(&book, &data.memories)?;
-        let (indexed_in, _) = super::rebuild(&book, data.memories.len())?;
+        let built = super::rebuild(&book, data.memories.len())?;
         let bar = super::bar("asking", data.questions.len());
         let mut answers = Vec::with_capacity(data.questions.len());
         for question in &data.questions {
@@ -82,7 +87,8 @@ impl Retrieval {
             of: self,
             data: &data,
             workspaces: workspaces.len(),
-            seconds: indexed_in.as_secs_f64(),
+            embedder: self.by.name(config),
+            built,
             counted: answers.iter().filter(|answer| answer.question.counts()).collect(),
         };
         if as_json {
@@ -168,7 +174,8 @@ struct Report<'d> {
     of: &'d Retrieval,
     data: &'d DataSet,
     workspaces: usize,
-    seconds: f64,
+    embedder: &'d str,
+    built: Built,
     counted: Vec<&'d Answer<'d>>,
 }
 
@@ -259,7 +266,8 @@ impl Report<'_> {
             "memories": self.data.memories.len(),
             "asked": self.data.questions.len(),
             "counted": self.counted.len(),
-            "index_seconds": self.seconds,
+            "embedder": self.embedder,
+            "index": self.built,
             "all": Figures::of(&self.counted).value(),
             "by_category": categories,
             "updates": Updates::of(&self.counted),
@@ -279,6 +287,10 @@ impl Report<'_> {
             "questions {}, of which {} count; the first {DEPTH} hits of each",
             self.data.questions.len(),
             self.counted.len()
+        ));
+        line(&format!(
+            "index     words in {:.1} s, vectors in {:.1} s; embedder {}",
+            self.built.words_seconds, self.built.vectors_seconds, self.embedder
         ));
         Machine::here().tell();
         let names: String = Metrics::NAMES.iter().map(|name| format!(" {name:>7}")).collect();

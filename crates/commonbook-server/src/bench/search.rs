@@ -19,7 +19,9 @@ use super::machine::Machine;
 use super::made_up::{MAIN, World};
 use super::metrics::percentile;
 use super::questions::{Kind, Known, Sample, path};
+use super::{Built, By};
 use crate::child::{Server, broken, command};
+use crate::config::Config;
 use crate::output::{self, line};
 
 /// Who asks: an agent that keeps nothing itself.
@@ -27,6 +29,9 @@ const READER: &str = "reader";
 
 /// What the worlds and the questions are drawn by.
 const SEED: u64 = 7;
+
+/// By which the processes that are started know their embedder.
+const EMBEDDER: &str = "COMMONBOOK_EMBEDDER";
 
 /// How searching is measured.
 #[derive(Debug, clap::Args)]
@@ -43,6 +48,8 @@ pub(super) struct Search {
     /// The folder in which the home is made; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
+    #[command(flatten)]
+    by: By,
 }
 
 /// A number of memories: 50000, `50_000`, 50k or 1m.
@@ -91,8 +98,8 @@ struct Report {
     memories: usize,
     workspaces: usize,
     save_seconds: f64,
-    index_seconds: f64,
-    indexed: u64,
+    embedder: String,
+    index: Built,
     store_bytes: u64,
     index_bytes: u64,
     server_resident_bytes: Option<u64>,
@@ -106,19 +113,26 @@ impl Search {
     ///
     /// # Errors
     /// What went wrong.
-    pub(super) fn run(&self, as_json: bool) -> Result<()> {
+    pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let folder = super::folder(self.folder.as_ref())?;
         let home = folder.path();
         let begun = Instant::now();
         let (known, workspaces) = fill(home, self.size, self.questions)?;
         let save_seconds = begun.elapsed().as_secs_f64();
         let book = super::open(home, Arc::new(SystemClock))?;
-        let (took, built) = super::rebuild(&book, self.size)?;
+        self.by.give(&book, config)?;
+        let index = super::rebuild(&book, self.size)?;
         drop(book);
-        let mut asked = Asked { known: &known, rows: Vec::new() };
-        asked.in_process(home)?;
+        let book = super::open(home, Arc::new(SystemClock))?;
+        self.by.give(&book, config)?;
+        let embedder = self.by.name(config);
+        let mut asked = Asked { known: &known, embedder, rows: Vec::new() };
+        asked.in_process(&book)?;
+        drop(book);
         asked.processes(home, self.processes, "commonbook search, no server")?;
-        let server = Server::start(home)?;
+        let mut serve = command(home, &["serve", "--port", "0"])?;
+        serve.env(EMBEDDER, embedder);
+        let server = Server::run(serve)?;
         asked.over_rest(&server)?;
         asked.processes(home, self.processes, "commonbook search, a server runs")?;
         let report = Report {
@@ -126,8 +140,8 @@ impl Search {
             memories: self.size,
             workspaces,
             save_seconds,
-            index_seconds: took.as_secs_f64(),
-            indexed: built.indexed,
+            embedder: embedder.to_owned(),
+            index,
             store_bytes: bytes(home, |name| name.starts_with("commonbook.db"))?,
             index_bytes: bytes(&home.join("index"), |_| true)?,
             server_resident_bytes: resident(server.process(), "VmRSS:"),
@@ -184,6 +198,7 @@ fn fill(home: &Path, size: usize, questions: usize) -> Result<(Vec<Known>, usize
 /// Asking, and what it took.
 struct Asked<'k> {
     known: &'k [Known],
+    embedder: &'k str,
     rows: Vec<Row>,
 }
 
@@ -219,9 +234,8 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn in_process(&mut self, home: &Path) -> Result<()> {
-        let book = super::open(home, Arc::new(SystemClock))?;
-        let ask = |question: &SearchMemory| search(&book, question);
+    fn in_process(&mut self, book: &Commonbook) -> Result<()> {
+        let ask = |question: &SearchMemory| search(book, question);
         self.first("in process", ask)?;
         self.each("in process", ask)
     }
@@ -241,6 +255,7 @@ impl Asked<'_> {
             let arguments =
                 ["search", &question.query, "--workspace", MAIN, "--agent", READER, "--json"];
             let mut command = command(home, &arguments)?;
+            command.env(EMBEDDER, self.embedder);
             let begun = Instant::now();
             let output = command.output().map_err(|e| broken("the process did not start", e))?;
             times.push(begun.elapsed());
@@ -304,12 +319,19 @@ impl Report {
             self.save_seconds,
             self.memories as f64 / self.save_seconds
         ));
+        let Built { memories, words_seconds, vectors_seconds } = self.index;
+        let rate = |seconds: f64| memories as f64 / seconds;
         line(&format!(
-            "index     of {} built in {:.1} s, {:.0} a second",
-            self.indexed,
-            self.index_seconds,
-            self.indexed as f64 / self.index_seconds
+            "words     indexed in {words_seconds:.1} s, {:.0} a second",
+            rate(words_seconds)
         ));
+        if self.embedder != "off" {
+            line(&format!(
+                "vectors   made in {vectors_seconds:.1} s, {:.0} a second; embedder {}",
+                rate(vectors_seconds),
+                self.embedder
+            ));
+        }
         line(&format!(
             "disk      store {:.0} MB, index {:.0} MB",
             megabytes(self.store_bytes),

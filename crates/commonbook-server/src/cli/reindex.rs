@@ -38,7 +38,10 @@ impl Reindex {
         let memories = HumanCount(done.memories);
         output::line(&match done.waiting {
             0 => format!("{memories} memories in the search index"),
-            n => format!("{memories} memories in the search index, {} of them without a vector yet", HumanCount(n)),
+            n => format!(
+                "{memories} memories in the search index, {} of them without a vector yet",
+                HumanCount(n)
+            ),
         });
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::access::Sight;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::limits;
+use crate::memory::Memory;
 use crate::page::{self, Cursor};
 use crate::search::{Hit, Ranked, Scope, SearchAnswer, SearchMemory};
 
@@ -36,21 +37,21 @@ impl Commonbook {
         let page: Vec<Ranked> = left.by_ref().take(limit as usize).collect();
         let marks = given.iter().copied().chain(page.iter().map(mark));
         let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
-        let next = left
-            .next()
-            .map(|_| Cursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
-        let hits = self.store.read(|tx| {
-            let mut hits = Vec::new();
-            for hit in &page {
-                let home = Sight { workspaces: vec![hit.workspace.clone()], ..sight.clone() };
-                // What was purged, or hidden, in this very moment is no hit any more.
-                if let Some(memory) = tx.memory(&home, hit.id)? {
-                    let (score, matched, parts) = (hit.score, hit.matched.clone(), hit.parts);
-                    hits.push(Hit { memory, score, matched, parts });
-                }
-            }
-            Ok(hits)
-        })?;
+        let next =
+            left.next().map(|_| Cursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
+        let wanted: Vec<_> = page.iter().map(|hit| (hit.workspace.clone(), hit.id)).collect();
+        let memories = self.store.read(|tx| tx.memories_of(&sight, &wanted))?;
+        // What was purged, or hidden, in this very moment is no hit any more.
+        let mut memories = memories.into_iter().peekable();
+        let hits: Vec<Hit> = page
+            .iter()
+            .filter_map(|hit| {
+                let is_of = |m: &Memory| m.id == hit.id && m.workspace == hit.workspace;
+                let memory = memories.next_if(is_of)?;
+                let (score, matched, parts) = (hit.score, hit.matched.clone(), hit.parts);
+                Some(Hit { memory, score, matched, parts })
+            })
+            .collect();
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);

@@ -61,8 +61,16 @@ impl Asked {
     }
 }
 
-/// A memory with its score and what that is made of.
-pub(super) type Scored = (f64, Number, Parts, Vec<Match>);
+/// What is said of a memory beside its score.
+#[derive(Debug, Clone)]
+pub(super) struct Judged {
+    pub(super) number: Number,
+    pub(super) parts: Parts,
+    pub(super) matched: Vec<Match>,
+}
+
+/// A score, and of what.
+pub(super) type Scored = (f64, Judged);
 
 /// The memories that are looked at closely.
 pub(super) struct Candidates<'s> {
@@ -149,40 +157,40 @@ impl<'s> Candidates<'s> {
         });
         let scored = features.iter().zip(&self.numbers).map(|(features, number)| {
             let parts = features.parts(statistics, most, range);
-            (parts.score(), (*number, parts, matched(features, &parts)))
+            let judged = Judged { number: *number, parts, matched: matched(features, &parts) };
+            (parts.score(), judged)
         });
-        let mut scored: Vec<(f64, (Number, Parts, Vec<Match>))> = scored.collect();
-        let place = |number| self.state.catalog.place(number);
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| place(b.1.0).cmp(&place(a.1.0))));
+        let mut scored: Vec<Scored> = scored.collect();
+        let place = |judged: &Judged| self.state.catalog.place(judged.number);
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| place(&b.1).cmp(&place(&a.1))));
         let first = scored.len().min(REPEATS);
-        rank::step_back(&mut scored[..first], |(a, ..), (b, ..)| self.likeness(*a, *b) >= SAME);
-        let question = scan.map(|(_, question)| *question);
+        let same = |a: &Judged, b: &Judged| self.likeness(a.number, b.number) >= SAME;
+        rank::step_back(&mut scored[..first], same);
         if asked.present {
-            self.update(&mut scored, question);
+            self.update(&mut scored, scan.map(|(_, question)| *question));
         }
-        scored.into_iter().map(|(score, (number, parts, matched))| (score, number, parts, matched))
-            .collect()
+        scored
     }
 
     /// Puts what updates an older hit before it, among the first.
-    fn update(&self, scored: &mut [(f64, (Number, Parts, Vec<Match>))], question: Option<&Quantised>) {
+    fn update(&self, scored: &mut [Scored], question: Option<&Quantised>) {
         let catalog = &self.state.catalog;
         let hits: Vec<_> = (scored.iter().take(update::FIRST_SAID))
-            .map(|(score, (number, ..))| {
-                let entry = catalog.entry(*number);
+            .map(|(score, judged)| {
+                let entry = catalog.entry(judged.number);
                 Hit {
                     score: *score,
                     length: entry.facts.length(),
-                    from: catalog.place(*number),
+                    from: catalog.place(judged.number),
                     says_so: entry.facts.marks.updates,
                     author: &catalog.class(entry).reach.owner,
                 }
             })
             .collect();
-        let number = |place: usize| scored[place].1.0;
+        let number = |place: usize| scored[place].1.number;
         let order = update::order(&hits, |old, new| self.alike(number(old), number(new), question));
         // Each keeps the score of the place it comes to, so that the list stays best first.
-        let moved: Vec<_> = order.iter().map(|place| scored[*place].1.clone()).collect();
+        let moved: Vec<Judged> = order.iter().map(|place| scored[*place].1.clone()).collect();
         for (hit, moved) in scored.iter_mut().zip(moved) {
             hit.1 = moved;
         }
@@ -274,7 +282,8 @@ impl<'s> Candidates<'s> {
         let rarities = self.matches.rarities.iter().enumerate();
         rarities
             .map(|(term, rarity)| {
-                let count = |other| self.occurrences_of(other).map_or(0.0, |row| f64::from(row[term]));
+                let count =
+                    |other| self.occurrences_of(other).map_or(0.0, |row| f64::from(row[term]));
                 let sum: f64 = rows.iter().map(|(other, weight)| weight * count(*other)).sum();
                 rarity * statistics.strength_around(sum, length)
             })

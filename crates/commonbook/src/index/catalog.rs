@@ -73,9 +73,14 @@ pub(super) struct Catalog {
     pub(super) entries: Vec<Entry>,
     pub(super) brief: Vec<Brief>,
     classes: Vec<Class>,
+    /// The number of each class's workspace.
+    workspace_numbers: Vec<u32>,
     sums: Vec<Sums>,
     class_numbers: HashMap<Class, u32>,
     numbers: FxHashMap<(u32, MemoryId), Number>,
+    /// What is gone for good, with the place in its journal where it went: an older generation may
+    /// still have it.
+    gone: FxHashMap<(u32, MemoryId), u64>,
     workspaces: Names,
     names: Names,
     /// The entries of each session in the order of time, where nothing is marked unsorted.
@@ -113,23 +118,27 @@ impl Catalog {
         in_tail: bool,
     ) -> Number {
         let Described { class, facts, session, topics } = described;
-        let workspace = self.workspaces.number(class.reach.workspace.as_str());
-        let session = match session {
-            Some(session) => self.names.number(&named(class.reach.workspace.as_str(), &session)),
-            None => 0,
-        };
-        let topics = topics.iter().map(|topic| self.names.number(topic)).collect();
+        let workspace = class.reach.workspace.as_str().to_owned();
+        let session = session.map_or(0, |session| self.name_session(&workspace, &session));
+        let topics = topics.iter().map(|topic| self.name(topic)).collect();
         let class = self.class_number(class);
-        let entry = Entry { class, session, topics, vector, in_tail, gone: false, facts };
-        let key = (workspace, entry.facts.id);
+        self.put_entry(Entry { class, session, topics, vector, in_tail, gone: false, facts })
+    }
+
+    /// The same, where class, session and topics have their numbers already.
+    pub(super) fn put_entry(&mut self, entry: Entry) -> Number {
+        let key = (self.workspace_numbers[entry.class as usize], entry.facts.id);
         let number = match self.numbers.get(&key).copied() {
             Some(number) => {
                 self.uncount(number);
                 number
             }
-            None => Number::try_from(self.entries.len()).unwrap_or(Number::MAX),
+            None => {
+                let number = Number::try_from(self.entries.len()).unwrap_or(Number::MAX);
+                self.numbers.insert(key, number);
+                number
+            }
         };
-        self.numbers.insert(key, number);
         self.count(&entry);
         self.file(number, &entry);
         let brief = Brief::of(&entry);
@@ -146,9 +155,43 @@ impl Catalog {
         number
     }
 
+    /// Makes room for so many memories more.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more);
+        self.brief.reserve(more);
+        self.numbers.reserve(more);
+    }
+
+    /// The number of a topic, in lower case.
+    pub(super) fn name(&mut self, text: &str) -> u32 {
+        self.names.number(text)
+    }
+
+    /// The number of a session of a workspace.
+    pub(super) fn name_session(&mut self, workspace: &str, session: &str) -> u32 {
+        self.names.number(&named(workspace, session))
+    }
+
+    /// Whether what is known of a memory as of an event is older than its end.
+    pub(super) fn outlived(&self, class: u32, id: MemoryId, sequence: u64) -> bool {
+        let gone = self.gone.get(&(self.workspace_numbers[class as usize], id));
+        gone.is_some_and(|gone| sequence < *gone)
+    }
+
+    /// The number of the memory of a class by its id.
+    pub(super) fn number_in(&self, class: u32, id: MemoryId) -> Option<Number> {
+        self.numbers.get(&(self.workspace_numbers[class as usize], id)).copied()
+    }
+
     /// Forgets a memory that is gone for good; answers its number, if it was known.
-    pub(super) fn remove(&mut self, workspace: &str, id: MemoryId) -> Option<Number> {
-        let workspace = self.workspaces.known(workspace)?;
+    pub(super) fn remove(
+        &mut self,
+        workspace: &str,
+        id: MemoryId,
+        sequence: u64,
+    ) -> Option<Number> {
+        let workspace = self.workspaces.number(workspace);
+        self.gone.insert((workspace, id), sequence);
         let number = self.numbers.remove(&(workspace, id))?;
         self.uncount(number);
         let entry = &mut self.entries[number as usize];
@@ -260,11 +303,13 @@ impl Catalog {
         (facts.from, facts.id)
     }
 
-    fn class_number(&mut self, class: Class) -> u32 {
+    /// The number of a class.
+    pub(super) fn class_number(&mut self, class: Class) -> u32 {
         if let Some(number) = self.class_numbers.get(&class) {
             return *number;
         }
         let number = u32::try_from(self.classes.len()).unwrap_or(u32::MAX);
+        self.workspace_numbers.push(self.workspaces.number(class.reach.workspace.as_str()));
         self.classes.push(class.clone());
         self.sums.push(Sums::default());
         self.class_numbers.insert(class, number);

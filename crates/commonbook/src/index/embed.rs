@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 use rustc_hash::FxHashSet;
 
 use super::catalog::Entry;
-use super::vectors::{self, Before, Embedded, Vectors};
 use super::state::State;
+use super::vectors::{self, Before, Embedded, Vectors};
 use super::{Embedding, Index, Progress, held_elsewhere, unwritable};
 use crate::embedding::{Embedder, Quantised, pieces};
 use crate::error::Result;
@@ -231,7 +231,9 @@ impl Index {
         if self.read().vector_stamp == stamp {
             return;
         }
-        let (Some(folder), Some(embedder)) = (self.vector_folder(), self.embedder()) else { return };
+        let (Some(folder), Some(embedder)) = (self.vector_folder(), self.embedder()) else {
+            return;
+        };
         let mut state = self.write();
         let State { vectors, catalog, vector_stamp, .. } = &mut *state;
         let anew = match vectors {

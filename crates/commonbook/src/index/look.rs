@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 
 use super::admission::Admission;
-use super::candidates::{Asked, Candidates, Scored};
+use super::candidates::{Asked, Candidates, Judged, Scored};
 use super::catalog::{Catalog, Number};
-use super::vectors;
 use super::state::State;
+use super::vectors;
 use super::{Index, guarded};
 use crate::access::Sight;
 use crate::embedding::Quantised;
@@ -102,9 +102,8 @@ impl State {
         };
         let asked = Asked::of(question, &self.catalog);
         let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
-        let by_vector = near.iter().filter(|(number, near)| {
-            *near >= NEAR && matches.own(*number).is_none()
-        });
+        let by_vector =
+            near.iter().filter(|(number, near)| *near >= NEAR && matches.own(*number).is_none());
         let by_vector: Vec<Number> = by_vector.map(|(number, _)| *number).collect();
         let mut first: Vec<Number> = best(&matches.own, CLOSELY.0, &self.catalog);
         let words = first.len();
@@ -201,18 +200,24 @@ impl State {
         self.found(Vec::new(), (all, &[]), total)
     }
 
-    fn found(&self, ranked: Vec<Scored>, (rest, why): (Vec<Number>, &[Match]), total: u64) -> Found {
-        let least = ranked.last().map_or(1.0, |(score, ..)| *score);
-        let known = ranked.len();
+    fn found(
+        &self,
+        ranked: Vec<Scored>,
+        (rest, why): (Vec<Number>, &[Match]),
+        total: u64,
+    ) -> Found {
+        let least = ranked.last().map_or(1.0, |(score, _)| *score);
+        let parts = Parts { author: 1.0, time: 1.0, standing: 1.0, ..Parts::default() };
         // What was not looked at closely keeps the order of its words, below what was.
         let below = rest.into_iter().enumerate().map(|(place, number)| {
-            let parts = Parts { author: 1.0, time: 1.0, standing: 1.0, ..Parts::default() };
-            (least / (2.0 + place as f64), number, parts, why.to_vec())
+            let judged = Judged { number, parts, matched: why.to_vec() };
+            (least / (2.0 + place as f64), judged)
         });
-        let all = ranked.into_iter().chain(below).take(limits::SEARCH_DEPTH.max(known));
-        let ranked = all.map(|(score, number, parts, matched)| {
-            let entry = self.catalog.entry(number);
+        let all = ranked.into_iter().chain(below).take(limits::SEARCH_DEPTH);
+        let ranked = all.map(|(score, judged)| {
+            let entry = self.catalog.entry(judged.number);
             let workspace = self.catalog.class(entry).reach.workspace.clone();
+            let (parts, matched) = (judged.parts, judged.matched);
             Ranked { workspace, id: entry.facts.id, score, matched, parts }
         });
         Found { ranked: ranked.collect(), total, notice: None }

@@ -85,7 +85,7 @@ impl State {
     }
 
     fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
-        let Some(number) = self.catalog.remove(workspace.as_str(), id) else { return };
+        let Some(number) = self.catalog.remove(workspace.as_str(), id, sequence) else { return };
         self.tail.remove(&number);
         let entry = self.catalog.entry(number);
         let gone = Described {

@@ -166,8 +166,7 @@ impl TextWriter {
         let (id, heir) = (facts.id.uuid().as_u64_pair(), halves(facts.heir));
         let lengths = u64::from(facts.lengths.0) << 32 | u64::from(facts.lengths.1);
         let Marks { first_person, tells_time, updates } = facts.marks;
-        let marks =
-            u64::from(first_person) << 2 | u64::from(tells_time) << 1 | u64::from(updates);
+        let marks = u64::from(first_person) << 2 | u64::from(tells_time) << 1 | u64::from(updates);
         let numbers = [id.0, id.1, heir.0, heir.1, facts.sequence, facts.print, lengths, marks];
         for (field, number) in fields.numbers.into_iter().zip(numbers) {
             document.add_u64(field, number);

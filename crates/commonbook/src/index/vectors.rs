@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use super::text::damaged;
-use crate::embedding::quantised::{Quantised, dot};
 use crate::embedding::Spec;
+use crate::embedding::quantised::{Quantised, dot};
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) use scan::{Scan, scan};
@@ -170,9 +170,10 @@ impl Vectors {
 
     fn vector(&self, file: u32, row: u32) -> Quantised {
         let (row, size) = (row as usize, self.dimension);
-        let values = self.files.get(file as usize).and_then(|file| {
-            file.values.get(row * size..(row + 1) * size)
-        });
+        let values = self
+            .files
+            .get(file as usize)
+            .and_then(|file| file.values.get(row * size..(row + 1) * size));
         Quantised::from_bytes(values.unwrap_or_default())
     }
 }
@@ -233,7 +234,8 @@ pub(super) fn write(
 ) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let there = Vectors::open(folder, dimension)?;
-    let next = names(folder).iter().filter_map(|name| numbered(name)).max().unwrap_or(0) + 1;
+    let names_before = names(folder);
+    let next = names_before.iter().filter_map(|name| numbered(name)).max().unwrap_or(0) + 1;
     let small = |file: &&VectorFile| file.prints.len() < LARGE;
     let (merged, live): (Vec<&VectorFile>, _) = match before {
         Before::Stay => (Vec::new(), None),
@@ -266,8 +268,10 @@ pub(super) fn write(
     if !rows.is_empty() {
         put(folder, next, dimension, &rows)?;
     }
-    for file in &merged {
-        let path = folder.join(&file.name);
+    // What was joined is no longer needed, and what is damaged is of no use.
+    let damaged = names_before.iter().filter(|name| there.files.iter().all(|it| it.name != **name));
+    for name in merged.iter().map(|file| &file.name).chain(damaged) {
+        let path = folder.join(name);
         std::fs::remove_file(&path).map_err(|error| unwritable(&path, &error))?;
     }
     Ok(())

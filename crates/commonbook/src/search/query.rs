@@ -18,10 +18,10 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::memory::Importance;
+use jiff::Timestamp;
 
 use super::Include;
 use super::period::{self, Edge};
@@ -59,18 +59,8 @@ pub struct Query {
 }
 
 /// Every operator, by the name that must be written exactly so.
-const OPERATORS: [&str; 10] = [
-    "owner",
-    "type",
-    "user",
-    "session",
-    "topic",
-    "importance",
-    "since",
-    "until",
-    "at",
-    "include",
-];
+const OPERATORS: [&str; 10] =
+    ["owner", "type", "user", "session", "topic", "importance", "since", "until", "at", "include"];
 
 /// Characters that stand in code and in no name or time: an unquoted value with one of them is
 /// text (`type:Vec<u8>`, `user=find()`).

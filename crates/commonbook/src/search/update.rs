@@ -18,14 +18,36 @@ const ALIKE_SAID: (f64, f64) = (0.6, 0.3);
 
 /// Words by which a text says that something is no longer as it was.
 const NOW: &[&str] = &[
-    "now", "new", "newly", "recent", "recently", "current", "currently", "update", "updated",
-    "latest", "changed", "instead", "longer", "anymore",
+    "now",
+    "new",
+    "newly",
+    "recent",
+    "recently",
+    "current",
+    "currently",
+    "update",
+    "updated",
+    "latest",
+    "changed",
+    "instead",
+    "longer",
+    "anymore",
 ];
 
 /// Words by which a question asks how things were.
 const THEN: &[&str] = &[
-    "did", "was", "were", "had", "ago", "originally", "initially", "previously", "formerly",
-    "earlier", "between", "passed",
+    "did",
+    "was",
+    "were",
+    "had",
+    "ago",
+    "originally",
+    "initially",
+    "previously",
+    "formerly",
+    "earlier",
+    "between",
+    "passed",
 ];
 
 /// Words that ask for a thing when a form of "to be" follows.

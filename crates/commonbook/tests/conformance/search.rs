@@ -24,7 +24,8 @@ pub(crate) const GO: ControlFlow<()> = ControlFlow::Continue(());
 
 const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "legacy"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
-const TEXTS: [&str; 4] = ["the heron nests", "Herons, herons!", "a kettle of tea", "tea with a heron"];
+const TEXTS: [&str; 4] =
+    ["the heron nests", "Herons, herons!", "a kettle of tea", "tea with a heron"];
 
 pub(crate) fn sight() -> Sight {
     Sight::of(&caller("ann", "x"))
@@ -71,7 +72,8 @@ pub(crate) fn a_search_finds_what_was_kept_one_call_earlier_in_any_process(fresh
         let id = kept.id;
         here.write(move |tx| keep(tx, &kept)).unwrap();
         for index in [&reader, &writer] {
-            let found = index.search(&*there, &sight(), &question(&format!("river{number}"))).unwrap();
+            let found =
+                index.search(&*there, &sight(), &question(&format!("river{number}"))).unwrap();
             assert_eq!((ids(&found), found.total), (vec![id], 1), "river{number}");
         }
         if number % 7 == 0 {
@@ -246,7 +248,8 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
     let home = tempfile::tempdir().unwrap();
     let store = fresh.open();
     let (writer, reader) = (started(home.path()), started(home.path()));
-    let mut runner = TestRunner::new(Config { cases: 32, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases: 32, max_shrink_iters: 40, ..Config::default() });
     let number = std::cell::Cell::new(0);
     let cases = (steps(), 0..4_usize, 0..3_usize);
     runner
@@ -297,7 +300,8 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
 pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fresh) {
     let (home, spare) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = fresh.open();
-    let texts: Vec<String> = (0..300).map(|n| format!("heron {n} {}", "tea ".repeat(n % 5))).collect();
+    let texts: Vec<String> =
+        (0..300).map(|n| format!("heron {n} {}", "tea ".repeat(n % 5))).collect();
     with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let whole = spare.path().join("whole");
     started(&whole).follow(&*store, |_| GO).unwrap();

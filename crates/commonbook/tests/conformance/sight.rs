@@ -136,6 +136,9 @@ fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
             Some(first).filter(|first| changed && sight.sees(first)).cloned().into_iter().collect();
         assert_eq!(tx.earlier(sight, first.id)?, earlier);
     }
+    let wanted: Vec<_> = all.iter().map(|(m, _)| (m.workspace.clone(), m.id)).collect();
+    let expected: Vec<Memory> = seen.iter().map(|memory| (*memory).clone()).collect();
+    assert_eq!(tx.memories_of(sight, &wanted)?, expected);
     let found = tx.memory_ids(sight, MemoryId::range("mem_0")?, 100)?;
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), ids(seen));
     Ok(())

@@ -151,9 +151,8 @@ pub(crate) fn what_a_failed_write_said_is_not_kept_and_what_the_others_said_is(f
         }
     });
     let sight = Sight::of(&caller("ann", "x"));
-    let listed = |tx: &dyn Transaction| {
-        tx.memories(&sight, &Filter::default(), (Order::Newest, None), 100)
-    };
+    let listed =
+        |tx: &dyn Transaction| tx.memories(&sight, &Filter::default(), (Order::Newest, None), 100);
     let texts: BTreeSet<String> =
         store.read(listed).unwrap().into_iter().map(|(_, memory)| memory.text).collect();
     let expected: BTreeSet<String> =

@@ -198,28 +198,3 @@ fn what_was_purged_is_known_to_its_owner_alone() {
     assert_eq!(kinds, [EventKind::MemorySaved, EventKind::MemoryPurged]);
     assert!(world.events("bob").is_empty());
 }
-
-#[test]
-fn what_was_private_for_a_while_is_not_told_as_what_it_was_before() {
-    let world = World::new();
-    let memory = world.save("ann", "tea");
-    let share = |sharing: Sharing, text_then: &str, hours: i64| {
-        world.clock.set(at(hours));
-        let change = UpdateMemory { sharing: Some(sharing), ..text(&memory, text_then) };
-        world.book.update_memory(&caller("ann"), &change).unwrap();
-    };
-    share(Sharing::Private, "a secret", 10);
-    share(Sharing::Shared, "coffee", 20);
-    let table = [
-        ("bob", 9, Some("tea")),
-        ("bob", 10, None),
-        ("bob", 19, None),
-        ("bob", 20, Some("coffee")),
-        ("ann", 15, Some("a secret")),
-    ];
-    for (agent, hours, expected) in table {
-        let then = MemoryAt { id: memory.id, at: at(hours) };
-        let found = world.book.memory_at(&caller(agent), &then);
-        assert_eq!(found.ok().map(|m| m.text).as_deref(), expected, "{agent} at {hours}");
-    }
-}

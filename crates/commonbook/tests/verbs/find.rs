@@ -200,10 +200,10 @@ fn a_page_and_a_search_are_as_long_as_the_limits_say_unless_asked() {
 }
 
 #[test]
-fn what_the_index_has_no_word_for_does_not_spoil_the_question() {
+fn letters_in_circles_are_letters_and_stray_marks_are_nothing() {
     let world = World::new();
     world.save("ann", "tea with \u{24b6} and \u{1f130}");
-    for (query, total) in [("\u{24b6} tea", 1), ("\u{345} tea", 1), ("\u{24b6}", 0), ("tea'", 1)] {
+    for (query, total) in [("\u{24b6} tea", 1), ("\u{345} tea", 1), ("\u{24b6}", 1), ("tea'", 1)] {
         assert_eq!(world.search("bob", query).total, total, "{query:?}");
     }
 }
@@ -211,7 +211,9 @@ fn what_the_index_has_no_word_for_does_not_spoil_the_question() {
 #[test]
 fn odd_questions_get_sensible_hits_or_none_and_never_an_error_from_inside() {
     let world = World::new();
-    for text in ["call foo::bar<T> in src/lib.rs:42", "das 🙂 lacht", "数据库在这里", "to be or not to be"] {
+    for text in
+        ["call foo::bar<T> in src/lib.rs:42", "das 🙂 lacht", "数据库在这里", "to be or not to be"]
+    {
         world.save("ann", text);
     }
     let long = "heron ".repeat(10_000);
@@ -262,7 +264,13 @@ fn a_search_as_of_a_time_finds_what_held_then() {
     assert_eq!(texts("quota at:2026-11-22"), ["the quota is 900"]);
     assert_eq!(texts("quota at:2026-11-20"), Vec::<String>::new());
     assert_eq!(world.search("bob", "quota include:superseded").total, 2);
-    world.book.delete_memory(&caller("ann"), &DeleteMemory { id: old.id, expected_revision: None, idempotency_key: None }).unwrap();
+    world
+        .book
+        .delete_memory(
+            &caller("ann"),
+            &DeleteMemory { id: old.id, expected_revision: None, idempotency_key: None },
+        )
+        .unwrap();
     assert_eq!(world.search("bob", "quota include:superseded").total, 1);
     assert_eq!(world.search("bob", "quota include:superseded,archived").total, 2);
 }

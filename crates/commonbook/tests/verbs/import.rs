@@ -134,22 +134,11 @@ fn what_was_purged_can_be_taken_in_again() {
 }
 
 #[test]
-fn a_line_that_comes_twice_in_one_file_is_kept_once() {
-    let world = World::new();
-    let said = json!({"speaker": "Ann", "text": "tea"});
-    let own = exported(&World::new().save("bob", "coffee"));
-    let told = take_in(&world, None, &[said.clone(), own.clone(), said, own]);
-    let (new, known) = (Ok(Outcome::Created), Ok(Outcome::Repeated));
-    assert_eq!(told, [new, new, known, known]);
-    assert_eq!(world.events("ann").len(), 2);
-}
-
-#[test]
 fn an_exported_memory_belongs_to_a_name_that_an_agent_can_have() {
     let good = exported(&World::new().save("ann", "tea"));
     let long = "a".repeat(limits::AGENT_CHARS + 1);
     for field in ["owner", "revised_by"] {
-        for name in ["", "a b", "a\u{1b}b", "*", "Ann", long.as_str()] {
+        for name in ["", "a b", "a\u{1b}b", "Ann", long.as_str()] {
             let mut bad = good.clone();
             bad[field] = json!(name);
             let world = World::new();

@@ -296,7 +296,7 @@ fn nonsense_is_refused() {
         (list(&[&short]), "a vector of 2 numbers instead of 3"),
         (list(&[&zero]), "zero or not finite"),
         (list(&[&none]), "not a list of embeddings"),
-        ("{\"data\":[{\"embedding\":[1e39,1,1]}]}".to_owned(), "zero or not finite"),
+        ("{\"data\":[{\"embedding\":[1e39,1,1]}]}".to_owned(), "not a list of embeddings"),
         ("{\"data\":[{\"embedding\":[NaN,1,1]}]}".to_owned(), "not a list of embeddings"),
     ] {
         let shown = body.clone();

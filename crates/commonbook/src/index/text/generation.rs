@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::postings::{Postings, SegmentPostings};
@@ -17,7 +18,7 @@ use uuid::Uuid;
 use super::{FORMAT, Fields, NUMBERS, Payload, Places, damaged, schema};
 use crate::error::Result;
 use crate::id::MemoryId;
-use crate::index::catalog::{Catalog, Class, Described, Facts, Marks, Number};
+use crate::index::catalog::{Catalog, Class, Entry, Facts, Marks, Number};
 
 /// The words as of one commit.
 pub(in crate::index) struct Generation {
@@ -48,8 +49,7 @@ impl Generation {
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
-        let mut generation =
-            Self { reader, searcher, fields, segments: Vec::new(), places };
+        let mut generation = Self { reader, searcher, fields, segments: Vec::new(), places };
         generation.number(catalog, &BTreeMap::new())?;
         Ok(Some(generation))
     }
@@ -186,48 +186,59 @@ impl Columns {
             class: facts.str("class")?,
             session: facts.str("session")?,
             topic: facts.str("topic")?,
-            numbers: NUMBERS
-                .iter()
-                .map(|number| facts.u64(number))
-                .collect::<Result<_, _>>()?,
+            numbers: NUMBERS.iter().map(|number| facts.u64(number)).collect::<Result<_, _>>()?,
             from: facts.i64("from")?,
             until: facts.i64("until")?,
         })
     }
 
-    /// The number of each document, which the catalog gives to those it does not know yet.
+    /// The number of each document, which the catalog gives to those it does not know yet. Classes,
+    /// sessions and topics are few beside memories: each is read and looked up once.
     fn numbered(&self, segment: &SegmentReader, catalog: &mut Catalog) -> Result<Arc<[Number]>> {
-        let classes: Vec<Class> = texts(self.class.as_ref())?
-            .iter()
+        let classes = texts(self.class.as_ref())?;
+        let classes: Vec<Class> = (classes.iter())
             .map(|text| serde_json::from_str(text).map_err(|error| damaged().because(error)))
             .collect::<Result<_>>()?;
-        let (sessions, topics) = (texts(self.session.as_ref())?, texts(self.topic.as_ref())?);
+        let workspaces: Vec<_> = classes.iter().map(|it| it.reach.workspace.clone()).collect();
+        let classes: Vec<u32> =
+            classes.into_iter().map(|class| catalog.class_number(class)).collect();
+        let sessions = texts(self.session.as_ref())?;
+        let mut session_numbers: FxHashMap<(usize, usize), u32> = FxHashMap::default();
+        let topics: Vec<u32> =
+            texts(self.topic.as_ref())?.iter().map(|topic| catalog.name(topic)).collect();
         let mut numbers = Vec::with_capacity(segment.max_doc() as usize);
+        catalog.reserve(segment.num_docs() as usize);
         for document in 0..segment.max_doc() {
             if segment.is_deleted(document) {
                 numbers.push(NOBODY);
                 continue;
             }
-            let class = first(self.class.as_ref(), document).and_then(|ord| classes.get(ord));
-            let class = class.ok_or_else(damaged)?;
+            let ord = first(self.class.as_ref(), document).ok_or_else(damaged)?;
+            let class = *classes.get(ord).ok_or_else(damaged)?;
             let facts = self.facts(document).ok_or_else(damaged)?;
-            let known = catalog.number(class.reach.workspace.as_str(), facts.id);
-            let number = match known {
-                Some(number) if catalog.entry(number).facts.sequence >= facts.sequence => {
-                    catalog.leave_tail(number, facts.sequence);
-                    number
-                }
-                _ => {
-                    let session = first(self.session.as_ref(), document)
-                        .and_then(|ord| sessions.get(ord).cloned());
-                    let topics = ords(self.topic.as_ref(), document)
-                        .filter_map(|ord| topics.get(ord).cloned())
-                        .collect();
-                    let described = Described { class: class.clone(), facts, session, topics };
-                    catalog.put(described, None, false)
-                }
+            if catalog.outlived(class, facts.id, facts.sequence) {
+                numbers.push(NOBODY);
+                continue;
+            }
+            if let Some(number) = catalog.number_in(class, facts.id)
+                && catalog.entry(number).facts.sequence >= facts.sequence
+            {
+                catalog.leave_tail(number, facts.sequence);
+                numbers.push(number);
+                continue;
+            }
+            let session = match first(self.session.as_ref(), document) {
+                None => 0,
+                Some(session) => *session_numbers.entry((ord, session)).or_insert_with(|| {
+                    let name = sessions.get(session).map_or("", String::as_str);
+                    catalog.name_session(workspaces[ord].as_str(), name)
+                }),
             };
-            numbers.push(number);
+            let about = ords(self.topic.as_ref(), document);
+            let about = about.filter_map(|topic| topics.get(topic).copied()).collect();
+            let (vector, in_tail, gone) = (None, false, false);
+            let entry = Entry { facts, class, session, topics: about, vector, in_tail, gone };
+            numbers.push(catalog.put_entry(entry));
         }
         Ok(numbers.into())
     }

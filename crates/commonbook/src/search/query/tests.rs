@@ -31,10 +31,7 @@ fn operators_are_taken_out_of_the_text() {
             "type:decision, user:u1",
             Query { memory_type: some("decision"), user: some("u1"), ..text("") },
         ),
-        (
-            "session=\"s 1\"",
-            Query { session: some("s 1"), ..text("") },
-        ),
+        ("session=\"s 1\"", Query { session: some("s 1"), ..text("") }),
         (
             "topic:\"rust build\" x topic:ci topic:ci",
             Query { topics: list(&["rust build", "ci"]), ..text("x") },

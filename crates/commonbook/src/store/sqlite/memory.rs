@@ -65,6 +65,16 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.one(&sql, &*seen.with(&[(":id", &id.to_string())]), from_row)
     }
 
+    fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>> {
+        let sql = format!(
+            "SELECT m.* FROM json_each(:wanted) w \
+             CROSS JOIN memory m ON m.workspace = w.value ->> 0 AND m.id = w.value ->> 1 \
+             WHERE {SEEN} ORDER BY w.key"
+        );
+        let (seen, wanted) = (SightParams::of(sight), encoded(&wanted)?);
+        self.all(&sql, &*seen.with(&[(":wanted", &wanted)]), from_row)
+    }
+
     fn memory_ids(
         &self,
         sight: &Sight,
