@@ -264,7 +264,7 @@ impl<'s> Candidates<'s> {
             speaks: if asked.first_person { f64::from(facts.marks.first_person) } else { 0.0 },
             time: asked.fit(facts.from, facts.marks.tells_time),
             importance: self.state.catalog.class(entry).importance,
-            age_days: (asked.now - facts.from) as f64 / DAY,
+            age_days: ((asked.now - facts.from) as f64 / DAY).floor(),
         }
     }
 

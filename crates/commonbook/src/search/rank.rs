@@ -138,7 +138,7 @@ pub struct Features {
     pub time: f64,
     /// How much it matters.
     pub importance: Importance,
-    /// How many days ago it began to hold.
+    /// How many whole days ago it began to hold: a score does not move from minute to minute.
     pub age_days: f64,
 }
 
