@@ -14,8 +14,10 @@
 mod admission;
 mod candidates;
 mod catalog;
+mod damage;
 mod embed;
 mod look;
+mod matches;
 mod state;
 mod tail;
 mod text;
@@ -23,7 +25,6 @@ mod vectors;
 
 use std::fs::{File, TryLockError};
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
@@ -32,6 +33,7 @@ use crate::embedding::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
 use catalog::Described;
+use damage::guarded;
 use state::State;
 use tail::Tail;
 use text::{Generation, Places, TextWriter};
@@ -383,9 +385,4 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
 fn held_elsewhere() -> Error {
     Error::conflict("another process writes the search index of this home")
         .hint("It follows the journal by itself. Stop that process to build the index anew.")
-}
-
-/// Runs what reads or writes the generation's files; what a damaged file makes of it is an error.
-fn guarded<T>(act: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(text::damaged()))
 }

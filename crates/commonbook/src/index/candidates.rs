@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::admission::Admission;
 use super::catalog::{Catalog, Number};
-use super::look::Matches;
+use super::matches::Matches;
 use super::state::State;
 use super::vectors::Scan;
 use crate::embedding::Quantised;

@@ -8,10 +8,11 @@ use std::time::SystemTime;
 use rustc_hash::FxHashMap;
 
 use super::catalog::{Catalog, Described, Entry, Number};
+use super::damage::guarded;
 use super::tail::Tail;
 use super::text::{Generation, Place, Places};
 use super::vectors::Vectors;
-use super::{Progress, WORDS, guarded};
+use super::{Progress, WORDS};
 use crate::error::Result;
 use crate::id::MemoryId;
 use crate::store::Change;

@@ -15,6 +15,7 @@ use tantivy::schema::{
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
 
 use super::catalog::{Described, Marks};
+use super::damage::damaged;
 use crate::access::Reach;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MemoryId;
@@ -222,16 +223,4 @@ fn encoded(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| {
         Error::new(ErrorKind::Internal, "the search index could not be written").because(error)
     })
-}
-
-/// The answer when the files are not what this program writes.
-pub(super) fn damaged() -> Error {
-    Error::new(ErrorKind::Unavailable, "the search index is damaged")
-        .hint("Run `commonbook reindex`: it is built anew from the journal.")
-}
-
-impl From<tantivy::TantivyError> for Error {
-    fn from(error: tantivy::TantivyError) -> Self {
-        damaged().because(error)
-    }
 }

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
-use super::text::damaged;
+use super::damage::damaged;
 use crate::embedding::Spec;
 use crate::embedding::quantised::{Quantised, dot};
 use crate::error::{Error, ErrorKind, Result};

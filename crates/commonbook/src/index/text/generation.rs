@@ -15,10 +15,11 @@ use tantivy::{
 };
 use uuid::Uuid;
 
-use super::{FORMAT, Fields, NUMBERS, Payload, Places, damaged, schema};
+use super::{FORMAT, Fields, NUMBERS, Payload, Places, schema};
 use crate::error::Result;
 use crate::id::MemoryId;
 use crate::index::catalog::{Catalog, Class, Entry, Facts, Marks, Number};
+use crate::index::damage::damaged;
 
 /// The words as of one commit.
 pub(in crate::index) struct Generation {
