@@ -2,11 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::mpsc::channel;
 
-use commonbook::access::Sight;
 use commonbook::error::ErrorKind;
-use commonbook::id::RandomIds;
 use commonbook::memory::Memory;
 use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
@@ -172,46 +169,4 @@ fn in_a_file(home: &Sqlite, word: &str) -> bool {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         bytes.windows(word.len()).any(|window| window == word.as_bytes())
     })
-}
-
-/// Starts many writes while the writing thread is held up, so that they wait together and share a
-/// group; `write` is run on a thread of its own for each number.
-fn together(store: &dyn Store, count: usize, write: impl Fn(usize) + Sync) {
-    let (here, waiting) = channel();
-    std::thread::scope(|scope| {
-        for number in 0..count {
-            let (here, write) = (here.clone(), &write);
-            scope.spawn(move || {
-                here.send(()).unwrap();
-                write(number);
-            });
-        }
-        let hold = move |_: &mut dyn commonbook::store::Transaction| {
-            waiting.iter().take(count).for_each(drop);
-            Ok(())
-        };
-        store.write(hold).unwrap();
-    });
-}
-
-/// What an engine in need does, when the disk is full say: it ends the transaction from inside.
-const ENDS_FROM_INSIDE: &str = "CREATE TRIGGER full BEFORE INSERT ON memory \
-     WHEN new.text LIKE 'full%' BEGIN SELECT RAISE(ROLLBACK, 'no room'); END";
-
-#[test]
-fn a_write_that_ends_the_transaction_takes_no_other_of_its_group_along() {
-    let home = Sqlite::new();
-    let store = home.open();
-    Connection::open(file(&home)).unwrap().execute_batch(ENDS_FROM_INSIDE).unwrap();
-    let is_full = |number: usize| number.is_multiple_of(7);
-    together(&*store, 64, |number| {
-        let text = if is_full(number) { "full up" } else { "tea" };
-        let given = memory(&RandomIds::default(), "ann", "x", text);
-        let answer = store.write(move |tx| keep(tx, &given));
-        assert_eq!(answer.is_err(), is_full(number), "{answer:?}");
-    });
-    let sight = Sight::of(&crate::caller("ann", "x"));
-    let events = store.read(|tx| tx.events(&sight, 0, 100)).unwrap();
-    let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
-    assert_eq!(sequences, (1..=54).collect::<Vec<_>>());
 }
