@@ -4,7 +4,7 @@ mod facts;
 
 use std::collections::HashMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::vectors::{Rows, Vectors};
 use crate::id::MemoryId;
@@ -87,7 +87,7 @@ pub(super) struct Catalog {
     sessions: FxHashMap<u32, Vec<Number>>,
     /// Words of each session by class.
     session_words: FxHashMap<u32, Vec<(u32, f64)>>,
-    unsorted: Vec<u32>,
+    unsorted: FxHashSet<u32>,
 }
 
 /// Texts by number, from 1 on.
@@ -354,9 +354,7 @@ impl Catalog {
         }
         if entry.session != 0 {
             self.sessions.entry(entry.session).or_default().push(number);
-            if self.unsorted.last() != Some(&entry.session) {
-                self.unsorted.push(entry.session);
-            }
+            self.unsorted.insert(entry.session);
         }
     }
 }
