@@ -350,6 +350,18 @@ fn nothing_is_silenced_unwrapped_or_left_open() {
 }
 
 #[test]
+fn a_file_of_unit_tests_is_compiled_for_tests_alone() {
+    let all = sources();
+    let tests: Vec<&str> = all.iter().filter_map(|it| it.path.strip_suffix("/tests.rs")).collect();
+    assert!(!tests.is_empty(), "a rule that looks at no file holds nothing");
+    for module in tests {
+        let parent = all.iter().find(|source| source.path == format!("{module}.rs")).unwrap();
+        let declared = parent.text.contains("#[cfg(test)]\nmod tests;");
+        assert!(declared, "{module}/tests.rs:1: {module}.rs declares it under #[cfg(test)]");
+    }
+}
+
+#[test]
 fn every_limit_and_every_kind_of_error_is_documented() {
     let api = read("docs/api.md");
     for line in read("crates/commonbook/src/limits.rs").lines() {

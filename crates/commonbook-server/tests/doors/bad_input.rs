@@ -81,6 +81,16 @@ fn asking() -> Vec<Bad> {
     let id = UNKNOWN;
     vec![
         ("search_memory", json!({"query": ""}), "invalid", Some("query")),
+        ("search_memory", json!({"query": "tea since:soonish"}), "invalid", Some("query")),
+        ("search_memory", json!({"query": "tea owner:ann owner:bob"}), "invalid", Some("query")),
+        ("search_memory", json!({"query": "tea", "since": "soonish"}), "invalid", Some("since")),
+        ("search_memory", json!({"query": "tea", "at": ""}), "invalid", Some("at")),
+        (
+            "search_memory",
+            json!({"query": "tea", "include": ["everything"]}),
+            "invalid",
+            Some("include[0]"),
+        ),
         ("search_memory", json!({"query": "tea", "k": 0}), "invalid", Some("k")),
         ("search_memory", json!({"query": "tea", "k": 101}), "invalid", Some("k")),
         ("search_memory", json!({"query": "tea", "k": -1}), "invalid", Some("k")),

@@ -1,5 +1,7 @@
 //! Finding: filters, pages and bad questions, of searches and lists alike.
 
+use std::collections::BTreeSet;
+
 use commonbook::error::{Error, ErrorKind};
 use commonbook::limits;
 use commonbook::memory::{DeleteMemory, ListMemories};
@@ -293,4 +295,27 @@ fn what_a_query_and_a_field_both_say_must_be_the_same() {
     }
     let many = "\"a b\" ".repeat(limits::QUERY_WORDS + 1);
     assert_eq!(asked(json!({"query": many})).unwrap_err().kind, ErrorKind::TooLarge);
+}
+
+#[test]
+fn pages_of_a_search_repeat_and_skip_nothing_whatever_is_saved_in_between() {
+    let world = World::new();
+    let kept: BTreeSet<_> =
+        (0..23).map(|n| world.save("ann", &format!("tea number {n}")).id).collect();
+    let mut asked: SearchMemory = request(json!({"query": "tea", "k": 5}));
+    let mut given = Vec::new();
+    for number in 0.. {
+        let page = world.book.search_memory(&caller("bob"), &asked).unwrap();
+        given.extend(page.hits.iter().map(|hit| hit.memory.id));
+        let Some(next) = page.next else { break };
+        asked.cursor = Some(next);
+        if number < 3 {
+            // Words of newer memories change what the others are worth.
+            world.save("ann", "tea tea tea and number and number");
+            world.save("ann", "something else");
+        }
+    }
+    let distinct: BTreeSet<_> = given.iter().copied().collect();
+    assert_eq!(distinct.len(), given.len(), "nothing comes twice");
+    assert!(kept.is_subset(&distinct), "nothing is skipped");
 }
