@@ -73,19 +73,24 @@ fn version(path: &Path) -> Result<i64> {
 
 /// Whether there is a file with something in it, which then looks like a whole SQLite file.
 fn begins_well(path: &Path) -> Result<bool> {
-    let mut header = [0; 100];
-    let length = match File::open(path) {
+    let mut header = Vec::new();
+    let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(unusable(path, error)),
-        Ok(mut file) => {
-            let length = file.metadata().map_err(|error| unusable(path, error))?.len();
-            if length == 0 {
-                return Ok(false);
-            }
-            file.read_exact(&mut header).map_err(|_| damaged(path))?;
-            length
-        }
+        Ok(file) => file,
     };
+    (&file).take(100).read_to_end(&mut header).map_err(|error| unusable(path, error))?;
+    if header.is_empty() {
+        return Ok(false);
+    }
+    if header.len() < 100 || !header.starts_with(MAGIC) {
+        return Err(damaged(path));
+    }
+    // Header, log, length, in this order: another process that copies its log back writes the
+    // header first, then the other pages, and removes the log last. So a header that is ahead of
+    // the pages has a log beside it, and where the log is gone, the pages are there.
+    let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    let length = file.metadata().map_err(|error| unusable(path, error))?.len();
     let number = |at: usize| {
         let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
         u64::from(u32::from_be_bytes(bytes))
@@ -94,12 +99,10 @@ fn begins_well(path: &Path) -> Result<bool> {
         1 => 65_536,
         size => size,
     };
-    // The page count holds when it was written with the last change (section 1.3.7); what is
-    // missing then may still stand in the write-ahead log, if there is one.
+    // The page count holds when it was written with the last change (section 1.3.7).
     let pages_known = number(24) == number(92);
-    let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let too_short = pages_known && !logged && number(28) * page_size > length;
-    if header.starts_with(MAGIC) && !too_short { Ok(true) } else { Err(damaged(path)) }
+    if too_short { Err(damaged(path)) } else { Ok(true) }
 }
 
 /// Brings the schema up to date, one process at a time.
@@ -218,4 +221,39 @@ fn private_folder(folder: &Path) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn private_file(_: &Path) -> std::io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// The last one who closes a file copies its log back and removes it, while the next one looks.
+    #[test]
+    fn a_file_that_grows_while_it_is_looked_at_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("growing.db");
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let looking: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        while !done.load(Ordering::Relaxed) {
+                            begins_well(&path).unwrap();
+                        }
+                    })
+                })
+                .collect();
+            for _ in 0..800 {
+                let connection = Connection::open(&path).unwrap();
+                connection.pragma_update(None, "journal_mode", "wal").unwrap();
+                let grow =
+                    "CREATE TABLE IF NOT EXISTS t (x); INSERT INTO t VALUES (zeroblob(40000))";
+                connection.execute_batch(grow).unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+            assert!(looking.into_iter().all(|thread| thread.join().is_ok()));
+        });
+    }
 }
