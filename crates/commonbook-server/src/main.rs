@@ -30,6 +30,9 @@ use crate::caller::Heard;
 use crate::config::Config;
 use crate::mcp::{McpDoor, Tools};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The commands that are no verbs.
 #[derive(Debug, Subcommand)]
 enum Program {

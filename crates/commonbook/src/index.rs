@@ -32,14 +32,12 @@ use std::time::SystemTime;
 use crate::embedding::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
-use catalog::Described;
 use damage::guarded;
-use state::State;
-use tail::Tail;
-use text::{Generation, Places, TextWriter};
+use state::{News, State};
+use text::{Generation, TextWriter};
 
-/// Events that are read at once.
-const STRIDE: u32 = 1_000;
+/// Changes that are taken in while searches wait.
+const AT_ONCE: usize = 4_000;
 
 /// Memories that are written out at once.
 const BATCH: usize = 20_000;
@@ -68,20 +66,19 @@ struct Writing {
 }
 
 impl Writing {
-    /// Writes out what changed, as of these places.
-    fn write(
-        &mut self,
-        tail: &[Arc<Tail>],
-        removed: &[(Described, u64)],
-        places: &Places,
-    ) -> Result<()> {
-        for (gone, _) in removed {
-            self.text.remove(&gone.class.reach, gone.facts.id);
+    /// Gives what changed to the words; nothing is written before they are committed.
+    fn give(&mut self, news: &News) -> Result<()> {
+        for (reach, id) in &news.removed {
+            self.text.remove(reach, *id);
         }
-        for memory in tail {
+        for (memory, written) in &news.tail {
+            // Looking for what was never written would take longer than writing.
+            if *written {
+                self.text.remove(&memory.described.class.reach, memory.described.facts.id);
+            }
             self.text.put(&memory.described, &memory.bag)?;
         }
-        self.text.commit(places)
+        Ok(())
     }
 }
 
@@ -130,16 +127,22 @@ impl Index {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let Some(writer) = self.lease(&mut writing)? else { return Ok(None) };
-            let left = self.advance(store, BATCH)?;
-            let (tail, removed, places) = {
-                let state = self.read();
-                let tail: Vec<Arc<Tail>> = state.tail.values().cloned().collect();
-                (tail, state.removed.clone(), state.places.clone())
-            };
-            if !tail.is_empty() || !removed.is_empty() {
-                guarded(|| writer.write(&tail, &removed, &places))
+            // In strides, so that searches come in between, and the words are sorted into the
+            // generation on a thread of their own while the next memories are read.
+            let left = self.advance(store, AT_ONCE)?;
+            let news = self.write().news();
+            guarded(|| writer.give(&news)).inspect_err(|error| self.discard(Some(error)))?;
+            let state = self.read();
+            let (full, removed) = (state.tail.len() >= BATCH, !state.removed.is_empty());
+            let changed = removed || !state.tail.is_empty();
+            drop(state);
+            if left > 0 && !full {
+                continue;
+            }
+            if changed {
+                guarded(|| writer.text.commit(&news.places))
                     .inspect_err(|error| self.discard(Some(error)))?;
-                if !removed.is_empty() {
+                if removed {
                     self.scrub(&mut writing)?;
                 }
                 self.reload();
@@ -242,7 +245,8 @@ impl Index {
         Ok(self.read())
     }
 
-    /// Brings the catalog on by about `most` changes; answers how many events are left then.
+    /// Brings the catalog on by at least `most` changes, if there are so many; answers how many
+    /// events are left then.
     fn advance(&self, store: &dyn Store, most: usize) -> Result<u64> {
         self.open();
         if self.read().stamp != self.stamp() {
@@ -250,21 +254,7 @@ impl Index {
         }
         self.verify(store)?;
         let mut state = self.write();
-        let left = store.read(|tx| {
-            let journals = tx.journals()?;
-            let mut left = 0;
-            for (workspace, head) in &journals {
-                loop {
-                    let place = state.places.get(workspace).map_or(0, |place| place.sequence);
-                    if place >= *head || state.tail.len() >= most {
-                        left += head.saturating_sub(place);
-                        break;
-                    }
-                    state.take(workspace, tx.changes(workspace, place, STRIDE)?);
-                }
-            }
-            Ok(left)
-        });
+        let left = store.read(|tx| state.follow(tx, most));
         state.catalog.settle();
         left
     }

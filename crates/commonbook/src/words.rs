@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use frostem::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -35,15 +36,40 @@ const STRAYS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
 /// The terms of a text, in order.
 #[must_use]
 pub fn terms(text: &str) -> Vec<String> {
-    let stemmer = Stemmer::new(Algorithm::English);
     let mut terms = Vec::with_capacity(text.len() / 6);
-    each_word(text, |word| {
-        let word = folded(word);
-        if !word.is_empty() {
-            terms.push(term(stemmer, &word));
-        }
-    });
+    Stems::default().each_term(text, |term| terms.push(term.to_owned()));
     terms
+}
+
+/// Takes many texts apart, and remembers the stems of the words in them: most words are the same
+/// few, and finding a stem takes longer than looking it up.
+#[derive(Debug, Default)]
+pub struct Stems(FxHashMap<Box<str>, Box<str>>);
+
+/// Words whose stems are remembered; then it begins anew.
+const REMEMBERED: usize = 20_000;
+
+impl Stems {
+    /// Gives each term of a text, in order.
+    pub fn each_term(&mut self, text: &str, mut found: impl FnMut(&str)) {
+        let stemmer = Stemmer::new(Algorithm::English);
+        each_word(text, |word| {
+            let word = folded(word);
+            if word.is_empty() {
+                return;
+            }
+            if let Some(stem) = self.0.get(&*word) {
+                found(stem);
+                return;
+            }
+            let stem = stemmer.stem(&word);
+            found(&stem);
+            if self.0.len() >= REMEMBERED {
+                self.0.clear();
+            }
+            self.0.insert((&*word).into(), stem.into());
+        });
+    }
 }
 
 /// The terms that carry a query, each once: those of its words without the function words, or of
@@ -60,7 +86,7 @@ pub fn query_terms(query: &str) -> Vec<String> {
         if stray || word.is_empty() || all.len() > 2 * limits::QUERY_WORDS {
             return;
         }
-        let term = term(stemmer, &word);
+        let term = stemmer.stem(&word).into_owned();
         if !is_function_word(&word) && !content.contains(&term) {
             content.push(term.clone());
         }
@@ -141,10 +167,6 @@ fn folded(word: &str) -> Cow<'_, str> {
         folded.push(letter);
     }
     Cow::Owned(folded)
-}
-
-fn term(stemmer: Stemmer, folded: &str) -> String {
-    stemmer.stem(folded).into_owned()
 }
 
 #[cfg(test)]

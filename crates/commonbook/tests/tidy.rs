@@ -406,7 +406,7 @@ const WITHOUT_SIGHT: [(&str, &str); 8] = [
         "EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND imported",
         "an import asks only whether it ran before",
     ),
-    ("m.* FROM event e", "what follows the journal shows nobody what it does not see"),
+    ("e.subject FROM event e", "what follows the journal shows nobody what it does not see"),
     (
         "LEFT JOIN memory m ON m.workspace = e.workspace",
         "what follows the journal shows nobody what it does not see",

@@ -135,7 +135,7 @@ impl<'s> Candidates<'s> {
 
     /// How many of them have no word of the question.
     pub(super) fn beyond(&self) -> u64 {
-        self.numbers.iter().filter(|number| self.matches.own(**number).is_none()).count() as u64
+        self.numbers.iter().filter(|number| self.matches.own(**number) <= 0.0).count() as u64
     }
 
     /// All of them with their scores, best first.
@@ -255,7 +255,7 @@ impl<'s> Candidates<'s> {
             _ => None,
         };
         Features {
-            own: self.matches.own(number).map_or(0.0, f64::from),
+            own: f64::from(self.matches.own(number)),
             around: self.around(place, statistics),
             session: sessions.tell(entry.session),
             length: facts.length(),

@@ -27,6 +27,8 @@ pub(super) struct Entry {
     pub(super) vector: Option<Rows>,
     /// Whether its words are in the tail, and not as the generation has them.
     pub(super) in_tail: bool,
+    /// Whether the generation has words of it, as it is now or as it was.
+    pub(super) written: bool,
     /// Whether the memory is gone for good.
     pub(super) gone: bool,
 }
@@ -39,13 +41,16 @@ pub(super) struct Brief {
     pub(super) session: u32,
     pub(super) length: f32,
     pub(super) in_tail: bool,
+    /// From when on it holds.
+    pub(super) from: i64,
 }
 
 impl Brief {
     fn of(entry: &Entry) -> Self {
         let class = if entry.gone { u32::MAX } else { entry.class };
         let length = entry.facts.length() as f32;
-        Self { class, session: entry.session, length, in_tail: entry.in_tail }
+        let (session, in_tail, from) = (entry.session, entry.in_tail, entry.facts.from);
+        Self { class, session, length, in_tail, from }
     }
 }
 
@@ -110,19 +115,17 @@ impl Names {
 }
 
 impl Catalog {
-    /// Takes a memory in, or what is new of it; answers its number.
-    pub(super) fn put(
-        &mut self,
-        described: Described,
-        vector: Option<Rows>,
-        in_tail: bool,
-    ) -> Number {
+    /// Takes a memory into the tail, or what is new of it; answers its number.
+    pub(super) fn put(&mut self, described: Described, vector: Option<Rows>) -> Number {
         let Described { class, facts, session, topics } = described;
         let workspace = class.reach.workspace.as_str().to_owned();
         let session = session.map_or(0, |session| self.name_session(&workspace, &session));
         let topics = topics.iter().map(|topic| self.name(topic)).collect();
         let class = self.class_number(class);
-        self.put_entry(Entry { class, session, topics, vector, in_tail, gone: false, facts })
+        let known = self.number_in(class, facts.id);
+        let written = known.is_some_and(|number| self.entry(number).written);
+        let (in_tail, gone) = (true, false);
+        self.put_entry(Entry { class, session, topics, vector, in_tail, written, gone, facts })
     }
 
     /// The same, where class, session and topics have their numbers already.
@@ -203,9 +206,11 @@ impl Catalog {
         Some(number)
     }
 
-    /// Notes that the words of a memory as of this event are no longer the tail's to give.
+    /// Notes that the generation has the words of a memory as of this event: those are no longer
+    /// the tail's to give.
     pub(super) fn leave_tail(&mut self, number: Number, sequence: u64) {
         let entry = &mut self.entries[number as usize];
+        entry.written = true;
         entry.in_tail &= entry.facts.sequence != sequence;
         self.brief[number as usize] = Brief::of(entry);
     }

@@ -8,7 +8,6 @@ use super::admission::Admission;
 use super::candidates::{Asked, Candidates, Judged, Scored};
 use super::catalog::Number;
 use super::damage::guarded;
-use super::matches::{Matches, best};
 use super::state::State;
 use super::vectors;
 use crate::access::Sight;
@@ -82,18 +81,16 @@ impl State {
         };
         let asked = Asked::of(question, &self.catalog);
         let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
-        let by_vector =
-            near.iter().filter(|(number, near)| *near >= NEAR && matches.own(*number).is_none());
-        let by_vector: Vec<Number> = by_vector.map(|(number, _)| *number).collect();
-        let mut first: Vec<Number> = best(&matches.own, CLOSELY.0, &self.catalog);
-        let words = first.len();
-        first.extend(&by_vector);
-        first.extend(near.iter().filter(|(number, _)| matches.own(*number).is_some()).map(|n| n.0));
+        let has_words = |number: Number| matches.own(number) > 0.0;
+        let near = near.iter().filter(|(number, near)| *near >= NEAR || has_words(*number));
+        let deep = matches.best(limits::SEARCH_DEPTH, &self.catalog);
+        let closely = deep.iter().take(CLOSELY.0).copied();
+        let first: Vec<Number> = closely.chain(near.map(|(number, _)| *number)).collect();
         let candidates = Candidates::of(self, &admission, &matches, &first);
         let ranked = candidates.ranked(&asked, &statistics, scan.as_ref());
         let more = candidates.beyond();
-        let total = matches.own.len() as u64 + more;
-        let rest = self.rest(&matches, &candidates, words);
+        let total = matches.all.len() as u64 + more;
+        let rest = deep.into_iter().filter(|number| !candidates.has(*number)).collect();
         Ok(self.found(ranked, (rest, &[Match::Words]), total))
     }
 
@@ -118,15 +115,6 @@ impl State {
             fits.iter_mut().zip(has).for_each(|(fits, has)| *fits &= has == wanted);
         }
         Ok(Some(fits))
-    }
-
-    /// The matches that were not looked at closely, best first, up to the depth of a search.
-    fn rest(&self, matches: &Matches, candidates: &Candidates<'_>, words: usize) -> Vec<Number> {
-        if matches.own.len() <= words {
-            return Vec::new();
-        }
-        let deep = best(&matches.own, limits::SEARCH_DEPTH, &self.catalog);
-        deep.into_iter().filter(|number| !candidates.has(*number)).collect()
     }
 
     /// Every admitted memory, the newest first: for a question that has filters alone.

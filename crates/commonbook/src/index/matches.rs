@@ -1,5 +1,7 @@
 //! Which memories have words of a question, and what their own words tell.
 
+use std::cmp::Ordering;
+
 use super::admission::Admission;
 use super::catalog::{Catalog, Number};
 use super::state::State;
@@ -14,17 +16,53 @@ pub(super) struct Matches {
     pub(super) lists: Vec<Vec<(Number, f32)>>,
     /// How much each term tells.
     pub(super) rarities: Vec<f64>,
-    /// The place in `own` of each memory, plus one; 0 is none.
-    places: Vec<u32>,
-    /// BM25 of the words of each memory.
-    pub(super) own: Vec<(Number, f32)>,
+    /// Every memory that has any of them, once.
+    pub(super) all: Vec<Number>,
+    /// BM25 of the words of each memory of the catalog; 0 where it has none of them.
+    scores: Vec<f32>,
 }
 
 impl Matches {
-    /// BM25 of a memory's own words.
-    pub(super) fn own(&self, number: Number) -> Option<f32> {
-        let place = self.places.get(number as usize).copied().unwrap_or(0);
-        place.checked_sub(1).map(|place| self.own[place as usize].1)
+    /// BM25 of a memory's own words, 0 when it has none of the question's.
+    pub(super) fn own(&self, number: Number) -> f32 {
+        self.scores[number as usize]
+    }
+
+    /// The best by their own words; of equals the newer first, in every process alike.
+    pub(super) fn best(&self, most: usize, catalog: &Catalog) -> Vec<Number> {
+        let mut best: Vec<Best> = Vec::with_capacity(2 * most);
+        let mut least = f32::NEG_INFINITY;
+        for number in &self.all {
+            let score = self.own(*number);
+            if score < least {
+                continue;
+            }
+            best.push(Best { score, from: catalog.brief[*number as usize].from, number: *number });
+            if best.len() == 2 * most {
+                best.select_nth_unstable_by(most - 1, |a, b| a.order(b, catalog));
+                best.truncate(most);
+                least = best[most - 1].score;
+            }
+        }
+        best.sort_unstable_by(|a, b| a.order(b, catalog));
+        best.truncate(most);
+        best.into_iter().map(|best| best.number).collect()
+    }
+}
+
+/// What the best are chosen by.
+struct Best {
+    score: f32,
+    from: i64,
+    number: Number,
+}
+
+impl Best {
+    fn order(&self, other: &Self, catalog: &Catalog) -> Ordering {
+        let id = |best: &Self| catalog.entry(best.number).facts.id;
+        (other.score.total_cmp(&self.score))
+            .then_with(|| other.from.cmp(&self.from))
+            .then_with(|| id(other).cmp(&id(self)))
     }
 }
 
@@ -37,7 +75,7 @@ impl State {
         statistics: &Statistics,
     ) -> Result<Matches> {
         let mut matches =
-            Matches { places: vec![0; self.catalog.entries.len()], ..Matches::default() };
+            Matches { scores: vec![0.0; self.catalog.entries.len()], ..Matches::default() };
         for term in terms {
             let mut list = Vec::new();
             if let Some(generation) = &self.generation {
@@ -57,30 +95,15 @@ impl State {
             for (number, occurrences) in &list {
                 let length = f64::from(self.catalog.brief[*number as usize].length);
                 let strength = rarity * statistics.strength(f64::from(*occurrences), length);
-                let place = &mut matches.places[*number as usize];
-                if *place == 0 {
-                    matches.own.push((*number, 0.0));
-                    *place = u32::try_from(matches.own.len()).unwrap_or(u32::MAX);
+                let score = &mut matches.scores[*number as usize];
+                if *score == 0.0 {
+                    matches.all.push(*number);
                 }
-                matches.own[*place as usize - 1].1 += strength as f32;
+                *score += strength as f32;
             }
             matches.lists.push(list);
             matches.rarities.push(rarity);
         }
         Ok(matches)
     }
-}
-
-/// The best of the matches by their own words; of equals the newer first, in every process alike.
-pub(super) fn best(own: &[(Number, f32)], most: usize, catalog: &Catalog) -> Vec<Number> {
-    let mut all = own.to_vec();
-    let better = |a: &(Number, f32), b: &(Number, f32)| {
-        b.1.total_cmp(&a.1).then_with(|| catalog.place(b.0).cmp(&catalog.place(a.0)))
-    };
-    if all.len() > most {
-        all.select_nth_unstable_by(most, better);
-        all.truncate(most);
-    }
-    all.sort_by(better);
-    all.into_iter().map(|(number, _)| number).collect()
 }

@@ -1,22 +1,27 @@
 //! What a process knows of the index at one time: catalog, tail, generation, vectors.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::SystemTime;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::catalog::{Catalog, Described, Entry, Number};
+use super::catalog::{Catalog, Entry, Number};
 use super::damage::guarded;
-use super::tail::Tail;
+use super::tail::{self, Tail};
 use super::text::{Generation, Place, Places};
 use super::vectors::Vectors;
 use super::{Progress, WORDS};
+use crate::access::Reach;
 use crate::error::Result;
 use crate::id::MemoryId;
-use crate::store::Change;
+use crate::store::{Change, Transaction};
+use crate::words::Stems;
 use crate::workspace::Workspace;
+
+/// Events that are read at once.
+const STRIDE: u32 = 1_000;
 
 /// What a process knows of the index.
 #[derive(Default)]
@@ -29,7 +34,11 @@ pub(super) struct State {
     pub(super) catalog: Catalog,
     pub(super) tail: FxHashMap<Number, Arc<Tail>>,
     /// What is gone for good since the generation, with the place where it went.
-    pub(super) removed: Vec<(Described, u64)>,
+    pub(super) removed: Vec<(Reach, MemoryId, u64)>,
+    /// What of the tail was not given to the writer yet, and from where on of what was removed.
+    pub(super) fresh: (Vec<Number>, usize),
+    /// What takes texts apart, one a thread.
+    pub(super) stems: Vec<Stems>,
     pub(super) generation: Option<Generation>,
     pub(super) vectors: Option<Vectors>,
     /// When the files of vectors last changed, as they were read.
@@ -37,6 +46,16 @@ pub(super) struct State {
     /// What the generation's files looked like when they were read.
     pub(super) stamp: Option<SystemTime>,
     /// Where the catalog has followed each journal to.
+    pub(super) places: Places,
+}
+
+/// What the writer is given at once.
+pub(super) struct News {
+    /// Memories with whether the writer has had words of them before.
+    pub(super) tail: Vec<(Arc<Tail>, bool)>,
+    /// What is gone for good.
+    pub(super) removed: Vec<(Reach, MemoryId)>,
+    /// Where the journals are followed to with it.
     pub(super) places: Places,
 }
 
@@ -54,11 +73,40 @@ impl State {
         })
     }
 
+    /// Takes in at least `most` changes, if there are so many; answers how many events are left
+    /// then.
+    pub(super) fn follow(&mut self, tx: &dyn Transaction, most: usize) -> Result<u64> {
+        let ahead: Vec<Ahead> = (tx.journals()?.into_iter())
+            .map(|(workspace, head)| {
+                let place = self.places.get(&workspace).map_or(0, |place| place.sequence);
+                Ahead { workspace, place, head }
+            })
+            .collect();
+        if ahead.iter().map(Ahead::left).sum::<u64>() <= u64::from(STRIDE) {
+            return read(tx, ahead, most, |workspace, changes| self.take(workspace, changes));
+        }
+        // The next ones are read while these are taken in.
+        std::thread::scope(|scope| {
+            let (give, given) = sync_channel::<(Workspace, Vec<Change>)>(1);
+            let taking = scope.spawn(move || {
+                given.into_iter().for_each(|(workspace, changes)| self.take(&workspace, changes));
+            });
+            let left = read(tx, ahead, most, |workspace, changes| {
+                // A panic there is told below.
+                let _taken = give.send((workspace.clone(), changes));
+            });
+            drop(give);
+            taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            left
+        })
+    }
+
     /// Takes in what changed in one workspace.
-    pub(super) fn take(&mut self, workspace: &Workspace, changes: Vec<Change>) {
+    fn take(&mut self, workspace: &Workspace, changes: Vec<Change>) {
         let Some(last) = changes.last() else { return };
         let place = Place::of(last);
-        let mut seen = BTreeSet::new();
+        let mut seen = FxHashSet::default();
+        let mut fresh = Vec::with_capacity(changes.len());
         // Each memory comes as it is now, however often it changed: the last time tells all.
         for change in changes.into_iter().rev() {
             let Ok(id) = change.subject.parse::<MemoryId>() else { continue };
@@ -66,21 +114,21 @@ impl State {
                 continue;
             }
             let known = self.catalog.number(workspace.as_str(), id);
+            let known = known.map(|number| self.catalog.entry(number).facts.sequence);
             match change.memory {
-                Some(memory) => {
-                    let fresh = known.is_none_or(|number| {
-                        self.catalog.entry(number).facts.sequence < change.sequence
-                    });
-                    if fresh {
-                        let tail = Tail::of(&memory, change.sequence);
-                        let print = tail.described.facts.print;
-                        let vector = self.vectors.as_ref().and_then(|it| it.of(print));
-                        let number = self.catalog.put(tail.described.clone(), vector, true);
-                        self.tail.insert(number, Arc::new(tail));
-                    }
+                Some(memory) if known.is_none_or(|known| known < change.sequence) => {
+                    fresh.push((memory, change.sequence));
                 }
+                Some(_) => {}
                 None => self.remove(workspace, id, change.sequence),
             }
+        }
+        for tail in tail::all(&fresh, &mut self.stems) {
+            let print = tail.described.facts.print;
+            let vector = self.vectors.as_ref().and_then(|it| it.of(print));
+            let number = self.catalog.put(tail.described.clone(), vector);
+            self.tail.insert(number, Arc::new(tail));
+            self.fresh.0.push(number);
         }
         self.places.insert(workspace.clone(), place);
     }
@@ -88,30 +136,76 @@ impl State {
     fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
         let Some(number) = self.catalog.remove(workspace.as_str(), id, sequence) else { return };
         self.tail.remove(&number);
-        let entry = self.catalog.entry(number);
-        let gone = Described {
-            class: self.catalog.class(entry).clone(),
-            facts: entry.facts.clone(),
-            session: None,
-            topics: Vec::new(),
-        };
-        self.removed.push((gone, sequence));
+        let reach = self.catalog.class(self.catalog.entry(number)).reach.clone();
+        self.removed.push((reach, id, sequence));
+    }
+
+    /// What changed since this was last asked, which the writer is given now.
+    pub(super) fn news(&mut self) -> News {
+        let (fresh, removed) = std::mem::take(&mut self.fresh);
+        let mut tail = Vec::with_capacity(fresh.len());
+        for number in fresh {
+            // One that changed twice is there twice; one that was removed is there no more.
+            let Some(memory) = self.tail.get(&number) else { continue };
+            let entry = &mut self.catalog.entries[number as usize];
+            let written = std::mem::replace(&mut entry.written, true);
+            tail.push((Arc::clone(memory), written));
+        }
+        self.fresh.1 = self.removed.len();
+        let removed = self.removed[removed..].iter();
+        let removed = removed.map(|(reach, id, _)| (reach.clone(), *id)).collect();
+        News { tail, removed, places: self.places.clone() }
     }
 
     /// Goes on to the last generation: what it has, the tail has no more.
     pub(super) fn reload(&mut self, folder: &Path) -> Result<()> {
-        let Self { catalog, generation, tail, removed, .. } = self;
+        let Self { catalog, generation, tail, removed, fresh, .. } = self;
         match generation {
             Some(generation) => guarded(|| generation.reload(catalog))?,
             None => *generation = guarded(|| Generation::open(&folder.join(WORDS), catalog))?,
         }
         tail.retain(|number, _| catalog.entry(*number).in_tail);
         let places = generation.as_ref().map(|it| &it.places);
-        removed.retain(|(gone, sequence)| {
-            let place = places.and_then(|places| places.get(&gone.class.reach.workspace));
+        removed.retain(|(reach, _, sequence)| {
+            let place = places.and_then(|places| places.get(&reach.workspace));
             place.is_none_or(|place| place.sequence < *sequence)
         });
+        *fresh = (tail.keys().copied().collect(), 0);
         catalog.settle();
         Ok(())
     }
+}
+
+/// How far a journal was followed, and where it ends.
+struct Ahead {
+    workspace: Workspace,
+    place: u64,
+    head: u64,
+}
+
+impl Ahead {
+    fn left(&self) -> u64 {
+        self.head.saturating_sub(self.place)
+    }
+}
+
+/// Reads on in the journals until at least `most` changes were given to `take`; answers how many
+/// events are left.
+fn read(
+    tx: &dyn Transaction,
+    ahead: Vec<Ahead>,
+    most: usize,
+    mut take: impl FnMut(&Workspace, Vec<Change>),
+) -> Result<u64> {
+    let (mut left, mut taken) = (0, 0);
+    for mut journal in ahead {
+        while journal.left() > 0 && taken < most {
+            let changes = tx.changes(&journal.workspace, journal.place, STRIDE)?;
+            taken += changes.len();
+            journal.place = changes.last().map_or(journal.head, |last| last.sequence);
+            take(&journal.workspace, changes);
+        }
+        left += journal.left();
+    }
+    Ok(left)
 }

@@ -1,67 +1,86 @@
 //! The words of one memory that is not in the generation, or not as it is now.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::catalog::{Described, Marks};
 use super::text::Bag;
 use crate::memory::Memory;
 use crate::search::{rank, update};
-use crate::words;
+use crate::words::{self, Stems};
 
 /// Words by which a text tells a time: days, months, and what counts them.
 const TIMES: &str = "yesterday today tomorrow tonight week weekend month year ago last next \
     monday tuesday wednesday thursday friday saturday sunday january february march april may \
     june july august september october november december";
 
-static TIME_TERMS: LazyLock<HashSet<String>> =
+static TIME_TERMS: LazyLock<FxHashSet<String>> =
     LazyLock::new(|| words::terms(TIMES).into_iter().collect());
 
 /// A memory with its words.
 pub(super) struct Tail {
     pub(super) described: Described,
     pub(super) bag: Bag,
-    /// How often each term stands in head and body.
-    pub(super) counts: FxHashMap<String, (u32, u32)>,
+    /// How often each term stands in head and body; counted when it is first asked, which for most
+    /// memories is never: they are written out before.
+    counts: OnceLock<FxHashMap<String, (u32, u32)>>,
 }
 
 impl Tail {
     /// A memory as of an event.
-    pub(super) fn of(memory: &Memory, sequence: u64) -> Self {
-        let mut head = Vec::new();
+    fn of(memory: &Memory, sequence: u64, stems: &mut Stems) -> Self {
+        let mut bag = Bag::default();
         for part in memory.title.iter().chain(&memory.topics).chain(&memory.summary) {
-            head.append(&mut words::terms(part));
+            bag.head.add(part, stems);
         }
-        let bag = Bag { head, body: words::terms(&memory.text) };
-        let mut counts: FxHashMap<String, (u32, u32)> = FxHashMap::default();
-        for word in &bag.head {
-            counts.entry(word.clone()).or_default().0 += 1;
+        bag.body.add(&memory.text, stems);
+        let mut marks = Marks::default();
+        for word in bag.each() {
+            marks.first_person += u32::from(words::is_first_person(word));
+            marks.tells_time |= TIME_TERMS.contains(word);
+            marks.updates |= update::says_so(word);
         }
-        for word in &bag.body {
-            counts.entry(word.clone()).or_default().1 += 1;
-        }
-        let all = || bag.head.iter().chain(&bag.body);
-        let first_person = all().filter(|term| words::is_first_person(term)).count();
-        let marks = Marks {
-            first_person: u32::try_from(first_person).unwrap_or(u32::MAX),
-            tells_time: all().any(|term| TIME_TERMS.contains(term)),
-            updates: update::says_so(all()),
-        };
         let described = Described::of(memory, sequence, (bag.lengths(), marks));
-        Self { described, bag, counts }
+        Self { described, bag, counts: OnceLock::new() }
     }
 
     /// How often a term stands in it, in its head counting for more.
     pub(super) fn occurrences(&self, term: &str) -> f64 {
-        self.counts.get(term).map_or(0.0, |(head, body)| rank::weight(*head, *body))
+        let counts = self.counts.get_or_init(|| self.bag.counts());
+        counts.get(term).map_or(0.0, |(head, body)| rank::weight(*head, *body))
     }
 
     /// Whether these terms stand in it one after the other.
     pub(super) fn has_phrase(&self, phrase: &[String]) -> bool {
-        [&self.bag.head, &self.bag.body]
-            .into_iter()
-            .any(|words| words.windows(phrase.len()).any(|window| window == phrase))
+        self.bag.has_phrase(phrase)
     }
+}
+
+/// Memories from which on several threads take them apart.
+const MANY: usize = 100;
+
+/// These memories, each as of its event, with their words. One of `stems` is used by each thread.
+pub(super) fn all(memories: &[(Memory, u64)], stems: &mut Vec<Stems>) -> Vec<Tail> {
+    let each = |share: &[(Memory, u64)], stems: &mut Stems| -> Vec<Tail> {
+        share.iter().map(|(memory, sequence)| Tail::of(memory, *sequence, stems)).collect()
+    };
+    let threads = if memories.len() < MANY { 1 } else { cores() };
+    stems.resize_with(threads.max(stems.len()), Stems::default);
+    if threads == 1 {
+        return each(memories, &mut stems[0]);
+    }
+    std::thread::scope(|scope| {
+        let shares = memories.chunks(memories.len().div_ceil(threads)).zip(stems);
+        let threads: Vec<_> =
+            shares.map(|(share, stems)| scope.spawn(move || each(share, stems))).collect();
+        let taken = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        taken.flatten().collect()
+    })
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

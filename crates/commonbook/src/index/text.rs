@@ -6,6 +6,7 @@ mod generation;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::merge_policy::{LogMergePolicy, NoMergePolicy};
@@ -20,6 +21,7 @@ use crate::access::Reach;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MemoryId;
 use crate::store::Change;
+use crate::words::Stems;
 use crate::workspace::Workspace;
 
 pub(super) use generation::Generation;
@@ -60,20 +62,70 @@ struct Payload {
     places: Places,
 }
 
-/// The words of one memory, in order.
+/// The words of one part of a memory, in order, with a blank after each.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Words {
+    text: String,
+    count: u32,
+}
+
+impl Words {
+    /// Takes in the words of a text.
+    pub(super) fn add(&mut self, text: &str, stems: &mut Stems) {
+        self.text.reserve(text.len() + 1);
+        stems.each_term(text, |term| {
+            self.text.push_str(term);
+            self.text.push(' ');
+            self.count += 1;
+        });
+    }
+
+    fn each(&self) -> impl Iterator<Item = &str> {
+        self.text.split_terminator(' ')
+    }
+
+    /// Whether these words stand in it one after the other.
+    fn has_phrase(&self, phrase: &[String]) -> bool {
+        let phrase: String = phrase.iter().flat_map(|word| [word, " "]).collect();
+        self.text.starts_with(&phrase) || self.text.contains(&format!(" {phrase}"))
+    }
+}
+
+/// The words of one memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Bag {
     /// Those of title, topics and summary.
-    pub(super) head: Vec<String>,
+    pub(super) head: Words,
     /// Those of the text.
-    pub(super) body: Vec<String>,
+    pub(super) body: Words,
 }
 
 impl Bag {
     /// How many words stand in each part.
     pub(super) fn lengths(&self) -> (u32, u32) {
-        let length = |words: &Vec<String>| u32::try_from(words.len()).unwrap_or(u32::MAX);
-        (length(&self.head), length(&self.body))
+        (self.head.count, self.body.count)
+    }
+
+    /// Every word, as often as it stands there.
+    pub(super) fn each(&self) -> impl Iterator<Item = &str> {
+        self.head.each().chain(self.body.each())
+    }
+
+    /// How often each word stands in head and body.
+    pub(super) fn counts(&self) -> FxHashMap<String, (u32, u32)> {
+        let mut counts: FxHashMap<String, (u32, u32)> = FxHashMap::default();
+        for word in self.head.each() {
+            counts.entry(word.to_owned()).or_default().0 += 1;
+        }
+        for word in self.body.each() {
+            counts.entry(word.to_owned()).or_default().1 += 1;
+        }
+        counts
+    }
+
+    /// Whether these words stand in one of its parts one after the other.
+    pub(super) fn has_phrase(&self, phrase: &[String]) -> bool {
+        self.head.has_phrase(phrase) || self.body.has_phrase(phrase)
     }
 }
 
@@ -148,15 +200,15 @@ impl TextWriter {
         Ok(Self { writer, fields: schema().1 })
     }
 
-    /// Puts a memory's words in the place of those it had.
+    /// Puts a memory's words in. Those of an earlier state of it are taken out before, by
+    /// [`TextWriter::remove`].
     pub(super) fn put(&mut self, described: &Described, bag: &Bag) -> Result<()> {
         let Described { class, facts, session, topics } = described;
-        self.remove(&class.reach, facts.id);
         let fields = self.fields;
         let mut document = TantivyDocument::new();
         document.add_text(fields.key, key(&class.reach, facts.id));
-        document.add_text(fields.head, bag.head.join(" "));
-        document.add_text(fields.body, bag.body.join(" "));
+        document.add_text(fields.head, &bag.head.text);
+        document.add_text(fields.body, &bag.body.text);
         document.add_text(fields.class, encoded(class)?);
         if let Some(session) = session {
             document.add_text(fields.session, session);

@@ -237,9 +237,16 @@ impl Columns {
             };
             let about = ords(self.topic.as_ref(), document);
             let about = about.filter_map(|topic| topics.get(topic).copied()).collect();
-            let (vector, in_tail, gone) = (None, false, false);
-            let entry = Entry { facts, class, session, topics: about, vector, in_tail, gone };
-            numbers.push(catalog.put_entry(entry));
+            numbers.push(catalog.put_entry(Entry {
+                facts,
+                class,
+                session,
+                topics: about,
+                vector: None,
+                in_tail: false,
+                written: true,
+                gone: false,
+            }));
         }
         Ok(numbers.into())
     }

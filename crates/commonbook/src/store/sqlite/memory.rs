@@ -58,7 +58,7 @@ impl<'f> FilterParams<'f> {
 impl MemoryRows for SqliteTransaction<'_> {
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
         let sql = format!(
-            "SELECT m.* FROM memory m WHERE {SEEN} AND m.id = :id \
+            "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.id = :id \
              ORDER BY (SELECT key FROM json_each(:workspaces) WHERE value = m.workspace) LIMIT 1"
         );
         let seen = SightParams::of(sight);
@@ -67,7 +67,7 @@ impl MemoryRows for SqliteTransaction<'_> {
 
     fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>> {
         let sql = format!(
-            "SELECT m.* FROM json_each(:wanted) w \
+            "SELECT {MEMORY} FROM json_each(:wanted) w \
              CROSS JOIN memory m ON m.workspace = w.value ->> 0 AND m.id = w.value ->> 1 \
              WHERE {SEEN} ORDER BY w.key"
         );
@@ -104,7 +104,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             Order::Oldest => (">", "ASC", 0),
         };
         let sql = format!(
-            "SELECT m.* FROM memory m WHERE {SEEN} AND {FILTER} AND m.sequence {beyond} :from \
+            "SELECT {MEMORY}, m.sequence FROM memory m WHERE {SEEN} AND {FILTER} AND m.sequence {beyond} :from \
              ORDER BY m.sequence {direction} LIMIT :limit"
         );
         let from = from.unwrap_or(start);
@@ -112,7 +112,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         let mut params = seen.with(&filter.list());
         params.push((":from", &from));
         params.push((":limit", &limit));
-        self.all(&sql, &*params, |row| Ok((row.get("sequence")?, from_row(row)?)))
+        self.all(&sql, &*params, |row| Ok((row.get(BESIDE)?, from_row(row)?)))
     }
 
     fn counts(&self, sight: &Sight) -> Result<Vec<Count>> {
@@ -197,19 +197,23 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 
     fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>> {
-        let sql = "SELECT m.* FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2";
-        self.all(sql, (time.as_millisecond(), limit), from_row)
+        let sql = format!(
+            "SELECT {MEMORY} FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2"
+        );
+        self.all(&sql, (time.as_millisecond(), limit), from_row)
     }
 
     fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Change>> {
-        let sql = "SELECT e.sequence AS place, e.subject, m.* FROM event e \
-                   LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
-                   WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
-        self.all(sql, (workspace.as_str(), after, limit), |row| {
-            let gone = row.get_ref("id")?.data_type() == Type::Null;
+        let sql = format!(
+            "SELECT {MEMORY}, e.sequence, e.subject FROM event e \
+             LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
+             WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3"
+        );
+        self.all(&sql, (workspace.as_str(), after, limit), |row| {
+            let gone = row.get_ref(0)?.data_type() == Type::Null;
             Ok(Change {
-                sequence: row.get("place")?,
-                subject: row.get("subject")?,
+                sequence: row.get(BESIDE)?,
+                subject: row.get(BESIDE + 1)?,
                 memory: if gone { None } else { Some(from_row(row)?) },
             })
         })
@@ -256,34 +260,45 @@ fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn To
     columns.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
 }
 
-/// A memory out of its row.
-pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
+/// The columns that a memory is made of, in the order in which [`from_row`] reads them: looking
+/// each one up by its name would take longer than reading it.
+const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
+    m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
+    m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
+    m.superseded_by, m.deleted_at";
+
+/// The place of the first column after [`MEMORY`].
+const BESIDE: usize = 23;
+
+/// A memory out of a row that begins with [`MEMORY`].
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    let millis = |place: usize| row.get::<_, Option<i64>>(place).map(|it| it.map(time));
     Ok(Memory {
-        id: text(row, "id")?,
-        workspace: text(row, "workspace")?,
-        owner: text(row, "owner")?,
-        user_id: row.get("user_id")?,
-        memory_type: text(row, "memory_type")?,
-        title: row.get("title")?,
-        text: row.get("text")?,
-        summary: row.get("summary")?,
-        topics: json(row, "topics")?,
-        importance: importance(row.get("importance")?),
-        sharing: text(row, "sharing")?,
-        session: row.get("session")?,
-        source: json(row, "source")?,
-        trust: text(row, "trust")?,
-        metadata: json(row, "metadata")?,
-        recorded_at: time(row.get("recorded_at")?),
-        revised_at: time(row.get("revised_at")?),
-        revised_by: text(row, "revised_by")?,
-        revision: row.get("revision")?,
-        valid_from: row.get::<_, Option<i64>>("valid_from")?.map(time),
-        valid_until: row.get::<_, Option<i64>>("valid_until")?.map(time),
-        superseded_by: match row.get_ref("superseded_by")?.data_type() {
+        id: text(row, 0)?,
+        workspace: text(row, 1)?,
+        owner: text(row, 2)?,
+        user_id: row.get(3)?,
+        memory_type: text(row, 4)?,
+        title: row.get(5)?,
+        text: row.get(6)?,
+        summary: row.get(7)?,
+        topics: json(row, 8)?,
+        importance: importance(row.get(9)?),
+        sharing: text(row, 10)?,
+        session: row.get(11)?,
+        source: json(row, 12)?,
+        trust: text(row, 13)?,
+        metadata: json(row, 14)?,
+        recorded_at: time(row.get(15)?),
+        revised_at: time(row.get(16)?),
+        revised_by: text(row, 17)?,
+        revision: row.get(18)?,
+        valid_from: millis(19)?,
+        valid_until: millis(20)?,
+        superseded_by: match row.get_ref(21)?.data_type() {
             Type::Null => None,
-            _ => Some(text(row, "superseded_by")?),
+            _ => Some(text(row, 21)?),
         },
-        deleted_at: row.get::<_, Option<i64>>("deleted_at")?.map(time),
+        deleted_at: millis(22)?,
     })
 }

@@ -1,10 +1,11 @@
 //! Columns: nouns out of rows and into them.
 
 use jiff::Timestamp;
-use rusqlite::Row;
 use rusqlite::types::Type;
+use rusqlite::{Row, RowIndex};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::Error as Unreadable;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Importance;
@@ -15,19 +16,30 @@ pub(super) fn importance(number: usize) -> Importance {
 }
 
 /// A noun out of a column that holds it as plain text.
-pub(super) fn text<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))
+pub(super) fn text<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: impl RowIndex,
+) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    let read = IntoDeserializer::<Unreadable>::into_deserializer(text);
+    T::deserialize(read).map_err(|error| unreadable(row, column, error))
 }
 
 /// A noun out of a column that holds it as JSON.
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+pub(super) fn json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: impl RowIndex,
+) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     serde_json::from_str(text).map_err(|error| unreadable(row, column, error))
 }
 
-fn unreadable(row: &Row<'_>, column: &str, error: serde_json::Error) -> rusqlite::Error {
-    let place = row.as_ref().column_index(column).unwrap_or(0);
+fn unreadable(
+    row: &Row<'_>,
+    column: impl RowIndex,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> rusqlite::Error {
+    let place = column.idx(row.as_ref()).unwrap_or(0);
     rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error))
 }
 
