@@ -68,8 +68,9 @@ fn folder(within: Option<&PathBuf>) -> Result<TempDir> {
 /// What the index finds by, besides words.
 #[derive(Debug, clap::Args)]
 struct By {
-    /// What turns texts into vectors: off, bundled, the path of a model's directory, or
-    /// `http(s)://HOST:PORT#MODEL`; by default what the environment says, else bundled
+    /// What turns texts into vectors: off, bundled, word-hash (no model, but vectors as many and as
+    /// long), the path of a model's directory, or `http(s)://HOST:PORT#MODEL`; by default what the
+    /// environment says, else bundled
     #[arg(long)]
     embedder: Option<String>,
 }

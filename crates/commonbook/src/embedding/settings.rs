@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::bundled::Bundled;
 use super::endpoint::{Address, Endpoint, Key};
+use super::wordhash::WordHash;
 use super::{Embedder, SharedEmbedder};
 use crate::error::{Error, Result};
 
-/// Which embedder is wanted. Written as `off`, `bundled`, the path of a directory, or
+/// Which embedder is wanted. Written as `off`, `bundled`, `word-hash`, the path of a directory, or
 /// `http(s)://HOST[:PORT][/PATH]#MODEL[&dimensions=N]`, as `COMMONBOOK_EMBEDDER` has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settings {
@@ -17,6 +18,8 @@ pub enum Settings {
     Off,
     /// The model inside the program.
     Bundled,
+    /// Vectors of the words without a model, for benches: as many as from a model, in no time.
+    WordHash,
     /// A model in a local directory.
     Directory(PathBuf),
     /// A model behind an endpoint that speaks like OpenAI's.
@@ -49,6 +52,7 @@ impl FromStr for Settings {
         match text {
             "off" => Ok(Self::Off),
             "bundled" => Ok(Self::Bundled),
+            "word-hash" => Ok(Self::WordHash),
             url if is_url => url.parse().map(Self::Endpoint),
             path if path.contains(['/', '\\']) => Ok(Self::Directory(PathBuf::from(path))),
             // The text is not repeated: it may be a key that was put in the wrong place.
@@ -76,6 +80,7 @@ pub fn open(settings: &Settings) -> Result<Option<SharedEmbedder>> {
     let embedder: Arc<dyn Embedder> = match settings {
         Settings::Off => return Ok(None),
         Settings::Bundled => Arc::new(Bundled::new()),
+        Settings::WordHash => Arc::new(WordHash::new()),
         Settings::Directory(folder) => open_directory(folder)?,
         Settings::Endpoint(address) => Arc::new(Endpoint::connect(address.clone())?),
     };
@@ -106,6 +111,7 @@ mod tests {
         };
         assert_eq!("off".parse::<Settings>().unwrap(), Settings::Off);
         assert_eq!(" bundled ".parse::<Settings>().unwrap(), Settings::Bundled);
+        assert_eq!("word-hash".parse::<Settings>().unwrap(), Settings::WordHash);
         for path in ["./model", "/opt/minilm", "C:\\models\\minilm"] {
             assert_eq!(path.parse::<Settings>().unwrap(), Settings::Directory(path.into()));
         }

@@ -200,7 +200,7 @@ impl<'s> Candidates<'s> {
     /// nearest to it, else the share of the question's words that both have, by what they tell.
     fn alike(&self, a: Number, b: Number, question: Option<&Quantised>) -> f64 {
         let catalog = &self.state.catalog;
-        let rows = (catalog.entry(a).vector, catalog.entry(b).vector);
+        let rows = (catalog.links.of(a), catalog.links.of(b));
         if let (Some(vectors), Some(question), (Some(a), Some(b))) =
             (&self.state.vectors, question, rows)
         {
@@ -221,11 +221,10 @@ impl<'s> Candidates<'s> {
     /// How far two memories say the same: 1 when their texts are, else by their vectors.
     fn likeness(&self, a: Number, b: Number) -> f32 {
         let catalog = &self.state.catalog;
-        let (a, b) = (catalog.entry(a), catalog.entry(b));
-        if a.facts.print == b.facts.print {
+        if catalog.entry(a).facts.print == catalog.entry(b).facts.print {
             return 1.0;
         }
-        match (&self.state.vectors, a.vector, b.vector) {
+        match (&self.state.vectors, catalog.links.of(a), catalog.links.of(b)) {
             (Some(vectors), Some(a), Some(b)) => vectors.likeness(a, b),
             _ => 0.0,
         }
@@ -248,7 +247,7 @@ impl<'s> Candidates<'s> {
         let number = self.numbers[place];
         let entry = self.state.catalog.entry(number);
         let facts = &entry.facts;
-        let nearness = match (&self.state.vectors, scan, entry.vector) {
+        let nearness = match (&self.state.vectors, scan, self.state.catalog.links.of(number)) {
             (Some(vectors), Some((_, question)), Some(rows)) => {
                 Some(f64::from(vectors.nearness(rows, question)))
             }

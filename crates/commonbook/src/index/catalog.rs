@@ -1,6 +1,7 @@
 //! What the index knows of every memory besides its words: all that filters and ranking ask.
 
 mod facts;
+mod links;
 
 use std::collections::HashMap;
 
@@ -11,6 +12,7 @@ use crate::id::MemoryId;
 use crate::search::rank;
 
 pub(super) use facts::{Class, Described, Facts, Marks};
+pub(super) use links::Links;
 
 /// The number of an entry in its catalog, which this process alone knows it by.
 pub(super) type Number = u32;
@@ -23,8 +25,6 @@ pub(super) struct Entry {
     /// Numbers of its session and topics; 0 is no session.
     pub(super) session: u32,
     pub(super) topics: Box<[u32]>,
-    /// Where its vectors lie, if it has any.
-    pub(super) vector: Option<Rows>,
     /// Whether its words are in the tail, and not as the generation has them.
     pub(super) in_tail: bool,
     /// Whether the generation has words of it, as it is now or as it was.
@@ -77,6 +77,7 @@ impl Sums {
 pub(super) struct Catalog {
     pub(super) entries: Vec<Entry>,
     pub(super) brief: Vec<Brief>,
+    pub(super) links: Links,
     classes: Vec<Class>,
     /// The number of each class's workspace.
     workspace_numbers: Vec<u32>,
@@ -125,11 +126,11 @@ impl Catalog {
         let known = self.number_in(class, facts.id);
         let written = known.is_some_and(|number| self.entry(number).written);
         let (in_tail, gone) = (true, false);
-        self.put_entry(Entry { class, session, topics, vector, in_tail, written, gone, facts })
+        self.put_entry(Entry { class, session, topics, in_tail, written, gone, facts }, vector)
     }
 
     /// The same, where class, session and topics have their numbers already.
-    pub(super) fn put_entry(&mut self, entry: Entry) -> Number {
+    pub(super) fn put_entry(&mut self, entry: Entry, vector: Option<Rows>) -> Number {
         let key = (self.workspace_numbers[entry.class as usize], entry.facts.id);
         let number = match self.numbers.get(&key).copied() {
             Some(number) => {
@@ -155,6 +156,7 @@ impl Catalog {
                 self.brief.push(brief);
             }
         }
+        self.links.set(number, vector);
         number
     }
 
@@ -200,6 +202,7 @@ impl Catalog {
         let entry = &mut self.entries[number as usize];
         entry.gone = true;
         self.brief[number as usize] = Brief::of(entry);
+        self.links.forget(number);
         if let Some(session) = self.sessions.get_mut(&entry.session) {
             session.retain(|other| *other != number);
         }
@@ -280,15 +283,27 @@ impl Catalog {
 
     /// Takes all memories their vectors.
     pub(super) fn unlink(&mut self) {
-        self.entries.iter_mut().for_each(|entry| entry.vector = None);
+        self.relink(|_| None);
     }
 
     /// Gives vectors to the memories that have none, where there are some now; or to all anew.
     pub(super) fn link(&mut self, vectors: &Vectors, anew: bool) {
-        for entry in &mut self.entries {
-            if anew || entry.vector.is_none() {
-                entry.vector = vectors.of(entry.facts.print);
+        if anew {
+            self.relink(|print| vectors.of(print));
+            return;
+        }
+        let bare: Vec<Number> = self.links.bare().collect();
+        for number in bare {
+            if let Some(rows) = vectors.of(self.entry(number).facts.print) {
+                self.links.set(number, Some(rows));
             }
+        }
+    }
+
+    fn relink(&mut self, rows: impl Fn(u64) -> Option<Rows>) {
+        for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| !entry.gone) {
+            let number = Number::try_from(number).unwrap_or(Number::MAX);
+            self.links.set(number, rows(entry.facts.print));
         }
     }
 

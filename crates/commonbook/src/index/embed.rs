@@ -97,9 +97,10 @@ impl Index {
         }
         drop(self.current(store)?);
         let mut batch: Vec<Embedded> = Vec::new();
+        let mut known: FxHashSet<u64> = FxHashSet::default();
         let mut written = Instant::now();
         loop {
-            let known: FxHashSet<u64> = batch.iter().map(|(print, _)| *print).collect();
+            known.extend(batch[known.len()..].iter().map(|(print, _)| *print));
             let next = self.read().bare(&known, READ);
             let mut done = Ok(());
             for chunk in next.chunks(embedder.batch().max(1)) {
@@ -113,6 +114,7 @@ impl Index {
             if finished || broken || batch.len() >= WRITE || written.elapsed() > SOON {
                 self.keep(&*embedder, &batch)?;
                 batch.clear();
+                known.clear();
                 written = Instant::now();
             }
             done?;
@@ -274,17 +276,18 @@ struct Bare {
 impl State {
     /// Memories that have no vector, the newest first, each text once and none of the known ones.
     fn bare(&self, known: &FxHashSet<u64>, most: usize) -> Vec<Bare> {
-        let mut seen = known.clone();
-        let wants = |entry: &&Entry| {
-            !entry.gone && entry.vector.is_none() && seen.insert(entry.facts.print)
-        };
-        let bare = self.catalog.entries.iter().rev().filter(wants).take(most);
-        bare.map(|entry| Bare {
-            workspace: self.catalog.class(entry).reach.workspace.clone(),
-            sequence: entry.facts.sequence,
-            print: entry.facts.print,
-        })
-        .collect()
+        let mut seen = FxHashSet::default();
+        let mut wants =
+            |entry: &&Entry| !known.contains(&entry.facts.print) && seen.insert(entry.facts.print);
+        let bare = self.catalog.links.bare().map(|number| self.catalog.entry(number));
+        bare.filter(|entry| wants(entry))
+            .take(most)
+            .map(|entry| Bare {
+                workspace: self.catalog.class(entry).reach.workspace.clone(),
+                sequence: entry.facts.sequence,
+                print: entry.facts.print,
+            })
+            .collect()
     }
 
     /// The fingerprints of all texts that there are.

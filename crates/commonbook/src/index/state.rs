@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::catalog::{Catalog, Entry, Number};
+use super::catalog::{Catalog, Number};
 use super::damage::guarded;
 use super::tail::{self, Tail};
 use super::text::{Generation, Place, Places};
@@ -62,9 +62,7 @@ pub(super) struct News {
 impl State {
     pub(super) fn progress(&self, left: u64) -> Progress {
         let memories = self.catalog.classes().map(|(_, sums)| sums.memories).sum();
-        let bare = |entry: &&Entry| !entry.gone && entry.vector.is_none();
-        let waiting = self.catalog.entries.iter().filter(bare).count() as u64;
-        Progress { memories, left, waiting }
+        Progress { memories, left, waiting: self.catalog.links.waiting() }
     }
 
     pub(super) fn is_at(&self, journals: &[(Workspace, u64)]) -> bool {

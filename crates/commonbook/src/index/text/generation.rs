@@ -237,16 +237,9 @@ impl Columns {
             };
             let about = ords(self.topic.as_ref(), document);
             let about = about.filter_map(|topic| topics.get(topic).copied()).collect();
-            numbers.push(catalog.put_entry(Entry {
-                facts,
-                class,
-                session,
-                topics: about,
-                vector: None,
-                in_tail: false,
-                written: true,
-                gone: false,
-            }));
+            let (in_tail, written, gone) = (false, true, false);
+            let entry = Entry { facts, class, session, topics: about, in_tail, written, gone };
+            numbers.push(catalog.put_entry(entry, None));
         }
         Ok(numbers.into())
     }

@@ -60,7 +60,7 @@ pub(in crate::index) fn scan(
         let mut scan = Scan::empty();
         let mut floor = f32::MIN;
         for number in from..until {
-            let Some(rows) = catalog.entry(number).vector else { continue };
+            let Some(rows) = catalog.links.of(number) else { continue };
             if !admits(number) {
                 continue;
             }
