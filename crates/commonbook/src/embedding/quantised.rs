@@ -73,12 +73,20 @@ pub fn dot(a: &[i8], b: &[i8]) -> Option<f32> {
     i8::dot(a, b).map(|product| product as f32)
 }
 
-/// The signs of a vector, one bit a number, the first in the lowest bit; positive ones are set.
-/// 48 bytes for 384 numbers; the last byte is filled up with zeros.
-#[must_use]
-pub fn signs(vector: &[f32]) -> Vec<u8> {
-    let bit = |(place, x): (usize, &f32)| u8::from(*x > 0.0) << place;
-    vector.chunks(8).map(|eight| eight.iter().enumerate().map(bit).sum()).collect()
+/// Adds the signs of a vector to `all`, one bit a number, the first in the lowest bit; negative ones
+/// are set. 48 bytes for 384 numbers; the last byte is filled up with zeros.
+pub fn add_signs(values: &[i8], all: &mut Vec<u8>) {
+    let (eights, rest) = values.as_chunks::<8>();
+    all.extend(eights.iter().map(|eight| {
+        let bytes: &[u8; 8] = bytemuck::cast_ref(eight);
+        // The highest bit of each byte, brought together by one multiplication.
+        let signs = u64::from_le_bytes(*bytes) >> 7 & 0x0101_0101_0101_0101;
+        (signs.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+    }));
+    if !rest.is_empty() {
+        let bit = |(place, x): (usize, &i8)| u8::from(*x < 0) << place;
+        all.push(rest.iter().enumerate().map(bit).sum());
+    }
 }
 
 /// How many signs differ; none when there are not as many of both. Each costs little: a first
@@ -148,8 +156,18 @@ mod tests {
         assert_eq!(Quantised::of(&[]).values, [0_i8; 0]);
         assert_eq!(Quantised::of(&[-0.5, 0.25, 0.0]).values, [-127, 64, 0]);
         assert_eq!(Quantised::of(&[f32::MIN_POSITIVE / 8.0]).values, [127]);
-        assert_eq!(signs(&[1.0, -1.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.1]), [0b1001, 1]);
+        let signs = |values: &[i8]| {
+            let mut all = Vec::new();
+            add_signs(values, &mut all);
+            all
+        };
+        assert_eq!(signs(&[1, -1, 0, -128, 0, 0, 0, -3, -1]), [0b1000_1010, 1]);
         assert_eq!(differing_signs(&[1], &[1, 2]), None);
-        assert_eq!(signs(&[0.1; 384]).len(), 48);
+        assert_eq!(signs(&[-1; 384]), [0xff; 48]);
+        for place in 0..8 {
+            let mut values = [0_i8; 8];
+            values[place] = -7;
+            assert_eq!(signs(&values), [1 << place]);
+        }
     }
 }

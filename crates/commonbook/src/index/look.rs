@@ -9,7 +9,7 @@ use super::candidates::{Asked, Candidates, Judged, Scored};
 use super::catalog::Number;
 use super::damage::guarded;
 use super::state::State;
-use super::vectors;
+use super::vectors::{self, Look};
 use crate::access::Sight;
 use crate::embedding::Quantised;
 use crate::error::Result;
@@ -74,7 +74,9 @@ impl State {
         let scan = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
                 let admits = |number| admission.admits(number);
-                let scan = vectors::scan((vectors, &self.catalog), &admits, vector, CLOSELY.1);
+                let look =
+                    Look { vectors, catalog: &self.catalog, admits: &admits, question: vector };
+                let scan = vectors::scan(&look, CLOSELY.1);
                 (scan.count > 0).then_some((scan, vector))
             }
             _ => None,

@@ -8,6 +8,7 @@
 mod scan;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
@@ -15,10 +16,10 @@ use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use super::damage::damaged;
 use crate::embedding::Spec;
-use crate::embedding::quantised::{Quantised, dot};
+use crate::embedding::quantised::{Quantised, add_signs, differing_signs, dot};
 use crate::error::{Error, ErrorKind, Result};
 
-pub(super) use scan::{Scan, scan};
+pub(super) use scan::{Look, Scan, scan};
 
 /// How each file begins; the last byte is the version of its form.
 const MAGIC: &[u8; 8] = b"CBVECTS\x01";
@@ -56,6 +57,8 @@ struct VectorFile {
     scales: Vec<f32>,
     /// `dimension` bytes a row.
     values: OwnedBytes,
+    /// The signs of each row, made when they are first asked for.
+    signs: OnceLock<Vec<u8>>,
 }
 
 /// The folder of all vectors inside that of the index.
@@ -141,6 +144,21 @@ impl Vectors {
         greatest + SOFT * (sum / rows.count as f32).ln()
     }
 
+    /// Texts that have vectors.
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// In how many signs a text differs from a question, given by its signs; of several pieces,
+    /// the one that differs least.
+    fn distance(&self, rows: Rows, question: &[u8]) -> u32 {
+        let Some(file) = self.files.get(rows.file as usize) else { return u32::MAX };
+        let (signs, size) = (file.signs(self.dimension), question.len());
+        let row = |row: u32| signs.get(row as usize * size..(row as usize + 1) * size);
+        let apart = rows.pieces().filter_map(|piece| differing_signs(row(piece)?, question));
+        apart.min().unwrap_or(u32::MAX)
+    }
+
     /// How alike two texts are in what answers a question: the cosine of the piece of each that
     /// is nearest to it.
     pub(super) fn likeness_for(&self, a: Rows, b: Rows, question: &Quantised) -> f32 {
@@ -205,6 +223,17 @@ impl VectorFile {
             prints: prints.map(|bytes| u64::from_le_bytes(*bytes)).collect(),
             scales: scales.map(|bytes| f32::from_le_bytes(*bytes)).collect(),
             values: bytes.slice(HEADER + rows * 12..whole),
+            signs: OnceLock::new(),
+        })
+    }
+
+    fn signs(&self, dimension: usize) -> &[u8] {
+        self.signs.get_or_init(|| {
+            let mut signs = Vec::with_capacity(self.prints.len() * dimension.div_ceil(8));
+            for row in self.values.chunks_exact(dimension) {
+                add_signs(bytemuck::cast_slice(row), &mut signs);
+            }
+            signs
         })
     }
 

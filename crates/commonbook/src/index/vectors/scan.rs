@@ -1,11 +1,24 @@
 //! The scan of all vectors for the nearest ones.
+//!
+//! Up to some hundred thousand texts every vector is compared. Beyond, all of them are compared by
+//! their signs alone, an eighth of the bytes, and those of the nearest signs by their vectors: a
+//! million vectors are more than memory brings in twenty milliseconds.
+
+use std::f64::consts::PI;
 
 use super::Vectors;
 use crate::embedding::Quantised;
+use crate::embedding::quantised::add_signs;
 use crate::index::catalog::{Catalog, Number};
 
 /// Memories from which on a scan is worth several threads.
 const PARALLEL: usize = 20_000;
+
+/// Texts up to which every vector is compared.
+const EXACT: usize = 200_000;
+
+/// Memories of the nearest signs that are compared by their vectors, for each one that is kept.
+const CLOSELY: u32 = 20;
 
 /// How near the admitted memories are to a question.
 #[derive(Debug, Default)]
@@ -17,11 +30,23 @@ pub(in crate::index) struct Scan {
     pub(in crate::index) highest: f32,
     pub(in crate::index) sum: f64,
     pub(in crate::index) count: u64,
+    /// What is not nearer than this is not among the nearest.
+    floor: f32,
 }
 
 impl Scan {
     fn empty() -> Self {
-        Self { lowest: f32::MAX, highest: f32::MIN, ..Self::default() }
+        Self { lowest: f32::MAX, highest: f32::MIN, floor: f32::MIN, ..Self::default() }
+    }
+
+    fn take(&mut self, number: Number, near: f32) {
+        self.lowest = self.lowest.min(near);
+        self.highest = self.highest.max(near);
+        self.sum += f64::from(near);
+        self.count += 1;
+        if near > self.floor {
+            self.nearest.push((number, near));
+        }
     }
 
     fn join(mut self, other: Self) -> Self {
@@ -36,63 +61,184 @@ impl Scan {
     }
 
     /// Leaves only the nearest.
-    fn cut(&mut self, keep: usize) -> f32 {
-        if self.nearest.len() <= keep {
-            return f32::MIN;
+    fn cut(&mut self, keep: usize) {
+        if self.nearest.len() > keep {
+            let nearer = |a: &(Number, f32), b: &(Number, f32)| b.1.total_cmp(&a.1);
+            self.floor = self.nearest.select_nth_unstable_by(keep - 1, nearer).1.1;
+            self.nearest.truncate(keep);
         }
-        let (_, least, _) =
-            self.nearest.select_nth_unstable_by(keep - 1, |a, b| b.1.total_cmp(&a.1));
-        let least = least.1;
-        self.nearest.truncate(keep);
-        least
     }
 }
 
+/// What is searched, and for what.
+pub(in crate::index) struct Look<'l> {
+    pub(in crate::index) vectors: &'l Vectors,
+    pub(in crate::index) catalog: &'l Catalog,
+    pub(in crate::index) admits: &'l (dyn Fn(Number) -> bool + Sync),
+    pub(in crate::index) question: &'l Quantised,
+}
+
 /// Compares the question with every admitted memory that has vectors; keeps the `keep` nearest.
-pub(in crate::index) fn scan(
-    (vectors, catalog): (&Vectors, &Catalog),
-    admits: &(dyn Fn(Number) -> bool + Sync),
-    question: &Quantised,
-    keep: usize,
-) -> Scan {
-    let all = Number::try_from(catalog.entries.len()).unwrap_or(Number::MAX);
-    let stretch = |from: Number, until: Number| {
-        let mut scan = Scan::empty();
-        let mut floor = f32::MIN;
-        for number in from..until {
-            let Some(rows) = catalog.links.of(number) else { continue };
-            if !admits(number) {
-                continue;
-            }
-            let near = vectors.nearness(rows, question);
-            scan.lowest = scan.lowest.min(near);
-            scan.highest = scan.highest.max(near);
-            scan.sum += f64::from(near);
-            scan.count += 1;
-            if near > floor {
-                scan.nearest.push((number, near));
-                if scan.nearest.len() >= 4 * keep {
-                    floor = scan.cut(keep);
-                }
-            }
-        }
-        scan
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    let mut scan = if (all as usize) < PARALLEL || threads == 1 {
-        stretch(0, all)
-    } else {
-        let share = all.div_ceil(threads as Number);
-        std::thread::scope(|scope| {
-            let stretch = &stretch;
-            let parts: Vec<_> = (0..threads as Number)
-                .map(|part| (part * share, ((part + 1) * share).min(all)))
-                .map(|(from, until)| scope.spawn(move || stretch(from, until)))
-                .collect();
-            let parts = parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Scan::empty()));
-            parts.fold(Scan::empty(), Scan::join)
-        })
-    };
+pub(in crate::index) fn scan(look: &Look<'_>, keep: usize) -> Scan {
+    let mut scan = if look.vectors.len() <= EXACT { look.exact(keep) } else { look.by_signs(keep) };
     scan.cut(keep);
     scan
+}
+
+impl Look<'_> {
+    fn exact(&self, keep: usize) -> Scan {
+        let parts = self.each_part(|numbers| {
+            let mut scan = Scan::empty();
+            for number in numbers {
+                let Some(rows) = self.catalog.links.of(number) else { continue };
+                if (self.admits)(number) {
+                    scan.take(number, self.vectors.nearness(rows, self.question));
+                }
+                if scan.nearest.len() >= 4 * keep {
+                    scan.cut(keep);
+                }
+            }
+            scan
+        });
+        parts.into_iter().fold(Scan::empty(), Scan::join)
+    }
+
+    /// The nearest of those whose signs are nearest, and the farthest of those whose signs are
+    /// farthest; the mean is that of the signs.
+    fn by_signs(&self, keep: usize) -> Scan {
+        let mut signs = Vec::new();
+        add_signs(&self.question.values, &mut signs);
+        let most = self.question.values.len();
+        // How many memories are how far away: the same in every process, whatever their order.
+        let parts = self.each_part(|numbers| {
+            let mut far = vec![0_u32; most + 1];
+            let mut all = Vec::with_capacity(numbers.len());
+            for number in numbers {
+                let Some(rows) = self.catalog.links.of(number) else { continue };
+                if (self.admits)(number) {
+                    let distance = self.vectors.distance(rows, &signs).min(most as u32);
+                    far[distance as usize] += 1;
+                    all.push((number, distance));
+                }
+            }
+            (far, all)
+        });
+        let mut far = vec![0; most + 1];
+        for (part, _) in &parts {
+            far.iter_mut().zip(part).for_each(|(sum, count)| *sum += count);
+        }
+        let keep = u32::try_from(keep).unwrap_or(u32::MAX);
+        let nearest = edge(far.iter(), CLOSELY * keep);
+        let farthest = (most as u32).saturating_sub(edge(far.iter().rev(), keep));
+        let mut scan = Scan::empty();
+        for (number, far) in parts.iter().flat_map(|(_, all)| all) {
+            let looked_at = *far <= nearest || *far >= farthest;
+            if let Some(rows) = self.catalog.links.of(*number).filter(|_| looked_at) {
+                scan.take(*number, self.vectors.nearness(rows, self.question));
+            }
+        }
+        // The angle between two vectors is to a straight one as the signs that differ are to all
+        // (Goemans and Williamson 1995, for random directions).
+        let cosine = |far: usize| (PI * far as f64 / most as f64).cos();
+        let sum = far.iter().enumerate().map(|(far, count)| f64::from(*count) * cosine(far)).sum();
+        let count = far.iter().map(|count| u64::from(*count)).sum();
+        Scan { sum, count, ..scan }
+    }
+
+    /// Does this with all memories, in as many parts as there are cores, where there are many.
+    fn each_part<T: Send>(&self, act: impl Fn(std::ops::Range<Number>) -> T + Sync) -> Vec<T> {
+        let all = Number::try_from(self.catalog.entries.len()).unwrap_or(Number::MAX);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        if (all as usize) < PARALLEL || threads == 1 {
+            return vec![act(0..all)];
+        }
+        let share = all.div_ceil(threads as Number);
+        std::thread::scope(|scope| {
+            let act = &act;
+            let parts: Vec<_> = (0..threads as Number)
+                .map(|part| part * share..((part + 1) * share).min(all))
+                .map(|numbers| scope.spawn(move || act(numbers)))
+                .collect();
+            let parts = parts.into_iter().map(std::thread::ScopedJoinHandle::join);
+            parts.map(|part| part.unwrap_or_else(|it| std::panic::resume_unwind(it))).collect()
+        })
+    }
+}
+
+/// How many steps it takes until so many are counted; all of them when there are fewer.
+fn edge<'c>(counts: impl Iterator<Item = &'c u32>, wanted: u32) -> u32 {
+    let within = counts.scan(0, |sum, count| {
+        *sum += count;
+        Some(*sum)
+    });
+    u32::try_from(within.take_while(|within| *within < wanted).count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Before, write};
+    use super::*;
+    use crate::caller::{Caller, Door};
+    use crate::embedding::Embedder as _;
+    use crate::embedding::wordhash::WordHash;
+    use crate::id::{CountingIds, MemoryId};
+    use crate::index::catalog::{Described, Marks};
+    use crate::memory::SaveMemory;
+    use crate::workspace::Workspace;
+
+    /// Memories that share one to nine words with the question, two thousand of each.
+    fn filled(folder: &std::path::Path, model: &WordHash) -> (Catalog, Vectors) {
+        let (ids, now) = (CountingIds::default(), jiff::Timestamp::UNIX_EPOCH);
+        let caller = Caller::new(None, Workspace::fallback(), Door::Cli);
+        let texts = (0..18_000).map(|n| {
+            let shared: String = (0..=n % 9).map(|word| format!("word{word} ")).collect();
+            let own: String = (0..9 - n % 9).map(|word| format!("own{n}x{word} ")).collect();
+            shared + &own
+        });
+        let mut catalog = Catalog::default();
+        let (mut batch, mut prints) = (Vec::new(), Vec::new());
+        for (text, sequence) in texts.zip(1..) {
+            let request = SaveMemory { text, ..SaveMemory::default() };
+            let memory = request.memory(&caller, MemoryId::new(&ids, now), now).unwrap();
+            let described = Described::of(&memory, sequence, ((0, 9), Marks::default()));
+            let vector = model.embed_query(&memory.text).unwrap();
+            batch.push((described.facts.print, vec![Quantised::of(&vector)]));
+            prints.push(described.facts.print);
+            catalog.put(described, None);
+        }
+        write(folder, model.spec().dimension, &batch, &Before::Stay).unwrap();
+        let vectors = Vectors::open(folder, model.spec().dimension).unwrap();
+        catalog.link(&vectors, true);
+        (catalog, vectors)
+    }
+
+    #[test]
+    fn the_nearest_by_their_signs_are_the_nearest() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = WordHash::new();
+        let (catalog, vectors) = filled(folder.path(), &model);
+        let words: String = (0..9).map(|word| format!("word{word} ")).collect();
+        let question = Quantised::of(&model.embed_query(&words).unwrap());
+        let admits = |number: Number| number.is_multiple_of(2);
+        let look =
+            Look { vectors: &vectors, catalog: &catalog, admits: &admits, question: &question };
+        let best = |mut scan: Scan| {
+            scan.cut(100);
+            scan.nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            scan
+        };
+        let (exact, by_signs) = (best(look.exact(100)), best(look.by_signs(100)));
+        assert_eq!((exact.count, by_signs.count), (9_000, 9_000));
+        let nearest = |scan: &Scan| scan.nearest.iter().map(|near| near.1).collect::<Vec<_>>();
+        assert_eq!(nearest(&exact), nearest(&by_signs));
+        assert!(by_signs.nearest.iter().all(|(number, _)| admits(*number)));
+        assert_eq!(exact.highest, by_signs.highest);
+        assert!((exact.lowest - by_signs.lowest).abs() < 0.1);
+        assert!((exact.sum - by_signs.sum).abs() / 9_000.0 < 0.05);
+        let few = |number: Number| number < 7;
+        let look = Look { admits: &few, ..look };
+        let (exact, by_signs) = (best(look.exact(100)), best(look.by_signs(100)));
+        assert_eq!(exact.nearest, by_signs.nearest);
+        assert_eq!((exact.lowest, exact.count), (by_signs.lowest, by_signs.count));
+    }
 }
