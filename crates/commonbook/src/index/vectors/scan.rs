@@ -1,6 +1,6 @@
 //! The scan of all vectors for the nearest ones.
 //!
-//! Up to some hundred thousand texts every vector is compared. Beyond, all of them are compared by
+//! Up to some ten thousand texts every vector is compared. Beyond, all of them are compared by
 //! their signs alone, an eighth of the bytes, and those of the nearest signs by their vectors: a
 //! million vectors are more than memory brings in twenty milliseconds.
 
@@ -15,7 +15,7 @@ use crate::index::catalog::{Catalog, Number};
 const PARALLEL: usize = 20_000;
 
 /// Texts up to which every vector is compared.
-const EXACT: usize = 200_000;
+const EXACT: usize = 20_000;
 
 /// Memories of the nearest signs that are compared by their vectors, for each one that is kept.
 const CLOSELY: u32 = 20;
