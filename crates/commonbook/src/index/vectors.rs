@@ -149,14 +149,9 @@ impl Vectors {
         self.rows.len()
     }
 
-    /// In how many signs a text differs from a question, given by its signs; of several pieces,
-    /// the one that differs least.
-    fn distance(&self, rows: Rows, question: &[u8]) -> u32 {
-        let Some(file) = self.files.get(rows.file as usize) else { return u32::MAX };
-        let (signs, size) = (file.signs(self.dimension), question.len());
-        let row = |row: u32| signs.get(row as usize * size..(row as usize + 1) * size);
-        let apart = rows.pieces().filter_map(|piece| differing_signs(row(piece)?, question));
-        apart.min().unwrap_or(u32::MAX)
+    /// The signs of every vector.
+    fn signs(&self) -> Signs<'_> {
+        Signs(self.files.iter().map(|file| file.signs(self.dimension)).collect())
     }
 
     /// How alike two texts are in what answers a question: the cosine of the piece of each that
@@ -193,6 +188,22 @@ impl Vectors {
             .get(file as usize)
             .and_then(|file| file.values.get(row * size..(row + 1) * size));
         Quantised::from_bytes(values.unwrap_or_default())
+    }
+}
+
+/// The signs of every vector, file by file.
+struct Signs<'v>(Vec<&'v [u8]>);
+
+impl Signs<'_> {
+    /// In how many signs a text differs from a question, given by its signs; of several pieces,
+    /// the one that differs least.
+    fn distance(&self, rows: Rows, question: &[u8]) -> u32 {
+        let (first, size) = (rows.first as usize, question.len());
+        let signs = self.0.get(rows.file as usize).copied().unwrap_or_default();
+        let own = signs.get(first * size..(first + rows.count as usize) * size);
+        let pieces = own.unwrap_or_default().chunks_exact(size);
+        let apart = pieces.filter_map(|piece| differing_signs(piece, question));
+        apart.min().unwrap_or(u32::MAX)
     }
 }
 

@@ -20,6 +20,9 @@ const EXACT: usize = 20_000;
 /// Memories of the nearest signs that are compared by their vectors, for each one that is kept.
 const CLOSELY: u32 = 20;
 
+/// Stands for the distance of a memory that is not compared.
+const OUT: u16 = u16::MAX;
+
 /// How near the admitted memories are to a question.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Scan {
@@ -106,22 +109,21 @@ impl Look<'_> {
     /// The nearest of those whose signs are nearest, and the farthest of those whose signs are
     /// farthest; the mean is that of the signs.
     fn by_signs(&self, keep: usize) -> Scan {
-        let mut signs = Vec::new();
-        add_signs(&self.question.values, &mut signs);
-        let most = self.question.values.len();
+        let mut question = Vec::new();
+        add_signs(&self.question.values, &mut question);
+        let (signs, most) = (self.vectors.signs(), self.question.values.len());
         // How many memories are how far away: the same in every process, whatever their order.
         let parts = self.each_part(|numbers| {
             let mut far = vec![0_u32; most + 1];
-            let mut all = Vec::with_capacity(numbers.len());
-            for number in numbers {
-                let Some(rows) = self.catalog.links.of(number) else { continue };
-                if (self.admits)(number) {
-                    let distance = self.vectors.distance(rows, &signs).min(most as u32);
-                    far[distance as usize] += 1;
-                    all.push((number, distance));
-                }
-            }
-            (far, all)
+            let first = numbers.start;
+            let each = numbers.map(|number| {
+                let rows = self.catalog.links.of(number).filter(|_| (self.admits)(number))?;
+                let distance = signs.distance(rows, &question).min(most as u32);
+                far[distance as usize] += 1;
+                u16::try_from(distance).ok()
+            });
+            let all: Vec<u16> = each.map(|distance| distance.unwrap_or(OUT)).collect();
+            (far, (first, all))
         });
         let mut far = vec![0; most + 1];
         for (part, _) in &parts {
@@ -131,10 +133,11 @@ impl Look<'_> {
         let nearest = edge(far.iter(), CLOSELY * keep);
         let farthest = (most as u32).saturating_sub(edge(far.iter().rev(), keep));
         let mut scan = Scan::empty();
-        for (number, far) in parts.iter().flat_map(|(_, all)| all) {
-            let looked_at = *far <= nearest || *far >= farthest;
-            if let Some(rows) = self.catalog.links.of(*number).filter(|_| looked_at) {
-                scan.take(*number, self.vectors.nearness(rows, self.question));
+        let all = parts.iter().flat_map(|(_, (first, all))| (*first..).zip(all));
+        for (number, far) in all.filter(|(_, far)| **far != OUT) {
+            let looked_at = u32::from(*far) <= nearest || u32::from(*far) >= farthest;
+            if let Some(rows) = self.catalog.links.of(number).filter(|_| looked_at) {
+                scan.take(number, self.vectors.nearness(rows, self.question));
             }
         }
         // The angle between two vectors is to a straight one as the signs that differ are to all
