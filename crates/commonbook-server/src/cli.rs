@@ -52,6 +52,8 @@ fn verbs() -> Vec<Verb> {
         verb("stats", Call::of(Commonbook::get_memory_stats), &[], show::stats),
         verb("agents", Call::of(Commonbook::list_agents), &[], show::agents),
         verb("events", Call::of(Commonbook::list_events), &[], show::events),
+        verb("review", Call::of(Commonbook::list_quarantined), &[], show::quarantined),
+        verb("release", Call::of(Commonbook::release_memory), &["id"], show::changed),
         verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
     ]
 }

@@ -11,9 +11,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
-use crate::caller::Caller;
-use crate::error::{Error, Result};
-use crate::memory::{Memory, Sharing};
+use crate::caller::{Caller, Door};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Memory, Sharing, Trust};
 use crate::workspace::Workspace;
 
 /// What a caller may read: all that a query needs to know of it.
@@ -25,6 +25,8 @@ pub struct Sight {
     pub user: Option<String>,
     /// The workspaces it reads.
     pub workspaces: Vec<Workspace>,
+    /// Whether it looks at what is quarantined, to decide what becomes of it.
+    pub reviews: bool,
 }
 
 impl Sight {
@@ -35,7 +37,17 @@ impl Sight {
             agent: caller.agent.clone(),
             user: caller.user.clone(),
             workspaces: caller.workspace.with_global(),
+            reviews: false,
         }
+    }
+
+    /// The sight of this caller when it reviews what is quarantined in its own workspace.
+    ///
+    /// # Errors
+    /// As [`may_review`].
+    pub fn reviewing(caller: &Caller) -> Result<Self> {
+        may_review(caller)?;
+        Ok(Self { reviews: true, ..Self::at_home(caller) })
     }
 
     /// The sight of this caller in its own workspace alone, where it writes.
@@ -59,9 +71,13 @@ impl Sight {
             (Some(user), Some(subject)) => user == subject,
             (None, Some(_)) => own,
         };
+        // What nobody has signed has no author who could be given it.
+        let authors = own && !self.agent.is_anonymous();
+        let let_out = reach.trust != Trust::Quarantined || self.reviews || authors;
         self.workspaces.contains(&reach.workspace)
             && about
             && (own || reach.sharing == Sharing::Shared)
+            && let_out
     }
 }
 
@@ -76,6 +92,8 @@ pub struct Reach {
     pub user_id: Option<String>,
     /// Who else may read it.
     pub sharing: Sharing,
+    /// How far it is trusted.
+    pub trust: Trust,
 }
 
 impl Reach {
@@ -87,6 +105,21 @@ impl Reach {
             owner: memory.owner.clone(),
             user_id: memory.user_id.clone(),
             sharing: memory.sharing,
+            trust: memory.trust,
+        }
+    }
+}
+
+/// Whether this caller may look at what is quarantined, and release it.
+///
+/// # Errors
+/// `forbidden` for everybody but a person at the command line: an agent could be told to release.
+pub fn may_review(caller: &Caller) -> Result<()> {
+    match caller.door {
+        Door::Cli => Ok(()),
+        Door::Mcp | Door::Rest | Door::Import => {
+            Err(Error::new(ErrorKind::Forbidden, "what is quarantined is reviewed by a person")
+                .hint("Run `commonbook review` at the command line."))
         }
     }
 }

@@ -3,7 +3,9 @@
 mod agent;
 mod event;
 mod import;
+mod list;
 mod memory;
+mod review;
 mod search;
 mod stats;
 mod sweep;

@@ -29,17 +29,25 @@ pub enum EventKind {
     /// A memory was removed for good.
     #[serde(rename = "memory.purged")]
     MemoryPurged,
+    /// A memory was set apart: it tries to instruct other agents.
+    #[serde(rename = "memory.quarantined")]
+    MemoryQuarantined,
+    /// Somebody has looked at a quarantined memory, and lets others read it.
+    #[serde(rename = "memory.released")]
+    MemoryReleased,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::MemorySaved,
         Self::MemoryUpdated,
         Self::MemorySuperseded,
         Self::MemoryDeleted,
         Self::MemoryRestored,
         Self::MemoryPurged,
+        Self::MemoryQuarantined,
+        Self::MemoryReleased,
     ];
 
     /// The kind as it is written, `noun.past_tense`.
@@ -52,6 +60,8 @@ impl EventKind {
             Self::MemoryDeleted => "memory.deleted",
             Self::MemoryRestored => "memory.restored",
             Self::MemoryPurged => "memory.purged",
+            Self::MemoryQuarantined => "memory.quarantined",
+            Self::MemoryReleased => "memory.released",
         }
     }
 }

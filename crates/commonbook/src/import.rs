@@ -96,7 +96,7 @@ impl Line {
         match self {
             Self::Exported(mut memory) => {
                 memory.workspace = workspace.clone();
-                memory.check()?;
+                memory.receive(None)?;
                 Ok(*memory)
             }
             Self::Said(said) => said.memory(workspace, caller, MemoryId::new(ids, now), now),

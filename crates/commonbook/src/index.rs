@@ -275,6 +275,8 @@ impl Index {
         match guarded(|| Generation::open(&folder.join(WORDS), catalog)) {
             Ok(generation) => {
                 state.places = generation.as_ref().map(|it| it.places.clone()).unwrap_or_default();
+                // Files of another form are of no use to anybody.
+                state.spoilt = generation.is_none() && state.stamp.is_some();
                 state.generation = generation;
                 state.catalog.settle();
             }

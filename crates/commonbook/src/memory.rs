@@ -1,6 +1,8 @@
 //! Memories: what is kept, and what its author may choose.
 
 mod ask;
+mod receive;
+mod review;
 mod save;
 mod update;
 
@@ -8,6 +10,7 @@ pub use ask::{
     DeleteMemory, GetMemory, History, ListMemories, MemoryAt, MemoryHistory, Order, PurgeMemory,
     Purged, RestoreMemory, Revision,
 };
+pub use review::{ListQuarantined, ReleaseMemory};
 pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
 pub use update::{UpdateMemory, expect_revision};
 
@@ -25,6 +28,7 @@ use crate::agent::Agent;
 use crate::caller::{Door, user_id};
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
+use crate::quarantine::Reason;
 use crate::workspace::Workspace;
 use crate::{input, limits};
 
@@ -157,7 +161,8 @@ words! {
         Normal = "normal",
         /// It came from outside and was not looked at.
         Untrusted = "untrusted",
-        /// It tries to instruct other agents; nobody but its author is given it.
+        /// It tries to instruct other agents; nobody but its author is given it until somebody has
+        /// looked at it and released it.
         Quarantined = "quarantined",
     }
 }
@@ -217,6 +222,13 @@ pub struct Memory {
     pub source: Source,
     /// How far it is trusted.
     pub trust: Trust,
+    /// Why it is quarantined, or was until somebody released it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[schemars(with = "Vec<String>")]
+    pub suspicions: Vec<Reason>,
+    /// The kinds of secrets that were taken out of it before it was kept.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub redacted: Vec<String>,
     /// Whatever else its author wants to keep with it.
     pub metadata: Map<String, Value>,
     /// When it was first kept.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
-use crate::memory::{Importance, Memory, MemoryType};
+use crate::memory::{Importance, Memory, MemoryType, Trust};
 use crate::page::Cursor;
 use crate::workspace::Workspace;
 use crate::{input, limits, words};
@@ -51,6 +51,9 @@ pub struct SearchMemory {
     /// Only those of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Only those that are trusted so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// About this user or about nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
@@ -192,6 +195,8 @@ pub struct Within {
     pub importance: Option<Importance>,
     /// Of this session.
     pub session: Option<String>,
+    /// Trusted so far.
+    pub trust: Option<Trust>,
     /// That hold from this time or a later one on.
     pub since: Option<Timestamp>,
     /// That hold from this time or an earlier one on.
@@ -243,6 +248,8 @@ pub struct Filter {
     pub importance: Option<Importance>,
     /// Of this session.
     pub session: Option<String>,
+    /// Trusted so far.
+    pub trust: Option<Trust>,
     /// Deleted, instead of standing.
     pub deleted: bool,
 }
@@ -300,6 +307,7 @@ impl SearchMemory {
             topics: self.topic.iter().cloned().chain(asked.topics).collect(),
             importance: self.importance.max(asked.importance),
             session: one("session", self.session.clone(), asked.session)?,
+            trust: self.trust,
             since: since.max(asked.since),
             until: [until, asked.until].into_iter().flatten().min(),
             at: one("at", at, asked.at)?,

@@ -11,12 +11,10 @@ use crate::event::{EventKind, NewEvent};
 use crate::id::MemoryId;
 use crate::limits;
 use crate::memory::{
-    DeleteMemory, GetMemory, History, ListMemories, Memory, MemoryAt, MemoryHistory, Outcome,
-    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, Sharing, UpdateMemory,
-    expect_revision,
+    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PurgeMemory,
+    Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, Sharing, UpdateMemory, expect_revision,
 };
-use crate::page::{self, Cursor, Page};
-use crate::search::Filter;
+use crate::page::Page;
 use crate::store::Transaction;
 
 impl Commonbook {
@@ -120,34 +118,6 @@ impl Commonbook {
                 .at("id")
                 .hint("Give more of the id.")),
         }
-    }
-
-    /// Lists the memories of the caller's workspace that it sees.
-    ///
-    /// # Errors
-    /// `invalid` for a limit, a cursor or an owner that is none.
-    pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let from = request.cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
-        let caller = caller.clone().for_user(request.user_id.as_deref())?;
-        let sight = Sight::at_home(&caller);
-        let filter = Filter {
-            owner: Filter::owner(request.owner.as_deref())?,
-            memory_type: request.memory_type.clone().map(Into::into),
-            topic: request.topic.clone(),
-            importance: request.importance,
-            session: request.session.clone(),
-            deleted: request.deleted,
-        };
-        let order = request.order;
-        let from = from.map(|[sequence]| sequence);
-        // One more than asked for tells whether there is another page.
-        let mut rows =
-            self.store.read(|tx| tx.memories(&sight, &filter, (order, from), limit + 1))?;
-        let more = rows.len() > limit as usize;
-        rows.truncate(limit as usize);
-        let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
-        Ok(Page { items: rows.into_iter().map(|(_, memory)| memory).collect(), next })
     }
 
     /// Changes a memory that the caller may change.
@@ -292,7 +262,12 @@ fn keep_all(
 pub(super) fn keep(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
-    tx.insert_memory(memory, sequence)
+    tx.insert_memory(memory, sequence)?;
+    if memory.is_quarantined() {
+        let event = NewEvent::of(EventKind::MemoryQuarantined, memory, &memory.owner, now);
+        tx.append_event(&event)?;
+    }
+    Ok(())
 }
 
 fn supersede(
@@ -319,16 +294,21 @@ fn supersede(
 }
 
 /// A change of a memory: what it is called, which fields it touches, who makes it and when.
-struct Change<'c> {
-    kind: EventKind,
-    fields: &'c [&'static str],
-    caller: &'c Caller,
-    now: Timestamp,
+pub(super) struct Change<'c> {
+    pub(super) kind: EventKind,
+    pub(super) fields: &'c [&'static str],
+    pub(super) caller: &'c Caller,
+    pub(super) now: Timestamp,
 }
 
 impl Change<'_> {
     /// Writes `after` as the next revision, with its event.
-    fn write(&self, tx: &mut dyn Transaction, before: &Memory, after: Memory) -> Result<Memory> {
+    pub(super) fn write(
+        &self,
+        tx: &mut dyn Transaction,
+        before: &Memory,
+        after: Memory,
+    ) -> Result<Memory> {
         let after = Memory {
             revision: before.revision + 1,
             revised_at: self.now.max(before.revised_at),
@@ -338,6 +318,10 @@ impl Change<'_> {
         tx.replace_memory(before, &after)?;
         let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
         tx.append_event(&event.changing(self.fields))?;
+        if after.is_quarantined() && !before.is_quarantined() {
+            let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
+            tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;
+        }
         Ok(after)
     }
 }
@@ -359,7 +343,7 @@ pub(super) fn end_of_recovery(now: Timestamp) -> Timestamp {
     now.checked_sub(days).unwrap_or(Timestamp::MIN)
 }
 
-fn in_sight(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
+pub(super) fn in_sight(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
     tx.memory(sight, id)?.ok_or_else(|| {
         Error::not_found(format!("there is no memory {id}"))
             .hint("Search or list tells the ids of the memories that you may see.")

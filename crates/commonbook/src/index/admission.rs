@@ -32,6 +32,7 @@ impl<'s> Admission<'s> {
             sight.reaches(&class.reach)
                 && wanted(&within.owner, class.reach.owner.as_str())
                 && wanted(&within.memory_type, &class.memory_type)
+                && within.trust.is_none_or(|trust| class.reach.trust == trust)
                 && within.importance.is_none_or(|least| class.importance >= least)
                 && (within.superseded || within.at.is_some() || !class.superseded)
                 && (within.archived || !class.deleted)

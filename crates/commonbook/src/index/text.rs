@@ -27,7 +27,7 @@ use crate::workspace::Workspace;
 pub(super) use generation::Generation;
 
 /// Which form the files have; another one is built anew.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Bytes that the indexing thread gathers before it writes a segment out.
 const MEMORY_BYTES: usize = 32 * 1024 * 1024;

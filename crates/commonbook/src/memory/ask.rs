@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Importance, Memory, MemoryType};
+use super::{Importance, Memory, MemoryType, Trust};
 use crate::agent::Agent;
 use crate::id::MemoryId;
 use crate::page::Cursor;
@@ -49,6 +49,9 @@ pub struct ListMemories {
     /// Only those of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Only those that are trusted so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// About this user or about nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,

@@ -98,7 +98,7 @@ impl SaveMemory {
         let memory_type = self.memory_type.clone().unwrap_or_else(MemoryType::semantic);
         let sharing = self.sharing.unwrap_or_else(|| memory_type.default_sharing());
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
-        let memory = Memory {
+        let mut memory = Memory {
             id,
             workspace: caller.workspace,
             owner: caller.agent.clone(),
@@ -117,9 +117,11 @@ impl SaveMemory {
                 client: caller.client,
                 session: caller.session,
                 how: caller.door,
-                sha256: sha256(&self.text),
+                sha256: String::new(),
             },
             trust: Trust::Normal,
+            suspicions: Vec::new(),
+            redacted: Vec::new(),
             metadata: self.metadata.clone(),
             recorded_at: now,
             revised_at: now,
@@ -130,7 +132,8 @@ impl SaveMemory {
             superseded_by: None,
             deleted_at: None,
         };
-        memory.check()?;
+        memory.receive(None)?;
+        memory.source.sha256 = sha256(&memory.text);
         Ok(memory)
     }
 }

@@ -86,8 +86,8 @@ impl UpdateMemory {
         }
         memory.valid_from = self.valid_from.map(whole_milliseconds).or(memory.valid_from);
         memory.valid_until = self.valid_until.map(whole_milliseconds).or(memory.valid_until);
-        memory.check()?;
         self.given()?;
+        memory.receive(Some(&before))?;
         Ok(changed_fields(&before, memory))
     }
 
@@ -129,6 +129,7 @@ fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
         ("summary", before.summary != after.summary),
         ("topics", before.topics != after.topics),
         ("importance", before.importance != after.importance),
+        ("trust", before.trust != after.trust),
         ("sharing", before.sharing != after.sharing),
         ("metadata", before.metadata != after.metadata),
         ("valid_from", before.valid_from != after.valid_from),

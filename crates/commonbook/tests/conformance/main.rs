@@ -87,6 +87,7 @@ laws! {
     search::an_index_at_any_stage_finds_exactly_what_the_rule_sees,
     search::a_damaged_index_is_built_anew_and_answers_the_same,
     search::an_index_of_another_history_is_built_anew,
+    search::an_index_of_another_form_is_built_anew,
     search::what_was_purged_leaves_the_files_of_the_index,
     vectors::a_search_goes_by_words_until_there_are_vectors_and_says_so,
     vectors::a_failing_embedder_keeps_nobody_from_finding,

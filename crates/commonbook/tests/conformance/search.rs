@@ -11,7 +11,7 @@ use commonbook::error::Result;
 use commonbook::event::{EventKind, NewEvent};
 use commonbook::id::{CountingIds, MemoryId};
 use commonbook::index::Index;
-use commonbook::memory::{Importance, Memory, MemoryType, Sharing};
+use commonbook::memory::{Importance, Memory, MemoryType, Sharing, Trust};
 use commonbook::search::{Found, Question, Within};
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
@@ -113,6 +113,8 @@ enum Fate {
     Deleted,
     Published,
     Hidden,
+    Quarantined,
+    Released,
     Purged,
 }
 
@@ -131,6 +133,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         Fate::Deleted,
         Fate::Published,
         Fate::Hidden,
+        Fate::Quarantined,
+        Fate::Released,
         Fate::Purged,
     ];
     let changed = (0..20_usize, prop::sample::select(fates));
@@ -183,6 +187,8 @@ impl Run<'_> {
             Fate::Deleted => after.deleted_at = Some(now()),
             Fate::Published => after.sharing = Sharing::Shared,
             Fate::Hidden => after.sharing = Sharing::Private,
+            Fate::Quarantined => after.trust = Trust::Quarantined,
+            Fate::Released => after.trust = Trust::Normal,
             Fate::Purged => {
                 self.kept.remove(which);
                 return self.store.write(move |tx| purge(tx, &before)).unwrap();
@@ -359,6 +365,32 @@ pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
         assert_eq!((total("heron"), total("kettle"), total("tea")), (0, 1, 1), "{stage}");
         index.follow(&*store, |_| GO).unwrap();
     }
+}
+
+pub(crate) fn an_index_of_another_form_is_built_anew(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let store = fresh.open();
+    with_texts(&*store, &["the kettle", "tea"]);
+    started(home.path()).follow(&*store, |_| GO).unwrap();
+    let words = home.path().join("words");
+    let segments = || -> Vec<_> {
+        let files = std::fs::read_dir(&words).unwrap().map(|file| file.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "idx")).collect()
+    };
+    let (before, path) = (segments(), words.join("meta.json"));
+    let (own, other) = (r#"\"format\":"#, r#"\"format\":9"#);
+    let commit = std::fs::read_to_string(&path).unwrap();
+    assert!(commit.contains(own), "{commit}");
+    std::fs::write(&path, commit.replacen(own, other, 1)).unwrap();
+    let index = started(home.path());
+    for stage in ["found out", "built anew", "written again"] {
+        let found = index.search(&*store, &sight(), &question("kettle")).unwrap();
+        assert_eq!((ids(&found).len(), found.total), (1, 1), "{stage}");
+        index.follow(&*store, |_| GO).unwrap();
+        assert_eq!(index.behind(&*store).unwrap(), 0, "{stage}");
+    }
+    assert_eq!(index.check().unwrap(), Vec::<String>::new());
+    assert!(!before.is_empty() && segments().iter().all(|file| !before.contains(file)));
 }
 
 pub(crate) fn what_was_purged_leaves_the_files_of_the_index(fresh: &dyn Fresh) {

@@ -7,7 +7,7 @@ use commonbook::agent::Agent;
 use commonbook::error::Result;
 use commonbook::event::{EventKind, NewEvent};
 use commonbook::id::{CountingIds, MemoryId};
-use commonbook::memory::{Importance, Memory, MemoryType, Order, Sharing};
+use commonbook::memory::{Importance, Memory, MemoryType, Order, Sharing, Trust};
 use commonbook::search::Filter;
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
@@ -28,6 +28,8 @@ enum Fate {
     Deleted,
     Published,
     Hidden,
+    Quarantined,
+    Released,
     Purged,
 }
 
@@ -42,6 +44,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
         Fate::Deleted,
         Fate::Published,
         Fate::Hidden,
+        Fate::Quarantined,
+        Fate::Released,
         Fate::Purged,
     ]);
     let row = (0..5_usize, 0..3_usize, 0..3_usize, (0..2_usize, 0..4_usize), any::<bool>(), fate);
@@ -62,6 +66,9 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
         first.memory_type = MemoryType::try_from(TYPES[*kind].to_owned()).unwrap();
         first.importance = Importance::ALL[*importance];
         first.sharing = if *private { Sharing::Private } else { Sharing::Shared };
+        if *fate == Fate::Released {
+            first.trust = Trust::Quarantined;
+        }
         let next = Memory { revision: 2, ..first.clone() };
         let last = match fate {
             Fate::Stands => first.clone(),
@@ -69,6 +76,8 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
             Fate::Deleted => Memory { deleted_at: Some(now()), ..next },
             Fate::Published => Memory { sharing: Sharing::Shared, ..next },
             Fate::Hidden => Memory { sharing: Sharing::Private, ..next },
+            Fate::Quarantined => Memory { trust: Trust::Quarantined, ..next },
+            Fate::Released => Memory { trust: Trust::Normal, ..next },
             Fate::Purged => return (first, None),
         };
         (first, Some(last))
@@ -95,10 +104,11 @@ fn write(tx: &mut dyn Transaction, first: &Memory, last: Option<&Memory>) -> Res
     }
 }
 
-fn sight(agent: usize, user: usize, run: usize) -> Sight {
+fn sight(agent: usize, user: usize, reviews: bool, run: usize) -> Sight {
     let mut sight = Sight::of(&caller(AGENTS[agent], &format!("x{run}")));
     sight.workspaces.push(format!("global{run}").parse().unwrap());
     sight.user = USERS[user].map(str::to_owned);
+    sight.reviews = reviews;
     sight
 }
 
@@ -121,6 +131,7 @@ fn filters() -> Vec<Meant> {
             m.importance >= Importance::High
         }),
         (Filter { session: Some("none".into()), ..of() }, |_| false),
+        (Filter { trust: Some(Trust::Quarantined), ..of() }, Memory::is_quarantined),
     ]
 }
 
@@ -215,12 +226,12 @@ pub(crate) fn a_store_sees_exactly_what_the_rule_sees(fresh: &dyn Fresh) {
     let store = fresh.open();
     let mut runner = TestRunner::new(Config { cases: 48, ..Config::default() });
     let run = std::cell::Cell::new(0);
-    let cases = (rows(), 0..5_usize, 0..3_usize);
+    let cases = (rows(), 0..5_usize, 0..3_usize, any::<bool>());
     runner
-        .run(&cases, |(rows, agent, user)| {
+        .run(&cases, |(rows, agent, user, reviews)| {
             run.set(run.get() + 1);
             let all = kept(&*store, &rows, run.get());
-            let sight = sight(agent, user, run.get());
+            let sight = sight(agent, user, reviews, run.get());
             let lasting = all.iter().filter_map(|(_, last)| last.as_ref());
             let seen: Vec<&Memory> = lasting.filter(|memory| sight.sees(memory)).collect();
             store

@@ -5,6 +5,7 @@
 mod ask;
 mod change;
 mod find;
+mod hygiene;
 mod import;
 mod journal;
 mod once;

@@ -9,13 +9,15 @@ use crate::access::Sight;
 pub(super) const SEEN: &str = "\
     m.workspace IN (SELECT value FROM json_each(:workspaces)) \
     AND (m.user_id IS NULL OR m.user_id = :user OR (:user IS NULL AND m.owner = :agent)) \
-    AND (m.owner = :agent OR m.sharing = 'shared')";
+    AND (m.owner = :agent OR m.sharing = 'shared') \
+    AND (m.trust <> 'quarantined' OR :reviews OR (m.owner = :agent AND :agent <> 'anonymous'))";
 
 /// The parameters that [`SEEN`] needs.
 pub(super) struct SightParams {
     agent: String,
     user: Option<String>,
     workspaces: String,
+    reviews: bool,
 }
 
 impl SightParams {
@@ -24,6 +26,7 @@ impl SightParams {
             agent: sight.agent.as_str().to_owned(),
             user: sight.user.clone(),
             workspaces: serde_json::json!(sight.workspaces).to_string(),
+            reviews: sight.reviews,
         }
     }
 
@@ -32,8 +35,12 @@ impl SightParams {
         &'p self,
         more: &[(&'p str, &'p dyn ToSql)],
     ) -> Vec<(&'p str, &'p dyn ToSql)> {
-        let mut all: Vec<(&str, &dyn ToSql)> =
-            vec![(":agent", &self.agent), (":user", &self.user), (":workspaces", &self.workspaces)];
+        let mut all: Vec<(&str, &dyn ToSql)> = vec![
+            (":agent", &self.agent),
+            (":user", &self.user),
+            (":workspaces", &self.workspaces),
+            (":reviews", &self.reviews),
+        ];
         all.extend_from_slice(more);
         all
     }

@@ -11,7 +11,7 @@ use crate::access::Sight;
 use crate::caller::Door;
 use crate::error::Result;
 use crate::id::MemoryId;
-use crate::memory::{Memory, Order};
+use crate::memory::{Memory, Order, Trust};
 use crate::search::Filter;
 use crate::stats::Count;
 use crate::store::{Change, MemoryRows};
@@ -25,6 +25,7 @@ const FILTER: &str = "\
     AND (:importance IS NULL OR m.importance >= :importance) \
     AND (:topic IS NULL OR EXISTS (SELECT 1 FROM json_each(m.topics) t \
          WHERE commonbook_lower(t.value) = :topic)) \
+    AND (:trust IS NULL OR m.trust = :trust) \
     AND (m.deleted_at IS NOT NULL) = :deleted";
 
 /// The parameters that [`FILTER`] needs.
@@ -32,6 +33,7 @@ struct FilterParams<'f> {
     filter: &'f Filter,
     importance: Option<i64>,
     topic: Option<String>,
+    trust: Option<&'static str>,
 }
 
 impl<'f> FilterParams<'f> {
@@ -40,16 +42,18 @@ impl<'f> FilterParams<'f> {
             filter,
             importance: filter.importance.map(|importance| importance as i64),
             topic: filter.topic.as_deref().map(str::to_lowercase),
+            trust: filter.trust.map(Trust::name),
         }
     }
 
-    pub(super) fn list(&self) -> [(&str, &dyn ToSql); 6] {
+    pub(super) fn list(&self) -> [(&str, &dyn ToSql); 7] {
         [
             (":owner", &self.filter.owner),
             (":type", &self.filter.memory_type),
             (":session", &self.filter.session),
             (":importance", &self.importance),
             (":topic", &self.topic),
+            (":trust", &self.trust),
             (":deleted", &self.filter.deleted),
         ]
     }
@@ -252,6 +256,8 @@ fn columns(memory: &Memory) -> Result<Vec<(&'static str, Value)>> {
         (":valid_until", millis(memory.valid_until)),
         (":superseded_by", memory.superseded_by.map(|id| id.to_string()).into()),
         (":deleted_at", millis(memory.deleted_at)),
+        (":redacted", encoded(&memory.redacted)?.into()),
+        (":suspicions", encoded(&memory.suspicions)?.into()),
         (":imported", imported(memory).map(str::to_owned).into()),
     ])
 }
@@ -265,10 +271,10 @@ fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn To
 const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
-    m.superseded_by, m.deleted_at";
+    m.superseded_by, m.deleted_at, m.redacted, m.suspicions";
 
 /// The place of the first column after [`MEMORY`].
-const BESIDE: usize = 23;
+const BESIDE: usize = 25;
 
 /// A memory out of a row that begins with [`MEMORY`].
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
@@ -300,5 +306,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
             _ => Some(text(row, 21)?),
         },
         deleted_at: millis(22)?,
+        redacted: json(row, 23)?,
+        suspicions: json(row, 24)?,
     })
 }

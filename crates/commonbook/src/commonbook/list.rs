@@ -1,0 +1,51 @@
+//! Listing memories, page by page.
+
+use super::Commonbook;
+use crate::access::Sight;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::limits;
+use crate::memory::{ListMemories, Memory, Order};
+use crate::page::{self, Cursor, Page};
+use crate::search::Filter;
+use crate::store::Store;
+
+impl Commonbook {
+    /// Lists the memories of the caller's workspace that it sees.
+    ///
+    /// # Errors
+    /// `invalid` for a limit, a cursor or an owner that is none.
+    pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
+        let caller = caller.clone().for_user(request.user_id.as_deref())?;
+        let sight = Sight::at_home(&caller);
+        let filter = Filter {
+            owner: Filter::owner(request.owner.as_deref())?,
+            memory_type: request.memory_type.clone().map(Into::into),
+            topic: request.topic.clone(),
+            importance: request.importance,
+            session: request.session.clone(),
+            trust: request.trust,
+            deleted: request.deleted,
+        };
+        page_of(&*self.store, &sight, &filter, request.order, (request.limit, &request.cursor))
+    }
+}
+
+/// A page of the memories in sight that a filter admits, of so many, from a cursor on.
+pub(super) fn page_of(
+    store: &dyn Store,
+    sight: &Sight,
+    filter: &Filter,
+    order: Order,
+    (limit, cursor): (Option<u32>, &Option<Cursor>),
+) -> Result<Page<Memory>> {
+    let limit = page::size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let from = cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
+    let from = from.map(|[sequence]| sequence);
+    // One more than asked for tells whether there is another page.
+    let mut rows = store.read(|tx| tx.memories(sight, filter, (order, from), limit + 1))?;
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+    Ok(Page { items: rows.into_iter().map(|(_, memory)| memory).collect(), next })
+}

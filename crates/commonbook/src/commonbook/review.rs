@@ -1,0 +1,50 @@
+//! Looking at what is quarantined, and releasing it.
+
+use super::Commonbook;
+use super::list::page_of;
+use super::memory::{Change, in_sight};
+use crate::access::Sight;
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::event::EventKind;
+use crate::memory::{ListQuarantined, Memory, Order, ReleaseMemory, Trust};
+use crate::page::Page;
+use crate::search::Filter;
+
+impl Commonbook {
+    /// Lists what is quarantined in the caller's workspace, the newest first.
+    ///
+    /// # Errors
+    /// `forbidden` for who may not review, `invalid` for a limit or a cursor that is none.
+    pub fn list_quarantined(
+        &self,
+        caller: &Caller,
+        request: &ListQuarantined,
+    ) -> Result<Page<Memory>> {
+        let sight = Sight::reviewing(caller)?;
+        let filter = Filter { trust: Some(Trust::Quarantined), ..Filter::default() };
+        page_of(&*self.store, &sight, &filter, Order::Newest, (request.limit, &request.cursor))
+    }
+
+    /// Lets others read a memory that is quarantined; it is not judged again until its words
+    /// change.
+    ///
+    /// # Errors
+    /// `forbidden` for who may not review, `not_found`, `conflict` when it is not quarantined.
+    pub fn release_memory(&self, caller: &Caller, request: &ReleaseMemory) -> Result<Memory> {
+        let (key, id) = (request.idempotency_key.as_ref(), request.id);
+        let sight = Sight::reviewing(caller)?;
+        let once =
+            self.once(caller, ("release_memory", request, key), move |tx, caller, now| {
+                let before = in_sight(tx, &sight, id)?;
+                if !before.is_quarantined() {
+                    return Err(Error::conflict(format!("memory {id} is not quarantined"))
+                        .hint("`commonbook review` lists what is."));
+                }
+                let after = Memory { trust: Trust::Normal, ..before.clone() };
+                Change { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }
+                    .write(tx, &before, after)
+            })?;
+        Ok(once.answer)
+    }
+}

@@ -1,0 +1,242 @@
+//! Folding: a text as its reader takes it, without what only deceives whoever searches it.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Invisible characters between two letters from which on they are no accident of a browser.
+const STRAY_LIMIT: usize = 3;
+/// Variation selectors in a row that no picture needs.
+const SELECTOR_LIMIT: usize = 4;
+/// Stretches of base64 that are looked into, and bytes of each.
+const STRETCHES: usize = 64;
+const STRETCH_BYTES: usize = 4096;
+/// Letters of base64 that can hold a sentence.
+const STRETCH_LETTERS: usize = 24;
+
+/// A text in lower case and compatibility form (NFKD), with single blanks, without accents, without
+/// characters that nobody sees, without marks of emphasis; letters of other scripts that look
+/// Latin, in words that are Latin otherwise, are Latin.
+pub(super) struct Folded {
+    pub(super) text: String,
+    /// Whether the text has characters that are there to hide something.
+    pub(super) hides: bool,
+}
+
+impl Folded {
+    pub(super) fn of(text: &str) -> Self {
+        let mut folded = Self { text: String::with_capacity(text.len()), hides: false };
+        let (mut rest, mut strays, mut alike) = (text, 0, false);
+        while !rest.is_empty() {
+            let plain = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+            let before = rest[..plain].bytes().next_back();
+            folded.push_plain(&rest[..plain]);
+            rest = &rest[plain..];
+            let other = rest.bytes().position(|byte| byte.is_ascii()).unwrap_or(rest.len());
+            let (seen, unseen) = folded.without_hidden(&rest[..other]);
+            rest = &rest[other..];
+            // What nobody sees between two letters breaks a word for whoever searches it.
+            let inside = [before, rest.bytes().next()];
+            if seen.is_empty()
+                && inside.iter().flatten().filter(|b| b.is_ascii_alphanumeric()).count() == 2
+            {
+                strays += unseen;
+            }
+            for letter in
+                seen.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase)
+            {
+                alike |= likeness(letter).is_some();
+                folded.push(plain_mark(letter));
+            }
+        }
+        folded.hides |= strays >= STRAY_LIMIT;
+        folded.text.make_ascii_lowercase();
+        if alike {
+            folded.text = latin(&folded.text);
+        }
+        folded
+    }
+
+    /// Adds letters of ASCII, a word at a time.
+    fn push_plain(&mut self, plain: &str) {
+        let mut from = 0;
+        for (place, byte) in plain.bytes().enumerate() {
+            if matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'*' | b'`') {
+                self.text.push_str(&plain[from..place]);
+                self.push(char::from(byte));
+                from = place + 1;
+            }
+        }
+        self.text.push_str(&plain[from..]);
+    }
+
+    /// Adds a letter; of white space the first, or a line end if there is one; no emphasis.
+    fn push(&mut self, letter: char) {
+        match letter {
+            '*' | '`' => {}
+            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                if self.text.ends_with(' ') {
+                    self.text.pop();
+                }
+                if !self.text.ends_with('\n') {
+                    self.text.push('\n');
+                }
+            }
+            _ if letter.is_whitespace() => {
+                if !self.text.ends_with([' ', '\n']) {
+                    self.text.push(' ');
+                }
+            }
+            _ => self.text.push(letter),
+        }
+    }
+
+    /// What is seen of a stretch without ASCII, where tag characters are read as what they stand
+    /// for, and how many characters nobody sees; marks the text when they hide something.
+    fn without_hidden(&mut self, stretch: &str) -> (String, usize) {
+        let mut seen = String::with_capacity(stretch.len());
+        let (mut unseen, mut selectors, mut flag) = (0, 0, false);
+        for c in stretch.chars() {
+            selectors = if is_selector(c) { selectors + 1 } else { 0 };
+            self.hides |= selectors >= SELECTOR_LIMIT;
+            match c {
+                // A black flag and tags are the flags of England, Scotland and Wales.
+                '\u{1f3f4}' => {
+                    flag = true;
+                    seen.push(c);
+                }
+                '\u{e0000}'..='\u{e007f}' if flag => flag = c != '\u{e007f}',
+                '\u{e0000}'..='\u{e007f}' => {
+                    self.hides = true;
+                    let stands_for = char::from_u32(u32::from(c) - 0xe0000);
+                    seen.extend(stands_for.filter(|c| !c.is_ascii_control()));
+                }
+                // An override turns letters around; a text in Arabic or Hebrew needs none.
+                '\u{202d}' | '\u{202e}' => self.hides = true,
+                // A soft hyphen shows where a long word may be broken.
+                '\u{ad}' => {}
+                _ if is_invisible(c) => unseen += 1,
+                _ => {
+                    flag = false;
+                    seen.push(c);
+                }
+            }
+        }
+        (seen, unseen)
+    }
+}
+
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a character is one that nobody sees: joiners, marks of direction, selectors and fillers.
+fn is_invisible(c: char) -> bool {
+    is_selector(c)
+        || matches!(c,
+            '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202c}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
+}
+
+/// Typographic quotes and dashes as a keyboard writes them.
+fn plain_mark(c: char) -> char {
+    match c {
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}' => '\'',
+        '\u{201c}' | '\u{201d}' | '\u{ab}' | '\u{bb}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        _ => c,
+    }
+}
+
+/// The text with Latin letters for their likenesses, in words that have Latin letters too.
+fn latin(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        if part.contains(|c: char| c.is_ascii_lowercase()) {
+            folded.extend(part.chars().map(|c| likeness(c).unwrap_or(c)));
+        } else {
+            folded.push_str(part);
+        }
+    }
+    folded
+}
+
+/// The Latin letter that a small letter of Cyrillic, Greek or Armenian looks like.
+fn likeness(c: char) -> Option<char> {
+    Some(match c {
+        'а' | 'α' => 'a',
+        'с' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ё' | 'ε' => 'e',
+        'һ' | 'հ' => 'h',
+        'і' | 'ι' | 'ı' => 'i',
+        'ј' => 'j',
+        'к' | 'κ' => 'k',
+        'ո' | 'п' | 'η' => 'n',
+        'о' | 'ο' | 'օ' => 'o',
+        'р' | 'ρ' => 'p',
+        'ԛ' => 'q',
+        'г' => 'r',
+        'ѕ' => 's',
+        'т' | 'τ' => 't',
+        'ս' | 'υ' | 'ц' => 'u',
+        'ν' | 'ѵ' => 'v',
+        'ԝ' | 'ω' => 'w',
+        'х' | 'χ' => 'x',
+        'у' | 'γ' => 'y',
+        _ => return None,
+    })
+}
+
+/// Which bytes stand in base64, in either alphabet, or end it.
+const BASE64: [bool; 256] = {
+    let mut letters = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        letters[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=');
+        byte += 1;
+    }
+    letters
+};
+
+/// What stands in base64 in a text, where it is text itself: at most [`STRETCHES`] stretches.
+pub(super) fn decoded(text: &str) -> impl Iterator<Item = String> {
+    text.as_bytes()
+        .split(|byte| !BASE64[usize::from(*byte)])
+        .filter(|stretch| stretch.len() >= STRETCH_LETTERS)
+        .take(STRETCHES)
+        .filter_map(|stretch| {
+            // What stands before the last `=` inside is the name of the value.
+            let end = stretch.iter().rposition(|byte| *byte != b'=')? + 1;
+            let start =
+                stretch[..end].iter().rposition(|byte| *byte == b'=').map_or(0, |at| at + 1);
+            let bytes = from_base64(&stretch[start..end.min(start + STRETCH_BYTES)]);
+            let plain = String::from_utf8(bytes).ok()?;
+            let readable = plain.contains(' ')
+                && !plain.contains(|c: char| c.is_control() && !c.is_whitespace());
+            readable.then_some(plain)
+        })
+}
+
+/// The bytes that base64 stands for, in either alphabet; letters that make no whole byte are lost.
+fn from_base64(letters: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(letters.len() / 4 * 3 + 3);
+    let (mut held, mut bits) = (0_u32, 0);
+    for letter in letters {
+        let six = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' | b'-' => 62,
+            _ => 63,
+        };
+        held = (held << 6) | u32::from(six);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+        }
+    }
+    bytes
+}
