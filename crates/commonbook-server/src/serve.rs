@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use commonbook::Commonbook;
@@ -203,9 +203,26 @@ async fn only_this_machine(id: RequestId, request: Request, next: Next) -> Respo
         Some(reason) => {
             let error = Error::new(ErrorKind::Forbidden, reason)
                 .hint("Call http://127.0.0.1 from a program, or from a page of this machine.");
-            failure(&error, &id)
+            let mut response = failure(&error, &id);
+            if !is_read(request).await {
+                response
+                    .headers_mut()
+                    .insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            response
         }
     }
+}
+
+/// Bytes of a refused request that are read all the same.
+const REFUSED_BYTES: usize = 64 * 1024;
+
+/// Reads a refused request to its end, so that the next one on its connection is understood;
+/// answers whether it did.
+async fn is_read(request: Request) -> bool {
+    let body = axum::body::to_bytes(request.into_body(), REFUSED_BYTES);
+    let patience = Duration::from_secs(limits::REQUEST_SECONDS);
+    tokio::time::timeout(patience, body).await.is_ok_and(|body| body.is_ok())
 }
 
 fn authority(headers: &HeaderMap, uri: &Uri) -> Option<String> {

@@ -110,13 +110,14 @@ impl Route {
 
     async fn serve(&self, door: Door, path: &RawPathParams, request: Request) -> Result<Value> {
         let (parts, body) = request.into_parts();
+        // Before anything is refused: the connection goes on after what was read to its end.
+        let bytes = if self.has_body() { body_bytes(body).await? } else { Vec::new() };
         let http = Http { parts: &parts, client: None, door: Way::Rest };
         let (caller, mut pairs) = from_http(http, &door.config)?;
         pairs.extend(path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
         let mut call = self.call.clone();
         let mut fields = Map::new();
         if self.has_body() {
-            let bytes = body_bytes(body).await?;
             match (input::json(if bytes.is_empty() { b"{}" } else { &bytes })?, &self.list) {
                 (Value::Object(object), _) => fields = object,
                 (items @ Value::Array(_), Some((field, list))) => {
