@@ -96,9 +96,11 @@ fn secrets(text: &str) -> Vec<Secret> {
     for rule in KEYWORDS.rules_for(text) {
         for hit in expression(rule).captures_iter(text) {
             let Some(secret) = captured(&hit) else { continue };
-            let value = &text[secret.clone()];
+            // The full stop is the sentence's.
+            let value = text[secret.clone()].trim_end_matches('.');
             if !value.contains(MARK) && holds(&RULES[rule], value) {
-                found.push(Secret { from: secret.start, to: secret.end, rule });
+                let to = secret.start + value.len();
+                found.push(Secret { from: secret.start, to, rule });
             }
         }
     }

@@ -36,7 +36,7 @@ fn secrets_are_taken_out_of_every_field_and_it_is_said_which() {
     let world = World::new();
     let token = secret();
     let given: SaveMemory = request(json!({
-        "text": format!("The deploy token is {token} today"),
+        "text": format!("The deploy token is {token}."),
         "title": format!("Token {token}"),
         "summary": token,
         "topics": [token, "deploy"],
@@ -44,7 +44,7 @@ fn secrets_are_taken_out_of_every_field_and_it_is_said_which() {
         "idempotency_key": "once",
     }));
     let saved = world.book.save_memory(&caller("ann"), &given).unwrap().memory;
-    assert_eq!(saved.text, "The deploy token is [redacted:github-token] today");
+    assert_eq!(saved.text, "The deploy token is [redacted:github-token].");
     assert!(saved.redacted.contains(&"github-token".to_owned()), "{:?}", saved.redacted);
     assert_eq!(saved.trust, Trust::Normal);
     let changed: UpdateMemory =
