@@ -4,6 +4,7 @@
 
 mod journal;
 mod memories;
+mod rebuilding;
 mod registry;
 mod search;
 mod sight;
@@ -85,10 +86,10 @@ laws! {
     search::a_search_finds_what_was_kept_one_call_earlier_in_any_process,
     search::a_search_finds_new_words_and_forgets_old_ones,
     search::an_index_at_any_stage_finds_exactly_what_the_rule_sees,
-    search::a_damaged_index_is_built_anew_and_answers_the_same,
-    search::an_index_of_another_history_is_built_anew,
-    search::an_index_of_another_form_is_built_anew,
-    search::what_was_purged_leaves_the_files_of_the_index,
+    rebuilding::a_damaged_index_is_built_anew_and_answers_the_same,
+    rebuilding::an_index_of_another_history_is_built_anew,
+    rebuilding::an_index_of_another_form_is_built_anew,
+    rebuilding::what_was_purged_leaves_the_files_of_the_index,
     vectors::a_search_goes_by_words_until_there_are_vectors_and_says_so,
     vectors::a_failing_embedder_keeps_nobody_from_finding,
     vectors::another_model_embeds_everything_anew_and_the_old_vectors_go,

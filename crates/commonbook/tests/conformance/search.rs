@@ -1,9 +1,8 @@
 //! The search index over a store: at any stage it finds what the journal says and the rule allows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use commonbook::access::Sight;
 use commonbook::agent::Agent;
@@ -47,7 +46,7 @@ pub(crate) fn started(folder: &Path) -> Index {
     Index::in_folder(folder.to_owned())
 }
 
-fn ids(found: &Found) -> Vec<MemoryId> {
+pub(crate) fn ids(found: &Found) -> Vec<MemoryId> {
     found.ranked.iter().map(|hit| hit.id).collect()
 }
 
@@ -291,129 +290,4 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
             Ok(())
         })
         .unwrap();
-}
-
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { all.append(&mut files(&path)) } else { all.push(path) }
-    }
-    all.sort();
-    all
-}
-
-pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fresh) {
-    let (home, spare) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let store = fresh.open();
-    let texts: Vec<String> =
-        (0..300).map(|n| format!("heron {n} {}", "tea ".repeat(n % 5))).collect();
-    with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
-    let whole = spare.path().join("whole");
-    started(&whole).follow(&*store, |_| GO).unwrap();
-    let look = |index: &Index| index.search(&*store, &sight(), &question("heron tea")).unwrap();
-    let expected = look(&started(&whole));
-    assert_eq!(expected.total, 300);
-    let spoil: [fn(&Path); 3] = [
-        |path| fs::write(path, "").unwrap(),
-        |path| {
-            let bytes = fs::read(path).unwrap();
-            fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
-        },
-        |path| fs::remove_file(path).unwrap(),
-    ];
-    let names: Vec<PathBuf> =
-        files(&whole).iter().map(|path| path.strip_prefix(&whole).unwrap().to_owned()).collect();
-    assert!(names.len() > 5, "{names:?}");
-    for (case, name) in names.iter().enumerate() {
-        for (way, spoil) in spoil.iter().enumerate() {
-            let folder = home.path().join(format!("{case}-{way}"));
-            for file in &names {
-                fs::create_dir_all(folder.join(file).parent().unwrap()).unwrap();
-                fs::copy(whole.join(file), folder.join(file)).unwrap();
-            }
-            spoil(&folder.join(name));
-            let index = started(&folder);
-            assert_eq!(look(&index), expected, "{} way {way}", name.display());
-            assert!(index.follow(&*store, |_| GO).unwrap().is_some());
-            assert_eq!(look(&index), expected, "{} way {way}, followed", name.display());
-            drop(index);
-            assert_eq!(look(&started(&folder)), expected, "{} way {way}, mended", name.display());
-        }
-    }
-}
-
-pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
-    let home = tempfile::tempdir().unwrap();
-    let index = started(home.path());
-    {
-        // The journal of another store, as a copy that was put back would have it.
-        let other = tempfile::tempdir().unwrap();
-        let path = other.path().join("commonbook.db");
-        let before = commonbook::store::sqlite::SqliteStore::open(&path).unwrap();
-        let ids = commonbook::id::RandomIds::default();
-        let kept = memory(&ids, "ann", "x", "a heron of another time");
-        (&*before as &dyn Store).write(move |tx| keep(tx, &kept)).unwrap();
-        index.follow(&*before, |_| GO).unwrap();
-    }
-    drop(index);
-    let store = fresh.open();
-    with_texts(&*store, &["the kettle", "tea"]);
-    let index = started(home.path());
-    for stage in ["found out", "built anew"] {
-        let total = |word| index.search(&*store, &sight(), &question(word)).unwrap().total;
-        assert_eq!((total("heron"), total("kettle"), total("tea")), (0, 1, 1), "{stage}");
-        index.follow(&*store, |_| GO).unwrap();
-    }
-}
-
-pub(crate) fn an_index_of_another_form_is_built_anew(fresh: &dyn Fresh) {
-    let home = tempfile::tempdir().unwrap();
-    let store = fresh.open();
-    with_texts(&*store, &["the kettle", "tea"]);
-    started(home.path()).follow(&*store, |_| GO).unwrap();
-    let words = home.path().join("words");
-    let segments = || -> Vec<_> {
-        let files = std::fs::read_dir(&words).unwrap().map(|file| file.unwrap().path());
-        files.filter(|path| path.extension().is_some_and(|ending| ending == "idx")).collect()
-    };
-    let (before, path) = (segments(), words.join("meta.json"));
-    let (own, other) = (r#"\"format\":"#, r#"\"format\":9"#);
-    let commit = std::fs::read_to_string(&path).unwrap();
-    assert!(commit.contains(own), "{commit}");
-    std::fs::write(&path, commit.replacen(own, other, 1)).unwrap();
-    let index = started(home.path());
-    for stage in ["found out", "built anew", "written again"] {
-        let found = index.search(&*store, &sight(), &question("kettle")).unwrap();
-        assert_eq!((ids(&found).len(), found.total), (1, 1), "{stage}");
-        index.follow(&*store, |_| GO).unwrap();
-        assert_eq!(index.behind(&*store).unwrap(), 0, "{stage}");
-    }
-    assert_eq!(index.check().unwrap(), Vec::<String>::new());
-    assert!(!before.is_empty() && segments().iter().all(|file| !before.contains(file)));
-}
-
-pub(crate) fn what_was_purged_leaves_the_files_of_the_index(fresh: &dyn Fresh) {
-    let home = tempfile::tempdir().unwrap();
-    let (store, index) = (fresh.open(), started(home.path()));
-    let filler: Vec<String> = (0..300).map(|n| format!("memory {n} about the weather")).collect();
-    with_texts(&*store, &filler.iter().map(String::as_str).collect::<Vec<_>>());
-    let ids = commonbook::id::RandomIds::default();
-    let mut kept = memory(&ids, "ann", "x", "zanzibarian whisper");
-    // Words stand letter by letter in a tree; the name of a session can be seen with the bare eye.
-    kept.session = Some("zanzibar".into());
-    let given = kept.clone();
-    store.write(move |tx| keep(tx, &given)).unwrap();
-    index.follow(&*store, |_| GO).unwrap();
-    let in_a_file = || {
-        files(home.path()).iter().any(|path| {
-            let bytes = fs::read(path).unwrap();
-            bytes.windows(8).any(|window| window == b"zanzibar")
-        })
-    };
-    assert!(in_a_file());
-    store.write(move |tx| purge(tx, &kept)).unwrap();
-    index.follow(&*store, |_| GO).unwrap();
-    assert!(!in_a_file());
-    assert_eq!(index.search(&*store, &sight(), &question("whisper")).unwrap().total, 0);
 }

@@ -13,7 +13,8 @@ use commonbook::memory::Memory;
 use commonbook::search::{Found, Match};
 use commonbook::store::Store;
 
-use crate::search::{GO, files, purge, question, sight, started};
+use crate::rebuilding::files;
+use crate::search::{GO, purge, question, sight, started};
 use crate::{Fresh, with_texts};
 
 /// A model of this name, which fails when it is told to.
