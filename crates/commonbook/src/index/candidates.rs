@@ -36,12 +36,8 @@ pub(super) struct Asked {
 impl Asked {
     pub(super) fn of(question: &Question, catalog: &Catalog) -> Self {
         let words = words::plain(&question.text);
-        let names = |author: &str| {
-            let role = author.rsplit('/').next().unwrap_or(author);
-            let first = words::plain(role).into_iter().next().unwrap_or_default();
-            !words::is_function_word(&first) && words.contains(&first)
-        };
-        let named = catalog.classes().map(|(class, _)| names(class.reach.owner.as_str()));
+        let names = |author: &Option<String>| author.as_ref().is_some_and(|it| words.contains(it));
+        let named = catalog.authors.iter().map(names);
         let spoken = spoken_of(&question.text, question.now);
         Self {
             named: named.collect(),
@@ -108,10 +104,9 @@ impl<'s> Candidates<'s> {
             catalog.around(number, NEIGHBOURS.len(), |other| admission.admits(other))
         };
         first.iter().for_each(|number| add(*number, &mut numbers));
-        for place in 0..numbers.len() {
-            near(numbers[place]).into_iter().for_each(|(other, _)| add(other, &mut numbers));
-        }
-        let around: Vec<_> = numbers.iter().map(|number| near(*number)).collect();
+        let mut around: Vec<_> = numbers.iter().map(|number| near(*number)).collect();
+        around.iter().flatten().for_each(|(other, _)| add(*other, &mut numbers));
+        around.extend(numbers[around.len()..].iter().map(|number| near(*number)));
         let mut all = numbers.clone();
         around.iter().flatten().for_each(|(other, _)| add(*other, &mut all));
         let terms = matches.lists.len();

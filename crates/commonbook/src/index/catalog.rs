@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::vectors::{Rows, Vectors};
 use crate::id::MemoryId;
 use crate::search::rank;
+use crate::words;
 
 pub(super) use facts::{Class, Described, Facts, Marks};
 pub(super) use links::Links;
@@ -79,6 +80,8 @@ pub(super) struct Catalog {
     pub(super) brief: Vec<Brief>,
     pub(super) links: Links,
     classes: Vec<Class>,
+    /// What a question calls each class's author by.
+    pub(super) authors: Vec<Option<String>>,
     /// The number of each class's workspace.
     workspace_numbers: Vec<u32>,
     sums: Vec<Sums>,
@@ -91,6 +94,8 @@ pub(super) struct Catalog {
     names: Names,
     /// The entries of each session in the order of time, where nothing is marked unsorted.
     sessions: FxHashMap<u32, Vec<Number>>,
+    /// The place of each memory in its session, where nothing is marked unsorted.
+    places: Vec<u32>,
     /// Words of each session by class.
     session_words: FxHashMap<u32, Vec<(u32, f64)>>,
     unsorted: FxHashSet<u32>,
@@ -154,6 +159,7 @@ impl Catalog {
             None => {
                 self.entries.push(entry);
                 self.brief.push(brief);
+                self.places.push(0);
             }
         }
         self.links.set(number, vector);
@@ -164,6 +170,7 @@ impl Catalog {
     pub(super) fn reserve(&mut self, more: usize) {
         self.entries.reserve(more);
         self.brief.reserve(more);
+        self.places.reserve(more);
         self.numbers.reserve(more);
     }
 
@@ -203,9 +210,8 @@ impl Catalog {
         entry.gone = true;
         self.brief[number as usize] = Brief::of(entry);
         self.links.forget(number);
-        if let Some(session) = self.sessions.get_mut(&entry.session) {
-            session.retain(|other| *other != number);
-        }
+        let session = entry.session;
+        self.unfile(number, session);
         Some(number)
     }
 
@@ -256,12 +262,9 @@ impl Catalog {
         reach: usize,
         admits: impl Fn(Number) -> bool,
     ) -> Vec<(Number, usize)> {
-        let entry = self.entry(number);
-        let Some(session) = self.sessions.get(&entry.session) else { return Vec::new() };
-        let key = self.place(number);
-        let Ok(place) = session.binary_search_by_key(&key, |other| self.place(*other)) else {
-            return Vec::new();
-        };
+        let session = self.brief[number as usize].session;
+        let Some(session) = self.sessions.get(&session) else { return Vec::new() };
+        let place = self.places[number as usize] as usize;
         let before = session[..place].iter().rev().take(LOOK).filter(|other| admits(**other));
         let after = session[place + 1..].iter().take(LOOK).filter(|other| admits(**other));
         let near = |(distance, number): (usize, &Number)| (*number, distance + 1);
@@ -312,6 +315,9 @@ impl Catalog {
         for session in std::mem::take(&mut self.unsorted) {
             if let Some(mut list) = self.sessions.remove(&session) {
                 list.sort_by_key(|number| self.place(*number));
+                for (place, number) in (0..).zip(&list) {
+                    self.places[*number as usize] = place;
+                }
                 self.sessions.insert(session, list);
             }
         }
@@ -330,6 +336,7 @@ impl Catalog {
         }
         let number = u32::try_from(self.classes.len()).unwrap_or(u32::MAX);
         self.workspace_numbers.push(self.workspaces.number(class.reach.workspace.as_str()));
+        self.authors.push(called(class.reach.owner.as_str()));
         self.classes.push(class.clone());
         self.sums.push(Sums::default());
         self.class_numbers.insert(class, number);
@@ -361,22 +368,35 @@ impl Catalog {
         }
     }
 
+    /// Takes an entry out of its session.
+    fn unfile(&mut self, number: Number, session: u32) {
+        if let Some(list) = self.sessions.get_mut(&session) {
+            list.retain(|other| *other != number);
+            self.unsorted.insert(session);
+        }
+    }
+
     /// Files an entry in its session, and takes it out of the one it was in.
     fn file(&mut self, number: Number, entry: &Entry) {
         let before = self.entries.get(number as usize).map(|old| (old.session, old.facts.from));
         if before == Some((entry.session, entry.facts.from)) {
             return;
         }
-        if let Some((session, _)) = before
-            && let Some(list) = self.sessions.get_mut(&session)
-        {
-            list.retain(|other| *other != number);
+        if let Some((session, _)) = before {
+            self.unfile(number, session);
         }
         if entry.session != 0 {
             self.sessions.entry(entry.session).or_default().push(number);
             self.unsorted.insert(entry.session);
         }
     }
+}
+
+/// What a question calls an author by: the first word of the role, unless it is one of grammar.
+fn called(author: &str) -> Option<String> {
+    let role = author.rsplit('/').next().unwrap_or(author);
+    let first = words::plain(role).into_iter().next()?;
+    (!words::is_function_word(&first)).then_some(first)
 }
 
 /// How many places of a session are looked at on each side for neighbours that are admitted.

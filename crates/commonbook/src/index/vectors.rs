@@ -197,13 +197,16 @@ struct Signs<'v>(Vec<&'v [u8]>);
 impl Signs<'_> {
     /// In how many signs a text differs from a question, given by its signs; of several pieces,
     /// the one that differs least.
+    #[inline(always)]
     fn distance(&self, rows: Rows, question: &[u8]) -> u32 {
         let (first, size) = (rows.first as usize, question.len());
         let signs = self.0.get(rows.file as usize).copied().unwrap_or_default();
         let own = signs.get(first * size..(first + rows.count as usize) * size);
-        let pieces = own.unwrap_or_default().chunks_exact(size);
-        let apart = pieces.filter_map(|piece| differing_signs(piece, question));
-        apart.min().unwrap_or(u32::MAX)
+        let mut least = u32::MAX;
+        for piece in own.unwrap_or_default().chunks_exact(size) {
+            least = least.min(differing_signs(piece, question).unwrap_or(u32::MAX));
+        }
+        least
     }
 }
 

@@ -6,7 +6,9 @@
 
 use std::f64::consts::PI;
 
-use super::Vectors;
+use pulp::Arch;
+
+use super::{Signs, Vectors};
 use crate::embedding::Quantised;
 use crate::embedding::quantised::add_signs;
 use crate::index::catalog::{Catalog, Number};
@@ -83,20 +85,19 @@ pub(in crate::index) struct Look<'l> {
 
 /// Compares the question with every admitted memory that has vectors; keeps the `keep` nearest.
 pub(in crate::index) fn scan(look: &Look<'_>, keep: usize) -> Scan {
-    let mut scan = if look.vectors.len() <= EXACT { look.exact(keep) } else { look.by_signs(keep) };
+    let mut scan = if look.vectors.len() <= EXACT { look.compare(keep, look.admits) } else { look.by_signs(keep) };
     scan.cut(keep);
     scan
 }
 
 impl Look<'_> {
-    fn exact(&self, keep: usize) -> Scan {
+    /// Compares the vectors of those chosen.
+    fn compare(&self, keep: usize, chosen: impl Fn(Number) -> bool + Sync) -> Scan {
         let parts = self.each_part(|numbers| {
             let mut scan = Scan::empty();
-            for number in numbers {
+            for number in numbers.filter(|number| chosen(*number)) {
                 let Some(rows) = self.catalog.links.of(number) else { continue };
-                if (self.admits)(number) {
-                    scan.take(number, self.vectors.nearness(rows, self.question));
-                }
+                scan.take(number, self.vectors.nearness(rows, self.question));
                 if scan.nearest.len() >= 4 * keep {
                     scan.cut(keep);
                 }
@@ -111,41 +112,51 @@ impl Look<'_> {
     fn by_signs(&self, keep: usize) -> Scan {
         let mut question = Vec::new();
         add_signs(&self.question.values, &mut question);
-        let (signs, most) = (self.vectors.signs(), self.question.values.len());
-        // How many memories are how far away: the same in every process, whatever their order.
-        let parts = self.each_part(|numbers| {
-            let mut far = vec![0_u32; most + 1];
-            let first = numbers.start;
-            let each = numbers.map(|number| {
-                let rows = self.catalog.links.of(number).filter(|_| (self.admits)(number))?;
-                let distance = signs.distance(rows, &question).min(most as u32);
-                far[distance as usize] += 1;
-                u16::try_from(distance).ok()
-            });
-            let all: Vec<u16> = each.map(|distance| distance.unwrap_or(OUT)).collect();
-            (far, (first, all))
+        let signs = self.vectors.signs();
+        let most = self.question.values.len();
+        // Compiled once more for processors that count bits in one instruction.
+        let apart = |numbers| Arch::new().dispatch(|| self.apart(numbers, &signs, &question));
+        let (mut all, mut far) = (Vec::new(), vec![0; most + 1]);
+        for (apart, counts) in self.each_part(apart) {
+            all.extend(apart);
+            far.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        let wanted = u32::try_from(keep).unwrap_or(u32::MAX);
+        let nearest = edge(far.iter(), CLOSELY * wanted);
+        let farthest = (most as u32).saturating_sub(edge(far.iter().rev(), wanted));
+        let scan = self.compare(keep, |number| {
+            let far = all[number as usize];
+            far != OUT && (u32::from(far) <= nearest || u32::from(far) >= farthest)
         });
-        let mut far = vec![0; most + 1];
-        for (part, _) in &parts {
-            far.iter_mut().zip(part).for_each(|(sum, count)| *sum += count);
-        }
-        let keep = u32::try_from(keep).unwrap_or(u32::MAX);
-        let nearest = edge(far.iter(), CLOSELY * keep);
-        let farthest = (most as u32).saturating_sub(edge(far.iter().rev(), keep));
-        let mut scan = Scan::empty();
-        let all = parts.iter().flat_map(|(_, (first, all))| (*first..).zip(all));
-        for (number, far) in all.filter(|(_, far)| **far != OUT) {
-            let looked_at = u32::from(*far) <= nearest || u32::from(*far) >= farthest;
-            if let Some(rows) = self.catalog.links.of(number).filter(|_| looked_at) {
-                scan.take(number, self.vectors.nearness(rows, self.question));
-            }
-        }
         // The angle between two vectors is to a straight one as the signs that differ are to all
         // (Goemans and Williamson 1995, for random directions).
         let cosine = |far: usize| (PI * far as f64 / most as f64).cos();
         let sum = far.iter().enumerate().map(|(far, count)| f64::from(*count) * cosine(far)).sum();
         let count = far.iter().map(|count| u64::from(*count)).sum();
         Scan { sum, count, ..scan }
+    }
+
+    /// In how many signs each of these memories differs from the question, and how many of them in
+    /// how many; what is not admitted or has no vector is [`OUT`].
+    #[inline(always)]
+    fn apart(
+        &self,
+        numbers: std::ops::Range<Number>,
+        signs: &Signs<'_>,
+        question: &[u8],
+    ) -> (Vec<u16>, Vec<u32>) {
+        let most = self.question.values.len();
+        let mut counts = vec![0; most + 1];
+        let mut all = vec![OUT; numbers.len()];
+        for (number, place) in numbers.zip(&mut all) {
+            let Some(rows) = self.catalog.links.of(number) else { continue };
+            if (self.admits)(number) {
+                let apart = signs.distance(rows, question).min(most as u32);
+                counts[apart as usize] += 1;
+                *place = apart as u16;
+            }
+        }
+        (all, counts)
     }
 
     /// Does this with all memories, in as many parts as there are cores, where there are many.
@@ -156,14 +167,15 @@ impl Look<'_> {
             return vec![act(0..all)];
         }
         let share = all.div_ceil(threads as Number);
+        let part = |part: Number| part * share..((part + 1) * share).min(all);
         std::thread::scope(|scope| {
             let act = &act;
-            let parts: Vec<_> = (0..threads as Number)
-                .map(|part| part * share..((part + 1) * share).min(all))
-                .map(|numbers| scope.spawn(move || act(numbers)))
-                .collect();
-            let parts = parts.into_iter().map(std::thread::ScopedJoinHandle::join);
-            parts.map(|part| part.unwrap_or_else(|it| std::panic::resume_unwind(it))).collect()
+            let others = (1..threads as Number).map(|other| scope.spawn(move || act(part(other))));
+            let others: Vec<_> = others.collect();
+            let parts = others.into_iter().map(std::thread::ScopedJoinHandle::join);
+            let resume = |panic| std::panic::resume_unwind(panic);
+            let first = act(part(0));
+            std::iter::once(first).chain(parts.map(|part| part.unwrap_or_else(resume))).collect()
         })
     }
 }
@@ -230,7 +242,7 @@ mod tests {
             scan.nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             scan
         };
-        let (exact, by_signs) = (best(look.exact(100)), best(look.by_signs(100)));
+        let (exact, by_signs) = (best(look.compare(100, look.admits)), best(look.by_signs(100)));
         assert_eq!((exact.count, by_signs.count), (9_000, 9_000));
         let nearest = |scan: &Scan| scan.nearest.iter().map(|near| near.1).collect::<Vec<_>>();
         assert_eq!(nearest(&exact), nearest(&by_signs));
@@ -240,7 +252,7 @@ mod tests {
         assert!((exact.sum - by_signs.sum).abs() / 9_000.0 < 0.05);
         let few = |number: Number| number < 7;
         let look = Look { admits: &few, ..look };
-        let (exact, by_signs) = (best(look.exact(100)), best(look.by_signs(100)));
+        let (exact, by_signs) = (best(look.compare(100, look.admits)), best(look.by_signs(100)));
         assert_eq!(exact.nearest, by_signs.nearest);
         assert_eq!((exact.lowest, exact.count), (by_signs.lowest, by_signs.count));
     }
