@@ -6,9 +6,11 @@ use commonbook::agent::AgentName;
 use commonbook::caller::{Caller, Door};
 use commonbook::error::{Error, Result};
 use commonbook::limits;
+use commonbook::token::Token;
 use commonbook::workspace::Workspace;
 
 use crate::config::Config;
+use crate::gate::Admitted;
 
 /// What was heard of the caller, by the way it was heard.
 #[derive(Debug, Clone, Default)]
@@ -25,32 +27,40 @@ pub(crate) struct Heard {
     pub(crate) user: Option<String>,
     /// The header `X-Commonbook-Session`, or the flag `--session`.
     pub(crate) session: Option<String>,
+    /// The token that the request has shown.
+    pub(crate) token: Option<Token>,
 }
 
-/// The caller behind a request. Without tokens its name is, in this order: header or flag, query,
+/// The caller behind a request. A token decides its name; without one it is, in this order: header or flag, query,
 /// environment, the MCP client's own name, else `anonymous`.
 ///
 /// # Errors
-/// `invalid` for a name that nobody can have, a workspace, a user or a session that is none.
+/// `invalid` for a name that nobody can have, a workspace, a user or a session that is none;
+/// `forbidden` for a name or a workspace that the token does not open.
 pub(crate) fn caller(
     heard: &Heard,
     config: &Config,
     near: Option<Workspace>,
     door: Door,
 ) -> Result<Caller> {
-    let claimed = heard.agent.as_ref().or(heard.agent_id.as_ref()).or(config.agent.as_ref());
-    let name = match (claimed, &heard.client) {
-        (Some(claimed), _) => Some(claimed.parse::<AgentName>()?),
-        // A client whose own name is no name at all is nobody.
-        (None, Some((client, _))) => AgentName::near(client, "client").ok(),
-        (None, None) => None,
+    let named = heard.workspace.as_deref().map(str::parse::<Workspace>).transpose()?;
+    let claimed = heard.agent.as_ref().or(heard.agent_id.as_ref());
+    let caller = match &heard.token {
+        Some(token) => {
+            let claimed = claimed.map(|name| name.parse()).transpose()?;
+            Caller::proved(token, claimed, (named, near), door)?
+        }
+        None => {
+            let name = match (claimed.or(config.agent.as_ref()), &heard.client) {
+                (Some(claimed), _) => Some(claimed.parse::<AgentName>()?),
+                // A client whose own name is no name at all is nobody.
+                (None, Some((client, _))) => AgentName::near(client, "client").ok(),
+                (None, None) => None,
+            };
+            Caller::new(name, named.or(near).unwrap_or_else(Workspace::fallback), door)
+        }
     };
-    let workspace = match (&heard.workspace, near) {
-        (Some(named), _) => named.parse()?,
-        (None, Some(near)) => near,
-        (None, None) => Workspace::fallback(),
-    };
-    let mut caller = Caller::new(name, workspace, door)
+    let mut caller = caller
         .for_user(heard.user.as_deref().or(config.user.as_deref()))?
         .in_session(heard.session.as_deref())?;
     // What a client says of itself is shown on terminals.
@@ -86,6 +96,7 @@ pub(crate) fn from_http(
         workspace: header(headers, "x-commonbook-workspace")?,
         user: header(headers, "x-commonbook-user")?,
         session: header(headers, "x-commonbook-session")?,
+        token: http.parts.extensions.get::<Admitted>().and_then(|admitted| admitted.0.clone()),
         ..Heard::default()
     };
     let mut rest = Vec::new();

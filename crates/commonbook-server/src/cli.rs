@@ -5,6 +5,7 @@ mod export;
 mod import;
 mod reindex;
 mod show;
+mod tokens;
 
 use std::io::Read;
 use std::sync::Arc;
@@ -26,8 +27,13 @@ pub(crate) use export::Export;
 pub(crate) use import::Import;
 pub(crate) use reindex::Reindex;
 
+/// What the commands of a group are about.
+const GROUPS: [(&str, &str); 1] =
+    [("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP")];
+
 /// A verb as a command.
 struct Verb {
+    /// The command; of one in a group, the group and the command.
     name: &'static str,
     call: Call,
     /// The fields that are given without a flag, in order.
@@ -54,6 +60,10 @@ fn verbs() -> Vec<Verb> {
         verb("events", Call::of(Commonbook::list_events), &[], show::events),
         verb("review", Call::of(Commonbook::list_quarantined), &[], show::quarantined),
         verb("release", Call::of(Commonbook::release_memory), &["id"], show::changed),
+        verb("token create", Call::of(Commonbook::create_token), &["agent_name"], tokens::issued),
+        verb("token list", Call::of(Commonbook::list_tokens), &[], tokens::list),
+        verb("token revoke", Call::of(Commonbook::revoke_token), &["token_id"], tokens::revoked),
+        verb("token rotate", Call::of(Commonbook::rotate_token), &["token_id"], tokens::issued),
         verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
     ]
 }
@@ -79,18 +89,27 @@ pub(crate) fn commands(command: Command) -> Command {
         .arg(global("user", "ID", "The user you work for [COMMONBOOK_USER_ID]"))
         .arg(global("json", "", "Print the answer as JSON, as REST gives it").action(ArgAction::SetTrue).num_args(0))
         .arg(global("log-json", "", "Log as JSON").action(ArgAction::SetTrue).num_args(0));
-    verbs().iter().fold(command, |command, verb| command.subcommand(subcommand(verb)))
+    let command = GROUPS.iter().fold(command, |command, (name, about)| {
+        let group = Command::new(*name).about(*about);
+        command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
+    });
+    verbs().iter().fold(command, |command, verb| match verb.name.split_once(' ') {
+        None => command.subcommand(subcommand(verb, verb.name)),
+        Some((group, name)) => {
+            command.mut_subcommand(group, |group| group.subcommand(subcommand(verb, name)))
+        }
+    })
 }
 
-fn subcommand(verb: &Verb) -> Command {
+fn subcommand(verb: &Verb, name: &'static str) -> Command {
     let about = verb.call.about();
     let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(about);
-    let mut command = Command::new(verb.name)
+    let mut command = Command::new(name)
         .about(short.trim_end_matches(['.', ':', ';']).replace('\n', " "))
         .long_about(about.to_owned());
     for (field, schema) in verb.call.fields() {
-        // The user is the caller's; --user tells it.
-        if field != "user_id" {
+        // The user is the caller's, which --user tells; --workspace is there for every command.
+        if field != "user_id" && field != "workspace" {
             command = command.arg(argument(verb, field, schema));
         }
     }
@@ -173,6 +192,10 @@ pub(crate) fn run(
     config: &Config,
     open: impl FnOnce() -> Result<Commonbook>,
 ) -> Option<Result<()>> {
+    let (name, matches) = match matches.subcommand() {
+        Some((command, own)) => (format!("{name} {command}"), own),
+        None => (name.to_owned(), matches),
+    };
     let verb = verbs().into_iter().find(|verb| verb.name == name)?;
     Some(verb.run(matches, config, open))
 }

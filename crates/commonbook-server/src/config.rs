@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use commonbook::access::Policy;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::workspace::Workspace;
 
@@ -21,6 +22,11 @@ pub(crate) struct Config {
     pub(crate) embedder: Option<String>,
     /// `COMMONBOOK_EMBEDDER_KEY`: the key that an embedding endpoint asks for.
     pub(crate) embedder_key: Option<Secret>,
+    /// `COMMONBOOK_PRODUCTION`: `1` refuses to keep what nobody has signed.
+    pub(crate) production: Option<String>,
+    /// `COMMONBOOK_SHARING`: who else reads a memory whose author does not say: `shared`, the
+    /// default, or `private`.
+    pub(crate) sharing: Option<String>,
     /// `COMMONBOOK_LOG`: what is logged, as `tracing` filters (`info`, `commonbook=debug`).
     pub(crate) log: Option<String>,
     /// The folder that the program was started in.
@@ -52,6 +58,8 @@ impl Config {
             user: text("COMMONBOOK_USER_ID"),
             embedder: text("COMMONBOOK_EMBEDDER"),
             embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(Secret),
+            production: text("COMMONBOOK_PRODUCTION"),
+            sharing: text("COMMONBOOK_SHARING"),
             log: text("COMMONBOOK_LOG"),
             folder: std::env::current_dir().ok(),
         }
@@ -69,6 +77,26 @@ impl Config {
                 .hint("Name one with --home, or set COMMONBOOK_HOME.")
         })?;
         Ok(home.join("commonbook.db"))
+    }
+
+    /// What is decided for everybody.
+    ///
+    /// # Errors
+    /// `invalid` for a value that is none.
+    pub(crate) fn policy(&self) -> Result<Policy> {
+        let wrong = |name: &str, takes: &str| {
+            Error::new(ErrorKind::Invalid, format!("{name} takes {takes}"))
+                .hint("Mend it in the environment, or leave it out.")
+        };
+        let anonymous_writes = match self.production.as_deref() {
+            None | Some("0" | "false") => true,
+            Some("1" | "true") => false,
+            Some(_) => return Err(wrong("COMMONBOOK_PRODUCTION", "1 or 0")),
+        };
+        let sharing = self.sharing.as_deref().map(str::parse).transpose();
+        let sharing = sharing.map_err(|_| wrong("COMMONBOOK_SHARING", "shared or private"))?;
+        let usual = Policy::default();
+        Ok(Policy { anonymous_writes, sharing: sharing.unwrap_or(usual.sharing) })
     }
 
     /// The workspace that the environment names, else that of the git repository around the

@@ -8,6 +8,7 @@ mod cli;
 mod config;
 mod demo;
 mod follow;
+mod gate;
 mod local;
 mod mcp;
 mod output;
@@ -18,6 +19,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
@@ -93,6 +95,10 @@ fn main() -> ExitCode {
             output::line(error.render().to_string().trim_end());
             return ExitCode::SUCCESS;
         }
+        Err(error) if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand => {
+            output::note(error.render().to_string().trim_end());
+            return ExitCode::from(output::exit_code(ErrorKind::Invalid));
+        }
         Err(error) => return output::failure(&misused(&error), as_json),
     };
     let mut config = Config::read();
@@ -148,7 +154,7 @@ fn open(config: &Config) -> Result<Commonbook> {
     let store = SqliteStore::open(&path)?;
     let index = Index::in_folder(path.with_file_name("index"));
     index.use_embedder(follow::embedder(config));
-    Ok(Commonbook::new(store).searching(Arc::new(index)))
+    Ok(Commonbook::new(store).searching(Arc::new(index)).under(config.policy()?))
 }
 
 fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Result<()> {
@@ -215,17 +221,19 @@ fn print(surface: &str) -> String {
 
 /// The help of the program and of every command.
 fn help(command: &mut Command) -> String {
-    let mut text = format!("# commonbook\n\n```\n{}```\n", command.render_long_help());
-    let names: Vec<String> = command
-        .get_subcommands()
-        .filter(|c| !c.is_hide_set())
-        .map(|c| c.get_name().to_owned())
-        .collect();
     command.build();
-    for name in names {
-        if let Some(sub) = command.find_subcommand_mut(&name) {
-            text += &format!("\n## {name}\n\n```\n{}```\n", sub.render_long_help());
+    let mut text = format!("# commonbook\n\n```\n{}```\n", command.render_long_help());
+    help_below(command, "", &mut text);
+    text
+}
+
+/// The help of the commands below one, whose names begin so.
+fn help_below(command: &mut Command, before: &str, text: &mut String) {
+    for sub in command.get_subcommands_mut() {
+        let name = format!("{before}{}", sub.get_name());
+        if !sub.is_hide_set() && sub.get_name() != "help" {
+            *text += &format!("\n## {name}\n\n```\n{}```\n", sub.render_long_help());
+            help_below(sub, &format!("{name} "), text);
         }
     }
-    text
 }

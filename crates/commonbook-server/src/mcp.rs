@@ -84,6 +84,8 @@ fn offers() -> Vec<Offer> {
         full("memory_at", Reads, Call::of(Commonbook::memory_at)),
         full("restore_memory", Changes, Call::of(Commonbook::restore_memory)),
         full("purge_memory", Destroys, Call::of(Commonbook::purge_memory)),
+        full("list_quarantined", Reads, Call::of(Commonbook::list_quarantined)),
+        full("release_memory", Changes, Call::of(Commonbook::release_memory)),
         full("list_agents", Reads, Call::of(Commonbook::list_agents)),
         full("list_events", Reads, Call::of(Commonbook::list_events)),
     ]

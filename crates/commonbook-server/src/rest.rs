@@ -34,6 +34,8 @@ fn routes() -> Vec<Route> {
         read("/v1/memories/{id}/history", "memory_history", Call::of(Commonbook::memory_history)),
         post("/v1/memories/{id}/restore", "restore_memory", Call::of(Commonbook::restore_memory)),
         post("/v1/memories/{id}/purge", "purge_memory", Call::of(Commonbook::purge_memory)),
+        post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory)),
+        read("/v1/quarantine", "list_quarantined", Call::of(Commonbook::list_quarantined)),
         read("/v1/stats", "get_memory_stats", Call::of(Commonbook::get_memory_stats)),
         read("/v1/agents", "list_agents", Call::of(Commonbook::list_agents)),
         read("/v1/events", "list_events", Call::of(Commonbook::list_events)),

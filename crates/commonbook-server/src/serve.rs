@@ -1,14 +1,14 @@
 //! The server: REST and MCP over HTTP on one address, until it is told to stop.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Uri, header};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
+use axum::routing::get;
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::id::{Id, RequestKind};
@@ -21,15 +21,16 @@ use crate::call::blocking;
 use crate::cli;
 use crate::config::Config;
 use crate::follow;
+use crate::gate::{self, Gate};
 use crate::local::Listener;
 use crate::mcp::{self, McpDoor, Tools};
 use crate::output;
-use crate::rest::{self, RequestId, failure};
+use crate::rest::{self, RequestId};
 
 /// Serves REST, and MCP over HTTP, on one address.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// The address to listen on; without tokens only this machine's own.
+    /// The address to listen on; where others can reach it, every caller shows a token.
     #[arg(long, default_value = "127.0.0.1:7077")]
     pub(crate) bind: SocketAddr,
     /// The port to listen on instead; 0 for any that is free.
@@ -38,23 +39,22 @@ pub(crate) struct Serve {
     /// The MCP tools that are offered.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) tools: Tools,
+    /// Refuse to keep what nobody has signed: who writes has a name.
+    #[arg(long)]
+    pub(crate) production: bool,
 }
 
 impl Serve {
     /// Serves until the program is told to stop; then finishes what was begun.
     ///
     /// # Errors
-    /// `invalid` for an address that others can reach; `unavailable` when it cannot be listened on.
+    /// `unavailable` when the address cannot be listened on.
     pub(crate) async fn run(self, book: Commonbook, config: Arc<Config>) -> Result<()> {
+        let mut policy = config.policy()?;
+        policy.anonymous_writes &= !self.production;
+        let book = book.under(policy);
         let mut address = self.bind;
         address.set_port(self.port.unwrap_or(address.port()));
-        if !address.ip().is_loopback() {
-            return Err(Error::invalid(
-                "bind",
-                format!("{address} can be reached from other machines, and there are no tokens to tell who calls"),
-            )
-            .hint("Bind a loopback address such as 127.0.0.1:7077."));
-        }
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
                 .hint("Is a server running already? Choose another address with --bind or --port.")
@@ -66,7 +66,13 @@ impl Serve {
         tokio::spawn(follow::in_background(book.clone(), Arc::clone(&config), stopping.clone()));
         let local = Listener::open(&config, cli::carry_out(book.clone()));
         output::line(&format!("Commonbook listens on http://{address}"));
-        let served = router(book.clone(), config, self.tools, stopping);
+        let gate = Gate { book: book.clone(), exposed: !address.ip().is_loopback() };
+        if gate.exposed {
+            tracing::info!(
+                "other machines can call: every caller shows a token (commonbook token create)"
+            );
+        }
+        let served = router(gate, config, self.tools, stopping);
         tokio::select! {
             served = serve_on(listener, local, served) => served,
             error = damage(book) => Err(error),
@@ -80,16 +86,14 @@ struct Served {
     stopping: CancellationToken,
 }
 
-fn router(
-    book: Commonbook,
-    config: Arc<Config>,
-    tools: Tools,
-    stopping: CancellationToken,
-) -> Served {
-    let door = McpDoor::new(book.clone(), Arc::clone(&config), tools);
-    let router = rest::router(book, config)
+fn router(gate: Gate, config: Arc<Config>, tools: Tools, stopping: CancellationToken) -> Served {
+    let door = McpDoor::new(gate.book.clone(), Arc::clone(&config), tools);
+    let resource = get(gate::resource).with_state(gate.clone());
+    let router = rest::router(gate.book.clone(), config)
         .nest_service("/mcp", mcp::service(door, stopping.clone()))
-        .layer(from_fn(only_this_machine))
+        .route(gate::RESOURCE, resource.clone())
+        .route(&format!("{}/mcp", gate::RESOURCE), resource)
+        .layer(from_fn_with_state(gate, gate::keep))
         .layer(from_fn_with_state(Arc::new(commonbook::id::RandomIds::default()), logged));
     Served { router, stopping }
 }
@@ -179,75 +183,6 @@ pub(crate) async fn sweep_hourly(book: Commonbook) {
             Err(panic) => tracing::error!(%panic, "the sweep panicked"),
         }
     }
-}
-
-/// Refuses what a web page of elsewhere sends: a foreign Origin, or a Host that is not this
-/// machine (DNS rebinding).
-async fn only_this_machine(id: RequestId, request: Request, next: Next) -> Response {
-    let host = authority(request.headers(), request.uri());
-    let origin = request.headers().get(header::ORIGIN).map(|origin| {
-        origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok()?.host().map(str::to_owned))
-    });
-    let refused = match (host, origin) {
-        (Some(host), _) if !is_this_machine(&host) => {
-            Some(format!("Host {host} is not this machine"))
-        }
-        (_, Some(None)) => Some("the Origin is not this machine".to_owned()),
-        (_, Some(Some(origin))) if !is_this_machine(&origin) => {
-            Some(format!("Origin {origin} is not this machine"))
-        }
-        _ => None,
-    };
-    match refused {
-        None => next.run(request).await,
-        Some(reason) => {
-            let error = Error::new(ErrorKind::Forbidden, reason)
-                .hint("Call http://127.0.0.1 from a program, or from a page of this machine.");
-            let mut response = failure(&error, &id);
-            if !is_read(request).await {
-                response
-                    .headers_mut()
-                    .insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            response
-        }
-    }
-}
-
-/// Bytes of a refused request that are read all the same.
-const REFUSED_BYTES: usize = 64 * 1024;
-
-/// Reads a refused request to its end, so that the next one on its connection is understood;
-/// answers whether it did.
-async fn is_read(request: Request) -> bool {
-    let body = axum::body::to_bytes(request.into_body(), REFUSED_BYTES);
-    let patience = Duration::from_secs(limits::REQUEST_SECONDS);
-    tokio::time::timeout(patience, body).await.is_ok_and(|body| body.is_ok())
-}
-
-fn authority(headers: &HeaderMap, uri: &Uri) -> Option<String> {
-    let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    match named {
-        // What cannot be read is not this machine.
-        Some(named) => Some(
-            named
-                .parse()
-                .ok()
-                .and_then(|uri: Uri| host_of(&uri))
-                .unwrap_or_else(|| named.to_owned()),
-        ),
-        None if headers.contains_key(header::HOST) => Some("that cannot be read".to_owned()),
-        None => host_of(uri),
-    }
-}
-
-fn host_of(uri: &Uri) -> Option<String> {
-    uri.host().map(str::to_owned)
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Gives each request an id, which its answer and the log carry. What a request says is not logged.

@@ -4,6 +4,8 @@
 //! - Users: who works for a user sees what is about that user or about nobody. Who works for
 //!   nobody sees what is about nobody, and of what is about users only their own memories.
 //! - Write: one's own, or a child's; what is `legacy`, anybody's. Only what one sees.
+//! - Tokens: who shows one may do what its scopes say. Where there are tokens, or where others can
+//!   reach the server, nobody calls over HTTP without one.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
 //! proves its query equal to [`Sight::sees`].
@@ -11,9 +13,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
-use crate::caller::{Caller, Door};
+use crate::caller::{Caller, Door, Proof};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Memory, Sharing, Trust};
+use crate::memory::{Memory, MemoryType, Sharing, Trust};
+use crate::token::Scope;
 use crate::workspace::Workspace;
 
 /// What a caller may read: all that a query needs to know of it.
@@ -41,12 +44,36 @@ impl Sight {
         }
     }
 
+    /// The sight of this caller when it reads.
+    ///
+    /// # Errors
+    /// As [`may`].
+    pub fn reading(caller: &Caller) -> Result<Self> {
+        may(caller, Scope::Read).map(|()| Self::of(caller))
+    }
+
+    /// The sight of this caller when it reads in its own workspace alone.
+    ///
+    /// # Errors
+    /// As [`may`].
+    pub fn reading_at_home(caller: &Caller) -> Result<Self> {
+        may(caller, Scope::Read).map(|()| Self::at_home(caller))
+    }
+
+    /// The sight of this caller when it writes: it changes only what it sees.
+    ///
+    /// # Errors
+    /// As [`may`].
+    pub fn writing(caller: &Caller) -> Result<Self> {
+        may(caller, Scope::Write).map(|()| Self::of(caller))
+    }
+
     /// The sight of this caller when it reviews what is quarantined in its own workspace.
     ///
     /// # Errors
-    /// As [`may_review`].
+    /// As [`may`].
     pub fn reviewing(caller: &Caller) -> Result<Self> {
-        may_review(caller)?;
+        may(caller, Scope::Admin)?;
         Ok(Self { reviews: true, ..Self::at_home(caller) })
     }
 
@@ -110,17 +137,106 @@ impl Reach {
     }
 }
 
-/// Whether this caller may look at what is quarantined, and release it.
+/// What the layer decides for everybody, beyond what each memory says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether who calls without a name may write.
+    pub anonymous_writes: bool,
+    /// Who else may read a memory when its author does not say; a conversation stays private.
+    pub sharing: Sharing,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { anonymous_writes: true, sharing: Sharing::Shared }
+    }
+}
+
+impl Policy {
+    /// How a memory of this type is shared when its author does not say.
+    #[must_use]
+    pub fn sharing_of(&self, memory_type: &MemoryType) -> Sharing {
+        // Of the two the narrower.
+        self.sharing.min(memory_type.default_sharing())
+    }
+
+    /// Whether this caller may write.
+    ///
+    /// # Errors
+    /// `unauthenticated` for who calls without a name where that is not allowed; else as [`may`].
+    pub fn may_write(&self, caller: &Caller) -> Result<()> {
+        if caller.agent.is_anonymous() && !self.anonymous_writes {
+            return Err(Error::new(
+                ErrorKind::Unauthenticated,
+                "in production nobody writes without a name",
+            )
+            .hint(
+                "Say who you are: --agent or COMMONBOOK_AGENT_ID at the command line, the header \
+                 X-Commonbook-Agent or a token over HTTP.",
+            ));
+        }
+        may(caller, Scope::Write)
+    }
+}
+
+/// Whether this caller may do what takes this scope.
 ///
 /// # Errors
-/// `forbidden` for everybody but a person at the command line: an agent could be told to release.
-pub fn may_review(caller: &Caller) -> Result<()> {
-    match caller.door {
-        Door::Cli => Ok(()),
-        Door::Mcp | Door::Rest | Door::Import => {
-            Err(Error::new(ErrorKind::Forbidden, "what is quarantined is reviewed by a person")
-                .hint("Run `commonbook review` at the command line."))
+/// `forbidden` when its token does not say so; and for [`Scope::Admin`], when it has none and is
+/// not a person at the command line: an agent could be told to release, or to remove.
+pub fn may(caller: &Caller, scope: Scope) -> Result<()> {
+    let refused = match (&caller.proof, scope) {
+        (Proof::Token { scopes, .. }, scope) => !scopes.contains(&scope),
+        (Proof::Word, Scope::Admin) => caller.door != Door::Cli,
+        (Proof::Word, Scope::Read | Scope::Write | Scope::Hook) => false,
+    };
+    if !refused {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::Forbidden, format!("this takes the scope {scope}"));
+    Err(error.hint(match scope {
+        Scope::Admin => "A person does this at the command line, or a token with the scope admin.",
+        _ => "Use a token that has it: `commonbook token create AGENT --scopes …`.",
+    }))
+}
+
+/// Whether this caller may look beyond its own workspace, at the whole home.
+///
+/// # Errors
+/// `forbidden` when its token opens one workspace alone.
+pub fn may_roam(caller: &Caller) -> Result<()> {
+    match caller.proof {
+        Proof::Token { bound: true, .. } => {
+            let message = format!("the token opens the workspace {} alone", caller.workspace);
+            Err(Error::new(ErrorKind::Forbidden, message).hint("Search without a scope."))
         }
+        Proof::Token { bound: false, .. } | Proof::Word => Ok(()),
+    }
+}
+
+/// What a caller over HTTP shows, and what is asked of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Admittance {
+    /// Whether a token was shown, which then holds.
+    pub shown: bool,
+    /// Whether there is any token that was not revoked.
+    pub tokens: bool,
+    /// Whether others than this machine can reach the server.
+    pub exposed: bool,
+}
+
+impl Admittance {
+    /// Whether the caller is let in.
+    ///
+    /// # Errors
+    /// `unauthenticated` without a token where one is needed.
+    pub fn judge(self) -> Result<()> {
+        if self.shown || !(self.tokens || self.exposed) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Unauthenticated, "who calls here shows a token").hint(
+            "Send it as `Authorization: Bearer TOKEN`; `commonbook token create AGENT` makes one.",
+        ))
     }
 }
 

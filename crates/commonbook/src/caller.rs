@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, AgentName};
 use crate::error::{Error, ErrorKind, Result};
+use crate::id::TokenId;
+use crate::token::{Scope, Token};
 use crate::workspace::Workspace;
 use crate::{input, limits};
 
@@ -20,6 +22,26 @@ pub enum Door {
     Cli,
     /// A file of earlier memories.
     Import,
+}
+
+/// What proves who calls.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// Nothing but its own word, which is a courtesy between the processes of one person.
+    #[default]
+    Word,
+    /// A token of the agent, or of the agent above it.
+    Token {
+        /// Which one.
+        id: TokenId,
+        /// What it lets its holder do.
+        scopes: Vec<Scope>,
+        /// Whether it opens one workspace alone.
+        bound: bool,
+        /// Whether the caller is a child of the token's agent, which only its own word says.
+        asserted: bool,
+    },
 }
 
 /// Who is behind the present request.
@@ -39,6 +61,9 @@ pub struct Caller {
     pub user: Option<String>,
     /// The way the request came in.
     pub door: Door,
+    /// What proves who calls.
+    #[serde(default)]
+    pub proof: Proof,
 }
 
 impl Caller {
@@ -54,7 +79,42 @@ impl Caller {
             workspace,
             user: None,
             door,
+            proof: Proof::Word,
         }
+    }
+
+    /// The caller that a token proves: its agent, or the child of it that the caller says it is,
+    /// in the token's workspace where it is bound to one, else in the one that it has `named`, else
+    /// in that `near` it.
+    ///
+    /// # Errors
+    /// `forbidden` for another agent's name, and for a workspace that the token does not open.
+    pub fn proved(
+        token: &Token,
+        claimed: Option<AgentName>,
+        (named, near): (Option<Workspace>, Option<Workspace>),
+        door: Door,
+    ) -> Result<Self> {
+        let own = AgentName { agent: token.agent.clone(), device: None };
+        let name = claimed.unwrap_or_else(|| own.clone());
+        let asserted = name.agent != own.agent;
+        if asserted && !name.agent.is_child_of(&own.agent) {
+            let message = format!("the token is that of {}, and not of {}", own.agent, name.agent);
+            return Err(Error::new(ErrorKind::Forbidden, message)
+                .hint(format!("Leave the name out, or name a child: {}/reviewer.", own.agent)));
+        }
+        let workspace = match (&token.workspace, named) {
+            (None, named) => named.or(near).unwrap_or_else(Workspace::fallback),
+            (Some(bound), Some(named)) if named != *bound => {
+                let message = format!("the token opens the workspace {bound}, and not {named}");
+                return Err(Error::new(ErrorKind::Forbidden, message)
+                    .hint("Leave the workspace out, or use a token that opens it."));
+            }
+            (Some(bound), _) => bound.clone(),
+        };
+        let (id, scopes, bound) = (token.id, token.scopes.clone(), token.workspace.is_some());
+        let proof = Proof::Token { id, scopes, bound, asserted };
+        Ok(Self { proof, ..Self::new(Some(name), workspace, door) })
     }
 
     /// The same caller, working for this user.

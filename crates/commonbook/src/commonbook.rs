@@ -9,6 +9,7 @@ mod review;
 mod search;
 mod stats;
 mod sweep;
+mod token;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::access::Policy;
 use crate::caller::Caller;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,6 +36,7 @@ pub struct Commonbook {
     index: Arc<Index>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
+    policy: Policy,
 }
 
 /// What a write answers, and whether it answered so before under the same idempotency key.
@@ -52,13 +55,19 @@ impl Commonbook {
     /// A Commonbook on this store, with this clock and these ids.
     #[must_use]
     pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
-        Self { store, index: Arc::new(Index::in_memory()), clock, ids }
+        Self { store, index: Arc::new(Index::in_memory()), clock, ids, policy: Policy::default() }
     }
 
     /// The same, searching in this index.
     #[must_use]
     pub fn searching(self, index: Arc<Index>) -> Self {
         Self { index, ..self }
+    }
+
+    /// The same, under this policy.
+    #[must_use]
+    pub fn under(self, policy: Policy) -> Self {
+        Self { policy, ..self }
     }
 
     /// The search index.
@@ -88,6 +97,7 @@ impl Commonbook {
         R: Serialize,
         A: Serialize + DeserializeOwned + Send + 'static,
     {
+        self.policy.may_write(caller)?;
         let key = key
             .map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS))
             .transpose()?;

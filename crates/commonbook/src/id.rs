@@ -12,7 +12,7 @@ use type_safe_id::{StaticType, TypeSafeId};
 use uuid::{ContextV7, Uuid};
 
 use crate::clock::Timestamp;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What an id is the id of, and how such ids begin.
 pub trait IdKind: StaticType + Send + Sync + 'static {
@@ -34,6 +34,21 @@ impl IdKind for MemoryKind {
 
 /// The id of a memory.
 pub type MemoryId = Id<MemoryKind>;
+
+/// The kind of token ids, `tok_…`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TokenKind;
+
+impl StaticType for TokenKind {
+    const TYPE: &'static str = "tok";
+}
+
+impl IdKind for TokenKind {
+    const NOUN: &'static str = "token";
+}
+
+/// The id of a token.
+pub type TokenId = Id<TokenKind>;
 
 /// The kind of request ids, `req_…`, by which an answer is found in the log.
 #[derive(Debug, Clone, Copy, Default)]
@@ -178,6 +193,12 @@ impl<K: IdKind> JsonSchema for Id<K> {
 pub trait IdSource: Send + Sync {
     /// A UUIDv7 made at this time, greater than the one before it at the same time.
     fn next(&self, at: Timestamp) -> Uuid;
+
+    /// 256 bits that nobody else can know.
+    ///
+    /// # Errors
+    /// `unavailable` when the machine has none to give.
+    fn secret(&self) -> Result<[u8; 32]>;
 }
 
 /// Ids with random bits; the only place that makes them.
@@ -195,6 +216,15 @@ impl IdSource for RandomIds {
         let context = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Uuid::new_v7(uuid_time(&*context, at))
     }
+
+    fn secret(&self) -> Result<[u8; 32]> {
+        let mut bits = [0; 32];
+        getrandom::fill(&mut bits).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "the machine has no random bits to give")
+                .because(error)
+        })?;
+        Ok(bits)
+    }
 }
 
 /// Ids that count upwards from one, with the time they are made at; for tests.
@@ -209,6 +239,13 @@ impl IdSource for CountingIds {
         let mut random = [0; 10];
         random[2..].copy_from_slice(&count.to_be_bytes());
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+    }
+
+    /// Known to every test.
+    fn secret(&self) -> Result<[u8; 32]> {
+        let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        Ok([count.to_be_bytes()[7]; 32])
     }
 }
 

@@ -24,6 +24,7 @@ pub mod quarantine;
 pub mod search;
 pub mod secret;
 pub mod stats;
+pub mod token;
 pub mod words;
 pub mod workspace;
 

@@ -16,7 +16,6 @@ pub use update::{UpdateMemory, expect_revision};
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::str::FromStr;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -93,7 +92,7 @@ macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[derive(Serialize, Deserialize, JsonSchema)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum $name { $($(#[$doc])* #[serde(rename = $word)] $variant,)+ }
 
         impl $name {
@@ -107,21 +106,23 @@ macro_rules! words {
             }
         }
 
-        impl FromStr for $name {
-            type Err = Error;
+        impl std::str::FromStr for $name {
+            type Err = $crate::error::Error;
 
-            fn from_str(text: &str) -> Result<Self> {
-                input::from_value(Value::from(text))
+            fn from_str(text: &str) -> $crate::error::Result<Self> {
+                $crate::input::from_value(serde_json::Value::from(text))
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.name())
             }
         }
     };
 }
+
+pub(crate) use words;
 
 words! {
     /// How much a memory matters.
@@ -183,6 +184,9 @@ pub struct Source {
     pub session: Option<String>,
     /// The door it came in by.
     pub how: Door,
+    /// Whether only its own word says that it was this child of the agent that a token proved.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub asserted: bool,
     /// The SHA-256 of the text as first written; of the whole line for an imported one.
     pub sha256: String,
 }

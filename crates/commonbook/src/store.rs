@@ -21,10 +21,11 @@ use crate::agent::{Agent, AgentRecord};
 use crate::caller::Caller;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, NewEvent};
-use crate::id::MemoryId;
+use crate::id::{MemoryId, TokenId};
 use crate::memory::{Memory, Order};
 use crate::search::Filter;
 use crate::stats::Count;
+use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
@@ -106,9 +107,15 @@ fn unrun() -> Error {
 }
 
 /// One transaction: everything a verb can do to rows. Reading takes it shared, changing exclusive.
-pub trait Transaction: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows {}
+pub trait Transaction:
+    MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows
+{
+}
 
-impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows> Transaction for T {}
+impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows> Transaction
+    for T
+{
+}
 
 /// The rows of memories.
 pub trait MemoryRows {
@@ -230,6 +237,25 @@ pub struct KeptAnswer {
     pub answer: String,
     /// When it was given.
     pub at: Timestamp,
+}
+
+/// The rows of tokens, which are the home's: who calls is known before the workspace is.
+pub trait TokenRows {
+    /// The token of this id, revoked and expired ones too.
+    fn token(&self, id: TokenId) -> Result<Option<KeptToken>>;
+
+    /// Every token, the newest first.
+    fn tokens(&self) -> Result<Vec<Token>>;
+
+    /// Whether there is a token that was not revoked. One that has expired counts: nobody meant to
+    /// open the door to all.
+    fn has_tokens(&self) -> Result<bool>;
+
+    /// Keeps a token, in the place of the one of its id.
+    fn put_token(&mut self, token: &KeptToken) -> Result<()>;
+
+    /// Notes that a token was used.
+    fn use_token(&mut self, id: TokenId, at: Timestamp) -> Result<()>;
 }
 
 /// The rows of workspaces.

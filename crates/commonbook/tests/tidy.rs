@@ -198,6 +198,14 @@ fn the_contract_and_the_verbs_know_no_engine() {
 }
 
 #[test]
+fn a_verb_takes_its_sight_by_what_it_does() {
+    let verbs = |source: &Source| source.is_in(&["crates/commonbook/src/commonbook"]);
+    let mend =
+        "Take Sight::reading, reading_at_home, writing or reviewing: they ask the token's scopes.";
+    nowhere(verbs, &["Sight::of(", "Sight::at_home("], mend);
+}
+
+#[test]
 fn the_index_sees_the_contract_and_an_embedder_sees_neither() {
     let index = |source: &Source| source.is_in(&["crates/commonbook/src/index"]);
     nowhere(index, &["rusqlite", "sqlite", "crate::commonbook"], "The index follows any store.");

@@ -16,14 +16,14 @@ use crate::output::{line, note};
 const GLANCE: usize = 90;
 
 /// Shows an answer that is of this type, as every answer of its verb is.
-fn show<T: DeserializeOwned>(answer: &Value, tell: impl FnOnce(&T)) {
+pub(super) fn show<T: DeserializeOwned>(answer: &Value, tell: impl FnOnce(&T)) {
     match serde_json::from_value(answer.clone()) {
         Ok(typed) => tell(&typed),
         Err(_) => line(&answer.to_string()),
     }
 }
 
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(head.to_vec());

@@ -6,8 +6,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use commonbook::caller::Door as Way;
@@ -176,7 +177,12 @@ pub(crate) fn failure(error: &Error, id: &RequestId) -> Response {
         _ => tracing::debug!(request = id.0, %error, cause, "refused"),
     }
     let body = error.body(Some(id.0.clone()).filter(|id| !id.is_empty()));
-    (status(error.kind), axum::Json(body)).into_response()
+    let mut response = (status(error.kind), axum::Json(body)).into_response();
+    if error.kind == ErrorKind::Unauthenticated {
+        let challenge = HeaderValue::from_static("Bearer");
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
 }
 
 /// The HTTP status of a kind of error.

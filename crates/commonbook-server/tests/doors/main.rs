@@ -11,3 +11,4 @@ mod hygiene;
 mod mcp;
 mod rest;
 mod surface;
+mod tokens;

@@ -12,7 +12,7 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` when the store cannot be read.
     pub fn list_agents(&self, caller: &Caller, _request: &ListAgents) -> Result<Agents> {
-        let sight = Sight::at_home(caller);
+        let sight = Sight::reading_at_home(caller)?;
         let items = self.store.read(|tx| tx.agents(&sight, &caller.workspace))?;
         Ok(Agents { items })
     }

@@ -14,7 +14,7 @@ impl Commonbook {
     /// `invalid` for a limit that is none.
     pub fn list_events(&self, caller: &Caller, request: &ListEvents) -> Result<Events> {
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let sight = Sight::at_home(caller);
+        let sight = Sight::reading_at_home(caller)?;
         let after = i64::try_from(request.after).unwrap_or(i64::MAX).unsigned_abs();
         // One more than asked for tells whether there is another stretch.
         let mut items = self.store.read(|tx| tx.events(&sight, after, limit + 1))?;

@@ -23,6 +23,7 @@ impl Commonbook {
         into: Option<&Workspace>,
         lines: Vec<Line>,
     ) -> Result<Vec<Result<Outcome>>> {
+        self.policy.may_write(caller)?;
         let now = self.clock.now();
         let memory_of = |line: Line| {
             let workspace = line.workspace(into, caller)?;

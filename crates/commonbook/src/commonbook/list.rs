@@ -17,7 +17,7 @@ impl Commonbook {
     /// `invalid` for a limit, a cursor or an owner that is none.
     pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
-        let sight = Sight::at_home(&caller);
+        let sight = Sight::reading_at_home(&caller)?;
         let filter = Filter {
             owner: Filter::owner(request.owner.as_deref())?,
             memory_type: request.memory_type.clone().map(Into::into),

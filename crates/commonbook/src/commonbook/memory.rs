@@ -64,7 +64,10 @@ impl Commonbook {
         let now = self.clock.now();
         let draft = |(place, request): (usize, &SaveMemory)| {
             let id = MemoryId::new(&*self.ids, now);
-            let memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
+            let mut memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
+            if request.sharing.is_none() {
+                memory.sharing = self.policy.sharing_of(&memory.memory_type);
+            }
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
             Ok(Draft { memory, supersedes: request.supersedes })
         };
@@ -76,7 +79,7 @@ impl Commonbook {
     /// # Errors
     /// `not_found` when there is none in sight, or was none then.
     pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
-        let sight = Sight::of(caller);
+        let sight = Sight::reading(caller)?;
         self.store.read(|tx| match request.at {
             None => standing(tx, &sight, request.id),
             Some(at) => {
@@ -109,7 +112,7 @@ impl Commonbook {
             return Ok(id);
         }
         let range = MemoryId::range(prefix)?;
-        let sight = Sight::of(caller);
+        let sight = Sight::reading(caller)?;
         let found = self.store.read(|tx| tx.memory_ids(&sight, range, 2))?;
         match found.as_slice() {
             [] => Err(Error::not_found(format!("there is no memory {prefix}"))),
@@ -128,7 +131,7 @@ impl Commonbook {
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<Memory> {
         let (key, change) = (request.idempotency_key.as_ref(), request.clone());
         let once = self.once(caller, ("update_memory", request, key), move |tx, caller, now| {
-            let before = standing(tx, &Sight::of(caller), change.id)?;
+            let before = standing(tx, &Sight::writing(caller)?, change.id)?;
             access::may_change(caller, &before)?;
             let mut after = before.clone();
             let changed = change.apply(&mut after)?;
@@ -151,7 +154,7 @@ impl Commonbook {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once = self.once(caller, ("delete_memory", request, key), move |tx, caller, now| {
-            let before = standing(tx, &Sight::of(caller), id)?;
+            let before = standing(tx, &Sight::writing(caller)?, id)?;
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
             let after = Memory { deleted_at: Some(now), ..before.clone() };
@@ -170,7 +173,7 @@ impl Commonbook {
         let (key, id) = (request.idempotency_key.as_ref(), request.id);
         let once =
             self.once(caller, ("restore_memory", request, key), move |tx, caller, now| {
-                let before = in_sight(tx, &Sight::of(caller), id)?;
+                let before = in_sight(tx, &Sight::writing(caller)?, id)?;
                 access::may_change(caller, &before)?;
                 let Some(deleted_at) = before.deleted_at else {
                     return Err(Error::conflict(format!("memory {id} is not deleted")));
@@ -193,7 +196,7 @@ impl Commonbook {
     pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<Purged> {
         let (key, id) = (request.idempotency_key.as_ref(), request.id);
         let once = self.once(caller, ("purge_memory", request, key), move |tx, caller, now| {
-            let memory = in_sight(tx, &Sight::of(caller), id)?;
+            let memory = in_sight(tx, &Sight::writing(caller)?, id)?;
             access::may_change(caller, &memory)?;
             purge(tx, &memory, &caller.agent, now)?;
             Ok(Purged { id })
@@ -215,7 +218,7 @@ impl Commonbook {
     /// # Errors
     /// `not_found` when there is none in sight.
     pub fn memory_history(&self, caller: &Caller, request: &MemoryHistory) -> Result<History> {
-        let sight = Sight::of(caller);
+        let sight = Sight::reading(caller)?;
         let all = self.store.read(|tx| revisions(tx, &sight, request.id))?;
         Ok(History { items: all.into_iter().map(Into::into).collect() })
     }
@@ -277,7 +280,7 @@ fn supersede(
     new: &Memory,
     now: Timestamp,
 ) -> Result<()> {
-    let before = standing(tx, &Sight::of(caller), old)?;
+    let before = standing(tx, &Sight::writing(caller)?, old)?;
     access::may_change(caller, &before)?;
     if let Some(other) = before.superseded_by {
         return Err(Error::conflict(format!("memory {old} was superseded by {other} already"))

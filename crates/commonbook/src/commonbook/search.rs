@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::Commonbook;
-use crate::access::Sight;
+use crate::access::{self, Sight};
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::limits;
@@ -25,8 +25,11 @@ impl Commonbook {
         let question = request.question(now)?;
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let caller = caller.for_user(question.user.as_deref())?;
-        let mut sight = Sight::of(&caller);
-        if request.scope != Scope::Workspace {
+        let mut sight = Sight::reading(&caller)?;
+        if request.scope == Scope::Home {
+            access::may_roam(&caller)?;
+        }
+        if request.scope != Scope::Workspace && access::may_roam(&caller).is_ok() {
             let known = self.store.read(|tx| tx.workspaces())?;
             if request.scope == Scope::Home || !known.contains(&caller.workspace) {
                 sight.workspaces = known;

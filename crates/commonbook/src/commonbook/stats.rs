@@ -14,7 +14,7 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` when the store cannot be read.
     pub fn get_memory_stats(&self, caller: &Caller, _request: &GetStats) -> Result<Stats> {
-        let sight = Sight::at_home(caller);
+        let sight = Sight::reading_at_home(caller)?;
         let disk_bytes = self.store.disk_bytes()?;
         let (counts, events) =
             self.store.read(|tx| Ok((tx.counts(&sight)?, tx.event_count(&sight)?)))?;

@@ -2,6 +2,7 @@
 
 mod facts;
 mod links;
+mod names;
 
 use std::collections::HashMap;
 
@@ -14,6 +15,7 @@ use crate::words;
 
 pub(super) use facts::{Class, Described, Facts, Marks};
 pub(super) use links::Links;
+use names::{Names, named};
 
 /// The number of an entry in its catalog, which this process alone knows it by.
 pub(super) type Number = u32;
@@ -99,25 +101,6 @@ pub(super) struct Catalog {
     /// Words of each session by class.
     session_words: FxHashMap<u32, Vec<(u32, f64)>>,
     unsorted: FxHashSet<u32>,
-}
-
-/// Texts by number, from 1 on.
-#[derive(Debug, Default)]
-struct Names(HashMap<Box<str>, u32>);
-
-impl Names {
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(number) = self.0.get(text) {
-            return *number;
-        }
-        let number = u32::try_from(self.0.len() + 1).unwrap_or(u32::MAX);
-        self.0.insert(text.into(), number);
-        number
-    }
-
-    fn known(&self, text: &str) -> Option<u32> {
-        self.0.get(text).copied()
-    }
 }
 
 impl Catalog {
@@ -281,7 +264,7 @@ impl Catalog {
 
     /// How many numbers sessions and topics have: all are below.
     pub(super) fn names(&self) -> usize {
-        self.names.0.len() + 1
+        self.names.end()
     }
 
     /// Takes all memories their vectors.
@@ -401,8 +384,3 @@ fn called(author: &str) -> Option<String> {
 
 /// How many places of a session are looked at on each side for neighbours that are admitted.
 const LOOK: usize = 32;
-
-/// A session's name among those of all workspaces; no workspace has a blank in its name.
-fn named(workspace: &str, session: &str) -> String {
-    format!("{workspace} {session}")
-}

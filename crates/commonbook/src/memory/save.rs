@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_topics, sha256};
-use crate::caller::Caller;
+use crate::caller::{Caller, Proof};
 use crate::clock::whole_milliseconds;
 use crate::error::Result;
 use crate::id::MemoryId;
@@ -117,6 +117,7 @@ impl SaveMemory {
                 client: caller.client,
                 session: caller.session,
                 how: caller.door,
+                asserted: matches!(caller.proof, Proof::Token { asserted: true, .. }),
                 sha256: String::new(),
             },
             trust: Trust::Normal,

@@ -50,6 +50,9 @@ pub(super) const RULES: &[Rule] = &[
     rule("private-key", &["putty-user-key-file-"], r"PuTTY-User-Key-File-\d:(?su:.*?)(?:Private-MAC: [0-9a-fA-F]+|\z)", Shape),
     rule("age-secret-key", &["age-secret-key-"], r"\bAGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,}", Shape),
 
+    // Our own.
+    rule("commonbook-token", &["cbk_"], r"\bcbk_[0-9a-z]{26}_[0-9a-f]{40,}", Shape),
+
     // Clouds.
     rule("aws-access-key", &["a3t", "akia", "asia", "abia", "acca"], r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b", Entropy(3.0)),
     rule("aws-secret-key", &["secret"], r#"(?i)aws_?\w{0,12}?secret[\w.-]{0,20}(?:\\?["'`])?\s{0,3}(?:=>|:=|=|:|,)\s{0,3}(?:\\?["'`])?([a-z0-9/+]{40})(?:(?u-i:[^A-Za-z0-9_/+=])|$)"#, Entropy(3.5)),

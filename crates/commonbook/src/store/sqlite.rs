@@ -10,6 +10,7 @@ mod event;
 mod memory;
 mod open;
 mod row;
+mod token;
 mod workspace;
 mod writer;
 

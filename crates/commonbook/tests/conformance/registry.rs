@@ -3,9 +3,10 @@
 use commonbook::access::Sight;
 use commonbook::caller::{Caller, Door};
 use commonbook::clock::Timestamp;
-use commonbook::id::CountingIds;
+use commonbook::id::{CountingIds, TokenId};
 use commonbook::memory::Memory;
 use commonbook::store::{KeptAnswer, Store};
+use commonbook::token::{KeptToken, Scope, Token};
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 
@@ -119,4 +120,40 @@ pub(crate) fn a_workspace_is_known_from_its_first_event_on(fresh: &dyn Fresh) {
     with_texts(&*store, &["tea"]);
     let known = store.read(|tx| tx.workspaces()).unwrap();
     assert_eq!(known, [caller("ann", "x").workspace]);
+}
+
+pub(crate) fn a_token_is_kept_whole_and_known_by_its_id(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let token = |bound: Option<&str>| KeptToken {
+        token: Token {
+            id: TokenId::new(&ids, now()),
+            agent: caller("ann/tester", "x").agent,
+            scopes: vec![Scope::Read, Scope::Hook],
+            workspace: bound.map(|name| name.parse().unwrap()),
+            created_at: now(),
+            expires_at: bound.map(|_| later(9)),
+            last_used: None,
+            revoked_at: None,
+        },
+        secret_sha256: "s".repeat(64),
+    };
+    let (first, second) = (token(None), token(Some("y")));
+    assert!(!store.read(|tx| tx.has_tokens()).unwrap());
+    for kept in [first.clone(), second.clone()] {
+        store.write(move |tx| tx.put_token(&kept)).unwrap();
+    }
+    let (one, other) = (first.token.id, second.token.id);
+    let of = |id| store.read(|tx| tx.token(id)).unwrap();
+    assert_eq!((of(one), of(other)), (Some(first.clone()), Some(second.clone())));
+    assert_eq!(of(TokenId::new(&ids, now())), None);
+    store.write(move |tx| tx.use_token(one, later(3))).unwrap();
+    let listed = store.read(|tx| tx.tokens()).unwrap();
+    let used = Token { last_used: Some(later(3)), ..first.token.clone() };
+    assert_eq!(listed, [second.token.clone(), used.clone()]);
+    for (mut kept, left) in [(first, true), (second, false)] {
+        kept.token.revoked_at = Some(later(5));
+        store.write(move |tx| tx.put_token(&kept)).unwrap();
+        assert_eq!(store.read(|tx| tx.has_tokens()).unwrap(), left);
+    }
 }

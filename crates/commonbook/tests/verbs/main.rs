@@ -11,6 +11,7 @@ mod journal;
 mod once;
 mod purge;
 mod save;
+mod tokens;
 mod update;
 
 use std::path::Path;

@@ -85,7 +85,11 @@ pub(in crate::index) struct Look<'l> {
 
 /// Compares the question with every admitted memory that has vectors; keeps the `keep` nearest.
 pub(in crate::index) fn scan(look: &Look<'_>, keep: usize) -> Scan {
-    let mut scan = if look.vectors.len() <= EXACT { look.compare(keep, look.admits) } else { look.by_signs(keep) };
+    let mut scan = if look.vectors.len() <= EXACT {
+        look.compare(keep, look.admits)
+    } else {
+        look.by_signs(keep)
+    };
     scan.cut(keep);
     scan
 }
