@@ -40,11 +40,13 @@ struct Verb {
     positional: &'static [&'static str],
     /// How its answer is shown to people.
     show: fn(&Value),
+    /// The verb that the command calls instead where this field of it is given.
+    or: Option<(&'static str, &'static str)>,
 }
 
 /// Every verb, in the order of the help.
 fn verbs() -> Vec<Verb> {
-    let verb = |name, call, positional, show| Verb { name, call, positional, show };
+    let verb = |name, call, positional, show| Verb { name, call, positional, show, or: None };
     vec![
         verb("save", Call::of(Commonbook::save_memory), &["text"], show::saved),
         verb("search", Call::of(Commonbook::search_memory), &["query"], show::hits),
@@ -53,7 +55,12 @@ fn verbs() -> Vec<Verb> {
         verb("update", Call::of(Commonbook::update_memory), &["id"], show::changed),
         verb("delete", Call::of(Commonbook::delete_memory), &["id"], show::deleted),
         verb("restore", Call::of(Commonbook::restore_memory), &["id"], show::changed),
-        verb("purge", Call::of(Commonbook::purge_memory), &["id"], show::purged),
+        verb("purge", Call::of(Commonbook::purge_memory), &["id"], show::purged)
+            .or("since", PURGE_SINCE),
+        verb(PURGE_SINCE, Call::of(Commonbook::purge_since), &[], show::acted),
+        verb("adopt", Call::of(Commonbook::adopt_memories), &["agent_name"], show::acted),
+        verb("undo", Call::of(Commonbook::undo_act), &["act_id"], show::undone),
+        verb("users", Call::of(Commonbook::list_users), &[], show::users),
         verb("history", Call::of(Commonbook::memory_history), &["id"], show::history),
         verb("stats", Call::of(Commonbook::get_memory_stats), &[], show::stats),
         verb("agents", Call::of(Commonbook::list_agents), &[], show::agents),
@@ -66,6 +73,14 @@ fn verbs() -> Vec<Verb> {
         verb("token rotate", Call::of(Commonbook::rotate_token), &["token_id"], tokens::issued),
         verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
     ]
+}
+
+/// What `purge` does when a time is given instead of an id: no command of its own.
+const PURGE_SINCE: &str = "purge-since";
+
+/// The verb of this name.
+fn named(name: &str) -> Option<Verb> {
+    verbs().into_iter().find(|verb| verb.name == name)
 }
 
 /// The flag of a field, where it is not the field's own name.
@@ -93,7 +108,9 @@ pub(crate) fn commands(command: Command) -> Command {
         let group = Command::new(*name).about(*about);
         command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
     });
-    verbs().iter().fold(command, |command, verb| match verb.name.split_once(' ') {
+    let verbs = verbs();
+    let own = verbs.iter().filter(|verb| verb.name != PURGE_SINCE);
+    own.fold(command, |command, verb| match verb.name.split_once(' ') {
         None => command.subcommand(subcommand(verb, verb.name)),
         Some((group, name)) => {
             command.mut_subcommand(group, |group| group.subcommand(subcommand(verb, name)))
@@ -107,7 +124,11 @@ fn subcommand(verb: &Verb, name: &'static str) -> Command {
     let mut command = Command::new(name)
         .about(short.trim_end_matches(['.', ':', ';']).replace('\n', " "))
         .long_about(about.to_owned());
-    for (field, schema) in verb.call.fields() {
+    let other = verb.or.and_then(|(_, name)| named(name));
+    let beside = |field: &str| verb.call.fields().all(|(own, _)| own != field);
+    let others = other.iter().flat_map(|other| other.call.fields());
+    let others = others.filter(|(field, _)| beside(field));
+    for (field, schema) in verb.call.fields().chain(others) {
         // The user is the caller's, which --user tells; --workspace is there for every command.
         if field != "user_id" && field != "workspace" {
             command = command.arg(argument(verb, field, schema));
@@ -135,7 +156,11 @@ fn argument(verb: &Verb, field: &str, schema: &Value) -> Arg {
     let name = field.to_owned();
     let arg = Arg::new(name.clone()).help(help.trim_end_matches('.').to_owned());
     if let Some(place) = verb.positional.iter().position(|positional| *positional == field) {
-        let arg = arg.index(place + 1).required(true).value_name(name.to_uppercase());
+        let arg = arg.index(place + 1).value_name(name.to_uppercase());
+        let arg = match verb.or {
+            None => arg.required(true),
+            Some((other, _)) => arg.required_unless_present(other).conflicts_with(other),
+        };
         return match (verb.name, field) {
             ("save", "text") => {
                 arg.help("What to keep, up to 64 KiB; - reads it from standard input")
@@ -196,8 +221,10 @@ pub(crate) fn run(
         Some((command, own)) => (format!("{name} {command}"), own),
         None => (name.to_owned(), matches),
     };
-    let verb = verbs().into_iter().find(|verb| verb.name == name)?;
-    Some(verb.run(matches, config, open))
+    let verb = named(&name)?;
+    let given = |field: &str| matches.try_contains_id(field).unwrap_or(false);
+    let other = verb.or.filter(|(field, _)| given(field)).and_then(|(_, name)| named(name));
+    Some(other.unwrap_or(verb).run(matches, config, open))
 }
 
 /// Carries out the verbs as commands for other processes.
@@ -210,6 +237,11 @@ pub(crate) fn carry_out(book: Commonbook) -> Arc<CarryOut> {
 }
 
 impl Verb {
+    /// The same verb, or another where this field of that one is given.
+    fn or(self, field: &'static str, verb: &'static str) -> Self {
+        Self { or: Some((field, verb)), ..self }
+    }
+
     fn run(
         &self,
         matches: &ArgMatches,

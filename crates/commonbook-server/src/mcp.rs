@@ -86,6 +86,10 @@ fn offers() -> Vec<Offer> {
         full("purge_memory", Destroys, Call::of(Commonbook::purge_memory)),
         full("list_quarantined", Reads, Call::of(Commonbook::list_quarantined)),
         full("release_memory", Changes, Call::of(Commonbook::release_memory)),
+        full("adopt_memories", Changes, Call::of(Commonbook::adopt_memories)),
+        full("purge_since", Destroys, Call::of(Commonbook::purge_since)),
+        full("undo_act", Changes, Call::of(Commonbook::undo_act)),
+        full("list_users", Reads, Call::of(Commonbook::list_users)),
         full("list_agents", Reads, Call::of(Commonbook::list_agents)),
         full("list_events", Reads, Call::of(Commonbook::list_events)),
     ]

@@ -1,5 +1,6 @@
 //! The verbs: what agents can do. One verb is one transaction.
 
+mod act;
 mod agent;
 mod event;
 mod import;

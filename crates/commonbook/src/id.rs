@@ -50,6 +50,21 @@ impl IdKind for TokenKind {
 /// The id of a token.
 pub type TokenId = Id<TokenKind>;
 
+/// The kind of ids of acts, `act_…`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ActIdKind;
+
+impl StaticType for ActIdKind {
+    const TYPE: &'static str = "act";
+}
+
+impl IdKind for ActIdKind {
+    const NOUN: &'static str = "act";
+}
+
+/// The id of an act on many memories.
+pub type ActId = Id<ActIdKind>;
+
 /// The kind of request ids, `req_…`, by which an answer is found in the log.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RequestKind;

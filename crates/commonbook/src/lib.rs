@@ -13,6 +13,7 @@ pub mod page;
 
 // The nouns.
 pub mod access;
+pub mod act;
 pub mod agent;
 pub mod caller;
 pub mod embedding;

@@ -1,7 +1,7 @@
 //! Searching: the question, the words that carry it, and how much a hit is worth.
 
 mod calendar;
-mod period;
+pub(crate) mod period;
 mod query;
 pub mod rank;
 pub mod update;

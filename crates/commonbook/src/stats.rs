@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,4 +43,29 @@ pub struct Count {
     pub standing: u64,
     /// How many were deleted.
     pub deleted: u64,
+}
+
+/// Lists the users that memories of this workspace are about, of those memories that you may see.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListUsers {}
+
+/// A user that memories are about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserRecord {
+    /// The user's id, exact, case and all.
+    pub user_id: String,
+    /// How many memories about the user the caller may see.
+    pub memory_count: u64,
+    /// When the first of them was kept.
+    pub first_seen: Timestamp,
+    /// When the last of them was kept.
+    pub last_seen: Timestamp,
+}
+
+/// The users that memories are about, by id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Users {
+    /// One record each.
+    pub items: Vec<UserRecord>,
 }

@@ -17,14 +17,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use crate::access::Sight;
+use crate::act::{Act, DoneTo};
 use crate::agent::{Agent, AgentRecord};
 use crate::caller::Caller;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, NewEvent};
-use crate::id::{MemoryId, TokenId};
+use crate::id::{ActId, MemoryId, TokenId};
 use crate::memory::{Memory, Order};
 use crate::search::Filter;
-use crate::stats::Count;
+use crate::stats::{Count, UserRecord};
 use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
@@ -108,12 +109,12 @@ fn unrun() -> Error {
 
 /// One transaction: everything a verb can do to rows. Reading takes it shared, changing exclusive.
 pub trait Transaction:
-    MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows
+    MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows + ActRows
 {
 }
 
-impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows> Transaction
-    for T
+impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows + ActRows>
+    Transaction for T
 {
 }
 
@@ -147,6 +148,9 @@ pub trait MemoryRows {
 
     /// Memories in sight, counted by owner and type.
     fn counts(&self, sight: &Sight) -> Result<Vec<Count>>;
+
+    /// The users that standing memories in sight are about, by id.
+    fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>>;
 
     /// What this memory was before each of its changes, oldest first, of what is in sight.
     fn earlier(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>>;
@@ -237,6 +241,24 @@ pub struct KeptAnswer {
     pub answer: String,
     /// When it was given.
     pub at: Timestamp,
+}
+
+/// The rows of acts on many memories.
+pub trait ActRows {
+    /// The act of this id.
+    fn act(&self, workspace: &Workspace, id: ActId) -> Result<Option<Act>>;
+
+    /// Keeps an act; one that is there already stays.
+    fn put_act(&mut self, act: &Act) -> Result<()>;
+
+    /// Notes that an act was done to one more memory.
+    fn add_to_act(&mut self, act: &Act, done: &DoneTo) -> Result<()>;
+
+    /// Takes at most `limit` memories out of an act, to take back what it did to them.
+    fn take_from_act(&mut self, act: &Act, limit: u32) -> Result<Vec<DoneTo>>;
+
+    /// Drops the acts of before this time, which then cannot be taken back.
+    fn drop_acts(&mut self, before: Timestamp) -> Result<()>;
 }
 
 /// The rows of tokens, which are the home's: who calls is known before the workspace is.

@@ -1,12 +1,13 @@
 //! Answers as people read them: tables that fit the terminal, and a memory whole.
 
 use comfy_table::{ContentArrangement, Table, presets};
+use commonbook::act::Acted;
 use commonbook::agent::Agents;
 use commonbook::event::Events;
 use commonbook::memory::{History, Memory, Purged, Saved};
 use commonbook::page::Page;
 use commonbook::search::SearchAnswer;
-use commonbook::stats::Stats;
+use commonbook::stats::{Stats, Users};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -264,5 +265,44 @@ pub(super) fn events(answer: &Value) {
         if let Some(next) = events.next {
             note(&format!("more: --after {next}"));
         }
+    });
+}
+
+pub(super) fn acted(answer: &Value) {
+    show(answer, |acted: &Acted| {
+        for memory in &acted.items {
+            line(&format!("{}  {}  {}", memory.id, memory.owner, glance(memory)));
+        }
+        let left = acted.memories - acted.items.len() as u64;
+        if left > 0 {
+            line(&format!("… and {left} more"));
+        }
+        match &acted.act {
+            Some(act) => {
+                note(&format!("{} done; commonbook undo {act} takes it back", acted.memories))
+            }
+            None if acted.memories > 0 => {
+                note(&format!("{} would be; nothing was done", acted.memories))
+            }
+            None => note("Nothing to do"),
+        }
+    });
+}
+
+pub(super) fn undone(answer: &Value) {
+    show(answer, |acted: &Acted| line(&format!("Took {} back", acted.memories)));
+}
+
+pub(super) fn users(answer: &Value) {
+    show(answer, |users: &Users| {
+        let rows = users.items.iter().map(|record| {
+            vec![
+                record.user_id.clone(),
+                record.memory_count.to_string(),
+                record.first_seen.strftime("%F %H:%M").to_string(),
+                record.last_seen.strftime("%F %H:%M").to_string(),
+            ]
+        });
+        line(&table(&["user", "memories", "first seen", "last seen"], rows));
     });
 }

@@ -6,7 +6,7 @@ use super::Commonbook;
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::stats::{GetStats, Stats};
+use crate::stats::{GetStats, ListUsers, Stats, Users};
 
 impl Commonbook {
     /// Counts what of the caller's workspace the caller sees.
@@ -32,5 +32,14 @@ impl Commonbook {
             by_type,
             disk_bytes,
         })
+    }
+
+    /// The users that memories of the caller's workspace are about, as far as the caller sees.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn list_users(&self, caller: &Caller, _request: &ListUsers) -> Result<Users> {
+        let sight = Sight::reading_at_home(caller)?;
+        Ok(Users { items: self.store.read(|tx| tx.users(&sight))? })
     }
 }

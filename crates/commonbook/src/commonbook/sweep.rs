@@ -33,6 +33,7 @@ impl Commonbook {
                 for memory in &old {
                     purge(tx, memory, &Agent::system(), now)?;
                 }
+                tx.drop_acts(end_of_recovery(now))?;
                 let hours = SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS);
                 tx.drop_answers(now.checked_sub(hours).unwrap_or(now))?;
                 Ok(old.len())

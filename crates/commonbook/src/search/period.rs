@@ -13,7 +13,7 @@ pub(super) const ACCEPTED: &str = "a time such as 2026-11-01T09:30:00Z, a date, 
 
 /// Which end of a day, a month or a year is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Edge {
+pub(crate) enum Edge {
     /// Its first moment.
     First,
     /// Its last nanosecond.
@@ -24,7 +24,7 @@ pub(super) enum Edge {
 ///
 /// # Errors
 /// `invalid` on the field when it tells none.
-pub(super) fn read(field: &str, text: &str, edge: Edge, now: Timestamp) -> Result<Timestamp> {
+pub(crate) fn read(field: &str, text: &str, edge: Edge, now: Timestamp) -> Result<Timestamp> {
     moment(text, edge, now)
         .ok_or_else(|| Error::invalid(field, format!("this is no time; it takes {ACCEPTED}")))
 }

@@ -4,6 +4,7 @@
 //! a transaction of its own, so that a read is a snapshot.
 
 mod access;
+mod act;
 mod agent;
 mod answer;
 mod event;

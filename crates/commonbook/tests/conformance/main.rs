@@ -83,6 +83,7 @@ laws! {
     registry::what_was_deleted_before_a_time_is_told_of_every_workspace,
     registry::a_workspace_is_known_from_its_first_event_on,
     registry::a_token_is_kept_whole_and_known_by_its_id,
+    registry::an_act_gives_what_it_did_to_each_memory_once,
     sight::a_store_sees_exactly_what_the_rule_sees,
     search::a_search_finds_what_was_kept_one_call_earlier_in_any_process,
     search::a_search_finds_new_words_and_forgets_old_ones,

@@ -1,9 +1,10 @@
 //! What is kept beside memories: agents that were seen, answers under keys, workspaces.
 
 use commonbook::access::Sight;
+use commonbook::act::{Act, ActKind, DoneTo};
 use commonbook::caller::{Caller, Door};
 use commonbook::clock::Timestamp;
-use commonbook::id::{CountingIds, TokenId};
+use commonbook::id::{ActId, CountingIds, TokenId};
 use commonbook::memory::Memory;
 use commonbook::store::{KeptAnswer, Store};
 use commonbook::token::{KeptToken, Scope, Token};
@@ -156,4 +157,48 @@ pub(crate) fn a_token_is_kept_whole_and_known_by_its_id(fresh: &dyn Fresh) {
         store.write(move |tx| tx.put_token(&kept)).unwrap();
         assert_eq!(store.read(|tx| tx.has_tokens()).unwrap(), left);
     }
+}
+
+pub(crate) fn an_act_gives_what_it_did_to_each_memory_once(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let (ids, who) = (CountingIds::default(), caller("ann", "x"));
+    let act_at = |at: Timestamp| Act {
+        id: ActId::new(&ids, at),
+        workspace: who.workspace.clone(),
+        kind: ActKind::Purged,
+        agent: who.agent.clone(),
+        at,
+    };
+    let (act, later_one) = (act_at(now()), act_at(later(9)));
+    let done: Vec<DoneTo> = (1..=5)
+        .map(|n| DoneTo {
+            memory: memory(&ids, "ann", "x", "one").id,
+            owner: who.agent.clone(),
+            revision: n,
+        })
+        .collect();
+    for act in [act.clone(), later_one.clone()] {
+        let done = done.clone();
+        store
+            .write(move |tx| {
+                tx.put_act(&act)?;
+                tx.put_act(&act)?;
+                done.iter().try_for_each(|done| tx.add_to_act(&act, done))
+            })
+            .unwrap();
+    }
+    let of = |act: &Act| store.read(|tx| tx.act(&act.workspace, act.id)).unwrap();
+    assert_eq!((of(&act), of(&later_one)), (Some(act.clone()), Some(later_one.clone())));
+    let elsewhere = caller("ann", "y").workspace;
+    assert_eq!(store.read(|tx| tx.act(&elsewhere, act.id)).unwrap(), None);
+    let take = |act: &Act, limit: u32| {
+        let act = act.clone();
+        store.write(move |tx| tx.take_from_act(&act, limit)).unwrap()
+    };
+    assert_eq!(take(&act, 3), done[..3]);
+    assert_eq!(take(&act, 3), done[3..]);
+    assert_eq!(take(&act, 3), []);
+    store.write(move |tx| tx.drop_acts(later(5))).unwrap();
+    assert_eq!((of(&act), of(&later_one)), (None, Some(later_one.clone())));
+    assert_eq!(take(&later_one, 9), done, "what is another act's stays");
 }

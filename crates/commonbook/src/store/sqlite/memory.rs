@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::id::MemoryId;
 use crate::memory::{Memory, Order, Trust};
 use crate::search::Filter;
-use crate::stats::Count;
+use crate::stats::{Count, UserRecord};
 use crate::store::{Change, MemoryRows};
 use crate::workspace::Workspace;
 
@@ -131,6 +131,23 @@ impl MemoryRows for SqliteTransaction<'_> {
                 memory_type: row.get(1)?,
                 standing: row.get(2)?,
                 deleted: row.get(3)?,
+            })
+        })
+    }
+
+    fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>> {
+        let sql = format!(
+            "SELECT m.user_id, count(*), min(m.recorded_at), max(m.recorded_at) FROM memory m \
+             WHERE {SEEN} AND m.user_id IS NOT NULL AND m.deleted_at IS NULL \
+             GROUP BY 1 ORDER BY 1"
+        );
+        self.all(&sql, &*SightParams::of(sight).with(&[]), |row| {
+            let (first_seen, last_seen) = (time(row.get(2)?), time(row.get(3)?));
+            Ok(UserRecord {
+                user_id: row.get(0)?,
+                memory_count: row.get(1)?,
+                first_seen,
+                last_seen,
             })
         })
     }

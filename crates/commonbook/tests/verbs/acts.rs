@@ -1,0 +1,192 @@
+//! Acts on many memories at once: what they reach, what they tell before, and taking them back.
+
+use commonbook::act::{Acted, AdoptMemories, PurgeSince, UndoAct};
+use commonbook::agent::Agent;
+use commonbook::caller::{Caller, Door};
+use commonbook::error::ErrorKind;
+use commonbook::event::EventKind;
+use commonbook::id::MemoryId;
+use commonbook::memory::{DeleteMemory, GetMemory, ListMemories, Memory, UpdateMemory};
+use serde_json::{Value, json};
+
+use crate::{World, at, caller, elsewhere, request};
+
+fn adopt(world: &World, fields: Value) -> commonbook::error::Result<Acted> {
+    world.book.adopt_memories(&caller("ann"), &request::<AdoptMemories>(fields))
+}
+
+fn purge(world: &World, agent: &str, fields: Value) -> Acted {
+    world.book.purge_since(&caller(agent), &request::<PurgeSince>(fields)).unwrap()
+}
+
+fn undo(world: &World, agent: &str, acted: &Acted) -> Result<u64, ErrorKind> {
+    let undo = UndoAct { act_id: acted.act.unwrap() };
+    let undone = world.book.undo_act(&caller(agent), &undo);
+    undone.map(|undone| undone.memories).map_err(|error| error.kind)
+}
+
+fn get(world: &World, id: MemoryId) -> Option<Memory> {
+    world.book.get_memory(&caller("ann"), &GetMemory { id, at: None }).ok()
+}
+
+/// A memory of nobody in particular, as an export from before there were owners has it.
+fn legacy(world: &World, text: &str) -> MemoryId {
+    let memory = elsewhere_saved(world, text);
+    let line = json!(Memory { owner: Agent::legacy(), ..memory.clone() }).to_string();
+    let line = commonbook::import::parse(line.as_bytes()).unwrap();
+    let into = "x".parse().unwrap();
+    let kept = world.book.import_lines(&caller("ann"), Some(&into), vec![line]).unwrap();
+    assert!(kept[0].is_ok());
+    memory.id
+}
+
+fn elsewhere_saved(world: &World, text: &str) -> Memory {
+    let save = request(json!({"text": text}));
+    world.book.save_memory(&elsewhere("ann", "y"), &save).unwrap().memory
+}
+
+#[test]
+fn legacy_memories_are_adopted_and_given_back() {
+    let world = World::new();
+    let (one, other) = (legacy(&world, "Herons nest in March"), legacy(&world, "Crows do not"));
+    let bobs = world.save("bob", "Bob's own");
+    let preview = adopt(&world, json!({"agent_name": "rook", "dry_run": true})).unwrap();
+    assert_eq!((preview.act, preview.memories, preview.items.len()), (None, 2, 2));
+    assert_eq!(get(&world, one).unwrap().owner.as_str(), "legacy");
+
+    let acted = adopt(&world, json!({"agent_name": "rook"})).unwrap();
+    assert_eq!((acted.memories, acted.act.is_some()), (2, true));
+    let adopted = get(&world, one).unwrap();
+    assert_eq!((adopted.owner.as_str(), adopted.revised_by.as_str()), ("rook", "ann"));
+    assert_eq!(get(&world, bobs.id).unwrap().owner.as_str(), "bob");
+    assert_eq!(world.events("ann").last().unwrap().1, EventKind::MemoryUpdated);
+    let again = adopt(&world, json!({"agent_name": "rook"})).unwrap();
+    assert_eq!((again.act, again.memories), (None, 0), "nothing is left to do");
+
+    // What was changed since is its new owner's to keep.
+    let change: UpdateMemory = request(json!({"id": other, "text": "Crows do so in April"}));
+    world.book.update_memory(&caller("rook"), &change).unwrap();
+    assert_eq!(undo(&world, "bob", &acted), Err(ErrorKind::NotFound), "who did it undoes it");
+    assert_eq!(undo(&world, "ann", &acted), Ok(1));
+    assert_eq!(get(&world, one).unwrap().owner.as_str(), "legacy");
+    assert_eq!(get(&world, other).unwrap().owner.as_str(), "rook");
+    assert_eq!(undo(&world, "ann", &acted), Err(ErrorKind::Conflict));
+}
+
+#[test]
+fn owners_are_meant_by_name_or_by_the_beginning_of_one() {
+    let world = World::new();
+    for agent in ["import/bob", "import/ann", "importer", "bob"] {
+        world.save(agent, &format!("{agent} was here"));
+    }
+    let count = |fields: Value| {
+        let mut all = json!({"agent_name": "rook", "dry_run": true});
+        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        adopt(&world, all).map(|acted| acted.memories).map_err(|error| error.field.unwrap())
+    };
+    assert_eq!(count(json!({})), Ok(0));
+    assert_eq!(count(json!({"owner": "import/*"})), Ok(2));
+    assert_eq!(count(json!({"owner": "Import/Bob"})), Ok(1));
+    assert_eq!(count(json!({"owner": "bob", "memory_type": "decision"})), Ok(0));
+    assert_eq!(count(json!({"owner": "bob", "since": "2026-11-22"})), Ok(0));
+    assert_eq!(count(json!({"owner": "bob", "until": "2026-11-21"})), Ok(1));
+    for (field, value) in [("owner", "*"), ("owner", "a//b"), ("since", "soon"), ("until", "2020")]
+    {
+        let mut fields = json!({"owner": "bob", "since": "2026-11-21"});
+        fields[field] = json!(value);
+        assert_eq!(count(fields), Err(field.to_owned()), "{field} {value}");
+    }
+    let nobody = adopt(&world, json!({"agent_name": "human"})).unwrap_err();
+    assert_eq!(nobody.field.as_deref(), Some("agent_name"));
+    // A person adopts, or who shows an administrator's token; no agent by its word alone.
+    let agent = Caller { door: Door::Mcp, ..caller("rook") };
+    let refused = world.book.adopt_memories(&agent, &request(json!({"agent_name": "rook"})));
+    assert_eq!(refused.unwrap_err().kind, ErrorKind::Forbidden);
+}
+
+#[test]
+fn all_that_an_agent_kept_since_a_time_is_purged_and_brought_back() {
+    let world = World::new();
+    let early = world.save("rook", "Before it went wrong");
+    world.clock.set(at(5));
+    let late = world.save("rook", "After it went wrong");
+    let own = world.save_private("rook", "Its own, after");
+    let child = world.save("rook/tester", "Its child's, after");
+    let hidden = world.save_private("rook/tester", "Its child's own, after");
+    let other = world.save("crow", "Another's, after");
+    world.clock.set(at(6));
+    let since = json!({"since": "2026-11-21T12:00:00Z"});
+    let mut dry = since.clone();
+    dry["dry_run"] = json!(true);
+    let preview = purge(&world, "rook", dry);
+    assert_eq!((preview.act, preview.memories), (None, 3));
+    assert!(get(&world, late.id).is_some());
+
+    let acted = purge(&world, "rook", since.clone());
+    assert_eq!(acted.memories, 3);
+    let rook = |id| world.book.get_memory(&caller("rook"), &GetMemory { id, at: None }).is_ok();
+    assert_eq!(
+        [early.id, late.id, own.id, child.id, other.id].map(rook),
+        [true, false, false, false, true]
+    );
+    let tester =
+        world.book.get_memory(&caller("rook/tester"), &GetMemory { id: hidden.id, at: None });
+    assert!(tester.is_ok(), "a parent does not see what its child keeps to itself");
+    assert_eq!(purge(&world, "rook", since).memories, 0);
+    assert_eq!(undo(&world, "crow", &acted), Err(ErrorKind::NotFound));
+    assert_eq!(undo(&world, "rook", &acted), Ok(3));
+    assert_eq!([late.id, own.id, child.id].map(rook), [true; 3]);
+    let kinds: Vec<EventKind> = world.events("rook").iter().map(|event| event.1).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == EventKind::MemoryDeleted).count(), 3);
+    assert_eq!(kinds.iter().filter(|kind| **kind == EventKind::MemoryRestored).count(), 3);
+}
+
+#[test]
+fn an_act_reaches_further_than_one_transaction_and_one_preview() {
+    let world = World::new();
+    for n in 0..450 {
+        world.save("rook", &format!("Memory {n}"));
+    }
+    let acted = purge(&world, "rook", json!({"since": "2020"}));
+    assert_eq!((acted.memories, acted.items.len()), (450, 20));
+    assert_eq!(world.texts("rook", &ListMemories::default()).len(), 0);
+    assert_eq!(undo(&world, "rook", &acted), Ok(450));
+}
+
+#[test]
+fn what_was_purged_is_gone_for_good_after_thirty_days() {
+    let world = World::new();
+    let memory = world.save("rook", "Gone soon");
+    let acted = purge(&world, "rook", json!({"since": "2026-11-20"}));
+    world.clock.set(at(24 * 30 + 1));
+    assert_eq!(world.book.sweep().unwrap().purged, 1);
+    assert_eq!(undo(&world, "rook", &acted), Err(ErrorKind::NotFound));
+    let delete: DeleteMemory = request(json!({"id": memory.id}));
+    assert!(world.book.delete_memory(&caller("rook"), &delete).is_err());
+}
+
+#[test]
+fn the_users_that_memories_are_about_are_told_to_who_may_see_them() {
+    let world = World::new();
+    let about = |agent: &str, user: &str| {
+        let save = request(json!({"text": format!("{user} likes herons"), "user_id": user}));
+        world.book.save_memory(&caller(agent), &save).unwrap();
+    };
+    about("rook", "Ada");
+    about("rook", "Bo");
+    about("crow", "Bo");
+    let users = |caller: &Caller| {
+        let users = world.book.list_users(caller, &request(json!({}))).unwrap();
+        users.items.into_iter().map(|user| (user.user_id, user.memory_count)).collect::<Vec<_>>()
+    };
+    let of =
+        |list: &[(&str, u64)]| list.iter().map(|(u, n)| ((*u).to_owned(), *n)).collect::<Vec<_>>();
+    assert_eq!(users(&caller("rook")), of(&[("Ada", 1), ("Bo", 1)]));
+    assert_eq!(users(&caller("crow").for_user(Some("Bo")).unwrap()), of(&[("Bo", 2)]));
+    assert_eq!(
+        users(&caller("crow").for_user(Some("bo")).unwrap()),
+        of(&[]),
+        "exact, case and all"
+    );
+    assert_eq!(users(&elsewhere("rook", "y")), of(&[]));
+}
