@@ -10,5 +10,6 @@ mod cli;
 mod hygiene;
 mod mcp;
 mod rest;
+mod stranger;
 mod surface;
 mod tokens;
