@@ -8,7 +8,7 @@
 //!   reach the server, nobody calls over HTTP without one.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
-//! proves its query equal to [`Sight::sees`].
+//! proves its queries equal to [`Sight::sees`], and to [`Sight::is_told`] for events.
 
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +106,16 @@ impl Sight {
             && (own || reach.sharing == Sharing::Shared)
             && let_out
     }
+
+    /// Whether the caller is told of an event: who sees the memory it is about, and saw it then;
+    /// when that is gone, its owner.
+    #[must_use]
+    pub fn is_told(&self, reach: &EventReach) -> bool {
+        let own = reach.owner == self.agent;
+        self.workspaces.contains(&reach.workspace)
+            && (own || reach.sharing == Sharing::Shared)
+            && reach.now.as_ref().map_or(own, |now| self.reaches(now))
+    }
 }
 
 /// What decides who sees a memory: all that the rule asks of it.
@@ -135,6 +145,19 @@ impl Reach {
             trust: memory.trust,
         }
     }
+}
+
+/// What decides who is told of an event: all that the rule asks of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventReach {
+    /// The workspace whose journal it is in.
+    pub workspace: Workspace,
+    /// The owner of what it is about, then.
+    pub owner: Agent,
+    /// Who else could read what it is about, then.
+    pub sharing: Sharing,
+    /// What the memory it is about lets see now; nothing when it is gone for good.
+    pub now: Option<Reach>,
 }
 
 /// What the layer decides for everybody, beyond what each memory says.

@@ -1,9 +1,14 @@
 //! Events: facts about the layer, in one journal a workspace. The journal is the audit.
 
+mod follow;
+
+pub use follow::{EventFilter, Events, FollowEvents, Followed, ListEvents, Stretch};
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::EventReach;
 use crate::agent::Agent;
 use crate::memory::{Importance, Memory, Sharing};
 use crate::workspace::Workspace;
@@ -142,24 +147,11 @@ impl NewEvent {
     }
 }
 
-/// Reads the journal of the workspace, oldest first: what happened, to what, by whom. Only what
-/// is about memories that you may see.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListEvents {
-    /// Only what came after this sequence; 0, the beginning, by default.
-    #[serde(default)]
-    pub after: u64,
-    /// How many at once, 1 to 100; 20 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u32>,
-}
-
-/// A stretch of the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Events {
-    /// The events, oldest first.
-    pub items: Vec<Event>,
-    /// What to give as `after` for the next stretch; `null` when there is nothing more yet.
-    pub next: Option<u64>,
+/// An event of a journal, with what decides who is told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The event.
+    pub event: Event,
+    /// What decides who is told of it.
+    pub reach: EventReach,
 }

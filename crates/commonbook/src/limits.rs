@@ -32,6 +32,17 @@ pub const IDEMPOTENCY_HOURS: i64 = 24;
 pub const PAGE_DEFAULT: u32 = 20;
 /// Things on one page at the most.
 pub const PAGE_MAX: u32 = 100;
+/// Places of a journal that one stretch of it looks at, however little matches.
+pub const EVENTS_LOOKED_AT: u64 = 10_000;
+/// Streams of events that a server keeps open at the most, unless it was told another number.
+pub const STREAMS: usize = 2_000;
+/// Events that are taken for one stream at once, and wait until its reader can take them.
+pub const STREAM_BUFFER: usize = 64;
+/// The newest events of a workspace that are kept in memory while somebody follows them; who falls
+/// further behind catches up from the journal.
+pub const STREAM_RECENT: usize = 1_024;
+/// Seconds after which a silent stream says that it is still there.
+pub const KEEP_ALIVE_SECONDS: u64 = 15;
 /// Hits of a search when none is asked for.
 pub const SEARCH_DEFAULT: u32 = 10;
 /// Hits of a search at the most.

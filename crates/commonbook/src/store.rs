@@ -22,7 +22,7 @@ use crate::act::{Act, DoneTo};
 use crate::agent::{Agent, AgentRecord};
 use crate::caller::Caller;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, NewEvent};
+use crate::event::{Event, NewEvent, Recorded, Stretch};
 use crate::id::{ActId, MemoryId, TokenId};
 use crate::memory::{Memory, Order};
 use crate::search::Filter;
@@ -196,11 +196,16 @@ pub trait EventRows {
     /// Appends an event at the end of its workspace's journal, and answers its place there.
     fn append_event(&mut self, event: &NewEvent) -> Result<u64>;
 
-    /// At most `limit` events in sight after this place, oldest first.
-    fn events(&self, sight: &Sight, after: u64, limit: u32) -> Result<Vec<Event>>;
+    /// At most `limit` events of this stretch that are wanted and in sight, oldest first.
+    fn events(&self, sight: &Sight, stretch: &Stretch, limit: u32) -> Result<Vec<Event>>;
 
-    /// How many events are in sight.
-    fn event_count(&self, sight: &Sight) -> Result<u64>;
+    /// How many events of this stretch are wanted and in sight.
+    fn event_count(&self, sight: &Sight, stretch: &Stretch) -> Result<u64>;
+
+    /// The next `limit` events of a journal after this place, in order, each with what decides now
+    /// who is told of it: for what reads each event once for many, and gives it to nobody but by
+    /// [`Sight::is_told`].
+    fn recorded(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Recorded>>;
 }
 
 /// The rows of the agent registry.

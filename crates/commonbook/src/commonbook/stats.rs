@@ -6,6 +6,7 @@ use super::Commonbook;
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::error::Result;
+use crate::event::Stretch;
 use crate::stats::{GetStats, ListUsers, Stats, Users};
 
 impl Commonbook {
@@ -16,8 +17,9 @@ impl Commonbook {
     pub fn get_memory_stats(&self, caller: &Caller, _request: &GetStats) -> Result<Stats> {
         let sight = Sight::reading_at_home(caller)?;
         let disk_bytes = self.store.disk_bytes()?;
+        let journal = Stretch::whole(caller.workspace.clone());
         let (counts, events) =
-            self.store.read(|tx| Ok((tx.counts(&sight)?, tx.event_count(&sight)?)))?;
+            self.store.read(|tx| Ok((tx.counts(&sight)?, tx.event_count(&sight, &journal)?)))?;
         let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
         for count in counts.iter().filter(|count| count.standing > 0) {
             *by_agent.entry(count.owner.clone()).or_default() += count.standing;

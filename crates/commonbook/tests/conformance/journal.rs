@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use commonbook::access::Sight;
-use commonbook::event::EventKind;
-use commonbook::id::RandomIds;
+use commonbook::event::{EventFilter, EventKind, NewEvent, Stretch};
+use commonbook::id::{CountingIds, RandomIds};
+use commonbook::memory::{Importance, Memory, Sharing};
 
-use crate::{Fresh, caller, keep, memory, with_texts};
+use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 
 pub(crate) fn sequences_are_gapless_under_many_writers_in_two_processes(fresh: &dyn Fresh) {
     let stores = [fresh.open(), fresh.open()];
@@ -23,7 +24,7 @@ pub(crate) fn sequences_are_gapless_under_many_writers_in_two_processes(fresh: &
         }
     });
     let sight = Sight::of(&caller("ann", "x"));
-    let events = stores[0].read(|tx| tx.events(&sight, 0, 1_000)).unwrap();
+    let events = stores[0].read(|tx| tx.events(&sight, &journal("x"), 1_000)).unwrap();
     let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
     assert_eq!(sequences, (1..=400).collect::<Vec<_>>());
 }
@@ -37,10 +38,10 @@ pub(crate) fn each_workspace_has_a_journal_of_its_own(fresh: &dyn Fresh) {
     }
     for (workspace, count) in [("x", 2), ("y", 1), ("z", 0)] {
         let sight = Sight::at_home(&caller("ann", workspace));
-        let events = store.read(|tx| tx.events(&sight, 0, 10)).unwrap();
+        let events = store.read(|tx| tx.events(&sight, &journal(workspace), 10)).unwrap();
         let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
         assert_eq!(sequences, (1..=count).collect::<Vec<_>>());
-        assert_eq!(store.read(|tx| tx.event_count(&sight)).unwrap(), count);
+        assert_eq!(store.read(|tx| tx.event_count(&sight, &journal(workspace))).unwrap(), count);
         let end = store.read(|tx| tx.journal_end(&workspace.parse()?)).unwrap();
         assert_eq!(end, count);
     }
@@ -55,9 +56,92 @@ pub(crate) fn the_journal_tells_events_in_order_after_a_place(fresh: &dyn Fresh)
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two", "three"]);
     let sight = Sight::of(&caller("bob", "x"));
-    let told = store.read(|tx| tx.events(&sight, 1, 1)).unwrap();
+    let told = store.read(|tx| tx.events(&sight, &journal("x").after(1), 1)).unwrap();
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].sequence, told[0].kind), (2, EventKind::MemorySaved));
     assert_eq!(told[0].subject, kept[1].id.to_string());
-    assert!(store.read(|tx| tx.events(&sight, 3, 10)).unwrap().is_empty());
+    assert!(store.read(|tx| tx.events(&sight, &journal("x").after(3), 10)).unwrap().is_empty());
+}
+
+/// A memory by this agent, about this, that matters so much.
+fn about(ids: &CountingIds, agent: &str, topics: &[&str], importance: Importance) -> Memory {
+    let topics = topics.iter().map(|topic| (*topic).to_owned()).collect();
+    Memory { topics, importance, ..memory(ids, agent, "x", "tea") }
+}
+
+pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let kept = [
+        about(&ids, "ann", &["Herbs"], Importance::Low),
+        about(&ids, "bob", &["herbs", "Übung"], Importance::High),
+        about(&ids, "ann", &[], Importance::Critical),
+    ];
+    store
+        .write(move |tx| {
+            kept.iter().try_for_each(|memory| keep(tx, memory))?;
+            let last = &kept[2];
+            let changed = NewEvent::of(EventKind::MemoryUpdated, last, &kept[1].owner, now());
+            tx.append_event(&changed).map(drop)
+        })
+        .unwrap();
+    let of = EventFilter::default;
+    let kinds = |kinds: &[EventKind]| EventFilter { kinds: kinds.to_vec(), ..of() };
+    let topics = |topics: &[&str]| {
+        let topics = topics.iter().map(|topic| (*topic).to_owned()).collect();
+        EventFilter { topics, ..of() }
+    };
+    let but = |agent: &str| EventFilter { except: Some(caller(agent, "x").agent), ..of() };
+    let table: Vec<(EventFilter, &[u64])> = vec![
+        (of(), &[1, 2, 3, 4]),
+        (kinds(&[EventKind::MemoryUpdated]), &[4]),
+        (kinds(&[EventKind::MemoryUpdated, EventKind::MemorySaved]), &[1, 2, 3, 4]),
+        (kinds(&[EventKind::MemoryPurged]), &[]),
+        (topics(&["herbs"]), &[1, 2]),
+        (topics(&["übung", "none"]), &[2]),
+        (EventFilter { importance: Some(Importance::High), ..of() }, &[2, 3, 4]),
+        (but("ann"), &[2, 4]),
+        (EventFilter { importance: Some(Importance::Critical), ..but("ann") }, &[4]),
+    ];
+    let sight = Sight::at_home(&caller("eve", "x"));
+    for (filter, expected) in table {
+        let wanted = Stretch { filter, ..journal("x") };
+        let found = store.read(|tx| tx.events(&sight, &wanted, 10)).unwrap();
+        let places: Vec<u64> = found.iter().map(|event| event.sequence).collect();
+        assert_eq!(places, expected, "{:?}", wanted.filter);
+        let first = store.read(|tx| tx.events(&sight, &wanted, 1)).unwrap();
+        assert_eq!(first, found[..expected.len().min(1)], "no limit before a filter");
+        let count = store.read(|tx| tx.event_count(&sight, &wanted)).unwrap();
+        assert_eq!(count, expected.len() as u64);
+        let between = Stretch { after: 1, until: 3, ..wanted };
+        let found = store.read(|tx| tx.event_count(&sight, &between)).unwrap();
+        assert_eq!(found, expected.iter().filter(|place| (2..=3).contains(*place)).count() as u64);
+    }
+}
+
+pub(crate) fn a_journal_is_read_with_what_decides_who_is_told(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let kept = with_texts(&*store, &["one", "two"]);
+    let (first, second) = (kept[0].clone(), kept[1].clone());
+    let hidden = Memory { sharing: Sharing::Private, revision: 2, ..second.clone() };
+    store
+        .write(move |tx| {
+            tx.replace_memory(&second, &hidden)?;
+            tx.append_event(&NewEvent::of(
+                EventKind::MemoryUpdated,
+                &hidden,
+                &hidden.owner,
+                now(),
+            ))?;
+            tx.purge_memory(&first)
+        })
+        .unwrap();
+    let x = caller("ann", "x").workspace;
+    let recorded = store.read(|tx| tx.recorded(&x, 0, 10)).unwrap();
+    let told: Vec<_> = (recorded.iter())
+        .map(|it| (it.event.sequence, it.reach.sharing, it.reach.now.as_ref().map(|r| r.sharing)))
+        .collect();
+    let (private, shared) = (Sharing::Private, Sharing::Shared);
+    assert_eq!(told, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);
+    assert_eq!(store.read(|tx| tx.recorded(&x, 1, 1)).unwrap()[..], recorded[1..2]);
 }

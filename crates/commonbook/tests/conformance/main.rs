@@ -18,7 +18,7 @@ use std::sync::Arc;
 use commonbook::agent::{Agent, AgentName};
 use commonbook::caller::{Caller, Door};
 use commonbook::clock::Timestamp;
-use commonbook::event::{EventKind, NewEvent};
+use commonbook::event::{EventKind, NewEvent, Stretch};
 use commonbook::id::{CountingIds, IdSource, MemoryId};
 use commonbook::memory::{Memory, SaveMemory};
 use commonbook::store::sqlite::SqliteStore;
@@ -70,6 +70,8 @@ laws! {
     journal::sequences_are_gapless_under_many_writers_in_two_processes,
     journal::each_workspace_has_a_journal_of_its_own,
     journal::the_journal_tells_events_in_order_after_a_place,
+    journal::the_journal_is_filtered_before_it_is_limited,
+    journal::a_journal_is_read_with_what_decides_who_is_told,
     memories::what_is_inserted_comes_back_as_it_was,
     memories::what_is_replaced_is_kept_as_an_earlier_revision,
     memories::lists_page_in_both_orders_without_repeating_or_skipping,
@@ -99,6 +101,11 @@ laws! {
     vectors::a_flipped_bit_in_the_vectors_is_found_by_a_check,
     vectors::the_vectors_of_what_was_purged_leave_the_files,
     vectors::what_says_the_same_shares_a_vector_and_a_long_text_has_several,
+}
+
+/// The whole journal of this workspace.
+pub(crate) fn journal(workspace: &str) -> Stretch {
+    Stretch::whole(workspace.parse().unwrap())
 }
 
 pub(crate) fn now() -> Timestamp {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use commonbook::access::Sight;
 use commonbook::agent::Agent;
 use commonbook::error::Result;
-use commonbook::event::{EventKind, NewEvent};
+use commonbook::event::{EventFilter, EventKind, NewEvent, Recorded, Stretch};
 use commonbook::id::{CountingIds, MemoryId};
 use commonbook::memory::{Importance, Memory, MemoryType, Order, Sharing, Trust};
 use commonbook::search::Filter;
@@ -65,6 +65,10 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
         first.user_id = USERS[*user].map(str::to_owned);
         first.memory_type = MemoryType::try_from(TYPES[*kind].to_owned()).unwrap();
         first.importance = Importance::ALL[*importance];
+        first.topics = [&["Herbs"][..], &["birds", "RIVERS"], &[]][*user]
+            .iter()
+            .map(|t| (*t).into())
+            .collect();
         first.sharing = if *private { Sharing::Private } else { Sharing::Shared };
         if *fate == Fate::Released {
             first.trust = Trust::Quarantined;
@@ -215,11 +219,35 @@ fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let told = || all.iter().filter(sees);
     let subjects: BTreeSet<String> = told().map(|(first, _)| first.id.to_string()).collect();
     let count: usize = told().map(|(_, last)| if last.is_some() { 1 } else { 2 }).sum();
-    let events = tx.events(sight, 0, 100)?;
+    let mut events = Vec::new();
+    for workspace in all.iter().map(|(first, _)| &first.workspace).collect::<BTreeSet<_>>() {
+        let journal = Stretch::whole(workspace.clone());
+        let recorded = tx.recorded(workspace, 0, 100)?;
+        for filter in event_filters() {
+            let wanted = Stretch { filter, ..journal.clone() };
+            let meant =
+                |it: &&Recorded| sight.is_told(&it.reach) && wanted.filter.admits(&it.event);
+            let meant: Vec<_> = recorded.iter().filter(meant).map(|it| it.event.clone()).collect();
+            assert_eq!(tx.events(sight, &wanted, 100)?, meant, "{:?}", wanted.filter);
+            assert_eq!(tx.event_count(sight, &wanted)?, meant.len() as u64);
+        }
+        events.extend(tx.events(sight, &journal, 100)?);
+    }
     assert_eq!(events.len(), count);
     assert_eq!(events.into_iter().map(|event| event.subject).collect::<BTreeSet<_>>(), subjects);
-    assert_eq!(tx.event_count(sight)?, count as u64);
     Ok(())
+}
+
+/// What the journal can be asked for.
+fn event_filters() -> Vec<EventFilter> {
+    let of = EventFilter::default;
+    vec![
+        of(),
+        EventFilter { kinds: vec![EventKind::MemoryPurged], ..of() },
+        EventFilter { topics: vec!["herbs".to_owned(), "rivers".to_owned()], ..of() },
+        EventFilter { importance: Some(Importance::High), ..of() },
+        EventFilter { except: Agent::named("ann").ok(), ..of() },
+    ]
 }
 
 pub(crate) fn a_store_sees_exactly_what_the_rule_sees(fresh: &dyn Fresh) {

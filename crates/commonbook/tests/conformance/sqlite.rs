@@ -140,7 +140,7 @@ fn many_can_open_a_fresh_home_at_once() {
         }
     });
     let sight = commonbook::access::Sight::of(&crate::caller("ann", "x"));
-    assert_eq!(home.open().read(|tx| tx.event_count(&sight)).unwrap(), 8);
+    assert_eq!(home.open().read(|tx| tx.event_count(&sight, &crate::journal("x"))).unwrap(), 8);
 }
 
 #[test]

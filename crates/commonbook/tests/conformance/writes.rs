@@ -11,7 +11,7 @@ use commonbook::memory::{Memory, Order};
 use commonbook::search::Filter;
 use commonbook::store::{KeptAnswer, Transaction};
 
-use crate::{Fresh, caller, keep, memory, now, with_texts};
+use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 
 pub(crate) fn a_dropped_write_leaves_nothing(fresh: &dyn Fresh) {
     let store = fresh.open();
@@ -26,7 +26,7 @@ pub(crate) fn a_dropped_write_leaves_nothing(fresh: &dyn Fresh) {
     store
         .read(|tx| {
             assert_eq!(tx.memory(&sight, kept.id)?, None);
-            assert_eq!(tx.events(&sight, 0, 10)?, []);
+            assert_eq!(tx.events(&sight, &journal("x"), 10)?, []);
             assert!(tx.workspaces()?.is_empty());
             Ok(())
         })
@@ -43,11 +43,11 @@ pub(crate) fn a_panicking_write_leaves_nothing_and_the_next_one_works(fresh: &dy
     assert_eq!(answer.unwrap_err().kind, ErrorKind::Internal);
     with_texts(&*store, &["coffee"]);
     let sight = Sight::of(&caller("ann", "x"));
-    let events = store.read(|tx| tx.events(&sight, 0, 10)).unwrap();
+    let events = store.read(|tx| tx.events(&sight, &journal("x"), 10)).unwrap();
     assert_eq!(events.iter().map(|event| event.sequence).collect::<Vec<_>>(), [1]);
     let read =
         catch_unwind(AssertUnwindSafe(|| store.read(|_| -> Result<(), _> { panic!("too") })));
-    assert!(read.is_err() && store.read(|tx| tx.events(&sight, 0, 10)).is_ok());
+    assert!(read.is_err() && store.read(|tx| tx.events(&sight, &journal("x"), 10)).is_ok());
 }
 
 pub(crate) fn a_failing_write_does_not_touch_the_others_of_its_group(fresh: &dyn Fresh) {
@@ -67,7 +67,7 @@ pub(crate) fn a_failing_write_does_not_touch_the_others_of_its_group(fresh: &dyn
         }
     });
     let sight = Sight::of(&caller("ann", "x"));
-    let events = store.read(|tx| tx.events(&sight, 0, 100)).unwrap();
+    let events = store.read(|tx| tx.events(&sight, &journal("x"), 100)).unwrap();
     let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
     assert_eq!(sequences, (1..=54).collect::<Vec<_>>());
 }
@@ -98,14 +98,14 @@ pub(crate) fn a_read_is_a_snapshot(fresh: &dyn Fresh) {
     let sight = Sight::of(&caller("ann", "x"));
     store
         .read(|tx| {
-            let before = tx.events(&sight, 0, 10)?.len();
+            let before = tx.events(&sight, &journal("x"), 10)?.len();
             let given = memory(&RandomIds::default(), "ann", "x", "coffee");
             store.write(move |tx| keep(tx, &given))?;
-            assert_eq!(tx.events(&sight, 0, 10)?.len(), before);
+            assert_eq!(tx.events(&sight, &journal("x"), 10)?.len(), before);
             Ok(())
         })
         .unwrap();
-    assert_eq!(store.read(|tx| tx.events(&sight, 0, 10)).unwrap().len(), 2);
+    assert_eq!(store.read(|tx| tx.events(&sight, &journal("x"), 10)).unwrap().len(), 2);
 }
 
 pub(crate) fn a_kept_answer_is_found_by_its_key_until_it_is_dropped(fresh: &dyn Fresh) {
@@ -175,7 +175,7 @@ pub(crate) fn a_write_reads_what_it_has_written(fresh: &dyn Fresh) {
             assert_eq!(listed, [(1, changed.clone())]);
             assert_eq!(tx.memory(&sight, kept.id)?, Some(changed));
             assert_eq!(tx.earlier(&sight, kept.id)?, std::slice::from_ref(&kept));
-            tx.event_count(&sight)
+            tx.event_count(&sight, &journal("x"))
         })
         .unwrap();
     assert_eq!(seen, 1);

@@ -190,7 +190,7 @@ fn the_journal_is_read_on_from_a_place() {
     for number in 0..5 {
         world.save("ann", &format!("memory {number}"));
     }
-    let mut request = ListEvents { after: 0, limit: Some(2) };
+    let mut request = ListEvents { limit: Some(2), ..ListEvents::default() };
     let mut sequences = Vec::new();
     loop {
         let page = world.book.list_events(&caller("bob"), &request).unwrap();
@@ -199,7 +199,7 @@ fn the_journal_is_read_on_from_a_place() {
         request.after = next;
     }
     assert_eq!(sequences, [1, 2, 3, 4, 5]);
-    let none = ListEvents { after: u64::MAX, limit: None };
+    let none = ListEvents { after: u64::MAX, ..ListEvents::default() };
     assert!(world.book.list_events(&caller("bob"), &none).unwrap().items.is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! The journal: each verb that writes leaves one event, which those see who see its memory.
 
 use commonbook::error::ErrorKind;
-use commonbook::event::{Event, EventKind, ListEvents};
+use commonbook::event::{Event, EventFilter, EventKind, ListEvents};
 use commonbook::limits;
 use commonbook::memory::{
     DeleteMemory, PurgeMemory, RestoreMemory, SaveMemory, Saved, UpdateMemory,
@@ -16,7 +16,7 @@ fn save(world: &World, agent: &str, value: Value) -> Saved {
 }
 
 fn events(world: &World, agent: &str) -> Vec<Event> {
-    let all = ListEvents { after: 0, limit: Some(limits::PAGE_MAX) };
+    let all = ListEvents { limit: Some(limits::PAGE_MAX), ..ListEvents::default() };
     world.book.list_events(&caller(agent), &all).unwrap().items
 }
 
@@ -84,7 +84,7 @@ fn events_of_what_one_does_not_see_do_not_exist() {
     let for_alice = caller("bob").for_user(Some("alice")).unwrap();
     let told = world.book.list_events(&for_alice, &ListEvents::default()).unwrap();
     assert_eq!(told.items.len(), 2);
-    let first = ListEvents { after: 0, limit: Some(1) };
+    let first = ListEvents { limit: Some(1), ..ListEvents::default() };
     let page = world.book.list_events(&caller("bob"), &first).unwrap();
     assert_eq!((page.items[0].sequence, page.next), (3, None), "nothing hidden makes a page");
     let there = world.book.list_events(&elsewhere("ann", "y"), &ListEvents::default()).unwrap();
@@ -116,8 +116,80 @@ fn a_refused_write_leaves_no_event_and_no_gap() {
     let told: Vec<u64> = events(&world, "ann").iter().map(|event| event.sequence).collect();
     assert_eq!(told, [1, 2]);
     for limit in [0, limits::PAGE_MAX + 1] {
-        let asked = ListEvents { after: 0, limit: Some(limit) };
+        let asked = ListEvents { limit: Some(limit), ..ListEvents::default() };
         let error = world.book.list_events(&caller("ann"), &asked).unwrap_err();
         assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("limit")));
     }
+}
+
+fn asked(world: &World, agent: &str, value: Value) -> (Vec<u64>, Option<u64>) {
+    let asked: ListEvents = request(value);
+    let told = world.book.list_events(&caller(agent), &asked).unwrap();
+    (told.items.iter().map(|event| event.sequence).collect(), told.next)
+}
+
+#[test]
+fn the_journal_is_told_by_kind_topic_importance_and_by_others() {
+    let world = World::new();
+    let id = save(&world, "ann", json!({"text": "one", "topics": ["Herbs"]})).memory.id;
+    save(&world, "bob", json!({"text": "two", "importance": "high", "supersedes": null}));
+    let change: UpdateMemory = request(json!({"id": id, "text": "three"}));
+    world.book.update_memory(&caller("ann"), &change).unwrap();
+    let table = [
+        (json!({"events": ["memory.saved"]}), vec![1, 2]),
+        (json!({"events": ["memory.u*", "memory.purged"]}), vec![3]),
+        (json!({"topics": ["herbs", "tea"]}), vec![1, 3]),
+        (json!({"importance": "high"}), vec![2]),
+        (json!({"exclude_self": true}), vec![2]),
+        (json!({"exclude_self": true, "topics": ["herbs"]}), vec![]),
+        (json!({"events": ["memory.*"], "limit": 100}), vec![1, 2, 3]),
+    ];
+    for (value, expected) in table {
+        assert_eq!(asked(&world, "ann", value.clone()), (expected, None), "{value}");
+    }
+    let first = json!({"topics": ["herbs"], "limit": 1});
+    assert_eq!(asked(&world, "bob", first), (vec![1], Some(1)));
+}
+
+#[test]
+fn a_filter_that_is_none_says_what_there_is() {
+    let world = World::new();
+    let table = [
+        (json!({"events": ["memory.eaten"]}), ErrorKind::Invalid, "events[0]"),
+        (json!({"events": ["memory.*", "agent.*"]}), ErrorKind::Invalid, "events[1]"),
+        (json!({"topics": ["a", " "]}), ErrorKind::Invalid, "topics[1]"),
+        (json!({"topics": ["t".repeat(65)]}), ErrorKind::TooLarge, "topics[0]"),
+    ];
+    for (value, kind, field) in table {
+        let asked: ListEvents = request(value);
+        let error = world.book.list_events(&caller("ann"), &asked).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (kind, Some(field)));
+    }
+}
+
+#[test]
+fn where_little_matches_a_stretch_moves_on_all_the_same() {
+    let world = World::new();
+    let (ann, looked_at) = (caller("ann"), limits::EVENTS_LOOKED_AT);
+    for batch in 0..looked_at / 100 + 1 {
+        let one = |number: u64| json!({"text": format!("{batch} {number}")});
+        let memories: Vec<Value> = (0..100).map(one).collect();
+        world.book.save_memories(&ann, &request(json!({"memories": memories}))).unwrap();
+    }
+    save(&world, "bob", json!({"text": "the last", "topics": ["rare"]}));
+    let end = looked_at + 101;
+    let rare = |after: u64| asked(&world, "ann", json!({"topics": ["rare"], "after": after}));
+    assert_eq!(rare(0), (vec![], Some(looked_at)));
+    assert_eq!(rare(looked_at), (vec![end], None));
+    let filter = EventFilter { topics: vec!["rare".into()], ..EventFilter::default() };
+    let followed = |after| world.book.follow_events(&ann, &filter, after, 10).unwrap();
+    let first = followed(Some(0));
+    assert_eq!((first.items.len(), first.through, first.more), (0, looked_at, true));
+    let second = followed(Some(first.through));
+    assert_eq!((second.items.len(), second.through, second.more), (1, end, false));
+    for (from, through) in [(None, end), (Some(end), end), (Some(u64::MAX), end)] {
+        let nothing = followed(from);
+        assert_eq!((nothing.items.len(), nothing.through, nothing.more), (0, through, false));
+    }
+    assert_eq!(world.book.count_events(&ann, &filter, 0).unwrap(), 1);
 }

@@ -71,7 +71,7 @@ impl World {
     }
 
     pub(crate) fn events(&self, agent: &str) -> Vec<(u64, EventKind, String)> {
-        let request = ListEvents { after: 0, limit: Some(100) };
+        let request = ListEvents { limit: Some(100), ..ListEvents::default() };
         let events = self.book.list_events(&caller(agent), &request).unwrap();
         events.items.into_iter().map(|e| (e.sequence, e.kind, e.actor.to_string())).collect()
     }

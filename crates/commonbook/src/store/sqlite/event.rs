@@ -1,17 +1,20 @@
 //! The SQL of the journal.
 
 use rusqlite::Row;
+use rusqlite::types::{ToSql, Type};
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::row::{encoded, importance, json, text, time};
-use crate::access::Sight;
+use crate::access::{EventReach, Reach, Sight};
+use crate::agent::Agent;
 use crate::error::Result;
-use crate::event::{Event, NewEvent};
+use crate::event::{Event, EventFilter, NewEvent, Recorded, Stretch};
 use crate::store::EventRows;
+use crate::workspace::Workspace;
 
-/// Who sees an event `e`: who sees the memory it is about, and saw it then; when that is gone, its
-/// owner.
+/// What [`Sight::is_told`] says, of a row `e` of the table `event`. The conformance suite proves the
+/// two equal.
 fn seen_events() -> String {
     format!(
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
@@ -54,21 +57,98 @@ impl EventRows for SqliteTransaction<'_> {
         Ok(sequence)
     }
 
-    fn events(&self, sight: &Sight, after: u64, limit: u32) -> Result<Vec<Event>> {
+    fn events(&self, sight: &Sight, stretch: &Stretch, limit: u32) -> Result<Vec<Event>> {
         let sql = format!(
-            "SELECT e.* FROM event e WHERE e.sequence > :after AND {} \
-             ORDER BY e.sequence LIMIT :limit",
+            "SELECT e.* FROM event e WHERE {STRETCH} AND {} ORDER BY e.sequence LIMIT :limit",
             seen_events()
         );
-        let seen = SightParams::of(sight);
-        self.all(&sql, &*seen.with(&[(":after", &after), (":limit", &limit)]), from_row)
+        let (seen, wanted) = (SightParams::of(sight), StretchParams::of(stretch)?);
+        let mut params = seen.with(&wanted.list());
+        params.push((":limit", &limit));
+        self.all(&sql, &*params, from_row)
     }
 
-    fn event_count(&self, sight: &Sight) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM event e WHERE {}", seen_events());
-        let count = self.one(&sql, &*SightParams::of(sight).with(&[]), |row| row.get(0))?;
+    fn event_count(&self, sight: &Sight, stretch: &Stretch) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM event e WHERE {STRETCH} AND {}", seen_events());
+        let (seen, wanted) = (SightParams::of(sight), StretchParams::of(stretch)?);
+        let count = self.one(&sql, &*seen.with(&wanted.list()), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
+
+    fn recorded(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Recorded>> {
+        let sql = "\
+            SELECT e.*, m.id AS m_id, m.owner AS m_owner, m.user_id AS m_user_id, \
+                   m.sharing AS m_sharing, m.trust AS m_trust \
+            FROM event e LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
+            WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
+        self.all(sql, (workspace.as_str(), after, limit), |row| {
+            Ok(Recorded { event: from_row(row)?, reach: reach(row)? })
+        })
+    }
+}
+
+/// What of the journal [`Stretch`] asks for, of a row `e`.
+const STRETCH: &str = "\
+    e.workspace = :workspace AND e.sequence > :after AND e.sequence <= :until \
+    AND (:kinds IS NULL OR e.kind IN (SELECT value FROM json_each(:kinds))) \
+    AND (:importance IS NULL OR e.importance >= :importance) \
+    AND (:except IS NULL OR e.actor <> :except) \
+    AND (:topics IS NULL OR EXISTS (SELECT 1 FROM json_each(e.topics) t \
+         WHERE commonbook_lower(t.value) IN (SELECT value FROM json_each(:topics))))";
+
+/// The parameters that [`STRETCH`] needs.
+struct StretchParams<'s> {
+    workspace: &'s str,
+    after: i64,
+    until: i64,
+    kinds: Option<String>,
+    importance: Option<i64>,
+    except: Option<&'s str>,
+    topics: Option<String>,
+}
+
+impl<'s> StretchParams<'s> {
+    fn of(stretch: &'s Stretch) -> Result<Self> {
+        let place = |place: u64| i64::try_from(place).unwrap_or(i64::MAX);
+        let EventFilter { kinds, topics, importance, except } = &stretch.filter;
+        Ok(Self {
+            workspace: stretch.workspace.as_str(),
+            after: place(stretch.after),
+            until: place(stretch.until),
+            kinds: (!kinds.is_empty()).then(|| encoded(kinds)).transpose()?,
+            importance: importance.map(|importance| importance as i64),
+            except: except.as_ref().map(Agent::as_str),
+            topics: (!topics.is_empty()).then(|| encoded(topics)).transpose()?,
+        })
+    }
+
+    fn list(&self) -> [(&str, &dyn ToSql); 7] {
+        [
+            (":workspace", &self.workspace),
+            (":after", &self.after),
+            (":until", &self.until),
+            (":kinds", &self.kinds),
+            (":importance", &self.importance),
+            (":except", &self.except),
+            (":topics", &self.topics),
+        ]
+    }
+}
+
+fn reach(row: &Row<'_>) -> rusqlite::Result<EventReach> {
+    let workspace: Workspace = text(row, "workspace")?;
+    let gone = row.get_ref("m_id")?.data_type() == Type::Null;
+    let now = match gone {
+        true => None,
+        false => Some(Reach {
+            workspace: workspace.clone(),
+            owner: text(row, "m_owner")?,
+            user_id: row.get("m_user_id")?,
+            sharing: text(row, "m_sharing")?,
+            trust: text(row, "m_trust")?,
+        }),
+    };
+    Ok(EventReach { workspace, owner: text(row, "owner")?, sharing: text(row, "sharing")?, now })
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
