@@ -2,10 +2,12 @@
 
 mod openapi;
 mod route;
+mod stream;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
@@ -18,6 +20,7 @@ use route::{Route, delete, patch, post};
 
 use route::Door;
 pub(crate) use route::{RequestId, failure};
+pub(crate) use stream::Streams;
 
 /// Every route, in the order of the documentation.
 fn routes() -> Vec<Route> {
@@ -52,13 +55,17 @@ pub(crate) fn openapi() -> Value {
 }
 
 /// The router of everything but `/mcp`.
-pub(crate) fn router(book: Commonbook, config: Arc<Config>) -> Router {
+pub(crate) fn router(book: Commonbook, config: Arc<Config>, streams: Streams) -> Router {
     let document = Arc::new(openapi());
     let mut router = Router::new();
     for route in routes() {
         router = router.merge(route.mounted());
     }
     router
+        .route(
+            "/events/stream",
+            get(move |State(door), id, request| streams.serve(door, id, request)),
+        )
         .route("/health", get(health))
         .route("/openapi.json", get(move || async move { axum::Json((*document).clone()) }))
         .route("/docs", get(docs))
@@ -68,10 +75,7 @@ pub(crate) fn router(book: Commonbook, config: Arc<Config>) -> Router {
         .with_state(Door { book, config })
 }
 
-async fn health(
-    axum::extract::State(door): axum::extract::State<Door>,
-    id: RequestId,
-) -> axum::response::Response {
+async fn health(State(door): State<Door>, id: RequestId) -> axum::response::Response {
     let answers = move || door.book.store().read(|tx| tx.workspaces().map(drop));
     match blocking(answers).await {
         Ok(()) => axum::Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))

@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::id::{Id, RequestKind};
@@ -25,7 +26,8 @@ use crate::gate::{self, Gate};
 use crate::local::Listener;
 use crate::mcp::{self, McpDoor, Tools};
 use crate::output;
-use crate::rest::{self, RequestId};
+use crate::rest::{self, RequestId, Streams};
+use crate::watch;
 
 /// Serves REST, and MCP over HTTP, on one address.
 #[derive(Debug, clap::Args)]
@@ -42,6 +44,9 @@ pub(crate) struct Serve {
     /// Refuse to keep what nobody has signed: who writes has a name.
     #[arg(long)]
     pub(crate) production: bool,
+    /// The streams of events that may be open at once.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::STREAMS)]
+    pub(crate) streams: usize,
 }
 
 impl Serve {
@@ -62,6 +67,8 @@ impl Serve {
         })?;
         let address = listener.local_addr().unwrap_or(address);
         let stopping = stopping();
+        let (book, watch) = watch::watched(book, stopping.clone());
+        let streams = Streams::new(book.clone(), watch, self.streams, stopping.clone());
         tokio::spawn(sweep_hourly(book.clone()));
         tokio::spawn(follow::in_background(book.clone(), Arc::clone(&config), stopping.clone()));
         let local = Listener::open(&config, cli::carry_out(book.clone()));
@@ -72,7 +79,7 @@ impl Serve {
                 "other machines can call: every caller shows a token (commonbook token create)"
             );
         }
-        let served = router(gate, config, self.tools, stopping);
+        let served = router(gate, config, self.tools, streams, stopping);
         tokio::select! {
             served = serve_on(listener, local, served) => served,
             error = damage(book) => Err(error),
@@ -86,10 +93,16 @@ struct Served {
     stopping: CancellationToken,
 }
 
-fn router(gate: Gate, config: Arc<Config>, tools: Tools, stopping: CancellationToken) -> Served {
+fn router(
+    gate: Gate,
+    config: Arc<Config>,
+    tools: Tools,
+    streams: Streams,
+    stopping: CancellationToken,
+) -> Served {
     let door = McpDoor::new(gate.book.clone(), Arc::clone(&config), tools);
     let resource = get(gate::resource).with_state(gate.clone());
-    let router = rest::router(gate.book.clone(), config)
+    let router = rest::router(gate.book.clone(), config, streams)
         .nest_service("/mcp", mcp::service(door, stopping.clone()))
         .route(gate::RESOURCE, resource.clone())
         .route(&format!("{}/mcp", gate::RESOURCE), resource)
@@ -101,6 +114,8 @@ fn router(gate: Gate, config: Arc<Config>, tools: Tools, stopping: CancellationT
 async fn serve_on(listener: TcpListener, local: Option<Listener>, served: Served) -> Result<()> {
     let Served { router, stopping } = served;
     let signal = stopping.clone().cancelled_owned();
+    // A stream is many small writes: none is to wait until the one before was acknowledged.
+    let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
     let http = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
     let commands = async {
         if let Some(local) = local {

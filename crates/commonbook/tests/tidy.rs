@@ -404,7 +404,7 @@ fn every_noun_and_every_event_is_in_the_glossary() {
 }
 
 /// SQL that touches rows of memories without the permission rule, and why it needs none.
-const WITHOUT_SIGHT: [(&str, &str); 9] = [
+const WITHOUT_SIGHT: [(&str, &str); 8] = [
     ("FROM memory m WHERE m.deleted_at < ?1", "the sweep shows what it removes to nobody"),
     (
         "SELECT EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND id",
@@ -418,10 +418,6 @@ const WITHOUT_SIGHT: [(&str, &str); 9] = [
     (
         "LEFT JOIN memory m ON m.workspace = e.workspace",
         "what follows the journal shows nobody what it does not see",
-    ),
-    (
-        "FROM event e LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \\",
-        "what reads for many decides by Sight::is_told, of which the sight suite proves it equal",
     ),
     ("DELETE FROM memory", "a verb has already judged the row it removes"),
     (

@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document, made from the table of routes and the schemas of the nouns.
 
 use commonbook::error::{ErrorBody, ErrorKind};
+use commonbook::event::FollowEvents;
 use commonbook::input;
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_lowercase()] = operation(route);
     }
+    paths.insert("/events/stream".into(), stream());
     paths.insert("/health".into(), health());
     json!({
         "openapi": "3.1.0",
@@ -43,7 +45,8 @@ fn operation(route: &Route) -> Value {
     let outside = |name: &str| route.in_path(name) || !route.has_body();
     for (name, schema) in route.call.fields().filter(|(name, _)| outside(name)) {
         if name != "idempotency_key" {
-            parameters.push(parameter(route, name, schema));
+            let place = if route.in_path(name) { "path" } else { "query" };
+            parameters.push(parameter((name, place), route.call.requires(name), schema));
         }
     }
     let mut operation = json!({
@@ -69,12 +72,11 @@ fn writes(route: &Route) -> bool {
     route.call.fields().any(|(name, _)| name == "idempotency_key")
 }
 
-fn parameter(route: &Route, name: &str, schema: &Value) -> Value {
-    let place = if route.in_path(name) { "path" } else { "query" };
+fn parameter((name, place): (&str, &str), required: bool, schema: &Value) -> Value {
     json!({
         "name": name,
         "in": place,
-        "required": route.call.requires(name),
+        "required": required,
         "description": schema["description"],
         "schema": without_description(schema),
     })
@@ -149,6 +151,39 @@ fn common_parameters() -> Value {
         "Session": header("X-Commonbook-Session", "The session you work in."),
         "IdempotencyKey": header("Idempotency-Key", "Any text of your own: the same key with the same request is carried out once and answered alike, for 24 hours."),
     })
+}
+
+/// The stream of events, which no verb answers whole.
+fn stream() -> Value {
+    let request = input::schema::<FollowEvents>();
+    let mut parameters: Vec<Value> = ["Agent", "Workspace", "User"]
+        .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}))
+        .into();
+    parameters.push(json!({
+        "name": "Last-Event-ID", "in": "header", "required": false,
+        "description": "The `id` of the last event that came: the stream goes on after it. It counts more than `after`.",
+        "schema": {"type": "string"},
+    }));
+    for (name, schema) in request["properties"].as_object().into_iter().flatten() {
+        parameters.push(parameter((name, "query"), false, schema));
+    }
+    let mut responses = json!({"200": {
+        "description": "Server-sent events, until the client or the server ends it. `event` is the kind, \
+            `id` the sequence, `data` the event as `GET /v1/events` gives it. `lagged` with \
+            `{\"missed\": n}` says that the reader was too slow for its events to wait in memory: they \
+            follow from the journal. A comment comes every 15 seconds of silence.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }});
+    for kind in ErrorKind::ALL {
+        responses[status(kind).as_str()] = refusal(kind);
+    }
+    json!({"get": {
+        "operationId": "follow_events",
+        "summary": sentence("follow_events"),
+        "description": request["description"],
+        "parameters": parameters,
+        "responses": responses,
+    }})
 }
 
 fn health() -> Value {
