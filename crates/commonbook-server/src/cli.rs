@@ -3,6 +3,7 @@
 mod doctor;
 mod export;
 mod import;
+mod monitor;
 mod reindex;
 mod show;
 mod tokens;
@@ -25,6 +26,7 @@ use crate::{follow, output};
 pub(crate) use doctor::Doctor;
 pub(crate) use export::Export;
 pub(crate) use import::Import;
+pub(crate) use monitor::Monitor;
 pub(crate) use reindex::Reindex;
 
 /// What the commands of a group are about.

@@ -49,6 +49,8 @@ enum Program {
     Import(cli::Import),
     /// Write every memory of the workspace that you may see, as lines that `import` takes
     Export(cli::Export),
+    /// Follow the journal: a line for each event as it happens, until Ctrl-C
+    Monitor(cli::Monitor),
     /// Build the search index anew from the journal
     Reindex(cli::Reindex),
     /// Look the store through for damage
@@ -140,6 +142,11 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             import.run(&open()?, &caller, into.as_ref(), as_json)
         }
         Program::Export(export) => export.run(&open()?, &cli::who(own, &config)?),
+        Program::Monitor(monitor) => {
+            let (book, caller, runtime) = (open()?, cli::who(own, &config)?, runtime()?);
+            runtime
+                .block_on(async { monitor.run(book, caller, as_json, serve::told_to_stop()).await })
+        }
         Program::Reindex(reindex) => reindex.run(&open()?, as_json),
         Program::Doctor(doctor) => doctor.run(&config, open, as_json),
         Program::Bench(bench) => bench.run(&config, as_json),

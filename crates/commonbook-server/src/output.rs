@@ -3,12 +3,29 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use commonbook::error::{Error, ErrorKind};
+use commonbook::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 /// Prints a line. Who closes the pipe early has seen enough.
 pub(crate) fn line(text: &str) {
     let _closed = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+/// Prints these lines; answers whether somebody still reads them.
+///
+/// # Errors
+/// `unavailable` when they cannot be written, on a full disk say.
+pub(crate) fn lines(lines: &[String]) -> Result<bool> {
+    let mut out = std::io::stdout().lock();
+    let all = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
+    match all.and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => {
+            let broken = format!("the output cannot be written: {error}");
+            Err(Error::new(ErrorKind::Unavailable, broken).because(error))
+        }
+    }
 }
 
 /// Prints a line beside the answer, for people.

@@ -34,7 +34,7 @@ pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
     table.to_string()
 }
 
-fn glance(memory: &Memory) -> String {
+pub(super) fn glance(memory: &Memory) -> String {
     let text = memory.title.as_ref().or(memory.summary.as_ref()).unwrap_or(&memory.text);
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(GLANCE) {

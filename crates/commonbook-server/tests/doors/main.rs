@@ -9,7 +9,11 @@ mod bad_input;
 mod cli;
 mod hygiene;
 mod mcp;
+#[cfg(unix)]
+mod monitor;
 mod rest;
 mod stranger;
+#[cfg(unix)]
+mod stream;
 mod surface;
 mod tokens;
