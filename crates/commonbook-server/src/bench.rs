@@ -1,6 +1,7 @@
 //! `bench`: measures, and prints what it measured, on which data and which machine.
 
 mod dataset;
+mod events;
 mod machine;
 mod made_up;
 mod metrics;
@@ -43,6 +44,8 @@ enum What {
     Retrieval(retrieval::Retrieval),
     /// How long searching takes in a large store: in process, over REST, as a fresh process
     Search(search::Search),
+    /// How long it takes from a commit until everybody who follows has been told
+    Events(events::Events),
 }
 
 impl Bench {
@@ -55,6 +58,7 @@ impl Bench {
             What::Save(save) => save.run(),
             What::Retrieval(retrieval) => retrieval.run(config, as_json),
             What::Search(search) => search.run(config, as_json),
+            What::Events(events) => events.run(as_json),
         }
     }
 }

@@ -63,3 +63,10 @@ fn os() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned()
 }
+
+/// How much memory a process has, where the system tells it (Linux).
+pub(super) fn resident(process: u32, what: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(what))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}

@@ -15,7 +15,7 @@ use fastrand::Rng;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::machine::Machine;
+use super::machine::{Machine, resident};
 use super::made_up::{MAIN, World};
 use super::metrics::percentile;
 use super::questions::{Kind, Known, Sample, path};
@@ -297,13 +297,6 @@ fn bytes(folder: &Path, wanted: impl Fn(&str) -> bool + Copy) -> Result<u64> {
         sum += if about.is_dir() { bytes(&entry.path(), wanted)? } else { about.len() };
     }
     Ok(sum)
-}
-
-/// How much memory a process has, where the system tells it (Linux).
-fn resident(process: u32, what: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(what))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
 impl Report {
