@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::error::Result;
@@ -19,6 +19,10 @@ use crate::call::blocking;
 
 /// How often the store is asked what other processes wrote, while somebody watches.
 const LOOK: Duration = Duration::from_millis(25);
+
+/// How many times longer than a look the pause after it is: where many workspaces are watched, a look
+/// takes a while, and is to leave the machine to others.
+const REST: u32 = 10;
 
 /// How long a watch that cannot read the store waits before it tries again.
 const LATER: Duration = Duration::from_secs(1);
@@ -69,12 +73,12 @@ impl Watch {
     }
 
     async fn run(self, stopping: CancellationToken) {
-        let mut failed = false;
+        let (mut failed, mut took) = (false, Duration::ZERO);
         loop {
             let workspaces = self.watched.workspaces();
             let pause = match (workspaces.is_empty(), failed) {
                 (true, _) => None,
-                (false, false) => Some(LOOK),
+                (false, false) => Some(LOOK.max(took * REST)),
                 (false, true) => Some(LATER),
             };
             tokio::select! {
@@ -82,7 +86,9 @@ impl Watch {
                 () = self.watched.called.notified(), if !failed => {},
                 () = passed(pause) => {},
             }
+            let begun = Instant::now();
             let looked = self.look(self.watched.workspaces()).await;
+            took = begun.elapsed();
             if let Err(error) = &looked
                 && !failed
             {

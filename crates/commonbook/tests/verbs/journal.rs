@@ -1,5 +1,7 @@
 //! The journal: each verb that writes leaves one event, which those see who see its memory.
 
+use std::sync::{Arc, Mutex};
+
 use commonbook::error::ErrorKind;
 use commonbook::event::{Event, EventFilter, EventKind, ListEvents};
 use commonbook::limits;
@@ -192,4 +194,25 @@ fn where_little_matches_a_stretch_moves_on_all_the_same() {
         assert_eq!((nothing.items.len(), nothing.through, nothing.more), (0, through, false));
     }
     assert_eq!(world.book.count_events(&ann, &filter, 0).unwrap(), 1);
+}
+
+#[test]
+fn who_is_to_be_told_hears_of_each_write_when_it_can_be_read_and_of_no_refused_one() {
+    let world = World::new();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let (tell, reader) = (Arc::clone(&heard), world.book.clone());
+    let book = world.book.clone().telling(move || {
+        let found = reader.list_events(&caller("ann"), &ListEvents::default()).unwrap();
+        tell.lock().unwrap().push(found.items.len());
+    });
+    let save = |text: &str| {
+        let save: SaveMemory = request(json!({"text": text}));
+        book.save_memory(&caller("ann"), &save)
+    };
+    let id = save("one").unwrap().memory.id;
+    assert!(save("").is_err());
+    let change: UpdateMemory = request(json!({"id": id, "text": "mine"}));
+    assert!(book.update_memory(&caller("bob"), &change).is_err());
+    save("two").unwrap();
+    assert_eq!(*heard.lock().unwrap(), [1, 2]);
 }

@@ -134,3 +134,33 @@ fn a_feed_forgets_the_oldest_and_gives_so_many_at_once() {
     let nothing = Taken { text: String::new(), through: end };
     assert_eq!(recent.take(end, &sight, &filter), Some(nothing));
 }
+
+#[tokio::test]
+async fn a_feed_ends_with_its_last_reader_and_begins_anew_where_the_journal_is() {
+    let home = tempfile::tempdir().unwrap();
+    let book = Commonbook::new(SqliteStore::open(&home.path().join("commonbook.db")).unwrap());
+    let (book, watch) = crate::watch::watched(book, Default::default());
+    let (feeds, x) = (Feeds::new(book.clone(), watch), "x".parse().unwrap());
+    let save = || {
+        let book = book.clone();
+        let tea = request(json!({"text": "tea"}));
+        blocking(move || book.save_memory(&caller("ann", None), &tea))
+    };
+    let (feed, mut first) = feeds.of(&x).await.unwrap();
+    let (same, second) = feeds.of(&x).await.unwrap();
+    assert!(Arc::ptr_eq(&feed, &same), "one feed for all");
+    save().await.unwrap();
+    first.wait_for(|end| *end == 1).await.unwrap();
+    drop((first, second, same));
+    let left = Arc::downgrade(&feed);
+    drop(feed);
+    while left.strong_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+    save().await.unwrap();
+    let (feed, end) = feeds.of(&x).await.unwrap();
+    assert_eq!(*end.borrow(), 2);
+    let (sight, filter) = (Sight::at_home(&caller("ann", None)), EventFilter::default());
+    assert_eq!(feed.take(1, &sight, &filter), None, "what was before, the journal has");
+    assert_eq!(feed.take(2, &sight, &filter).unwrap().through, 2);
+}
