@@ -63,6 +63,8 @@ struct Reader {
     /// Whether the feed goes on where the reader is.
     live: bool,
     quiet_until: Instant,
+    /// When it is next asked whether the reader may still be here.
+    asked_again: Instant,
     _one_of_the_free: OwnedSemaphorePermit,
 }
 
@@ -100,14 +102,13 @@ impl Streams {
             };
             asked.after = Some(last.parse().map_err(none)?);
         }
-        let filter = asked.filter(&caller)?;
+        let (filter, sight) = (asked.filter(&caller)?, Sight::reading_at_home(&caller)?);
         let free = Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
             let many = format!("{} streams are open, and no more are allowed", self.most);
             Error::new(ErrorKind::RateLimited, many)
                 .hint("Close one that nobody needs, or start the server with more (--streams).")
         })?;
         let (feed, grown) = self.feeds.of(&caller.workspace).await?;
-        let sight = Sight::at_home(&caller);
         let mut reader = Reader {
             streams: self,
             caller,
@@ -118,6 +119,7 @@ impl Streams {
             place: asked.after.unwrap_or_default(),
             live: false,
             quiet_until: quiet(),
+            asked_again: quiet(),
             _one_of_the_free: free,
         };
         if asked.after.is_none() {
@@ -152,7 +154,7 @@ impl Reader {
         self.quiet_until = quiet();
         text.inspect_err(|error| {
             let cause = error.cause.as_ref().map(tracing::field::display);
-            tracing::warn!(%error, cause, "a stream ends; its reader can go on where it was");
+            tracing::info!(%error, cause, "a stream ends; its reader can go on where it was");
         })
         .ok()
     }
@@ -160,6 +162,11 @@ impl Reader {
     /// Waits for what the reader is told next.
     async fn told(&mut self) -> Result<String> {
         loop {
+            if self.asked_again <= Instant::now() {
+                self.asked_again = quiet();
+                let (book, caller) = (self.streams.book.clone(), self.caller.clone());
+                blocking(move || book.let_stay(&caller)).await?;
+            }
             if !self.live {
                 let text = self.journal(Some(self.place)).await?;
                 if !text.is_empty() {

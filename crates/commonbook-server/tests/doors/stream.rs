@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::world::{Door, Home, Server, WORKSPACE};
 
 /// One connection that follows the journal.
-struct Stream(BufReader<TcpStream>);
+pub(crate) struct Stream(BufReader<TcpStream>);
 
 /// What came over it.
 #[derive(Debug, PartialEq)]
@@ -22,17 +22,25 @@ struct Told {
 impl Stream {
     /// A stream for this agent; what the server answers when there is none.
     fn try_open(server: &Server, agent: &str, query: &str, last: &str) -> Result<Self, Value> {
+        let headers = [("X-Commonbook-Agent", agent), ("Last-Event-ID", last)];
+        Self::ask(server, query, &headers)
+    }
+
+    /// A stream for who shows this token.
+    pub(crate) fn shown(server: &Server, token: &str) -> Self {
+        Self::ask(server, "", &[("Authorization", &format!("Bearer {token}"))]).unwrap()
+    }
+
+    /// Asks with those of these headers that say something.
+    fn ask(server: &Server, query: &str, headers: &[(&str, &str)]) -> Result<Self, Value> {
         let address = server.url.trim_start_matches("http://");
         let mut connection = TcpStream::connect(address).unwrap();
         connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let header = |name: &str, value: &str| match value {
-            "" => String::new(),
-            value => format!("{name}: {value}\r\n"),
-        };
-        let who = header("X-Commonbook-Agent", agent) + &header("Last-Event-ID", last);
+        let said = headers.iter().filter(|(_, value)| !value.is_empty());
+        let said: String = said.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let request = format!(
             "GET /events/stream?{query} HTTP/1.1\r\nHost: {address}\r\n\
-             X-Commonbook-Workspace: {WORKSPACE}\r\n{who}\r\n"
+             X-Commonbook-Workspace: {WORKSPACE}\r\n{said}\r\n"
         );
         connection.write_all(request.as_bytes()).unwrap();
         let mut lines = BufReader::new(connection);
@@ -57,7 +65,7 @@ impl Stream {
     }
 
     /// The next line of the stream itself: those of the chunks around it end otherwise.
-    fn line(&mut self) -> Option<String> {
+    pub(crate) fn line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
             if self.0.read_line(&mut line).unwrap_or(0) == 0 {

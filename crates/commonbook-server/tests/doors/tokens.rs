@@ -170,3 +170,21 @@ fn who_shows_a_token_of_an_administrator_reviews_over_rest() {
     let (status, released) = server.send("POST", &release, &headers, b"").unwrap();
     assert_eq!((status, &released["trust"]), (200, &json!("normal")));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_stream_ends_when_its_token_does() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let (secret, id) = token(&home, &["rook"]);
+    let (writes, _) = token(&home, &["writer", "--scopes", "write"]);
+    let (status, refused) =
+        ask(&server, "/events/stream", &[("Authorization", &format!("Bearer {writes}"))]);
+    assert_eq!((status, &refused["error"]["kind"]), (403, &json!("forbidden")));
+    let mut stream = crate::stream::Stream::shown(&server, &secret);
+    assert!(home.run(&["token", "revoke", &id]).status.success());
+    // What it says until it is asked again is a comment at the most.
+    while let Some(line) = stream.line() {
+        assert!(line.is_empty() || line.starts_with(':'), "{line}");
+    }
+}

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::Commonbook;
 use crate::access::{self, Admittance};
-use crate::caller::Caller;
+use crate::caller::{Caller, Proof};
 use crate::error::{Error, Result};
 use crate::id::TokenId;
 use crate::memory::sha256;
@@ -41,6 +41,27 @@ impl Commonbook {
             tracing::warn!(%error, token = %id, "could not note that a token was used");
         }
         Ok(Some(kept.token))
+    }
+
+    /// Lets a caller over HTTP stay, who was let in before and has not gone since.
+    ///
+    /// # Errors
+    /// `unauthenticated` when its token does not hold any more, or when it has none and there are
+    /// tokens now; `unavailable` when the store cannot be read.
+    pub fn let_stay(&self, caller: &Caller) -> Result<()> {
+        let id = match &caller.proof {
+            Proof::Token { id, .. } => Some(*id),
+            Proof::Word => None,
+        };
+        let (kept, tokens) = self.store.read(|tx| match id {
+            Some(id) => Ok((tx.token(id)?, true)),
+            None => Ok((None, tx.has_tokens()?)),
+        })?;
+        Admittance { shown: id.is_some(), tokens, exposed: false }.judge()?;
+        match id {
+            Some(_) => kept.ok_or_else(unknown)?.token.holds(self.clock.now()),
+            None => Ok(()),
+        }
     }
 
     /// Makes a token that proves an agent.

@@ -250,3 +250,23 @@ fn what_is_shared_when_nobody_says_can_be_chosen() {
     let saving = SaveMemory { text: "whose?".into(), ..SaveMemory::default() };
     assert_eq!(kind(book.save_memory(&caller("anonymous"), &saving)), Some(ErrorKind::Invalid));
 }
+
+#[test]
+fn who_was_let_in_stays_until_its_token_ends_or_one_is_asked_for() {
+    let world = World::new();
+    let nobody = Caller::new(None, "x".parse().unwrap(), Door::Rest);
+    assert_eq!(kind(world.book.let_stay(&nobody)), None);
+    let (token, secret) = create(&world, json!({"agent_name": "rook", "expires": "3h"}));
+    let rook = holder(&world, &secret, Some("rook/child"));
+    let (brief, secret) = create(&world, json!({"agent_name": "ann", "expires": "1h"}));
+    let ann = holder(&world, &secret, None);
+    let stay = || [&nobody, &rook, &ann].map(|caller| kind(world.book.let_stay(caller)));
+    let gone = Some(ErrorKind::Unauthenticated);
+    assert_eq!(stay(), [gone, None, None]);
+    world.clock.set(at(2));
+    assert_eq!(stay(), [gone, None, gone]);
+    for token_id in [token.id, brief.id] {
+        world.book.revoke_token(&caller("ann"), &RevokeToken { token_id }).unwrap();
+    }
+    assert_eq!(stay(), [None, gone, gone]);
+}
