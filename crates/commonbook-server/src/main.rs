@@ -14,6 +14,7 @@ mod mcp;
 mod output;
 mod rest;
 mod serve;
+mod watch;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

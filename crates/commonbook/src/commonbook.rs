@@ -25,7 +25,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::id::{IdSource, RandomIds};
 use crate::index::Index;
 use crate::memory::sha256;
-use crate::store::{KeptAnswer, Store, Transaction};
+use crate::store::{KeptAnswer, Store, Telling, Transaction};
 use crate::{input, limits};
 
 pub use sweep::Swept;
@@ -69,6 +69,13 @@ impl Commonbook {
     #[must_use]
     pub fn under(self, policy: Policy) -> Self {
         Self { policy, ..self }
+    }
+
+    /// The same, calling this after each write that is on disk: at once, and before its answer. It
+    /// must not wait.
+    #[must_use]
+    pub fn telling(self, tell: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { store: Telling::of(self.store, Box::new(tell)), ..self }
     }
 
     /// The search index.

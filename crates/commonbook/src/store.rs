@@ -11,6 +11,7 @@
 //!   counts what it does not see.
 
 pub mod sqlite;
+mod telling;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,6 +29,8 @@ use crate::search::Filter;
 use crate::stats::{Count, UserRecord};
 use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
+
+pub(crate) use telling::Telling;
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
 pub type Write = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
@@ -287,4 +290,7 @@ pub trait WorkspaceRows {
 
     /// Every workspace by name, with the place of the last event of its journal.
     fn journals(&self) -> Result<Vec<(Workspace, u64)>>;
+
+    /// The place of the last event of this workspace's journal; 0 when there is none.
+    fn journal_end(&self, workspace: &Workspace) -> Result<u64>;
 }

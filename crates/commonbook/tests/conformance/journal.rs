@@ -41,6 +41,8 @@ pub(crate) fn each_workspace_has_a_journal_of_its_own(fresh: &dyn Fresh) {
         let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
         assert_eq!(sequences, (1..=count).collect::<Vec<_>>());
         assert_eq!(store.read(|tx| tx.event_count(&sight)).unwrap(), count);
+        let end = store.read(|tx| tx.journal_end(&workspace.parse()?)).unwrap();
+        assert_eq!(end, count);
     }
     let names = store.read(|tx| tx.workspaces()).unwrap();
     assert_eq!(

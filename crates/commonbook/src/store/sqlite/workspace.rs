@@ -15,4 +15,9 @@ impl WorkspaceRows for SqliteTransaction<'_> {
         let sql = "SELECT name, sequence FROM workspace ORDER BY name";
         self.all(sql, [], |row| Ok((text(row, "name")?, row.get("sequence")?)))
     }
+
+    fn journal_end(&self, workspace: &Workspace) -> Result<u64> {
+        let sql = "SELECT sequence FROM workspace WHERE name = ?1";
+        Ok(self.one(sql, [workspace.as_str()], |row| row.get(0))?.unwrap_or(0))
+    }
 }
