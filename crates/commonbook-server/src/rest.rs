@@ -1,6 +1,7 @@
 //! REST: the verbs as routes under `/v1`, in one table that also is the OpenAPI document.
 
 mod openapi;
+mod revision;
 mod route;
 
 use std::sync::Arc;
@@ -25,14 +26,19 @@ fn routes() -> Vec<Route> {
     vec![
         post("/v1/memories", "save_memory", Call::of(Commonbook::save_memory))
             .answering(StatusCode::CREATED)
+            .telling_revision("/memory")
             .or_list("memories", Call::of(Commonbook::save_memories)),
         read("/v1/memories", "list_memories", Call::of(Commonbook::list_memories)),
         read("/v1/memories/search", "search_memory", Call::of(Commonbook::search_memory)),
-        read("/v1/memories/{id}", "get_memory", Call::of(Commonbook::get_memory)),
-        patch("/v1/memories/{id}", "update_memory", Call::of(Commonbook::update_memory)),
-        delete("/v1/memories/{id}", "delete_memory", Call::of(Commonbook::delete_memory)),
+        read("/v1/memories/{id}", "get_memory", Call::of(Commonbook::get_memory))
+            .telling_revision(""),
+        patch("/v1/memories/{id}", "update_memory", Call::of(Commonbook::update_memory))
+            .telling_revision(""),
+        delete("/v1/memories/{id}", "delete_memory", Call::of(Commonbook::delete_memory))
+            .telling_revision(""),
         read("/v1/memories/{id}/history", "memory_history", Call::of(Commonbook::memory_history)),
-        post("/v1/memories/{id}/restore", "restore_memory", Call::of(Commonbook::restore_memory)),
+        post("/v1/memories/{id}/restore", "restore_memory", Call::of(Commonbook::restore_memory))
+            .telling_revision(""),
         post("/v1/memories/{id}/purge", "purge_memory", Call::of(Commonbook::purge_memory)),
         post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory)),
         read("/v1/quarantine", "list_quarantined", Call::of(Commonbook::list_quarantined)),

@@ -37,7 +37,12 @@ fn operation(route: &Route) -> Value {
         .as_object()
         .into_iter()
         .flatten()
-        .filter(|(name, _)| *name != "IdempotencyKey" || writes(route))
+        .filter(|(name, _)| match name.as_str() {
+            "IdempotencyKey" => writes(route),
+            "IfMatch" => route.expects_revision(),
+            "IfNoneMatch" => route.has_known_answers(),
+            _ => true,
+        })
         .map(|(name, _)| json!({"$ref": format!("#/components/parameters/{name}")}))
         .collect();
     let outside = |name: &str| route.in_path(name) || !route.has_body();
@@ -119,10 +124,26 @@ fn responses(route: &Route) -> Value {
             "content": {"application/json": {"schema": answer}},
         }
     });
+    if route.memory.is_some() {
+        responses[route.status.as_str()]["headers"] = json!({"ETag": etag()});
+    }
+    if route.has_known_answers() {
+        responses["304"] = json!({
+            "description": "You have this revision already: it is one of If-None-Match.",
+            "headers": {"ETag": etag()},
+        });
+    }
     for kind in ErrorKind::ALL {
         responses[status(kind).as_str()] = refusal(kind);
     }
     responses
+}
+
+fn etag() -> Value {
+    json!({
+        "description": "The revision of the memory, for If-Match and If-None-Match. A batch has none.",
+        "schema": {"type": "string", "pattern": "^\"[0-9]+\"$"},
+    })
 }
 
 fn refusal(kind: ErrorKind) -> Value {
@@ -147,6 +168,8 @@ fn common_parameters() -> Value {
         "Workspace": header("X-Commonbook-Workspace", "The workspace you speak in; `default` otherwise."),
         "User": header("X-Commonbook-User", "The user you work for: you then see what is about that user or about nobody."),
         "Session": header("X-Commonbook-Session", "The session you work in."),
+        "IfMatch": header("If-Match", "The ETag that you have seen: when the memory has moved on, nothing is changed. The same as `expected_revision`."),
+        "IfNoneMatch": header("If-None-Match", "The ETag that you have: the answer is 304, without a body, while it is still this one."),
         "IdempotencyKey": header("Idempotency-Key", "Any text of your own: the same key with the same request is carried out once and answered alike, for 24 hours."),
     })
 }

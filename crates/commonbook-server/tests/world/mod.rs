@@ -96,7 +96,7 @@ impl Server {
         Self { child, url, agent: config.into() }
     }
 
-    /// Sends a request as it is.
+    /// Sends a request as it is; what it answers, as JSON where it is JSON.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -104,15 +104,27 @@ impl Server {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<(u16, Value), ureq::Error> {
+        let response = self.exchange(method, path, headers, body)?;
+        let status = response.status().as_u16();
+        let text = String::from_utf8(response.into_body()).unwrap();
+        Ok((status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
+    }
+
+    /// Sends a request as it is; all that it answers, headers too.
+    pub(crate) fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<ureq::http::Response<Vec<u8>>, ureq::Error> {
         let mut request =
             ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let mut response = self.agent.run(request.body(body).unwrap())?;
-        let text = response.body_mut().read_to_string()?;
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        Ok((response.status().as_u16(), value))
+        let (head, mut body) = self.agent.run(request.body(body).unwrap())?.into_parts();
+        Ok(ureq::http::Response::from_parts(head, body.read_to_vec()?))
     }
 
     pub(crate) fn id(&self) -> u32 {

@@ -101,6 +101,9 @@ pub struct DeleteMemory {
 pub struct RestoreMemory {
     /// The id of the memory.
     pub id: MemoryId,
+    /// The revision that you have seen; when the memory has moved on, nothing is restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
@@ -113,6 +116,9 @@ pub struct RestoreMemory {
 pub struct PurgeMemory {
     /// The id of the memory, deleted or not.
     pub id: MemoryId,
+    /// The revision that you have seen; when the memory has moved on, nothing is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
