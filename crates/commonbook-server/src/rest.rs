@@ -15,10 +15,11 @@ use serde_json::{Value, json};
 
 use crate::call::{Call, blocking};
 use crate::config::Config;
+use crate::rate::Rates;
 use route::{Route, delete, patch, post};
 
 use route::Door;
-pub(crate) use route::{RequestId, failure};
+pub(crate) use route::{RequestId, body_bytes, failure};
 
 /// Every route, in the order of the documentation.
 fn routes() -> Vec<Route> {
@@ -58,7 +59,7 @@ pub(crate) fn openapi() -> Value {
 }
 
 /// The router of everything but `/mcp`.
-pub(crate) fn router(book: Commonbook, config: Arc<Config>) -> Router {
+pub(crate) fn router(book: Commonbook, config: Arc<Config>, rates: Arc<Rates>) -> Router {
     let document = Arc::new(openapi());
     let mut router = Router::new();
     for route in routes() {
@@ -71,7 +72,7 @@ pub(crate) fn router(book: Commonbook, config: Arc<Config>) -> Router {
         .route("/docs/scalar.js", get(scalar))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
-        .with_state(Door { book, config })
+        .with_state(Door { book, config, rates })
 }
 
 async fn health(

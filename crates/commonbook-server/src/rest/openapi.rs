@@ -38,7 +38,7 @@ fn operation(route: &Route) -> Value {
         .into_iter()
         .flatten()
         .filter(|(name, _)| match name.as_str() {
-            "IdempotencyKey" => writes(route),
+            "IdempotencyKey" => route.call.writes(),
             "IfMatch" => route.expects_revision(),
             "IfNoneMatch" => route.has_known_answers(),
             _ => true,
@@ -68,10 +68,6 @@ fn operation(route: &Route) -> Value {
 fn sentence(name: &str) -> String {
     let (first, rest) = name.split_at(1);
     format!("{}{}", first.to_uppercase(), rest.replace('_', " "))
-}
-
-fn writes(route: &Route) -> bool {
-    route.call.fields().any(|(name, _)| name == "idempotency_key")
 }
 
 fn parameter(route: &Route, name: &str, schema: &Value) -> Value {

@@ -8,7 +8,7 @@ pub(super) const EXPECTED: &str = "expected_revision";
 
 /// What an answer depends on besides its address: who calls, and what was asked of its form.
 pub(super) const VARY: &str =
-    "authorization, x-commonbook-agent, x-commonbook-workspace, x-commonbook-user, accept-encoding";
+    "authorization, x-commonbook-agent, x-commonbook-workspace, x-commonbook-user";
 
 /// The entity tag of a revision. It is a strong one: what a memory is at a revision never changes.
 pub(super) fn tag(revision: u64) -> Option<HeaderValue> {

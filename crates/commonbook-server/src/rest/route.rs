@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use crate::call::{Call, blocking};
 use crate::caller::{Http, from_http, header as text_of};
 use crate::config::Config;
+use crate::rate::Rates;
 
 use super::revision;
 
@@ -26,6 +27,7 @@ use super::revision;
 pub(crate) struct Door {
     pub(crate) book: Commonbook,
     pub(crate) config: Arc<Config>,
+    pub(crate) rates: Arc<Rates>,
 }
 
 /// The id of the present request, as answers and the log have it.
@@ -150,7 +152,8 @@ impl Route {
                 }
             }
         }
-        let keyed = call.fields().any(|(name, _)| name == "idempotency_key");
+        let keyed = call.writes();
+        door.rates.admit(&caller.agent, keyed)?;
         let key = text_of(&parts.headers, "idempotency-key")?.filter(|_| keyed);
         let expected = match self.expects_revision() {
             true => revision::expected(&parts.headers)?,
@@ -197,7 +200,11 @@ impl Route {
     }
 }
 
-async fn body_bytes(body: Body) -> Result<Vec<u8>> {
+/// The whole body of a request: not over the limit, and in time.
+///
+/// # Errors
+/// `too_large` and `invalid` for what is not.
+pub(crate) async fn body_bytes(body: Body) -> Result<Vec<u8>> {
     let whole = axum::body::to_bytes(body, limits::BODY_BYTES);
     let patience = Duration::from_secs(limits::REQUEST_SECONDS);
     match tokio::time::timeout(patience, whole).await {
@@ -230,6 +237,9 @@ pub(crate) fn failure(error: &Error, id: &RequestId) -> Response {
     if error.kind == ErrorKind::Unauthenticated {
         let challenge = HeaderValue::from_static("Bearer");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
 }

@@ -41,7 +41,7 @@ impl Home {
     /// The program on this home, with nothing of the environment speaking for it.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
-        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG"] {
+        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE"] {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
         // Vectors come in the background: with them, answers would depend on when they are asked for.
@@ -84,7 +84,17 @@ impl Server {
     /// A server that is started with these arguments too.
     pub(crate) fn of(home: &Home, arguments: &[&str]) -> Self {
         let own = ["serve", "--port", "0", "--tools", "full"];
-        let mut command = home.program(&[&own, arguments].concat());
+        Self::from(home.program(&[&own, arguments].concat()))
+    }
+
+    /// A server in which each agent may call so often.
+    pub(crate) fn at_the_rate(home: &Home, rate: &str) -> Self {
+        let mut command = home.program(&["serve", "--port", "0", "--tools", "full"]);
+        command.env("COMMONBOOK_RATE", rate);
+        Self::from(command)
+    }
+
+    fn from(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
