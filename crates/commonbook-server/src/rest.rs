@@ -1,5 +1,6 @@
 //! REST: the verbs as routes under `/v1`, in one table that also is the OpenAPI document.
 
+mod examples;
 mod openapi;
 mod revision;
 mod route;

@@ -1,5 +1,6 @@
 //! What can go wrong, in one shape that every door says in the same words.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -87,7 +88,7 @@ pub struct Error {
     /// Set when the caller tried to change what another agent owns.
     pub mismatch: Option<Box<OwnershipMismatch>>,
     /// The seconds to wait before the same request can succeed, where that is known.
-    pub retry_after: Option<u32>,
+    pub retry_after: Option<NonZeroU32>,
     /// What lies beneath; for the log, never for an answer.
     #[source]
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -132,8 +133,8 @@ impl Error {
 
     /// The caller asks too often, and can go on in so many seconds.
     #[must_use]
-    pub fn rate_limited(message: impl Into<String>, seconds: u32) -> Self {
-        let plural = if seconds == 1 { "" } else { "s" };
+    pub fn rate_limited(message: impl Into<String>, seconds: NonZeroU32) -> Self {
+        let plural = if seconds.get() == 1 { "" } else { "s" };
         let error = Self::new(ErrorKind::RateLimited, message);
         Self { retry_after: Some(seconds), ..error }
             .hint(format!("Wait {seconds} second{plural}, and then go on more slowly."))
@@ -231,7 +232,7 @@ pub struct ErrorDetail {
     pub caller: Option<String>,
     /// The seconds to wait, with `rate_limited`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry_after: Option<u32>,
+    pub retry_after: Option<NonZeroU32>,
     /// The id of the request, as the log has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
+use crate::limits;
 use crate::memory::{Importance, Memory, Sharing};
 use crate::workspace::Workspace;
 
@@ -152,6 +153,7 @@ pub struct ListEvents {
     pub after: u64,
     /// How many at once, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
 }
 

@@ -54,7 +54,7 @@ fn unreadable(name: &HeaderName) -> Error {
 mod tests {
     use super::*;
 
-    fn with(name: HeaderName, values: &[&'static str]) -> HeaderMap {
+    fn with(name: &HeaderName, values: &[&'static str]) -> HeaderMap {
         values.iter().map(|value| (name.clone(), HeaderValue::from_static(value))).collect()
     }
 
@@ -75,7 +75,7 @@ mod tests {
             (&["*", "\"3\""], None),
         ];
         for (given, wanted) in table {
-            let found = expected(&with(header::IF_MATCH, given)).ok();
+            let found = expected(&with(&header::IF_MATCH, given)).ok();
             assert_eq!(found.as_ref().map(Option::as_deref), wanted, "{given:?}");
         }
     }
@@ -93,7 +93,7 @@ mod tests {
             (&["3"], false),
         ];
         for (given, known) in table {
-            assert_eq!(is_known(&with(header::IF_NONE_MATCH, given), 3), known, "{given:?}");
+            assert_eq!(is_known(&with(&header::IF_NONE_MATCH, given), 3), known, "{given:?}");
         }
     }
 }

@@ -239,7 +239,7 @@ pub(crate) fn failure(error: &Error, id: &RequestId) -> Response {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
     if let Some(seconds) = error.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.get().into());
     }
     response
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::MemoryId;
+use crate::limits;
 use crate::page::Cursor;
 
 /// Lists what is quarantined in the workspace, the newest first: memories that try to instruct
@@ -13,6 +14,7 @@ use crate::page::Cursor;
 pub struct ListQuarantined {
     /// How many at once, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
