@@ -154,6 +154,9 @@ fn responses(route: &Route) -> Value {
     for kind in ErrorKind::ALL {
         responses[status(kind).as_str()] = refusal(kind);
     }
+    // What HTTP itself refuses before a route is found, without a body.
+    responses["414"] = json!({"description": "The address is over 65,534 bytes."});
+    responses["431"] = json!({"description": "There are over 100 headers, or they are too long."});
     responses["429"]["headers"] = json!({"Retry-After": {
         "description": "The seconds to wait.", "schema": {"type": "integer", "minimum": 1},
     }});
@@ -211,7 +214,7 @@ fn common_parameters() -> Value {
         "IfMatch": header(
             "If-Match",
             "The ETag that you have seen: when the memory has moved on, nothing is changed. The same as `expected_revision`.",
-            "^\\s*([*]|\"[0-9]{1,19}\")\\s*$", 40, "\"1\"",
+            "^([*]|\"[0-9]{1,19}\")$", 21, "\"1\"",
         ),
         "IfNoneMatch": json!({
             "name": "If-None-Match", "in": "header", "required": false,

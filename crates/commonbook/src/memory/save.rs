@@ -26,7 +26,7 @@ pub struct SaveMemory {
     pub memory_type: Option<MemoryType>,
     /// A heading of up to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = limits::TITLE_CHARS))]
+    #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
     /// The text in a sentence or two, up to 512 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
