@@ -42,7 +42,8 @@ fn routes() -> Vec<Route> {
         post("/v1/memories/{id}/restore", "restore_memory", Call::of(Commonbook::restore_memory))
             .telling_revision(""),
         post("/v1/memories/{id}/purge", "purge_memory", Call::of(Commonbook::purge_memory)),
-        post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory)),
+        post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory))
+            .telling_revision(""),
         read("/v1/quarantine", "list_quarantined", Call::of(Commonbook::list_quarantined)),
         post("/v1/memories/adopt", "adopt_memories", Call::of(Commonbook::adopt_memories)),
         post("/v1/memories/purge", "purge_since", Call::of(Commonbook::purge_since)),

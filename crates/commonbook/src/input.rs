@@ -98,7 +98,9 @@ fn typed_value(kind: &str, text: String) -> Value {
         "array" => Value::Array(list(&text).collect()),
         "boolean" if text.is_empty() => Value::Bool(true),
         "integer" | "number" | "boolean" | "object" => {
-            serde_json::from_str(&text).unwrap_or(Value::String(text))
+            // Who leaves a field out does not say `null` of it.
+            let value = serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_null());
+            value.unwrap_or(Value::String(text))
         }
         _ => Value::String(text),
     }
@@ -253,6 +255,11 @@ mod tests {
             (
                 json!({"name": "x", "size": "many"}),
                 pairs(&[("name", "x"), ("size", "many")]),
+                "size",
+            ),
+            (
+                json!({"name": "x", "size": "null"}),
+                pairs(&[("name", "x"), ("size", "null")]),
                 "size",
             ),
             (json!({"name": "x", "size": -1}), pairs(&[("name", "x"), ("size", "-1")]), "size"),

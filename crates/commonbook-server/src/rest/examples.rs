@@ -15,6 +15,7 @@ pub(super) fn request(name: &str) -> Option<Value> {
         }),
         "update_memory" => json!({"text": "It retries five times.", "expected_revision": 1}),
         "restore_memory" | "purge_memory" => json!({}),
+        "release_memory" => json!({"expected_revision": 1}),
         _ => return None,
     })
 }
@@ -23,8 +24,10 @@ pub(super) fn request(name: &str) -> Option<Value> {
 pub(super) fn answer(name: &str) -> Option<Value> {
     Some(match name {
         "save_memory" => json!({"memory": memory(), "outcome": "created"}),
-        "get_memory" | "update_memory" | "delete_memory" | "restore_memory" => memory(),
-        "list_memories" => json!({"items": [memory()], "next": "c2a"}),
+        "get_memory" | "update_memory" | "delete_memory" | "restore_memory" | "release_memory" => {
+            memory()
+        }
+        "list_memories" | "list_quarantined" => json!({"items": [memory()], "next": "c2a"}),
         "search_memory" => json!({
             "hits": [{
                 "memory": memory(), "score": 1.75, "matched": ["words"],

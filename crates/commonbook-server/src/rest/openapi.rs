@@ -29,7 +29,12 @@ pub(super) fn document(routes: &[Route]) -> Value {
         "components": {
             "schemas": {"Error": input::schema::<ErrorBody>()},
             "parameters": common_parameters(),
+            "securitySchemes": {"token": {
+                "type": "http", "scheme": "bearer",
+                "description": "A token of `commonbook token create`, where the server asks for one.",
+            }},
         },
+        "security": [{}, {"token": []}],
     })
 }
 

@@ -27,8 +27,12 @@ pub struct ListQuarantined {
 pub struct ReleaseMemory {
     /// The id of the memory.
     pub id: MemoryId,
+    /// The revision that you have looked at; when the memory has moved on, nothing is released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
