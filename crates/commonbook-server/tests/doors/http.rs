@@ -225,3 +225,27 @@ fn what_is_too_long_for_the_protocol_is_refused_as_by_the_other_doors() {
     let (status, refused) = server.send("POST", "/mcp", &[], &huge).unwrap();
     assert_eq!((status, &refused["error"]["kind"]), (413, &json!("too_large")));
 }
+
+#[test]
+fn every_example_of_a_request_is_taken() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let (_, document) = server.send("GET", "/openapi.json", &[], b"").unwrap();
+    let mut tried = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let example = &operation["requestBody"]["content"]["application/json"]["example"];
+            if example.is_null() {
+                continue;
+            }
+            let own = saved(&server, "tea");
+            let path = path.replace("/v1/memories/{id}", &own);
+            let (method, body) = (method.to_uppercase(), example.to_string());
+            let (status, answer) = server.send(&method, &path, &[ME], body.as_bytes()).unwrap();
+            // What it asks for need not be so; that it can be asked for is the point.
+            assert!([200, 201, 403, 409].contains(&status), "{method} {path}: {answer}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 5, "{tried}");
+}
