@@ -178,7 +178,7 @@ impl McpDoor {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
         let call = offer.map(|offer| offer.call.clone()).ok_or(Refusal::UnknownTool)?;
         let caller = self.caller(context)?;
-        self.rates.admit(&caller.agent, call.writes())?;
+        self.rates.admit(&caller, call.writes())?;
         let book = self.book.clone();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         Ok(blocking(move || call.run(&book, &caller, arguments)).await?)

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::sync::{PoisonError, RwLock};
 
-use commonbook::agent::Agent;
+use commonbook::caller::{Caller, Proof};
 use commonbook::error::{Error, Result};
 use commonbook::limits;
 use governor::clock::{Clock, DefaultClock};
@@ -79,14 +79,19 @@ impl Rates {
         Self { reads: rate(setting.reads), writes: rate(setting.writes) }
     }
 
-    /// Counts a call of this agent.
+    /// Counts a call of this caller: of its token, which its children have in common, else of the
+    /// name that it gives itself.
     ///
     /// # Errors
     /// `rate_limited`, with the seconds to wait, for one too many.
-    pub(crate) fn admit(&self, agent: &Agent, writes: bool) -> Result<()> {
+    pub(crate) fn admit(&self, caller: &Caller, writes: bool) -> Result<()> {
         let (rate, what) = if writes { (&self.writes, "writes") } else { (&self.reads, "reads") };
         let Some(rate) = rate else { return Ok(()) };
-        rate.admit(agent.as_str()).map_err(|seconds| {
+        let name = match &caller.proof {
+            Proof::Token { id, .. } => id.to_string(),
+            Proof::Word => caller.agent.to_string(),
+        };
+        rate.admit(&name).map_err(|seconds| {
             let message =
                 format!("{what}: at most {} a minute, and these were more", rate.a_minute);
             Error::rate_limited(message, seconds)
@@ -138,12 +143,17 @@ impl Rate {
 
 #[cfg(test)]
 mod tests {
+    use commonbook::caller::Door;
+    use commonbook::clock::Timestamp;
     use commonbook::error::ErrorKind;
+    use commonbook::id::{CountingIds, Id};
+    use commonbook::workspace::Workspace;
 
     use super::*;
 
-    fn agent(name: &str) -> Agent {
-        name.parse().expect("a name")
+    fn caller(name: Option<&str>) -> Caller {
+        let name = name.map(|name| name.parse().expect("a name"));
+        Caller::new(name, Workspace::fallback(), Door::Rest)
     }
 
     #[test]
@@ -180,7 +190,7 @@ mod tests {
     #[test]
     fn each_agent_has_its_own_reads_and_writes() {
         let rates = Rates::new("reads=2,writes=1".parse().expect("a setting"));
-        let call = |name: &str, writes| rates.admit(&agent(name), writes);
+        let call = |name: &str, writes| rates.admit(&caller(Some(name)), writes);
         assert!(call("ann", true).is_ok() && call("bob", true).is_ok());
         assert!(call("ann", false).is_ok() && call("ann", false).is_ok());
         for writes in [true, false] {
@@ -189,8 +199,19 @@ mod tests {
             let most = if writes { 60 } else { 30 };
             assert!(error.retry_after.is_some_and(|seconds| seconds.get() <= most));
         }
-        let anonymous = Agent::anonymous();
+        let anonymous = caller(None);
         assert!(rates.admit(&anonymous, true).is_ok() && rates.admit(&anonymous, true).is_err());
+    }
+
+    #[test]
+    fn the_children_of_a_token_have_its_allowance_in_common() {
+        let rates = Rates::new("writes=2".parse().expect("a setting"));
+        let id = Id::new(&CountingIds::default(), Timestamp::UNIX_EPOCH);
+        let proof = Proof::Token { id, scopes: Vec::new(), bound: false, asserted: true };
+        let call = |name| rates.admit(&Caller { proof: proof.clone(), ..caller(Some(name)) }, true);
+        assert!(call("ann").is_ok() && call("ann/one").is_ok());
+        assert!(call("ann/two").is_err());
+        assert!(rates.admit(&caller(Some("ann")), true).is_ok(), "who shows none is another");
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl Route {
             }
         }
         let keyed = call.writes();
-        door.rates.admit(&caller.agent, keyed)?;
+        door.rates.admit(&caller, keyed)?;
         let key = text_of(&parts.headers, "idempotency-key")?.filter(|_| keyed);
         let expected = match self.expects_revision() {
             true => revision::expected(&parts.headers)?,
