@@ -68,6 +68,11 @@ impl Call {
         fields.map(|(name, schema)| (name.as_str(), schema))
     }
 
+    /// Whether the verb writes: every one that does takes an idempotency key.
+    pub(crate) fn writes(&self) -> bool {
+        self.fields().any(|(name, _)| name == "idempotency_key")
+    }
+
     /// Whether the request has to have this field.
     pub(crate) fn requires(&self, field: &str) -> bool {
         let required = self.request["required"].as_array();

@@ -27,6 +27,8 @@ pub(crate) struct Config {
     /// `COMMONBOOK_SHARING`: who else reads a memory whose author does not say: `shared`, the
     /// default, or `private`.
     pub(crate) sharing: Option<String>,
+    /// `COMMONBOOK_RATE`: how often each agent may call over HTTP, `reads=6000,writes=1200` a minute.
+    pub(crate) rate: Option<String>,
     /// `COMMONBOOK_LOG`: what is logged, as `tracing` filters (`info`, `commonbook=debug`).
     pub(crate) log: Option<String>,
     /// The folder that the program was started in.
@@ -60,6 +62,7 @@ impl Config {
             embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(Secret),
             production: text("COMMONBOOK_PRODUCTION"),
             sharing: text("COMMONBOOK_SHARING"),
+            rate: text("COMMONBOOK_RATE"),
             log: text("COMMONBOOK_LOG"),
             folder: std::env::current_dir().ok(),
         }

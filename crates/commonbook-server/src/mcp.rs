@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::call::{Call, blocking};
 use crate::caller::{Heard, caller};
 use crate::config::Config;
+use crate::rate::Rates;
 
 pub(crate) use http::service;
 pub(crate) use stdio::serve as serve_stdio;
@@ -131,6 +132,7 @@ pub(crate) struct McpDoor {
     book: Commonbook,
     config: Arc<Config>,
     offers: Arc<Vec<Offer>>,
+    rates: Arc<Rates>,
     /// What is known of the caller before it says anything: flags of the command line.
     known: Heard,
     /// The workspace around the folder that the client started the server in.
@@ -142,7 +144,13 @@ impl McpDoor {
     pub(crate) fn new(book: Commonbook, config: Arc<Config>, tools: Tools) -> Self {
         let mut offers = offers();
         offers.retain(|offer| offer.core || tools == Tools::Full);
-        Self { book, config, offers: Arc::new(offers), known: Heard::default(), near: None }
+        let (offers, rates) = (Arc::new(offers), Arc::default());
+        Self { book, config, offers, rates, known: Heard::default(), near: None }
+    }
+
+    /// The same door, where each agent may call so often.
+    pub(crate) fn within(self, rates: Arc<Rates>) -> Self {
+        Self { rates, ..self }
     }
 
     /// The same door, for a client that this is known of.
@@ -170,6 +178,7 @@ impl McpDoor {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
         let call = offer.map(|offer| offer.call.clone()).ok_or(Refusal::UnknownTool)?;
         let caller = self.caller(context)?;
+        self.rates.admit(&caller, call.writes())?;
         let book = self.book.clone();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         Ok(blocking(move || call.run(&book, &caller, arguments)).await?)

@@ -1,6 +1,8 @@
 //! REST: the verbs as routes under `/v1`, in one table that also is the OpenAPI document.
 
+mod examples;
 mod openapi;
+mod revision;
 mod route;
 mod stream;
 
@@ -16,10 +18,11 @@ use serde_json::{Value, json};
 
 use crate::call::{Call, blocking};
 use crate::config::Config;
+use crate::rate::Rates;
 use route::{Route, delete, patch, post};
 
 use route::Door;
-pub(crate) use route::{RequestId, failure};
+pub(crate) use route::{RequestId, body_bytes, failure};
 pub(crate) use stream::Streams;
 
 /// Every route, in the order of the documentation.
@@ -28,16 +31,22 @@ fn routes() -> Vec<Route> {
     vec![
         post("/v1/memories", "save_memory", Call::of(Commonbook::save_memory))
             .answering(StatusCode::CREATED)
+            .telling_revision("/memory")
             .or_list("memories", Call::of(Commonbook::save_memories)),
         read("/v1/memories", "list_memories", Call::of(Commonbook::list_memories)),
         read("/v1/memories/search", "search_memory", Call::of(Commonbook::search_memory)),
-        read("/v1/memories/{id}", "get_memory", Call::of(Commonbook::get_memory)),
-        patch("/v1/memories/{id}", "update_memory", Call::of(Commonbook::update_memory)),
-        delete("/v1/memories/{id}", "delete_memory", Call::of(Commonbook::delete_memory)),
+        read("/v1/memories/{id}", "get_memory", Call::of(Commonbook::get_memory))
+            .telling_revision(""),
+        patch("/v1/memories/{id}", "update_memory", Call::of(Commonbook::update_memory))
+            .telling_revision(""),
+        delete("/v1/memories/{id}", "delete_memory", Call::of(Commonbook::delete_memory))
+            .telling_revision(""),
         read("/v1/memories/{id}/history", "memory_history", Call::of(Commonbook::memory_history)),
-        post("/v1/memories/{id}/restore", "restore_memory", Call::of(Commonbook::restore_memory)),
+        post("/v1/memories/{id}/restore", "restore_memory", Call::of(Commonbook::restore_memory))
+            .telling_revision(""),
         post("/v1/memories/{id}/purge", "purge_memory", Call::of(Commonbook::purge_memory)),
-        post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory)),
+        post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory))
+            .telling_revision(""),
         read("/v1/quarantine", "list_quarantined", Call::of(Commonbook::list_quarantined)),
         post("/v1/memories/adopt", "adopt_memories", Call::of(Commonbook::adopt_memories)),
         post("/v1/memories/purge", "purge_since", Call::of(Commonbook::purge_since)),
@@ -55,7 +64,11 @@ pub(crate) fn openapi() -> Value {
 }
 
 /// The router of everything but `/mcp`.
-pub(crate) fn router(book: Commonbook, config: Arc<Config>, streams: Streams) -> Router {
+pub(crate) fn router(
+    book: Commonbook,
+    config: Arc<Config>,
+    (streams, rates): (Streams, Arc<Rates>),
+) -> Router {
     let document = Arc::new(openapi());
     let mut router = Router::new();
     for route in routes() {
@@ -72,7 +85,7 @@ pub(crate) fn router(book: Commonbook, config: Arc<Config>, streams: Streams) ->
         .route("/docs/scalar.js", get(scalar))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
-        .with_state(Door { book, config })
+        .with_state(Door { book, config, rates })
 }
 
 async fn health(State(door): State<Door>, id: RequestId) -> axum::response::Response {

@@ -6,27 +6,32 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
-use axum::serve::ListenerExt;
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::id::{Id, RequestKind};
 use commonbook::limits;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tracing::Instrument;
 
 use crate::call::blocking;
 use crate::cli;
 use crate::config::Config;
+use crate::connections;
 use crate::follow;
 use crate::gate::{self, Gate};
 use crate::local::Listener;
 use crate::mcp::{self, McpDoor, Tools};
 use crate::output;
-use crate::rest::{self, RequestId, Streams};
+use crate::rate::{Rates, Setting};
+use crate::rest::{self, RequestId, Streams, body_bytes, failure};
 use crate::watch;
 
 /// Serves REST, and MCP over HTTP, on one address.
@@ -60,6 +65,7 @@ impl Serve {
         let book = book.under(policy);
         let mut address = self.bind;
         address.set_port(self.port.unwrap_or(address.port()));
+        let rate = Setting::of(config.rate.as_deref(), address.ip().is_loopback())?;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
                 .hint("Is a server running already? Choose another address with --bind or --port.")
@@ -79,9 +85,11 @@ impl Serve {
                 "other machines can call: every caller shows a token (commonbook token create)"
             );
         }
-        let served = router(gate, config, self.tools, streams, stopping);
+        let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools);
+        let places = limits::CONNECTIONS.saturating_add(self.streams);
+        let router = router(gate, config, (door, streams, Rates::new(rate)), &stopping);
         tokio::select! {
-            served = serve_on(listener, local, served) => served,
+            () = serve_on(listener, local, Served { router, places, stopping }) => Ok(()),
             error = damage(book) => Err(error),
         }
     }
@@ -90,52 +98,68 @@ impl Serve {
 /// What is served, and what ends its streams.
 struct Served {
     router: Router,
+    /// Connections that there may be at once.
+    places: usize,
     stopping: CancellationToken,
 }
 
 fn router(
     gate: Gate,
     config: Arc<Config>,
-    tools: Tools,
-    streams: Streams,
-    stopping: CancellationToken,
-) -> Served {
-    let door = McpDoor::new(gate.book.clone(), Arc::clone(&config), tools);
+    (door, streams, rates): (McpDoor, Streams, Rates),
+    stopping: &CancellationToken,
+) -> Router {
+    let rates = Arc::new(rates);
+    let door = door.within(Arc::clone(&rates));
+    let mcp =
+        Router::new().fallback_service(mcp::service(door, stopping.clone())).layer(from_fn(whole));
     let resource = get(gate::resource).with_state(gate.clone());
-    let router = rest::router(gate.book.clone(), config, streams)
-        .nest_service("/mcp", mcp::service(door, stopping.clone()))
+    rest::router(gate.book.clone(), config, (streams, rates))
+        .nest_service("/mcp", mcp)
         .route(gate::RESOURCE, resource.clone())
         .route(&format!("{}/mcp", gate::RESOURCE), resource)
+        .layer(compression())
         .layer(from_fn_with_state(gate, gate::keep))
-        .layer(from_fn_with_state(Arc::new(commonbook::id::RandomIds::default()), logged));
-    Served { router, stopping }
+        .layer(from_fn_with_state(Arc::new(commonbook::id::RandomIds::default()), logged))
 }
 
-async fn serve_on(listener: TcpListener, local: Option<Listener>, served: Served) -> Result<()> {
-    let Served { router, stopping } = served;
-    let signal = stopping.clone().cancelled_owned();
-    // A stream is many small writes: none is to wait until the one before was acknowledged.
-    let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
-    let http = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
+/// Long answers come compressed to who takes them so. Events do not, each of which is to come at
+/// once, nor what has a strong tag: that is of these bytes and no others.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let untagged = |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
+        !headers.contains_key(header::ETAG)
+    };
+    let long = SizeAbove::new(limits::COMPRESSED_BYTES);
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(long.and(NotForContentType::SSE).and(untagged))
+}
+
+/// Takes a request's body whole before it goes on, within the limits of every request.
+async fn whole(id: RequestId, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match body_bytes(body).await {
+        Ok(bytes) => next.run(Request::from_parts(parts, bytes.into())).await,
+        Err(error) => failure(&error, &id),
+    }
+}
+
+async fn serve_on(listener: TcpListener, local: Option<Listener>, served: Served) {
+    let Served { router, places, stopping } = served;
+    let http = connections::serve(listener, router, places, stopping.clone());
     let commands = async {
         if let Some(local) = local {
             local.serve(stopping.clone()).await;
         }
-        Ok(())
     };
-    let serving = async { tokio::try_join!(http, commands) };
+    let serving = async { tokio::join!(http, commands) };
     let too_late = async {
         stopping.cancelled().await;
         tokio::time::sleep(Duration::from_secs(limits::SHUTDOWN_SECONDS)).await;
     };
     tokio::select! {
-        served = serving => served.map(drop).map_err(|error| {
-            Error::new(ErrorKind::Unavailable, "the server broke off").because(error)
-        }),
-        () = too_late => {
-            tracing::warn!("some connections stayed open; closing them");
-            Ok(())
-        }
+        _ = serving => {}
+        () = too_late => tracing::warn!("some connections stayed open; closing them"),
     }
 }
 

@@ -13,6 +13,15 @@ use crate::{input, limits};
 /// Names that nobody can claim: each has a meaning of its own.
 pub const RESERVED: [&str; 5] = ["legacy", "anonymous", "human", "system", "*"];
 
+/// What can be an agent's name, with its device, as the pattern of a JSON Schema; blanks around
+/// either aside. Of what is not ASCII it tells nothing: there it takes letters and digits of every
+/// script.
+pub const NAME_PATTERN: &str = concat!(
+    r"^[^\x00-/:-@\[-`{-\x7f][^\x00-\x1f!-,/:-@\[-^`{-\x7f]*",
+    r"(/[^\x00-/:-@\[-`{-\x7f][^\x00-\x1f!-,/:-@\[-^`{-\x7f]*)*",
+    r"(@[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*)?$"
+);
+
 /// Endings of files that define agents; a name that ends so is named after its file.
 const FILE_ENDINGS: [&str; 13] = [
     "md", "mdc", "mdx", "markdown", "txt", "json", "jsonc", "yaml", "yml", "toml", "py", "js", "ts",
@@ -259,6 +268,24 @@ mod tests {
         }
         let long = "a".repeat(limits::AGENT_CHARS + 1);
         assert_eq!(long.parse::<Agent>().map_err(|e| e.kind), Err(ErrorKind::TooLarge));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_pattern_tells_what_can_be_a_name(text in "[a-zA-C0-2 ./@_*:é\\x00-]{0,8}") {
+            let pattern = regex::Regex::new(NAME_PATTERN).expect("a pattern");
+            // What only its end makes no name (`.md`, a reserved one) no pattern tells.
+            match text.parse::<AgentName>() {
+                Ok(_) => {
+                    let parts = text.split('@').map(str::trim).collect::<Vec<_>>();
+                    assert!(pattern.is_match(&parts.join("@")), "{text:?}");
+                }
+                Err(error) => assert!(
+                    !pattern.is_match(&text) || error.message.contains("nobody can call"),
+                    "{text:?}: {error}"
+                ),
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What can go wrong, in one shape that every door says in the same words.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -86,6 +87,8 @@ pub struct Error {
     pub field: Option<String>,
     /// Set when the caller tried to change what another agent owns.
     pub mismatch: Option<Box<OwnershipMismatch>>,
+    /// The seconds to wait before the same request can succeed, where that is known.
+    pub retry_after: Option<NonZeroU32>,
     /// What lies beneath; for the log, never for an answer.
     #[source]
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -94,7 +97,15 @@ pub struct Error {
 impl Error {
     /// An error of this kind with its reason.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, field: None, mismatch: None, cause: None }
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            field: None,
+            mismatch: None,
+            retry_after: None,
+            cause: None,
+        }
     }
 
     /// The request is wrong in this field.
@@ -118,6 +129,15 @@ impl Error {
     /// The request collides with what is already there.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Conflict, message)
+    }
+
+    /// The caller asks too often, and can go on in so many seconds.
+    #[must_use]
+    pub fn rate_limited(message: impl Into<String>, seconds: NonZeroU32) -> Self {
+        let plural = if seconds.get() == 1 { "" } else { "s" };
+        let error = Self::new(ErrorKind::RateLimited, message);
+        Self { retry_after: Some(seconds), ..error }
+            .hint(format!("Wait {seconds} second{plural}, and then go on more slowly."))
     }
 
     /// The memory belongs to another agent (seed 001, component 2).
@@ -174,6 +194,7 @@ impl Error {
                 hint: self.hint.clone(),
                 owner: self.mismatch.as_ref().map(|m| m.owner.clone()),
                 caller: self.mismatch.as_ref().map(|m| m.caller.clone()),
+                retry_after: self.retry_after,
                 request_id,
             },
         }
@@ -209,6 +230,9 @@ pub struct ErrorDetail {
     /// The agent that called, with `ownership_mismatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
+    /// The seconds to wait, with `rate_limited`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<NonZeroU32>,
     /// The id of the request, as the log has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -224,6 +248,7 @@ impl From<ErrorDetail> for Error {
             hint: told.hint,
             field: told.field,
             mismatch: mismatch.map(|(owner, caller)| Box::new(OwnershipMismatch { owner, caller })),
+            retry_after: told.retry_after,
             cause: None,
         }
     }

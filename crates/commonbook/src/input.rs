@@ -98,7 +98,9 @@ fn typed_value(kind: &str, text: String) -> Value {
         "array" => Value::Array(list(&text).collect()),
         "boolean" if text.is_empty() => Value::Bool(true),
         "integer" | "number" | "boolean" | "object" => {
-            serde_json::from_str(&text).unwrap_or(Value::String(text))
+            // Who leaves a field out does not say `null` of it.
+            let value = serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_null());
+            value.unwrap_or(Value::String(text))
         }
         _ => Value::String(text),
     }
@@ -138,6 +140,19 @@ fn property_types(schema: &Value) -> BTreeMap<String, String> {
         })
         .collect()
 }
+
+/// What [`no_control`] lets pass, as the pattern of a JSON Schema.
+pub const TEXT_PATTERN: &str = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$";
+
+/// What [`line`] lets pass unchanged, its length aside, as the pattern of a JSON Schema.
+pub const LINE_PATTERN: &str = concat!(
+    r"^[^\s\x00-\x1f\x7f-\x9f]",
+    r"([^\x00-\x08\x0a-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
+);
+
+/// What [`slug`] lets pass, blanks around it and its length aside, as the pattern of a JSON Schema.
+/// Of what is not ASCII it tells nothing: there it takes letters and digits of every script.
+pub const SLUG_PATTERN: &str = r"^[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*$";
 
 /// Refuses control characters other than tab and line ends, which belong in no text and can
 /// drive a terminal.
@@ -242,6 +257,11 @@ mod tests {
                 pairs(&[("name", "x"), ("size", "many")]),
                 "size",
             ),
+            (
+                json!({"name": "x", "size": "null"}),
+                pairs(&[("name", "x"), ("size", "null")]),
+                "size",
+            ),
             (json!({"name": "x", "size": -1}), pairs(&[("name", "x"), ("size", "-1")]), "size"),
             (json!({"name": "x", "siez": "1"}), pairs(&[("name", "x"), ("siez", "1")]), "siez"),
         ];
@@ -267,6 +287,17 @@ mod tests {
         assert!(no_control("text", "a\tb\r\nc").is_ok());
         for bad in ["a\0b", "\u{1b}[31m", "\u{7f}", "\u{85}"] {
             assert_eq!(no_control("text", bad).map_err(|e| e.kind), Err(ErrorKind::Invalid));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_patterns_tell_what_is_taken(text in "[ -~\\t\\n\\x00\\x1b\\x7fé]{0,6}") {
+            let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|it| it.is_match(&text));
+            assert_eq!(matches(TEXT_PATTERN), no_control("text", &text).is_ok());
+            let trimmed = text.trim() == text;
+            assert_eq!(matches(LINE_PATTERN), trimmed && line("line", &text, 9).is_ok());
+            assert_eq!(matches(SLUG_PATTERN), trimmed && slug("slug", &text, 9).is_ok());
         }
     }
 

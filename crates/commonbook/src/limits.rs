@@ -57,7 +57,17 @@ pub const QUERY_WORDS: usize = 64;
 pub const DELETED_DAYS: i64 = 30;
 /// Bytes of one request's body, over HTTP and as one line over stdio.
 pub const BODY_BYTES: usize = 16 * 1024 * 1024;
-/// Seconds that an HTTP request may take.
+/// Bytes from which on an answer over HTTP is compressed.
+pub const COMPRESSED_BYTES: u16 = 1024;
+/// Connections over HTTP at once, beside the streams of events.
+pub const CONNECTIONS: usize = 1024;
+/// Reads of one agent a minute, over HTTP, where others than this machine can call.
+pub const READS_A_MINUTE: u32 = 12_000;
+/// Writes of one agent a minute, over HTTP, where others than this machine can call.
+pub const WRITES_A_MINUTE: u32 = 6_000;
+/// Agents whose calls are counted at once.
+pub const RATE_NAMES: usize = 10_000;
+/// Seconds that the head of an HTTP request may take to come, and then its body.
 pub const REQUEST_SECONDS: u64 = 60;
 /// Seconds that open requests are given when the server stops.
 pub const SHUTDOWN_SECONDS: u64 = 10;

@@ -35,6 +35,7 @@ use crate::{input, limits};
 /// `decision`, `learning`, `profile`, `task_context`, `conversation` and `handoff`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = limits::MEMORY_TYPE_CHARS, "pattern" = input::SLUG_PATTERN))]
 pub struct MemoryType(String);
 
 impl MemoryType {

@@ -19,6 +19,7 @@ pub struct Page<T> {
 /// The place where a page begins: opaque to callers, numbers within.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^c[0-9a-fA-F]+([.][0-9a-fA-F]+)*$"))]
 pub struct Cursor(Vec<u64>);
 
 impl Cursor {
@@ -68,12 +69,12 @@ impl TryFrom<String> for Cursor {
 
     fn try_from(text: String) -> Result<Self> {
         let digits = text.strip_prefix('c').ok_or_else(Self::foreign)?;
-        digits
-            .split('.')
-            .map(|part| u64::from_str_radix(part, 16))
-            .collect::<Result<_, _>>()
-            .map(Self)
-            .map_err(|_| Self::foreign())
+        // A sign is read as part of a number, and is none of ours.
+        let number = |part: &str| match part.starts_with('+') {
+            true => None,
+            false => u64::from_str_radix(part, 16).ok(),
+        };
+        digits.split('.').map(number).collect::<Option<_>>().map(Self).ok_or_else(Self::foreign)
     }
 }
 

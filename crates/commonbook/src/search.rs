@@ -32,12 +32,15 @@ pub struct SearchMemory {
     /// phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `since:`
     /// `until:` `at:` `importance>=` `include:`.
     #[serde(alias = "q")]
+    #[schemars(length(min = 1, max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub query: String,
     /// How many hits at once, 1 to 100; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::SEARCH_MAX))]
     pub k: Option<u32>,
     /// Only those of this agent; `*`, the default, for everybody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
     /// Only those of this type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,16 +59,20 @@ pub struct SearchMemory {
     pub trust: Option<Trust>,
     /// About this user or about nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
     /// Only those that hold from this time or a later one on: RFC 3339, a date, a month, a year,
     /// `today`, `yesterday`, or so long ago (`12h`, `7d`, `3w`, `2m`, `1y`); in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("anyOf" = period::forms()))]
     pub since: Option<String>,
     /// Only those that hold from this time or an earlier one on; of a date, its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("anyOf" = period::forms()))]
     pub until: Option<String>,
     /// As things were at this time: what held then, though it may be superseded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("anyOf" = period::forms()))]
     pub at: Option<String>,
     /// What is found besides. Your own private memories and those of `global` always are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -2,9 +2,10 @@
 
 use commonbook::error::{ErrorBody, ErrorKind};
 use commonbook::event::FollowEvents;
-use commonbook::input;
+use commonbook::{agent, input, limits};
 use serde_json::{Map, Value, json};
 
+use super::examples;
 use super::route::{Route, status};
 
 /// The document of these routes.
@@ -30,7 +31,12 @@ pub(super) fn document(routes: &[Route]) -> Value {
         "components": {
             "schemas": {"Error": input::schema::<ErrorBody>()},
             "parameters": common_parameters(),
+            "securitySchemes": {"token": {
+                "type": "http", "scheme": "bearer",
+                "description": "A token of `commonbook token create`, where the server asks for one.",
+            }},
         },
+        "security": [{}, {"token": []}],
     })
 }
 
@@ -39,7 +45,12 @@ fn operation(route: &Route) -> Value {
         .as_object()
         .into_iter()
         .flatten()
-        .filter(|(name, _)| *name != "IdempotencyKey" || writes(route))
+        .filter(|(name, _)| match name.as_str() {
+            "IdempotencyKey" => route.call.writes(),
+            "IfMatch" => route.expects_revision(),
+            "IfNoneMatch" => route.has_known_answers(),
+            _ => true,
+        })
         .map(|(name, _)| json!({"$ref": format!("#/components/parameters/{name}")}))
         .collect();
     let outside = |name: &str| route.in_path(name) || !route.has_body();
@@ -68,18 +79,28 @@ fn sentence(name: &str) -> String {
     format!("{}{}", first.to_uppercase(), rest.replace('_', " "))
 }
 
-fn writes(route: &Route) -> bool {
-    route.call.fields().any(|(name, _)| name == "idempotency_key")
-}
-
 fn parameter((name, place): (&str, &str), required: bool, schema: &Value) -> Value {
     json!({
         "name": name,
         "in": place,
         "required": required,
         "description": schema["description"],
-        "schema": without_description(schema),
+        "schema": given(&without_description(schema)),
     })
+}
+
+/// The schema of a parameter: it is left out where a field may be `null`.
+fn given(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(kinds) = schema["type"].as_array() {
+        let kind = kinds.iter().find(|kind| *kind != "null").cloned();
+        schema["type"] = kind.unwrap_or_default();
+    }
+    let null = json!({"type": "null"});
+    match schema["anyOf"].as_array().map(Vec::as_slice) {
+        Some([form, other]) if *other == null => without_description(form),
+        _ => schema,
+    }
 }
 
 fn without_description(schema: &Value) -> Value {
@@ -107,7 +128,11 @@ fn body(route: &Route) -> Value {
             json!({"oneOf": [one, without_description(&list.request["properties"][*field])]})
         }
     };
-    json!({"required": needed, "content": {"application/json": {"schema": schema}}})
+    let mut content = json!({ "schema": schema });
+    if let Some(example) = examples::request(route.name) {
+        content["example"] = example;
+    }
+    json!({"required": needed, "content": {"application/json": content}})
 }
 
 fn responses(route: &Route) -> Value {
@@ -121,10 +146,35 @@ fn responses(route: &Route) -> Value {
             "content": {"application/json": {"schema": answer}},
         }
     });
+    if let Some(example) = examples::answer(route.name) {
+        responses[route.status.as_str()]["content"]["application/json"]["example"] = example;
+    }
+    if route.memory.is_some() {
+        responses[route.status.as_str()]["headers"] = json!({"ETag": etag()});
+    }
+    if route.has_known_answers() {
+        responses["304"] = json!({
+            "description": "You have this revision already: it is one of If-None-Match.",
+            "headers": {"ETag": etag()},
+        });
+    }
     for kind in ErrorKind::ALL {
         responses[status(kind).as_str()] = refusal(kind);
     }
+    // What HTTP itself refuses before a route is found, without a body.
+    responses["414"] = json!({"description": "The address is over 65,534 bytes."});
+    responses["431"] = json!({"description": "There are over 100 headers, or they are too long."});
+    responses["429"]["headers"] = json!({"Retry-After": {
+        "description": "The seconds to wait.", "schema": {"type": "integer", "minimum": 1},
+    }});
     responses
+}
+
+fn etag() -> Value {
+    json!({
+        "description": "The revision of the memory, for If-Match and If-None-Match. A batch has none.",
+        "schema": {"type": "string", "pattern": "^\"[0-9]+\"$"},
+    })
 }
 
 fn refusal(kind: ErrorKind) -> Value {
@@ -133,23 +183,56 @@ fn refusal(kind: ErrorKind) -> Value {
     let form = forms.iter().find(|form| form["const"] == kind.name());
     json!({
         "description": form.map_or(kind.name().into(), |form| form["description"].clone()),
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/Error"},
+            "example": examples::error(kind),
+        }},
     })
 }
 
 fn common_parameters() -> Value {
-    let header = |name: &str, about: &str| {
+    let header = |name: &str, about: &str, pattern: &str, chars: usize, example: &str| {
         json!({
             "name": name, "in": "header", "required": false, "description": about,
-            "schema": {"type": "string"},
+            "schema": {"type": "string", "minLength": 1, "maxLength": chars, "pattern": pattern},
+            "example": example,
         })
     };
+    let line =
+        |name, about, chars, example| header(name, about, input::LINE_PATTERN, chars, example);
     json!({
-        "Agent": header("X-Commonbook-Agent", "Who you are: `claude-code`, `claude-code/engineer`, `rook@jarvis`."),
-        "Workspace": header("X-Commonbook-Workspace", "The workspace you speak in; `default` otherwise."),
-        "User": header("X-Commonbook-User", "The user you work for: you then see what is about that user or about nobody."),
-        "Session": header("X-Commonbook-Session", "The session you work in."),
-        "IdempotencyKey": header("Idempotency-Key", "Any text of your own: the same key with the same request is carried out once and answered alike, for 24 hours."),
+        "Agent": header(
+            "X-Commonbook-Agent",
+            "Who you are: `claude-code`, `claude-code/engineer`, `rook@jarvis`.",
+            agent::NAME_PATTERN, 2 * limits::AGENT_CHARS + 1, "claude-code",
+        ),
+        "Workspace": header(
+            "X-Commonbook-Workspace", "The workspace you speak in; `default` otherwise.",
+            input::SLUG_PATTERN, limits::WORKSPACE_CHARS, "payments",
+        ),
+        "User": line(
+            "X-Commonbook-User",
+            "The user you work for: you then see what is about that user or about nobody.",
+            limits::USER_CHARS, "u-17",
+        ),
+        "Session": line(
+            "X-Commonbook-Session", "The session you work in.", limits::SESSION_CHARS, "s-2026-11-21",
+        ),
+        "IfMatch": header(
+            "If-Match",
+            "The ETag that you have seen: when the memory has moved on, nothing is changed. The same as `expected_revision`.",
+            "^([*]|\"[0-9]{1,19}\")$", 21, "\"1\"",
+        ),
+        "IfNoneMatch": json!({
+            "name": "If-None-Match", "in": "header", "required": false,
+            "description": "The ETag that you have: the answer is 304, without a body, while it is still this one.",
+            "schema": {"type": "string"}, "example": "\"1\"",
+        }),
+        "IdempotencyKey": line(
+            "Idempotency-Key",
+            "Any text of your own: the same key with the same request is carried out once and answered alike, for 24 hours.",
+            limits::IDEMPOTENCY_KEY_CHARS, "4b1c7a52-retry-1",
+        ),
     })
 }
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
-use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use commonbook::caller::Door as Way;
@@ -17,14 +16,18 @@ use commonbook::{Commonbook, input, limits};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, blocking};
-use crate::caller::{Http, from_http, header};
+use crate::caller::{Http, from_http, header as text_of};
 use crate::config::Config;
+use crate::rate::Rates;
+
+use super::revision;
 
 /// What every route needs.
 #[derive(Clone)]
 pub(crate) struct Door {
     pub(crate) book: Commonbook,
     pub(crate) config: Arc<Config>,
+    pub(crate) rates: Arc<Rates>,
 }
 
 /// The id of the present request, as answers and the log have it.
@@ -49,10 +52,12 @@ pub(crate) struct Route {
     pub(super) status: StatusCode,
     /// What a body that is a list calls, with the list in this field of its request.
     pub(super) list: Option<(&'static str, Call)>,
+    /// Where in the answer the memory stands whose revision is the answer's `ETag`.
+    pub(super) memory: Option<&'static str>,
 }
 
 fn route(method: Method, path: &'static str, name: &'static str, call: Call) -> Route {
-    Route { method, path, name, call, status: StatusCode::OK, list: None }
+    Route { method, path, name, call, status: StatusCode::OK, list: None, memory: None }
 }
 
 pub(super) fn get(path: &'static str, name: &'static str, call: Call) -> Route {
@@ -82,6 +87,22 @@ impl Route {
         Self { list: Some((field, call)), ..self }
     }
 
+    /// The same route, whose answer has a memory at this place (a JSON pointer), and tells its
+    /// revision as an `ETag`.
+    pub(super) fn telling_revision(self, memory: &'static str) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    /// Whether `If-Match` is heard: the verb can expect a revision.
+    pub(super) fn expects_revision(&self) -> bool {
+        self.call.fields().any(|(name, _)| name == revision::EXPECTED)
+    }
+
+    /// Whether `If-None-Match` is heard: the client may have the answer already.
+    pub(super) fn has_known_answers(&self) -> bool {
+        self.method == Method::GET && self.memory.is_some()
+    }
+
     /// Whether the fields of the request come in a body, and not in the query.
     pub(super) fn has_body(&self) -> bool {
         self.method == Method::POST || self.method == Method::PATCH
@@ -102,14 +123,14 @@ impl Route {
                           path: RawPathParams,
                           request: Request| async move {
             match route.serve(door, &path, request).await {
-                Ok(answer) => (route.status, axum::Json(answer)).into_response(),
+                Ok(answer) => answer,
                 Err(error) => failure(&error, &id),
             }
         };
         Router::new().route(path, on(filter, serve))
     }
 
-    async fn serve(&self, door: Door, path: &RawPathParams, request: Request) -> Result<Value> {
+    async fn serve(&self, door: Door, path: &RawPathParams, request: Request) -> Result<Response> {
         let (parts, body) = request.into_parts();
         // Before anything is refused: the connection goes on after what was read to its end.
         let bytes = if self.has_body() { body_bytes(body).await? } else { Vec::new() };
@@ -131,24 +152,59 @@ impl Route {
                 }
             }
         }
-        let keyed = call.fields().any(|(name, _)| name == "idempotency_key");
-        if let Some(key) = header(&parts.headers, "idempotency-key")?.filter(|_| keyed) {
-            pairs.push(("idempotency_key".to_owned(), key));
-        }
-        for (name, value) in call.typed(pairs) {
+        let keyed = call.writes();
+        door.rates.admit(&caller, keyed)?;
+        let key = text_of(&parts.headers, "idempotency-key")?.filter(|_| keyed);
+        let expected = match self.expects_revision() {
+            true => revision::expected(&parts.headers)?,
+            false => None,
+        };
+        let said = [("idempotency_key", key), (revision::EXPECTED, expected)];
+        let said = said.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?)));
+        for (name, value) in call.typed(pairs).into_iter().chain(call.typed(said.collect())) {
             if fields.get(&name).is_some_and(|given| *given != value) {
-                return Err(Error::invalid(
-                    &name,
-                    "this says one thing in the body and another outside it",
-                ));
+                return Err(Error::invalid(&name, "this is said twice, and not alike")
+                    .hint("Say it once: in the body, the query or a header."));
             }
             fields.insert(name, value);
         }
-        blocking(move || call.run(&door.book, &caller, fields.into())).await
+        let answer = blocking(move || call.run(&door.book, &caller, fields.into())).await?;
+        Ok(self.answered(&answer, &parts))
+    }
+
+    /// The answer with what HTTP says beside it; without its body for who has this revision.
+    fn answered(&self, answer: &Value, asked: &Parts) -> Response {
+        let memory = self.memory.and_then(|place| answer.pointer(place));
+        let revision = memory.and_then(|memory| memory["revision"].as_u64());
+        let is_known = |revision| revision::is_known(&asked.headers, revision);
+        let mut response = match revision {
+            Some(revision) if self.has_known_answers() && is_known(revision) => {
+                StatusCode::NOT_MODIFIED.into_response()
+            }
+            _ => (self.status, axum::Json(answer)).into_response(),
+        };
+        let headers = response.headers_mut();
+        // It may be kept by who asked, and is asked for again before it is used.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        headers.insert(header::VARY, HeaderValue::from_static(revision::VARY));
+        if let Some(tag) = revision.and_then(revision::tag) {
+            headers.insert(header::ETAG, tag);
+        }
+        if self.status == StatusCode::CREATED
+            && let Some(id) = memory.and_then(|memory| memory["id"].as_str())
+            && let Ok(place) = HeaderValue::try_from(format!("{}/{id}", self.path))
+        {
+            headers.insert(header::LOCATION, place);
+        }
+        response
     }
 }
 
-async fn body_bytes(body: Body) -> Result<Vec<u8>> {
+/// The whole body of a request: not over the limit, and in time.
+///
+/// # Errors
+/// `too_large` and `invalid` for what is not.
+pub(crate) async fn body_bytes(body: Body) -> Result<Vec<u8>> {
     let whole = axum::body::to_bytes(body, limits::BODY_BYTES);
     let patience = Duration::from_secs(limits::REQUEST_SECONDS);
     match tokio::time::timeout(patience, whole).await {
@@ -180,7 +236,10 @@ pub(crate) fn failure(error: &Error, id: &RequestId) -> Response {
     let mut response = (status(error.kind), axum::Json(body)).into_response();
     if error.kind == ErrorKind::Unauthenticated {
         let challenge = HeaderValue::from_static("Bearer");
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.get().into());
     }
     response
 }

@@ -110,6 +110,18 @@ fn asking() -> Vec<Bad> {
         ("delete_memory", json!({"id": id}), "not_found", None),
         ("restore_memory", json!({"id": id}), "not_found", None),
         ("purge_memory", json!({"id": id}), "not_found", None),
+        (
+            "restore_memory",
+            json!({"id": id, "expected_revision": -1}),
+            "invalid",
+            Some("expected_revision"),
+        ),
+        (
+            "purge_memory",
+            json!({"id": id, "expected_revision": "last"}),
+            "invalid",
+            Some("expected_revision"),
+        ),
         ("memory_history", json!({"id": id}), "not_found", None),
     ]
 }

@@ -7,6 +7,7 @@ mod world;
 
 mod bad_input;
 mod cli;
+mod http;
 mod hygiene;
 mod mcp;
 #[cfg(unix)]

@@ -41,7 +41,7 @@ impl Home {
     /// The program on this home, with nothing of the environment speaking for it.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
-        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG"] {
+        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE"] {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
         // Vectors come in the background: with them, answers would depend on when they are asked for.
@@ -84,7 +84,17 @@ impl Server {
     /// A server that is started with these arguments too.
     pub(crate) fn of(home: &Home, arguments: &[&str]) -> Self {
         let own = ["serve", "--port", "0", "--tools", "full"];
-        let mut command = home.program(&[&own, arguments].concat());
+        Self::from(home.program(&[&own, arguments].concat()))
+    }
+
+    /// A server in which each agent may call so often.
+    pub(crate) fn at_the_rate(home: &Home, rate: &str) -> Self {
+        let mut command = home.program(&["serve", "--port", "0", "--tools", "full"]);
+        command.env("COMMONBOOK_RATE", rate);
+        Self::from(command)
+    }
+
+    fn from(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -96,7 +106,7 @@ impl Server {
         Self { child, url, agent: config.into() }
     }
 
-    /// Sends a request as it is.
+    /// Sends a request as it is; what it answers, as JSON where it is JSON.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -104,15 +114,27 @@ impl Server {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<(u16, Value), ureq::Error> {
+        let response = self.exchange(method, path, headers, body)?;
+        let status = response.status().as_u16();
+        let text = String::from_utf8(response.into_body()).unwrap();
+        Ok((status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
+    }
+
+    /// Sends a request as it is; all that it answers, headers too.
+    pub(crate) fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<ureq::http::Response<Vec<u8>>, ureq::Error> {
         let mut request =
             ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let mut response = self.agent.run(request.body(body).unwrap())?;
-        let text = response.body_mut().read_to_string()?;
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        Ok((response.status().as_u16(), value))
+        let (head, mut body) = self.agent.run(request.body(body).unwrap())?.into_parts();
+        Ok(ureq::http::Response::from_parts(head, body.read_to_vec()?))
     }
 
     pub(crate) fn id(&self) -> u32 {

@@ -168,13 +168,15 @@ impl Commonbook {
     ///
     /// # Errors
     /// `not_found` when there is none in sight or its 30 days are over, `forbidden`
-    /// (`ownership_mismatch`), `conflict` when it is not deleted.
+    /// (`ownership_mismatch`), `conflict` when it is not deleted or not at the expected revision.
     pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
-        let (key, id) = (request.idempotency_key.as_ref(), request.id);
+        let (key, id, expected) =
+            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once =
             self.once(caller, ("restore_memory", request, key), move |tx, caller, now| {
                 let before = in_sight(tx, &Sight::writing(caller)?, id)?;
                 access::may_change(caller, &before)?;
+                expect_revision(expected, &before)?;
                 let Some(deleted_at) = before.deleted_at else {
                     return Err(Error::conflict(format!("memory {id} is not deleted")));
                 };
@@ -192,12 +194,15 @@ impl Commonbook {
     /// index, and the store's files.
     ///
     /// # Errors
-    /// `not_found`, `forbidden` (`ownership_mismatch`).
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
+    /// revision.
     pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<Purged> {
-        let (key, id) = (request.idempotency_key.as_ref(), request.id);
+        let (key, id, expected) =
+            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once = self.once(caller, ("purge_memory", request, key), move |tx, caller, now| {
             let memory = in_sight(tx, &Sight::writing(caller)?, id)?;
             access::may_change(caller, &memory)?;
+            expect_revision(expected, &memory)?;
             purge(tx, &memory, &caller.agent, now)?;
             Ok(Purged { id })
         })?;

@@ -7,7 +7,7 @@ use crate::access::Sight;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::event::EventKind;
-use crate::memory::{ListQuarantined, Memory, Order, ReleaseMemory, Trust};
+use crate::memory::{ListQuarantined, Memory, Order, ReleaseMemory, Trust, expect_revision};
 use crate::page::Page;
 use crate::search::Filter;
 
@@ -30,13 +30,16 @@ impl Commonbook {
     /// change.
     ///
     /// # Errors
-    /// `forbidden` for who may not review, `not_found`, `conflict` when it is not quarantined.
+    /// `forbidden` for who may not review, `not_found`, `conflict` when it is not quarantined,
+    /// or not at the expected revision.
     pub fn release_memory(&self, caller: &Caller, request: &ReleaseMemory) -> Result<Memory> {
-        let (key, id) = (request.idempotency_key.as_ref(), request.id);
+        let (key, id, expected) =
+            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let sight = Sight::reviewing(caller)?;
         let once =
             self.once(caller, ("release_memory", request, key), move |tx, caller, now| {
                 let before = in_sight(tx, &sight, id)?;
+                expect_revision(expected, &before)?;
                 if !before.is_quarantined() {
                     return Err(Error::conflict(format!("memory {id} is not quarantined"))
                         .hint("`commonbook review` lists what is."));

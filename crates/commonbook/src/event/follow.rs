@@ -7,6 +7,7 @@ use super::{Event, EventKind};
 use crate::agent::Agent;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::memory::{Importance, distinct_topics};
 use crate::workspace::Workspace;
 
@@ -20,6 +21,7 @@ pub struct ListEvents {
     pub after: u64,
     /// How many at once, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
     /// Only what is about one of these topics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Importance, Memory, MemoryType, Trust};
 use crate::agent::Agent;
 use crate::id::MemoryId;
+use crate::limits;
 use crate::page::Cursor;
 
 /// Reads one memory whole.
@@ -36,6 +37,7 @@ pub struct MemoryAt {
 pub struct ListMemories {
     /// Only those of this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
     /// Only those of this type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +56,7 @@ pub struct ListMemories {
     pub trust: Option<Trust>,
     /// About this user or about nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
     /// Those that were deleted and can still be restored, instead of those that stand.
     #[serde(default)]
@@ -63,6 +66,7 @@ pub struct ListMemories {
     pub order: Order,
     /// How many at once, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,6 +96,7 @@ pub struct DeleteMemory {
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
@@ -101,9 +106,13 @@ pub struct DeleteMemory {
 pub struct RestoreMemory {
     /// The id of the memory.
     pub id: MemoryId,
+    /// The revision that you have seen; when the memory has moved on, nothing is restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
@@ -113,9 +122,13 @@ pub struct RestoreMemory {
 pub struct PurgeMemory {
     /// The id of the memory, deleted or not.
     pub id: MemoryId,
+    /// The revision that you have seen; when the memory has moved on, nothing is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 

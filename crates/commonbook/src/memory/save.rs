@@ -10,6 +10,7 @@ use crate::caller::{Caller, Proof};
 use crate::clock::whole_milliseconds;
 use crate::error::Result;
 use crate::id::MemoryId;
+use crate::{input, limits};
 
 /// Keeps a memory under your own name, so that you and the other agents of this workspace find it
 /// later. Save decisions, facts, findings and preferences worth knowing again; one thing each.
@@ -17,6 +18,7 @@ use crate::id::MemoryId;
 #[serde(deny_unknown_fields)]
 pub struct SaveMemory {
     /// What to keep, up to 64 KiB; understandable on its own, with names instead of "it".
+    #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: String,
     /// What sort of memory it is: semantic (a fact, the default), episodic, procedural, decision,
     /// learning, profile, task_context, conversation, or a slug of your own.
@@ -24,12 +26,15 @@ pub struct SaveMemory {
     pub memory_type: Option<MemoryType>,
     /// A heading of up to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
     /// The text in a sentence or two, up to 512 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
     /// What it is about, as up to 32 short words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
     /// How much it matters; normal by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,6 +44,7 @@ pub struct SaveMemory {
     pub sharing: Option<Sharing>,
     /// The user it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
     /// Whatever else to keep with it, as a JSON object of up to 16 KiB.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -55,6 +61,7 @@ pub struct SaveMemory {
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
@@ -63,10 +70,12 @@ pub struct SaveMemory {
 #[serde(deny_unknown_fields)]
 pub struct SaveMemories {
     /// The memories, in order; their own idempotency keys are not looked at.
+    #[schemars(length(min = 1, max = limits::BATCH))]
     pub memories: Vec<SaveMemory>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 

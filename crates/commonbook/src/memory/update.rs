@@ -9,6 +9,7 @@ use super::{Importance, Memory, MemoryType, Sharing, distinct_topics};
 use crate::clock::whole_milliseconds;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MemoryId;
+use crate::{input, limits};
 
 /// Changes a memory of your own: the fields that you give, and no others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,18 +22,22 @@ pub struct UpdateMemory {
     pub expected_revision: Option<u64>,
     /// The new text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: Option<String>,
     /// The new type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
     /// The new heading; an empty one removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::TITLE_CHARS))]
     pub title: Option<String>,
     /// The new summary; an empty one removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
     /// The new topics, all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Option<Vec<String>>,
     /// The new importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +57,7 @@ pub struct UpdateMemory {
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 

@@ -11,6 +11,12 @@ use crate::error::{Error, Result};
 pub(super) const ACCEPTED: &str = "a time such as 2026-11-01T09:30:00Z, a date, a month \
      (2026-11), a year, today, yesterday, or so long ago (12h, 7d, 3w, 2m months, 1y)";
 
+/// The forms of a time in a JSON Schema, as far as one can tell them.
+pub(super) fn forms() -> serde_json::Value {
+    let short = "^(today|yesterday|[0-9]{4}(-[0-9]{2}){0,2}|[0-9]+[hdwmy]|[-+]?[0-9].*:.*)$";
+    serde_json::json!([{"format": "date-time"}, {"pattern": short}])
+}
+
 /// Which end of a day, a month or a year is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {

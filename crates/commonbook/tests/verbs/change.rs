@@ -18,11 +18,11 @@ fn delete(memory: &Memory) -> DeleteMemory {
 }
 
 fn restore(memory: &Memory) -> RestoreMemory {
-    RestoreMemory { id: memory.id, idempotency_key: None }
+    RestoreMemory { id: memory.id, expected_revision: None, idempotency_key: None }
 }
 
 fn purge(memory: &Memory) -> PurgeMemory {
-    PurgeMemory { id: memory.id, idempotency_key: None }
+    PurgeMemory { id: memory.id, expected_revision: None, idempotency_key: None }
 }
 
 /// What this agent is told when it tries each change.

@@ -28,7 +28,7 @@ fn get(world: &World, agent: &str, memory: &Memory) -> Option<Memory> {
 }
 
 fn release(memory: &Memory) -> ReleaseMemory {
-    ReleaseMemory { id: memory.id, idempotency_key: None }
+    ReleaseMemory { id: memory.id, expected_revision: None, idempotency_key: None }
 }
 
 #[test]
@@ -81,6 +81,12 @@ fn an_order_to_agents_is_its_authors_alone_until_a_person_releases_it() {
     assert_eq!(kinds("eve"), [EventKind::MemorySaved, EventKind::MemoryQuarantined]);
     assert_eq!(quarantined(&world), std::slice::from_ref(&saved));
 
+    let stale = ReleaseMemory { expected_revision: Some(2), ..release(&saved) };
+    let error = world.book.release_memory(&caller("human-at-work"), &stale).unwrap_err();
+    assert_eq!(
+        (error.kind, error.field.as_deref()),
+        (ErrorKind::Conflict, Some("expected_revision"))
+    );
     let released = world.book.release_memory(&caller("human-at-work"), &release(&saved)).unwrap();
     assert_eq!((released.trust, released.revision), (Trust::Normal, 2));
     assert_eq!(seen("bob"), (true, 1, 1));

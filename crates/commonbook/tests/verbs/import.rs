@@ -127,7 +127,11 @@ fn a_line_goes_to_the_workspace_that_is_given_or_that_it_names() {
 fn what_was_purged_can_be_taken_in_again() {
     let world = World::new();
     let memory = world.save("ann", "tea");
-    let purge = commonbook::memory::PurgeMemory { id: memory.id, idempotency_key: None };
+    let purge = commonbook::memory::PurgeMemory {
+        id: memory.id,
+        expected_revision: None,
+        idempotency_key: None,
+    };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     assert_eq!(take_in(&world, None, &[exported(&memory)]), [Ok(Outcome::Created)]);
     assert_eq!(world.search("bob", "tea").total, 1);

@@ -34,8 +34,16 @@ fn every_verb_that_writes_is_carried_out_once_for_a_key() {
         expected_revision: None,
         idempotency_key: Some("del".into()),
     };
-    let restore = RestoreMemory { id: memory.id, idempotency_key: Some("restore".into()) };
-    let purge = PurgeMemory { id: memory.id, idempotency_key: Some("purge".into()) };
+    let restore = RestoreMemory {
+        id: memory.id,
+        expected_revision: None,
+        idempotency_key: Some("restore".into()),
+    };
+    let purge = PurgeMemory {
+        id: memory.id,
+        expected_revision: None,
+        idempotency_key: Some("purge".into()),
+    };
     let twice = |act: &dyn Fn() -> Memory| assert_eq!(act(), act());
     twice(&|| book.update_memory(&ann, &update).unwrap());
     twice(&|| book.delete_memory(&ann, &delete).unwrap());

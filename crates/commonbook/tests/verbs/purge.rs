@@ -44,7 +44,11 @@ fn no_file_holds_what_was_purged() {
     };
     world.book.update_memory(&ann, &update).unwrap();
     assert!(!files_with(&world, "qwyxolotl").is_empty());
-    let purge = PurgeMemory { id: memory.id, idempotency_key: Some("purge".into()) };
+    let purge = PurgeMemory {
+        id: memory.id,
+        expected_revision: None,
+        idempotency_key: Some("purge".into()),
+    };
     world.book.purge_memory(&ann, &purge).unwrap();
     for word in ["qwyxolotl", "wyxolotl", "nothing to see"] {
         assert_eq!(files_with(&world, word), Vec::<String>::new(), "{word}");
@@ -78,7 +82,7 @@ fn a_kept_answer_from_another_workspace_is_forgotten_too() {
         ..UpdateMemory::nothing(memory.id)
     };
     world.book.update_memory(&caller("ann"), &update).unwrap();
-    let purge = PurgeMemory { id: memory.id, idempotency_key: None };
+    let purge = PurgeMemory { id: memory.id, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&elsewhere("ann", "global"), &purge).unwrap();
     let again = world.book.update_memory(&caller("ann"), &update);
     assert_eq!(again.unwrap_err().kind, ErrorKind::NotFound);
@@ -90,7 +94,7 @@ fn no_verb_tells_of_what_was_purged() {
     let world = World::new();
     let save: SaveMemory = request(json!({"text": "tea", "topics": ["herbs"]}));
     let id = world.book.save_memory(&caller("ann"), &save).unwrap().memory.id;
-    let purge = PurgeMemory { id, idempotency_key: None };
+    let purge = PurgeMemory { id, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     let (book, ann) = (&world.book, caller("ann"));
     let refusals = [

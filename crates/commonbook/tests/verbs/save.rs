@@ -196,7 +196,7 @@ fn a_purge_forgets_the_answers_that_tell_what_was_purged() {
     let world = World::new();
     let tea = request(json!({"text": "tea", "idempotency_key": "k"}));
     let first = world.book.save_memory(&caller("ann"), &tea).unwrap().memory;
-    let purge = PurgeMemory { id: first.id, idempotency_key: None };
+    let purge = PurgeMemory { id: first.id, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     let again = world.book.save_memory(&caller("ann"), &tea).unwrap();
     assert_eq!(again.outcome, Outcome::Created);

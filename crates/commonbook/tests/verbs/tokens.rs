@@ -187,7 +187,7 @@ fn a_holder_of_admin_releases_what_is_quarantined() {
     let (_, secret) =
         create(&world, json!({"agent_name": "warden", "scopes": ["read", "write", "admin"]}));
     let warden = holder(&world, &secret, None);
-    let release = ReleaseMemory { id: order.id, idempotency_key: None };
+    let release = ReleaseMemory { id: order.id, expected_revision: None, idempotency_key: None };
     let plain = Caller { door: Door::Rest, ..caller("ann") };
     assert_eq!(kind(world.book.release_memory(&plain, &release)), Some(ErrorKind::Forbidden));
     world.book.release_memory(&warden, &release).unwrap();

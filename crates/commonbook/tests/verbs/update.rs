@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use commonbook::error::ErrorKind;
 use commonbook::event::{EventKind, ListEvents};
 use commonbook::limits;
-use commonbook::memory::{DeleteMemory, Memory, SaveMemory, Sharing, UpdateMemory};
+use commonbook::memory::{
+    DeleteMemory, Memory, PurgeMemory, RestoreMemory, SaveMemory, Sharing, UpdateMemory,
+};
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};
@@ -131,6 +133,27 @@ fn a_deletion_of_what_has_moved_on_is_refused() {
         let refused = world.book.delete_memory(&caller("ann"), &delete).err();
         assert_eq!(refused.map(|error| error.kind), kind);
     }
+}
+
+#[test]
+fn a_restoration_or_a_purge_of_what_has_moved_on_is_refused() {
+    let world = World::new();
+    let id = world.save("ann", "tea").id;
+    let (book, ann) = (&world.book, caller("ann"));
+    let delete = DeleteMemory { id, expected_revision: Some(1), idempotency_key: None };
+    book.delete_memory(&ann, &delete).unwrap();
+    for (expected, kind) in [(Some(1), Some(ErrorKind::Conflict)), (Some(2), None)] {
+        let request = RestoreMemory { id, expected_revision: expected, idempotency_key: None };
+        let refused = book.restore_memory(&ann, &request).err();
+        assert_eq!(refused.as_ref().map(|error| error.kind), kind);
+        let field = refused.and_then(|error| error.field);
+        assert_eq!(field.as_deref(), kind.map(|_| "expected_revision"));
+    }
+    for (expected, kind) in [(Some(2), Some(ErrorKind::Conflict)), (Some(3), None)] {
+        let request = PurgeMemory { id, expected_revision: expected, idempotency_key: None };
+        assert_eq!(book.purge_memory(&ann, &request).err().map(|error| error.kind), kind);
+    }
+    assert_eq!(world.events("ann").len(), 4, "saved, deleted, restored, purged");
 }
 
 #[test]

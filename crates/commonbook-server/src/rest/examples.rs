@@ -1,0 +1,159 @@
+//! Examples of requests, answers and errors, for the OpenAPI document.
+
+use commonbook::error::ErrorKind;
+use serde_json::{Value, json};
+
+const ID: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
+const AT: &str = "2026-11-21T09:30:00Z";
+
+/// A body that the route of this name takes.
+pub(super) fn request(name: &str) -> Option<Value> {
+    Some(match name {
+        "save_memory" => json!({
+            "text": "The payment service retries three times with backoff.",
+            "memory_type": "decision", "topics": ["payments", "retries"], "importance": "high",
+        }),
+        "update_memory" => json!({"text": "It retries five times.", "expected_revision": 1}),
+        "restore_memory" | "purge_memory" => json!({}),
+        "release_memory" => json!({"expected_revision": 1}),
+        _ => return None,
+    })
+}
+
+/// What the route of this name answers.
+pub(super) fn answer(name: &str) -> Option<Value> {
+    Some(match name {
+        "save_memory" => json!({"memory": memory(), "outcome": "created"}),
+        "get_memory" | "update_memory" | "delete_memory" | "restore_memory" | "release_memory" => {
+            memory()
+        }
+        "list_memories" | "list_quarantined" => json!({"items": [memory()], "next": "c2a"}),
+        "search_memory" => json!({
+            "hits": [{
+                "memory": memory(), "score": 1.75, "matched": ["words"],
+                "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
+            }],
+            "total": 1, "next": null, "workspaces": ["payments", "global"],
+        }),
+        "memory_history" => json!({
+            "items": [{"revision": 1, "at": AT, "agent": "claude-code", "memory": memory()}],
+        }),
+        "purge_memory" => json!({"id": ID}),
+        "get_memory_stats" => json!({
+            "workspace": "payments", "memories": 1, "deleted": 0, "events": 1,
+            "by_agent": {"claude-code": 1}, "by_type": {"decision": 1}, "disk_bytes": 65536,
+        }),
+        "list_agents" => json!({
+            "items": [{"agent": "claude-code", "first_seen": AT, "last_seen": AT, "memory_count": 1}],
+        }),
+        "list_events" => json!({
+            "items": [{
+                "sequence": 1, "workspace": "payments", "at": AT, "kind": "memory.saved",
+                "actor": "claude-code", "subject": ID, "topics": ["payments", "retries"],
+                "importance": "high",
+            }],
+            "next": null,
+        }),
+        _ => return None,
+    })
+}
+
+fn memory() -> Value {
+    json!({
+        "id": ID, "workspace": "payments", "owner": "claude-code", "memory_type": "decision",
+        "text": "The payment service retries three times with backoff.",
+        "topics": ["payments", "retries"], "importance": "high", "sharing": "shared",
+        "source": {
+            "agent": "claude-code", "how": "rest",
+            "sha256": "c5a7b2f0e7d64d0f6f1f6a1b8a1f2d6e0c3b9a7d5e4f3c2b1a0918273645f6e7",
+        },
+        "trust": "normal", "metadata": {}, "recorded_at": AT, "revised_at": AT,
+        "revised_by": "claude-code", "revision": 1,
+    })
+}
+
+/// An error of this kind.
+pub(super) fn error(kind: ErrorKind) -> Value {
+    let (message, hint) = match kind {
+        ErrorKind::Invalid => {
+            ("text: there is nothing to keep", "Put what is to be remembered into text.")
+        }
+        ErrorKind::Unauthenticated => ("nobody said who is calling", "Say who you are."),
+        ErrorKind::Forbidden => (
+            "this memory belongs to 'claude-code', and you are 'gemini-cli'",
+            "To keep your own version, save a memory with the text that you want to preserve.",
+        ),
+        ErrorKind::NotFound => (
+            "there is no memory mem_01m7y9c4dpeqkspxh7a865d434",
+            "Search or list tells the ids of the memories that you may see.",
+        ),
+        ErrorKind::Conflict => (
+            "expected_revision: the memory is at revision 2, not 1",
+            "Read it again, and send the change with the revision that you find.",
+        ),
+        ErrorKind::TooLarge => (
+            "text: 70000 bytes, and at most 65536 fit",
+            "Shorten it, or split it into several memories.",
+        ),
+        ErrorKind::RateLimited => (
+            "writes: at most 6000 a minute, and these were more",
+            "Wait 2 seconds, and then go on more slowly.",
+        ),
+        ErrorKind::Unavailable => ("the store is busy", "Try again in a moment."),
+        ErrorKind::Internal => ("the request panicked", "Tell us what the log says of it."),
+    };
+    let mut error = json!({"kind": kind.name(), "message": message, "hint": hint});
+    match kind {
+        ErrorKind::Invalid | ErrorKind::TooLarge => error["field"] = "text".into(),
+        ErrorKind::Conflict => error["field"] = "expected_revision".into(),
+        ErrorKind::Forbidden => {
+            error["code"] = "ownership_mismatch".into();
+            error["owner"] = "claude-code".into();
+            error["caller"] = "gemini-cli".into();
+        }
+        ErrorKind::RateLimited => error["retry_after"] = 2.into(),
+        _ => {}
+    }
+    error["request_id"] = "req_01m7y9c4dpeqkspxh7a865d434".into();
+    json!({ "error": error })
+}
+
+#[cfg(test)]
+mod tests {
+    use commonbook::agent::Agents;
+    use commonbook::error::ErrorBody;
+    use commonbook::event::Events;
+    use commonbook::memory::{History, Memory, Purged, Saved};
+    use commonbook::page::Page;
+    use commonbook::search::SearchAnswer;
+    use commonbook::stats::Stats;
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+
+    /// That the example is such a thing, and nothing but it.
+    fn is<T: DeserializeOwned + Serialize>(example: &Value) {
+        let thing: T = serde_json::from_value(example.clone()).expect("it is such a thing");
+        assert_eq!(&serde_json::to_value(thing).expect("it is JSON"), example);
+    }
+
+    #[test]
+    fn every_example_of_an_answer_is_one() {
+        let of = |name| answer(name).expect(name);
+        is::<Saved>(&of("save_memory"));
+        for name in ["get_memory", "update_memory", "delete_memory", "restore_memory"] {
+            is::<Memory>(&of(name));
+        }
+        is::<Page<Memory>>(&of("list_memories"));
+        is::<SearchAnswer>(&of("search_memory"));
+        is::<History>(&of("memory_history"));
+        is::<Purged>(&of("purge_memory"));
+        is::<Stats>(&of("get_memory_stats"));
+        is::<Agents>(&of("list_agents"));
+        is::<Events>(&of("list_events"));
+        for kind in ErrorKind::ALL {
+            is::<ErrorBody>(&error(kind));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Revisions as HTTP speaks of them: `ETag` tells one, `If-None-Match` and `If-Match` name one.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use commonbook::error::{Error, Result};
+
+/// The field of a request that `If-Match` stands for.
+pub(super) const EXPECTED: &str = "expected_revision";
+
+/// What an answer depends on besides its address: who calls, and what was asked of its form.
+pub(super) const VARY: &str =
+    "authorization, x-commonbook-agent, x-commonbook-workspace, x-commonbook-user";
+
+/// The entity tag of a revision. It is a strong one: what a memory is at a revision never changes.
+pub(super) fn tag(revision: u64) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("\"{revision}\"")).ok()
+}
+
+/// Whether `If-None-Match` says that the client has this revision already.
+pub(super) fn is_known(headers: &HeaderMap, revision: u64) -> bool {
+    let ours = format!("\"{revision}\"");
+    let named = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok());
+    // It compares weakly (RFC 9110, 13.1.2): on its way a tag may have been marked as weak.
+    named
+        .flat_map(|tags| tags.split(','))
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == ours)
+}
+
+/// The revision that `If-Match` names, as text; none when any will do.
+///
+/// # Errors
+/// `invalid` for what is not one strong tag of a revision.
+pub(super) fn expected(headers: &HeaderMap) -> Result<Option<String>> {
+    let mut named = headers.get_all(header::IF_MATCH).iter();
+    let Some(tag) = named.next() else { return Ok(None) };
+    let text = tag.to_str().map(str::trim).unwrap_or_default();
+    if text == "*" && named.next().is_none() {
+        return Ok(None);
+    }
+    let revision = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match (revision.filter(number), named.next()) {
+        (Some(revision), None) => Ok(Some(revision.to_owned())),
+        _ => Err(unreadable(&header::IF_MATCH)),
+    }
+}
+
+fn unreadable(name: &HeaderName) -> Error {
+    Error::invalid(name.as_str(), "this is not the ETag of one revision")
+        .hint("Send the ETag that the memory was read with, such as \"3\", or leave it out.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &HeaderName, values: &[&'static str]) -> HeaderMap {
+        values.iter().map(|value| (name.clone(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn if_match_names_one_revision_or_any() {
+        let table: [(&[&'static str], Option<Option<&str>>); 12] = [
+            (&[], Some(None)),
+            (&["*"], Some(None)),
+            (&["\"3\""], Some(Some("3"))),
+            (&[" \"3\" "], Some(Some("3"))),
+            (&["3"], None),
+            (&["\"\""], None),
+            (&["\""], None),
+            (&["W/\"3\""], None),
+            (&["\"3\", \"4\""], None),
+            (&["\"3\"", "\"4\""], None),
+            (&["\"-3\""], None),
+            (&["*", "\"3\""], None),
+        ];
+        for (given, wanted) in table {
+            let found = expected(&with(&header::IF_MATCH, given)).ok();
+            assert_eq!(found.as_ref().map(Option::as_deref), wanted, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn if_none_match_knows_a_revision_by_any_of_its_tags() {
+        let table: [(&[&'static str], bool); 8] = [
+            (&[], false),
+            (&["*"], true),
+            (&["\"3\""], true),
+            (&["W/\"3\""], true),
+            (&["\"2\", \"3\""], true),
+            (&["\"2\"", "\"3\""], true),
+            (&["\"33\""], false),
+            (&["3"], false),
+        ];
+        for (given, known) in table {
+            assert_eq!(is_known(&with(&header::IF_NONE_MATCH, given), 3), known, "{given:?}");
+        }
+    }
+}

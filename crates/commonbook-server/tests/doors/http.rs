@@ -1,0 +1,251 @@
+//! What HTTP says beside the answers: revisions as tags, forms, origins, how often.
+
+use std::io::Read;
+
+use serde_json::{Value, json};
+use ureq::http::Response;
+
+use crate::world::{Door, Home, Mcp, Server};
+
+const ME: (&str, &str) = ("X-Commonbook-Agent", "me");
+
+type Whole = Response<Vec<u8>>;
+
+fn header<'r>(response: &'r Whole, name: &str) -> &'r str {
+    response.headers().get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+fn value(response: &Whole) -> Value {
+    serde_json::from_slice(response.body()).unwrap()
+}
+
+/// Saves a memory; its path.
+fn saved(server: &Server, text: &str) -> String {
+    let body = json!({ "text": text }).to_string();
+    let response = server.exchange("POST", "/v1/memories", &[ME], body.as_bytes()).unwrap();
+    assert_eq!((response.status().as_u16(), header(&response, "etag")), (201, "\"1\""));
+    let path = header(&response, "location").to_owned();
+    assert_eq!(
+        path,
+        format!("/v1/memories/{}", value(&response)["memory"]["id"].as_str().unwrap())
+    );
+    path
+}
+
+#[test]
+fn the_revision_is_the_tag_of_every_answer_that_is_a_memory() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let path = saved(&server, "tea");
+    let restore = format!("{path}/restore");
+    let table: [(&str, &str, &[u8], &str); 4] = [
+        ("PATCH", &path, b"{\"text\": \"coffee\"}", "\"2\""),
+        ("GET", &path, b"", "\"2\""),
+        ("DELETE", &path, b"", "\"3\""),
+        ("POST", &restore, b"", "\"4\""),
+    ];
+    let mut first = None;
+    for (method, path, body, tag) in table {
+        let response = server.exchange(method, path, &[ME], body).unwrap();
+        assert_eq!((response.status().as_u16(), header(&response, "etag")), (200, tag), "{method}");
+        assert_eq!(header(&response, "cache-control"), "private, no-cache");
+        assert!(header(&response, "vary").contains("x-commonbook-agent"));
+        first.get_or_insert_with(|| value(&response)["recorded_at"].as_str().unwrap().to_owned());
+    }
+    let then = format!("{path}?at={}", first.unwrap());
+    let response = server.exchange("GET", &then, &[ME], b"").unwrap();
+    let (revision, tag) = (&value(&response)["revision"], header(&response, "etag"));
+    assert_eq!(format!("\"{revision}\""), tag, "as it then stood");
+    let batch = server.exchange("POST", "/v1/memories", &[ME], b"[{\"text\": \"one\"}]").unwrap();
+    assert_eq!((header(&batch, "etag"), header(&batch, "location")), ("", ""));
+}
+
+#[test]
+fn who_has_the_revision_is_not_sent_it_again() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let path = saved(&server, "tea");
+    let read = |tags: &str| {
+        let response = server.exchange("GET", &path, &[ME, ("If-None-Match", tags)], b"").unwrap();
+        assert_eq!(header(&response, "etag"), "\"1\"", "{tags}");
+        (response.status().as_u16(), response.body().is_empty())
+    };
+    for (tags, status) in
+        [("\"1\"", 304), ("\"7\", W/\"1\"", 304), ("*", 304), ("\"2\"", 200), ("", 200)]
+    {
+        assert_eq!(read(tags), (status, status == 304), "{tags}");
+    }
+    // Nobody learns by a tag that there is a memory of somebody else.
+    let hidden = b"{\"sharing\": \"private\"}";
+    assert_eq!(server.send("PATCH", &path, &[ME], hidden).unwrap().0, 200);
+    let stranger = [("X-Commonbook-Agent", "you"), ("If-None-Match", "*")];
+    assert_eq!(server.send("GET", &path, &stranger, b"").unwrap().0, 404);
+}
+
+#[test]
+fn a_change_of_what_has_moved_on_is_refused_by_its_tag() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let path = saved(&server, "tea");
+    let (restore, purge) = (format!("{path}/restore"), format!("{path}/purge"));
+    let steps: [(&str, &str, &[u8]); 4] = [
+        ("PATCH", &path, b"{\"text\": \"coffee\"}"),
+        ("DELETE", &path, b""),
+        ("POST", &restore, b""),
+        ("POST", &purge, b""),
+    ];
+    for (revision, (method, path, body)) in (1..).zip(steps) {
+        let send = |tag: &str| server.send(method, path, &[ME, ("If-Match", tag)], body).unwrap();
+        let (status, refused) = send(&format!("\"{}\"", revision + 1));
+        let error = &refused["error"];
+        assert_eq!((status, &error["kind"]), (409, &json!("conflict")), "{method} {path}");
+        assert_eq!(error["field"], "expected_revision");
+        for unreadable in ["W/\"1\"", "1", "\"1\", \"2\"", "\"one\""] {
+            let (status, refused) = send(unreadable);
+            let field = &refused["error"]["field"];
+            assert_eq!((status, field), (400, &json!("if-match")), "{unreadable}");
+        }
+        assert_eq!(send(&format!("\"{revision}\"")).0, 200, "{method} {path}");
+    }
+    let path = saved(&server, "tea");
+    let any = [ME, ("If-Match", "*")];
+    assert_eq!(server.send("PATCH", &path, &any, b"{\"text\": \"x\"}").unwrap().0, 200);
+    let both = b"{\"text\": \"y\", \"expected_revision\": 2}";
+    let (status, _) = server.send("PATCH", &path, &[ME, ("If-Match", "\"2\"")], both).unwrap();
+    assert_eq!(status, 200, "said twice alike");
+    let twice = format!("{path}?expected_revision=3");
+    for (method, path, body) in [("PATCH", &path, &both[..]), ("DELETE", &twice, b"")] {
+        let (status, refused) =
+            server.send(method, path, &[ME, ("If-Match", "\"4\"")], body).unwrap();
+        let field = &refused["error"]["field"];
+        assert_eq!((status, field), (400, &json!("expected_revision")), "{method}");
+    }
+}
+
+const GZIP: (&str, &str) = ("Accept-Encoding", "gzip");
+
+#[test]
+fn long_answers_come_compressed_to_who_takes_them_so() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let path = saved(&server, &"tea and toast ".repeat(400));
+    let get = |path: &str, forms: &[(&str, &str)]| {
+        let headers = [&[ME], forms].concat();
+        server.exchange("GET", path, &headers, b"").unwrap()
+    };
+    let plain = get("/v1/memories", &[]);
+    assert_eq!(header(&plain, "content-encoding"), "");
+    let small = get("/v1/memories", &[GZIP]);
+    assert_eq!(header(&small, "content-encoding"), "gzip");
+    let told: Vec<&str> =
+        small.headers().get_all("vary").iter().map(|value| value.to_str().unwrap()).collect();
+    assert!(told.join(",").contains("accept-encoding"), "{told:?}");
+    assert!(small.body().len() * 4 < plain.body().len());
+    let mut opened = Vec::new();
+    flate2::read::GzDecoder::new(small.body().as_slice()).read_to_end(&mut opened).unwrap();
+    assert_eq!(&opened, plain.body());
+    // A short one; and one whose tag is of these bytes and no others.
+    for path in ["/health", &path] {
+        assert_eq!(header(&get(path, &[GZIP]), "content-encoding"), "", "{path}");
+    }
+    let none = get("/v1/memories", &[("Accept-Encoding", "gzip;q=0, br")]);
+    assert_eq!(header(&none, "content-encoding"), "");
+}
+
+#[test]
+fn no_page_of_another_origin_is_let_in() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let asks = ("Access-Control-Request-Method", "POST");
+    for origin in ["http://localhost:5173", "https://evil.example"] {
+        for path in ["/v1/memories", "/v1/stats", "/mcp", "/health", "/openapi.json", "/docs"] {
+            for method in ["OPTIONS", "GET", "POST"] {
+                let origin = ("Origin", origin);
+                let response = server.exchange(method, path, &[ME, origin, asks], b"{}").unwrap();
+                let status = response.status().as_u16();
+                assert!(method != "OPTIONS" || status >= 400, "{path}: {status}");
+                let granted = response
+                    .headers()
+                    .keys()
+                    .find(|name| name.as_str().starts_with("access-control-"));
+                assert_eq!(granted, None, "{method} {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_calls_too_often_is_told_when_to_go_on() {
+    let home = Home::new();
+    let server = Server::at_the_rate(&home, "reads=2,writes=2");
+    let mcp = Mcp::over_http(&home, &server);
+    // Both doors count in one: a write by each is two.
+    mcp.call("me", "save_memory", &json!({"text": "tea"})).unwrap();
+    saved(&server, "coffee");
+    let refused = server.exchange("POST", "/v1/memories", &[ME], b"{\"text\": \"x\"}").unwrap();
+    let seconds: u64 = header(&refused, "retry-after").parse().unwrap();
+    let error = &value(&refused)["error"];
+    assert_eq!((refused.status().as_u16(), &error["kind"]), (429, &json!("rate_limited")));
+    assert_eq!(error["retry_after"], seconds);
+    assert!((1..=30).contains(&seconds) && error["hint"].as_str().unwrap().contains("Wait"));
+    let told = mcp.call("me", "save_memory", &json!({"text": "x"})).unwrap_err();
+    assert_eq!((&told["kind"], &told["message"]), (&json!("rate_limited"), &error["message"]));
+    assert!(told["retry_after"].is_u64());
+    // Reads are counted by themselves, and so is everybody else.
+    assert_eq!(server.send("GET", "/v1/stats", &[ME], b"").unwrap().0, 200);
+    mcp.call("me", "get_memory_stats", &json!({})).unwrap();
+    assert_eq!(server.send("GET", "/v1/stats", &[ME], b"").unwrap().0, 429);
+    server.call("you", "save_memory", &json!({"text": "x"})).unwrap();
+    for status in [201, 201, 429] {
+        let (found, _) = server.send("POST", "/v1/memories", &[], b"{\"text\": \"x\"}").unwrap();
+        assert_eq!(found, status, "nobody in particular is counted too");
+    }
+    // What is no call of a verb is not counted.
+    assert_eq!(server.send("GET", "/health", &[ME], b"").unwrap().0, 200);
+    // The command line is its user's own.
+    let output = home.run(&["list", "--agent", "me", "--workspace", "story"]);
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_rate_that_is_none_is_refused_at_the_start() {
+    let home = Home::new();
+    let output = home.program(&["serve", "--port", "0"]).env("COMMONBOOK_RATE", "fast").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("COMMONBOOK_RATE") && told.contains("hint: "), "{told}");
+}
+
+#[test]
+fn what_is_too_long_for_the_protocol_is_refused_as_by_the_other_doors() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let huge = vec![b' '; 16 * 1024 * 1024 + 1];
+    let (status, refused) = server.send("POST", "/mcp", &[], &huge).unwrap();
+    assert_eq!((status, &refused["error"]["kind"]), (413, &json!("too_large")));
+}
+
+#[test]
+fn every_example_of_a_request_is_taken() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let (_, document) = server.send("GET", "/openapi.json", &[], b"").unwrap();
+    let mut tried = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let example = &operation["requestBody"]["content"]["application/json"]["example"];
+            if example.is_null() {
+                continue;
+            }
+            let own = saved(&server, "tea");
+            let path = path.replace("/v1/memories/{id}", &own);
+            let (method, body) = (method.to_uppercase(), example.to_string());
+            let (status, answer) = server.send(&method, &path, &[ME], body.as_bytes()).unwrap();
+            // What it asks for need not be so; that it can be asked for is the point.
+            assert!([200, 201, 403, 409].contains(&status), "{method} {path}: {answer}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 5, "{tried}");
+}

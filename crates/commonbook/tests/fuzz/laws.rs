@@ -1,0 +1,179 @@
+//! What holds of each parser, whatever it is given.
+
+use commonbook::agent::{Agent, AgentName};
+use commonbook::caller::{Caller, Door};
+use commonbook::clock::Timestamp;
+use commonbook::error::{Error, ErrorKind};
+use commonbook::event::ListEvents;
+use commonbook::id::{CountingIds, MemoryId};
+use commonbook::memory::{
+    DeleteMemory, GetMemory, ListMemories, Memory, SaveMemories, SaveMemory, UpdateMemory,
+};
+use commonbook::page::Cursor;
+use commonbook::search::{self, SearchMemory};
+use commonbook::workspace::Workspace;
+use commonbook::{import, input, limits};
+
+const NOW: Timestamp = Timestamp::constant(1_795_000_000, 0);
+
+fn caller() -> Caller {
+    Caller::new("ann".parse().ok(), Workspace::fallback(), Door::Rest)
+}
+
+/// A refusal is the sender's fault, and says so in words.
+fn refused(error: &Error) {
+    let kinds = [ErrorKind::Invalid, ErrorKind::TooLarge, ErrorKind::Forbidden];
+    assert!(kinds.contains(&error.kind), "{error:?}");
+    assert!(!error.message.trim().is_empty(), "{error:?}");
+}
+
+/// What is about to be kept is within the limits, and comes back from JSON as it was.
+fn kept(memory: &Memory) {
+    memory.check().expect("what is kept is within the limits");
+    let text = serde_json::to_string(memory).expect("a memory is JSON");
+    let again: Memory = serde_json::from_str(&text).expect("a memory comes back");
+    assert_eq!(&again, memory);
+}
+
+fn saves(request: &SaveMemory) {
+    let id = MemoryId::new(&CountingIds::default(), NOW);
+    match request.memory(&caller(), id, NOW) {
+        Ok(memory) => {
+            kept(&memory);
+            changes(&UpdateMemory::nothing(id), memory);
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+fn changes(change: &UpdateMemory, mut memory: Memory) {
+    match change.apply(&mut memory) {
+        Ok(_) => kept(&memory),
+        Err(error) if error.kind == ErrorKind::Conflict => {}
+        Err(error) => refused(&error),
+    }
+}
+
+/// A request out of JSON is one of its kind or an error with a reason; what it makes is in order.
+pub(crate) fn json(bytes: &[u8]) {
+    let value = match input::json(bytes) {
+        Ok(value) => value,
+        Err(error) => return refused(&error),
+    };
+    match input::from_value::<SaveMemory>(value.clone()) {
+        Ok(request) => saves(&request),
+        Err(error) => refused(&error),
+    }
+    match input::from_value::<UpdateMemory>(value.clone()) {
+        Ok(change) => {
+            let first = SaveMemory { text: "tea".to_owned(), ..SaveMemory::default() };
+            changes(&change, first.memory(&caller(), change.id, NOW).expect("a memory"));
+        }
+        Err(error) => refused(&error),
+    }
+    match input::from_value::<SearchMemory>(value.clone()) {
+        Ok(request) => {
+            let _ = request.question(NOW).map_err(|error| refused(&error));
+        }
+        Err(error) => refused(&error),
+    }
+    let others = [
+        input::from_value::<ListMemories>(value.clone()).err(),
+        input::from_value::<GetMemory>(value.clone()).err(),
+        input::from_value::<DeleteMemory>(value.clone()).err(),
+        input::from_value::<ListEvents>(value.clone()).err(),
+    ];
+    others.iter().flatten().for_each(refused);
+    // The same fields as a query string or a command line would give them.
+    let fields = value.as_object().into_iter().flatten();
+    let pairs = fields.map(|(name, value)| {
+        (name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    });
+    match input::from_pairs::<SaveMemory>(pairs) {
+        Ok(request) => saves(&request),
+        Err(error) => refused(&error),
+    }
+}
+
+/// A batch is a list of requests.
+pub(crate) fn batch(bytes: &[u8]) {
+    match input::from_json::<SaveMemories>(bytes) {
+        Ok(batch) => batch.memories.iter().take(limits::BATCH).for_each(saves),
+        Err(error) => refused(&error),
+    }
+}
+
+/// Any text is a query or an error that says why; what it asks for is bounded.
+pub(crate) fn query(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match search::parse(text, NOW) {
+        Ok(query) => assert!(query.topics.len() <= limits::TOPICS && query.include.len() <= 4),
+        Err(error) => refused(&error),
+    }
+    let request = SearchMemory { query: text.to_owned(), ..SearchMemory::default() };
+    match request.question(NOW) {
+        Ok(question) => {
+            let most = question.phrases.len() + question.excluded.len();
+            assert!(most <= limits::QUERY_WORDS);
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+/// A line becomes a memory that an export and another import bring back, or is refused.
+pub(crate) fn import(bytes: &[u8]) {
+    let memory = import::parse(bytes).and_then(|line| {
+        let workspace = line.workspace(None, &caller())?;
+        line.memory(&workspace, &caller(), &CountingIds::default(), NOW)
+    });
+    match memory {
+        Ok(memory) => {
+            kept(&memory);
+            let line = serde_json::to_vec(&memory).expect("a memory is JSON");
+            let again = import::parse(&line).and_then(|line| {
+                line.memory(&memory.workspace, &caller(), &CountingIds::default(), NOW)
+            });
+            assert_eq!(again.expect("an export comes back"), memory);
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+/// What is a name stays one: normalised, within its limit, and nobody's that is reserved.
+pub(crate) fn agent(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let near = AgentName::near(text, "import").ok();
+    for name in [text.parse::<AgentName>().map_err(|error| refused(&error)).ok(), near] {
+        let Some(AgentName { agent, device }) = name else { continue };
+        let again = Agent::try_from(agent.to_string()).expect("a name stays a name");
+        assert_eq!(again, agent);
+        assert!(agent.as_str().chars().count() <= limits::AGENT_CHARS);
+        assert!(!commonbook::agent::RESERVED.contains(&agent.as_str()));
+        assert!(!agent.as_str().chars().any(|c| c.is_control() || c.is_whitespace()));
+        assert!(device.is_none_or(|device| device.chars().count() <= limits::AGENT_CHARS));
+    }
+}
+
+/// What is a workspace's name is the same name again, and so is the nearest one to any text.
+pub(crate) fn workspace(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let named = text.parse::<Workspace>().map_err(|error| refused(&error)).ok();
+    for workspace in [named, Workspace::near(text)].into_iter().flatten() {
+        assert_eq!(workspace.as_str().parse::<Workspace>().expect("a name stays one"), workspace);
+        assert!(workspace.as_str().chars().count() <= limits::WORKSPACE_CHARS);
+    }
+}
+
+/// A cursor that is taken is the same when it is written again; no list breaks over one.
+pub(crate) fn cursor(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match Cursor::try_from(text.to_owned()) {
+        Ok(cursor) => {
+            assert_eq!(Cursor::try_from(cursor.to_string()).expect("a cursor stays one"), cursor);
+            let _ = cursor.numbers::<1>().map_err(|error| refused(&error));
+        }
+        Err(error) => refused(&error),
+    }
+    let _ = text.parse::<MemoryId>().map_err(|error| refused(&error));
+    let _ = MemoryId::range(text).map(|(least, most)| assert!(least <= most));
+}
