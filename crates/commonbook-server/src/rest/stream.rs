@@ -32,8 +32,8 @@ use crate::caller::{Http, from_http, header as heard};
 use crate::watch::Watch;
 use feed::{Feed, Feeds};
 
-/// Readers that catch up from the journal at the same time; the others wait for their turn.
-const CATCHING_UP: usize = 8;
+/// Readers that ask the store at the same time; the others wait for their turn.
+const TURNS: usize = 8;
 
 /// What is sent when there was nothing else to send for a while: it shows that both ends are there.
 const KEEP_ALIVE: &str = ": keep-alive\n\n";
@@ -45,7 +45,7 @@ pub(crate) struct Streams {
     feeds: Arc<Feeds>,
     most: usize,
     free: Arc<Semaphore>,
-    catching_up: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
     stopping: CancellationToken,
 }
 
@@ -78,8 +78,8 @@ impl Streams {
     ) -> Self {
         let most = most.min(Semaphore::MAX_PERMITS);
         let feeds = Feeds::new(book.clone(), watch);
-        let catching_up = Arc::new(Semaphore::new(CATCHING_UP));
-        Self { book, feeds, most, free: Arc::new(Semaphore::new(most)), catching_up, stopping }
+        let turns = Arc::new(Semaphore::new(TURNS));
+        Self { book, feeds, most, free: Arc::new(Semaphore::new(most)), turns, stopping }
     }
 
     /// Answers a request for a stream.
@@ -164,6 +164,7 @@ impl Reader {
         loop {
             if self.asked_again <= Instant::now() {
                 self.asked_again = quiet();
+                let _turn = self.streams.turns.acquire().await;
                 let (book, caller) = (self.streams.book.clone(), self.caller.clone());
                 blocking(move || book.let_stay(&caller)).await?;
             }
@@ -195,7 +196,7 @@ impl Reader {
 
     /// What the journal has after this place; at its end the feed goes on.
     async fn journal(&mut self, after: Option<u64>) -> Result<String> {
-        let _turn = self.streams.catching_up.acquire().await;
+        let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
         let (filter, limit) = (self.filter.clone(), limits::STREAM_BUFFER as u32);
         let read = move || book.follow_events(&caller, &filter, after, limit);
@@ -208,7 +209,7 @@ impl Reader {
     /// Says how many events the feed no longer has for this reader; the journal has them.
     async fn lagged(&mut self) -> Result<String> {
         self.live = false;
-        let _turn = self.streams.catching_up.acquire().await;
+        let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
         let (filter, after) = (self.filter.clone(), self.place);
         let missed = blocking(move || book.count_events(&caller, &filter, after)).await?;
