@@ -68,8 +68,8 @@ impl Call {
         fields.map(|(name, schema)| (name.as_str(), schema))
     }
 
-    /// Whether the verb writes: every one that does takes an idempotency key.
-    pub(crate) fn writes(&self) -> bool {
+    /// Whether the request takes an idempotency key.
+    pub(crate) fn takes_key(&self) -> bool {
         self.fields().any(|(name, _)| name == "idempotency_key")
     }
 

@@ -67,6 +67,13 @@ struct Offer {
     core: bool,
 }
 
+impl Offer {
+    fn writes(&self) -> bool {
+        let hints = self.tool.annotations.as_ref();
+        hints.is_none_or(|hints| hints.read_only_hint != Some(true))
+    }
+}
+
 /// Every tool, in the order of the documentation.
 fn offers() -> Vec<Offer> {
     use Effect::{Adds, Changes, Destroys, Reads};
@@ -176,9 +183,10 @@ impl McpDoor {
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, Refusal> {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
-        let call = offer.map(|offer| offer.call.clone()).ok_or(Refusal::UnknownTool)?;
+        let (call, writes) =
+            offer.map(|offer| (offer.call.clone(), offer.writes())).ok_or(Refusal::UnknownTool)?;
         let caller = self.caller(context)?;
-        self.rates.admit(&caller, call.writes())?;
+        self.rates.admit(&caller, writes)?;
         let book = self.book.clone();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         Ok(blocking(move || call.run(&book, &caller, arguments)).await?)

@@ -279,10 +279,10 @@ pub(super) fn acted(answer: &Value) {
         }
         match &acted.act {
             Some(act) => {
-                note(&format!("{} done; commonbook undo {act} takes it back", acted.memories))
+                note(&format!("{} done; commonbook undo {act} takes it back", acted.memories));
             }
             None if acted.memories > 0 => {
-                note(&format!("{} would be; nothing was done", acted.memories))
+                note(&format!("{} would be; nothing was done", acted.memories));
             }
             None => note("Nothing to do"),
         }

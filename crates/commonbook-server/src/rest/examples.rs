@@ -16,6 +16,8 @@ pub(super) fn request(name: &str) -> Option<Value> {
         "update_memory" => json!({"text": "It retries five times.", "expected_revision": 1}),
         "restore_memory" | "purge_memory" => json!({}),
         "release_memory" => json!({"expected_revision": 1}),
+        "adopt_memories" => json!({"agent_name": "claude-code", "dry_run": true}),
+        "purge_since" => json!({"since": "1h", "dry_run": true}),
         _ => return None,
     })
 }

@@ -46,7 +46,7 @@ fn operation(route: &Route) -> Value {
         .into_iter()
         .flatten()
         .filter(|(name, _)| match name.as_str() {
-            "IdempotencyKey" => route.call.writes(),
+            "IdempotencyKey" => route.call.takes_key(),
             "IfMatch" => route.expects_revision(),
             "IfNoneMatch" => route.has_known_answers(),
             _ => true,

@@ -152,8 +152,8 @@ impl Route {
                 }
             }
         }
-        let keyed = call.writes();
-        door.rates.admit(&caller, keyed)?;
+        door.rates.admit(&caller, self.method != Method::GET)?;
+        let keyed = call.takes_key();
         let key = text_of(&parts.headers, "idempotency-key")?.filter(|_| keyed);
         let expected = match self.expects_revision() {
             true => revision::expected(&parts.headers)?,
