@@ -231,6 +231,15 @@ pub struct Agents {
     pub items: Vec<AgentRecord>,
 }
 
+/// Tells what is known of one agent: when it wrote first and last, through what, and how much of it
+/// you may see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetAgent {
+    /// The name of the agent, such as `claude-code/engineer`.
+    pub name: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

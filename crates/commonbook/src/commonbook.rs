@@ -2,10 +2,12 @@
 
 mod act;
 mod agent;
+mod complete;
 mod event;
 mod import;
 mod list;
 mod memory;
+mod recall;
 mod review;
 mod search;
 mod stats;
@@ -28,6 +30,7 @@ use crate::memory::sha256;
 use crate::store::{KeptAnswer, Store, Telling, Transaction};
 use crate::{input, limits};
 
+pub use complete::Completions;
 pub use sweep::Swept;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.

@@ -22,6 +22,7 @@ pub mod import;
 mod keywords;
 pub mod memory;
 pub mod quarantine;
+pub mod recall;
 pub mod search;
 pub mod secret;
 pub mod stats;

@@ -47,12 +47,18 @@ pub const KEEP_ALIVE_SECONDS: u64 = 15;
 pub const SEARCH_DEFAULT: u32 = 10;
 /// Hits of a search at the most.
 pub const SEARCH_MAX: u32 = 100;
+/// Characters of each memory that a recall tells; the rest is read by its id.
+pub const RECALLED_CHARS: usize = 2_000;
 /// Hits of one search on all its pages together.
 pub const SEARCH_DEPTH: usize = 1_000;
 /// Bytes of a search query.
 pub const QUERY_BYTES: usize = 64 * 1024;
 /// Distinct words of a query that are searched for; further ones are left out.
 pub const QUERY_WORDS: usize = 64;
+/// Memories among the resources that MCP lists, the newest; the others are read by their id.
+pub const LISTED_MEMORIES: u64 = 500;
+/// Names that may be meant by a beginning, given at once.
+pub const COMPLETIONS: usize = 100;
 /// Days for which a deleted memory can be restored.
 pub const DELETED_DAYS: i64 = 30;
 /// Bytes of one request's body, over HTTP and as one line over stdio.

@@ -40,6 +40,12 @@ use crate::keywords::Keywords;
 use folding::Folded;
 use phrases::{ADDRESSED, ORDERED, PHRASES};
 
+/// Whether a character is one that a reader does not see, or that turns others around.
+pub(crate) fn is_unseen(c: char) -> bool {
+    let turns_or_tags = matches!(c, '\u{ad}' | '\u{202d}' | '\u{202e}' | '\u{e0000}'..='\u{e007f}');
+    turns_or_tags || folding::is_invisible(c)
+}
+
 /// Why a text is kept in quarantine.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -149,6 +149,10 @@ pub trait MemoryRows {
         limit: u32,
     ) -> Result<Vec<(u64, Memory)>>;
 
+    /// At most `limit` topics, of the standing memories in sight, that begin with this in lower case:
+    /// the most used first, each once whatever its case.
+    fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>>;
+
     /// Memories in sight, counted by owner and type.
     fn counts(&self, sight: &Sight) -> Result<Vec<Count>>;
 

@@ -2,9 +2,9 @@
 
 use super::Commonbook;
 use crate::access::Sight;
-use crate::agent::{Agents, ListAgents};
+use crate::agent::{Agent, AgentRecord, Agents, GetAgent, ListAgents};
 use crate::caller::Caller;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 impl Commonbook {
     /// The agents that have written to the caller's workspace, by name.
@@ -15,5 +15,18 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         let items = self.store.read(|tx| tx.agents(&sight, &caller.workspace))?;
         Ok(Agents { items })
+    }
+
+    /// One agent that has written to the caller's workspace.
+    ///
+    /// # Errors
+    /// `invalid` for what cannot be a name, `not_found` when no such agent has written there.
+    pub fn get_agent(&self, caller: &Caller, request: &GetAgent) -> Result<AgentRecord> {
+        let agent = Agent::named(&request.name)?;
+        let mut known = self.list_agents(caller, &ListAgents {})?.items.into_iter();
+        known.find(|record| record.agent == agent).ok_or_else(|| {
+            Error::not_found(format!("no agent '{agent}' has written to {}", caller.workspace))
+                .hint("The list of agents tells those that have.")
+        })
     }
 }

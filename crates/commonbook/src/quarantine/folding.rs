@@ -130,7 +130,7 @@ fn is_selector(c: char) -> bool {
 }
 
 /// Whether a character is one that nobody sees: joiners, marks of direction, selectors and fillers.
-fn is_invisible(c: char) -> bool {
+pub(super) fn is_invisible(c: char) -> bool {
     is_selector(c)
         || matches!(c,
             '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -77,6 +77,7 @@ laws! {
     memories::lists_page_in_both_orders_without_repeating_or_skipping,
     memories::a_purged_memory_is_in_no_row,
     memories::ids_are_found_by_their_range,
+    memories::topics_are_found_by_their_beginning_the_most_used_first,
     memories::a_copy_of_an_id_elsewhere_is_a_memory_of_its_own,
     registry::an_agent_is_known_from_its_first_write_to_its_last,
     registry::a_later_answer_under_a_key_takes_the_place_of_the_earlier,

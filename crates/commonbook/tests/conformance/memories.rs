@@ -123,3 +123,21 @@ pub(crate) fn a_copy_of_an_id_elsewhere_is_a_memory_of_its_own(fresh: &dyn Fresh
     store.write(move |tx| tx.purge_memory(&copy)).unwrap();
     assert_eq!(store.read(|tx| tx.memory(&sight(), id)).unwrap(), Some(own));
 }
+
+pub(crate) fn topics_are_found_by_their_beginning_the_most_used_first(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    for topics in [vec!["tea"], vec!["Tea", "TEMPO"], vec!["tempo", "tea"], vec!["50%", "a_b"]] {
+        let mut kept = memory(&ids, "ann", "x", "tea");
+        kept.topics = topics.into_iter().map(str::to_owned).collect();
+        store.write(move |tx| keep(tx, &kept)).unwrap();
+    }
+    let sight = Sight::of(&caller("bob", "x"));
+    let found =
+        |beginning: &str, limit: u32| store.read(|tx| tx.topics(&sight, beginning, limit)).unwrap();
+    assert_eq!(found("te", 9), ["Tea", "TEMPO"], "each once, though written in two ways");
+    assert_eq!(found("te", 1), ["Tea"]);
+    assert_eq!(found("50%", 9), ["50%"]);
+    assert_eq!((found("%", 9), found("_", 9), found("mpo", 9)), (vec![], vec![], vec![]));
+    assert_eq!(found("", 9).len(), 4);
+}

@@ -58,9 +58,11 @@ type Kept = Vec<(Memory, Option<Memory>)>;
 /// Memories of a workspace that no other case uses: `run` keeps the cases apart.
 fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
     let ids = CountingIds::default();
-    let make = |(owner, user, workspace, (kind, importance), private, fate): &Row| {
+    let make = |(place, row): (usize, &Row)| {
+        let (owner, user, workspace, (kind, importance), private, fate) = row;
         let workspace = format!("{}{run}", WORKSPACES[*workspace]);
         let mut first = memory(&ids, "ann", &workspace, "heron");
+        first.topics = vec![format!("Topic{place}")];
         first.owner = Agent::named(AGENTS[*owner]).unwrap();
         first.user_id = USERS[*user].map(str::to_owned);
         first.memory_type = MemoryType::try_from(TYPES[*kind].to_owned()).unwrap();
@@ -86,7 +88,7 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
         };
         (first, Some(last))
     };
-    let all: Kept = rows.iter().map(make).collect();
+    let all: Kept = rows.iter().enumerate().map(make).collect();
     let given = all.clone();
     store
         .write(move |tx| given.iter().try_for_each(|(first, last)| write(tx, first, last.as_ref())))
@@ -184,6 +186,12 @@ fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memor
         let count = expected.entry(key).or_default();
         *(if memory.deleted_at.is_none() { &mut count.0 } else { &mut count.1 }) += 1;
     }
+    let stands = |m: &&&Memory| m.deleted_at.is_none() && m.superseded_by.is_none();
+    let expected_topics: BTreeSet<String> =
+        seen.iter().filter(stands).flat_map(|memory| memory.topics.clone()).collect();
+    let topics = tx.topics(sight, "topic", 100)?;
+    assert_eq!(topics.into_iter().collect::<BTreeSet<_>>(), expected_topics);
+
     let counts = tx.counts(sight)?.into_iter();
     let counted: BTreeMap<_, _> =
         counts.map(|c| ((c.owner, c.memory_type), (c.standing, c.deleted))).collect();

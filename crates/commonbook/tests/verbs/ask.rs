@@ -1,12 +1,14 @@
 //! Asking: lists, searches, counts, the journal, ids by their beginning.
 
+use commonbook::agent::{AgentRecord, GetAgent};
+use commonbook::caller::Caller;
 use commonbook::error::ErrorKind;
 use commonbook::event::ListEvents;
 use commonbook::memory::{GetMemory, Importance, ListMemories, Order, SaveMemory};
 use commonbook::search::{Scope, SearchMemory};
 use serde_json::json;
 
-use crate::{World, at, caller, elsewhere};
+use crate::{World, at, caller, elsewhere, request};
 
 fn about(user: &str, text: &str) -> SaveMemory {
     commonbook::input::from_value(json!({"text": text, "user_id": user})).unwrap()
@@ -246,4 +248,63 @@ fn stats_count_the_deleted_apart_and_the_superseded_with_those_that_stand() {
     assert_eq!((stats.memories, stats.deleted, stats.events), (2, 1, 5));
     assert_eq!((stats.by_agent["ann"], stats.by_type.len()), (2, 2));
     assert_eq!((stats.by_type["semantic"], stats.by_type["decision"]), (1, 1));
+}
+
+#[test]
+fn beginnings_are_completed_of_what_the_caller_sees_alone() {
+    let world = World::new();
+    let tea = world.save("ann", "Tea is at four");
+    let private = world.save_private("bob/engineer", "Mine alone");
+    let request: SaveMemory =
+        request(json!({"text": "x", "sharing": "private", "topics": ["Herons"]}));
+    world.book.save_memory(&caller("bob/engineer"), &request).unwrap();
+    let (ann, bob) = (caller("ann"), caller("bob/engineer"));
+    let ids = |who, beginning: &str| world.book.complete_memory(who, beginning).unwrap().values;
+    for beginning in ["", "m", "mem_", "mem_0", &tea.id.to_string()] {
+        assert_eq!(ids(&ann, beginning), [tea.id.to_string()], "{beginning:?}");
+    }
+    assert!(ids(&bob, "mem").contains(&private.id.to_string()));
+    assert!(ids(&ann, "no id begins so").is_empty());
+    let topics = |who, beginning: &str| world.book.complete_topic(who, beginning).unwrap().values;
+    assert_eq!((topics(&bob, "HER"), topics(&ann, "")), (vec!["Herons".to_owned()], vec![]));
+    let agents = world.book.complete_agent(&ann, "Bob/").unwrap();
+    assert_eq!((agents.values, agents.more), (vec!["bob/engineer".to_owned()], false));
+    assert!(world.book.complete_agent(&elsewhere("ann", "y"), "").unwrap().values.is_empty());
+}
+
+#[test]
+fn at_most_a_hundred_completions_are_given() {
+    let world = World::new();
+    for number in 0..101 {
+        let topics = [format!("topic{number:03}")];
+        let request: SaveMemory = request(json!({"text": "tea", "topics": topics}));
+        world.book.save_memory(&caller("ann"), &request).unwrap();
+    }
+    let ids = world.book.complete_memory(&caller("bob"), "mem_").unwrap();
+    let topics = world.book.complete_topic(&caller("bob"), "topic").unwrap();
+    assert_eq!((ids.values.len(), ids.more), (100, true));
+    assert_eq!(
+        (topics.values.len(), topics.more, topics.values[0].as_str()),
+        (100, true, "topic000")
+    );
+    let last = world.book.complete_topic(&caller("bob"), "topic1").unwrap();
+    assert_eq!((last.values.len(), last.more), (1, false));
+}
+
+#[test]
+fn an_agent_is_told_by_any_form_of_its_name() {
+    let world = World::new();
+    world.save("ann/engineer", "Tea is at four");
+    world.save_private("ann/engineer", "Mine alone");
+    let get = |asker: Caller, name: &str| {
+        world.book.get_agent(&asker, &GetAgent { name: name.to_owned() })
+    };
+    for name in ["ann/engineer", "Ann/Engineer Agent"] {
+        let record = get(caller("bob"), name).unwrap();
+        assert_eq!((record.agent.as_str(), record.memory_count), ("ann/engineer", 1));
+    }
+    let kind = |answer: commonbook::error::Result<AgentRecord>| answer.unwrap_err().kind;
+    assert_eq!(kind(get(caller("bob"), "cleo")), ErrorKind::NotFound);
+    assert_eq!(kind(get(elsewhere("bob", "y"), "ann/engineer")), ErrorKind::NotFound);
+    assert_eq!(kind(get(caller("bob"), "a//b")), ErrorKind::Invalid);
 }

@@ -119,6 +119,18 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.all(&sql, &*params, |row| Ok((row.get(BESIDE)?, from_row(row)?)))
     }
 
+    fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>> {
+        let sql = format!(
+            "SELECT min(t.value) FROM memory m, json_each(m.topics) t \
+             WHERE {SEEN} AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
+                 AND instr(commonbook_lower(t.value), :beginning) = 1 \
+             GROUP BY commonbook_lower(t.value) ORDER BY count(*) DESC, 1 LIMIT :limit"
+        );
+        let seen = SightParams::of(sight);
+        let more: [(&str, &dyn ToSql); 2] = [(":beginning", &beginning), (":limit", &limit)];
+        self.all(&sql, &*seen.with(&more), |row| row.get(0))
+    }
+
     fn counts(&self, sight: &Sight) -> Result<Vec<Count>> {
         let sql = format!(
             "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
