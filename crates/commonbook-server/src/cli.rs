@@ -66,6 +66,7 @@ fn verbs() -> Vec<Verb> {
         verb("history", Call::of(Commonbook::memory_history), &["id"], show::history),
         verb("stats", Call::of(Commonbook::get_memory_stats), &[], show::stats),
         verb("agents", Call::of(Commonbook::list_agents), &[], show::agents),
+        verb("agent", Call::of(Commonbook::get_agent), &["name"], show::agent),
         verb("events", Call::of(Commonbook::list_events), &[], show::events),
         verb("review", Call::of(Commonbook::list_quarantined), &[], show::quarantined),
         verb("release", Call::of(Commonbook::release_memory), &["id"], show::changed),

@@ -1,6 +1,10 @@
 //! MCP: the verbs as tools, over stdio and over streamable HTTP alike.
 
+mod complete;
 mod http;
+mod page;
+mod prompt;
+mod resource;
 mod stdio;
 
 use std::sync::Arc;
@@ -13,9 +17,11 @@ use commonbook::workspace::Workspace;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -24,6 +30,8 @@ use crate::call::{Call, blocking};
 use crate::caller::{Heard, caller};
 use crate::config::Config;
 use crate::rate::Rates;
+
+use page::{page, refusal};
 
 pub(crate) use http::service;
 pub(crate) use stdio::serve as serve_stdio;
@@ -99,6 +107,7 @@ fn offers() -> Vec<Offer> {
         full("undo_act", Changes, Call::of(Commonbook::undo_act)),
         full("list_users", Reads, Call::of(Commonbook::list_users)),
         full("list_agents", Reads, Call::of(Commonbook::list_agents)),
+        full("get_agent", Reads, Call::of(Commonbook::get_agent)),
         full("list_events", Reads, Call::of(Commonbook::list_events)),
     ]
 }
@@ -177,6 +186,16 @@ impl McpDoor {
         }
     }
 
+    /// Carries something out as the caller, on a thread that may wait.
+    async fn ask<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        act: impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (book, caller) = (self.book.clone(), self.caller(context)?);
+        blocking(move || act(&book, &caller)).await
+    }
+
     async fn call(
         &self,
         request: CallToolRequestParams,
@@ -185,11 +204,9 @@ impl McpDoor {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
         let (call, writes) =
             offer.map(|offer| (offer.call.clone(), offer.writes())).ok_or(Refusal::UnknownTool)?;
-        let caller = self.caller(context)?;
-        self.rates.admit(&caller, writes)?;
-        let book = self.book.clone();
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        Ok(blocking(move || call.run(&book, &caller, arguments)).await?)
+        self.rates.admit(&self.caller(context)?, writes)?;
+        Ok(self.ask(context, move |book, caller| call.run(book, caller, arguments)).await?)
     }
 }
 
@@ -210,18 +227,25 @@ impl ServerHandler for McpDoor {
         let about = Implementation::new("commonbook", env!("CARGO_PKG_VERSION"))
             .with_title("Commonbook")
             .with_description("The memory that many AI agents hold in common.");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(about)
-            .with_instructions(INSTRUCTIONS)
+        let offered = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        ServerConfig::new(offered).with_server_info(about).with_instructions(INSTRUCTIONS)
     }
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        asked: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.offers.iter().map(|offer| offer.tool.clone()).collect();
-        Ok(ListToolsResult::with_all_items(tools))
+        let tools: Vec<Tool> = self.offers.iter().map(|offer| offer.tool.clone()).collect();
+        let (tools, next) = page(&tools, asked).map_err(|error| refusal(&error, &[]))?;
+        let mut list = ListToolsResult::with_all_items(tools);
+        list.next_cursor = next;
+        Ok(list)
     }
 
     async fn call_tool(
@@ -242,5 +266,85 @@ impl ServerHandler for McpDoor {
                 Ok(CallToolResult::structured_error(body).into())
             }
         }
+    }
+
+    async fn list_resources(
+        &self,
+        asked: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = asked.and_then(|asked| asked.cursor);
+        let listed = self
+            .ask(&context, move |book, caller| resource::list(book, caller, cursor.as_deref()))
+            .await;
+        let (resources, next) = listed.map_err(|error| refusal(&error, &[]))?;
+        let mut list = ListResourcesResult::with_all_items(resources);
+        list.next_cursor = next;
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        asked: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let listed = page(&resource::templates(), asked);
+        let (templates, next) = listed.map_err(|error| refusal(&error, &[]))?;
+        let mut list = ListResourceTemplatesResult::with_all_items(templates);
+        list.next_cursor = next;
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri.clone();
+        let read = self.ask(&context, move |book, caller| resource::read(book, caller, &uri)).await;
+        let contents = read.map_err(|error| refusal(&error, &[("uri", &request.uri)]))?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        asked: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = page(&prompt::prompts(), asked);
+        let (prompts, next) = listed.map_err(|error| refusal(&error, &[]))?;
+        let mut list = ListPromptsResult::with_all_items(prompts);
+        list.next_cursor = next;
+        Ok(list)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let name = request.name;
+        let Some(offer) = prompt::named(&name) else {
+            return Err(ErrorData::invalid_params(format!("there is no prompt {name}"), None));
+        };
+        let (call, arguments) = (offer.call.clone(), request.arguments.unwrap_or_default());
+        let told = self
+            .ask(&context, move |book, caller| call.run(book, caller, Value::Object(arguments)))
+            .await;
+        let answer = told.map_err(|error| refusal(&error, &[]))?;
+        Ok(offer.result(&answer).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Some(verb) = complete::verb(&request).map_err(|error| refusal(&error, &[]))? else {
+            return Ok(CompleteResult::new(CompletionInfo::default()));
+        };
+        let beginning = request.argument.value;
+        let found = self.ask(&context, move |book, caller| verb(book, caller, &beginning)).await;
+        found.map(complete::result).map_err(|error| refusal(&error, &[]))
     }
 }

@@ -54,6 +54,7 @@ fn routes() -> Vec<Route> {
         read("/v1/users", "list_users", Call::of(Commonbook::list_users)),
         read("/v1/stats", "get_memory_stats", Call::of(Commonbook::get_memory_stats)),
         read("/v1/agents", "list_agents", Call::of(Commonbook::list_agents)),
+        read("/v1/agents/{name}", "get_agent", Call::of(Commonbook::get_agent)),
         read("/v1/events", "list_events", Call::of(Commonbook::list_events)),
     ]
 }

@@ -52,6 +52,7 @@ fn story(door: &dyn Door) -> Value {
         tell(agent, "list_memories", json!({"limit": 2})).unwrap();
         tell(agent, "get_memory_stats", json!({})).unwrap();
         tell(agent, "list_agents", json!({})).unwrap();
+        tell(agent, "get_agent", json!({"name": "analyst"})).unwrap();
         tell(agent, "list_events", json!({"limit": 100})).unwrap();
     }
     Value::Array(said)

@@ -2,7 +2,7 @@
 
 use comfy_table::{ContentArrangement, Table, presets};
 use commonbook::act::Acted;
-use commonbook::agent::Agents;
+use commonbook::agent::{AgentRecord, Agents};
 use commonbook::event::Events;
 use commonbook::memory::{History, Memory, Purged, Saved};
 use commonbook::page::Page;
@@ -246,6 +246,20 @@ pub(super) fn agents(answer: &Value) {
             ]
         });
         line(&table(&["agent", "memories", "first seen", "last seen", "device", "client"], rows));
+    });
+}
+
+pub(super) fn agent(answer: &Value) {
+    show(answer, |record: &AgentRecord| {
+        line(&format!("agent       {}", record.agent));
+        line(&format!("memories    {}", record.memory_count));
+        line(&format!("first seen  {}", record.first_seen.strftime("%F %H:%M")));
+        line(&format!("last seen   {}", record.last_seen.strftime("%F %H:%M")));
+        for (what, told) in [("device", &record.device), ("client", &record.client)] {
+            if let Some(told) = told {
+                line(&format!("{what:<12}{told}"));
+            }
+        }
     });
 }
 

@@ -104,6 +104,8 @@ fn asking() -> Vec<Bad> {
         ("list_events", json!({"events": ["memory.eaten"]}), "invalid", Some("events[0]")),
         ("list_events", json!({"topics": ["t".repeat(65)]}), "too_large", Some("topics[0]")),
         ("list_events", json!({"importance": "urgent"}), "invalid", Some("importance")),
+        ("get_agent", json!({"name": "nobody"}), "not_found", None),
+        ("get_agent", json!({"name": "a:b"}), "invalid", Some("agent")),
         ("get_memory", json!({"id": id}), "not_found", None),
         ("get_memory", json!({"id": id, "at": "noon"}), "invalid", Some("at")),
         ("update_memory", json!({"id": id, "text": "y"}), "not_found", None),

@@ -7,13 +7,19 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use rmcp::ServiceExt;
-use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
-use rmcp::service::{RoleClient, RunningService};
+use rmcp::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation,
+    ProgressNotificationParam, ProtocolVersion, ResourceUpdatedNotificationParam,
+};
+use rmcp::service::{
+    ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService,
+};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub(crate) const WORKSPACE: &str = "story";
 
@@ -168,14 +174,18 @@ impl Door for Server {
             "purge_memory" => ("POST", "/v1/memories/{id}/purge"),
             "get_memory_stats" => ("GET", "/v1/stats"),
             "list_agents" => ("GET", "/v1/agents"),
+            "get_agent" => ("GET", "/v1/agents/{name}"),
             "list_events" => ("GET", "/v1/events"),
             other => panic!("no route for {other}"),
         };
         let mut fields = fields.as_object().unwrap().clone();
         let mut path = path.to_owned();
-        if path.contains("{id}") {
-            let id = text(&fields.remove("id").unwrap());
-            path = path.replace("{id}", &id);
+        for name in ["id", "name"] {
+            if path.contains(&format!("{{{name}}}")) {
+                let id = text(&fields.remove(name).unwrap());
+                let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
+                path = path.replace(&format!("{{{name}}}"), &id);
+            }
         }
         let mut headers =
             vec![("X-Commonbook-Agent", agent), ("X-Commonbook-Workspace", WORKSPACE)];
@@ -228,6 +238,7 @@ impl Door for Cli<'_> {
             "memory_history" => ("history", &["id"]),
             "get_memory_stats" => ("stats", &[]),
             "list_agents" => ("agents", &[]),
+            "get_agent" => ("agent", &["name"]),
             "list_events" => ("events", &[]),
             other => panic!("no command for {other}"),
         };
@@ -254,41 +265,119 @@ impl Door for Cli<'_> {
     }
 }
 
-/// MCP, a connection for each agent: over stdio to a child, or over HTTP to a server.
+/// MCP, a connection for each agent: over stdio to a child, or over HTTP to a server; in the era of
+/// sessions unless told.
 pub(crate) struct Mcp<'h> {
     home: &'h Home,
     url: Option<String>,
     runtime: Runtime,
+    era: ClientLifecycleMode,
 }
 
-type Client = RunningService<RoleClient, ClientConfig>;
+/// What a client is, and where it puts what it is told.
+pub(crate) struct Listener {
+    me: ClientConfig,
+    told: UnboundedSender<String>,
+    progress: UnboundedSender<ProgressNotificationParam>,
+}
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        self.me.clone()
+    }
+
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        drop(self.told.send(params.uri));
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        drop(self.progress.send(params));
+    }
+}
+
+/// A connected client, with what it is told: the URIs that changed, and progress.
+pub(crate) struct Client {
+    service: RunningService<RoleClient, Listener>,
+    pub(crate) told: UnboundedReceiver<String>,
+    pub(crate) progress: UnboundedReceiver<ProgressNotificationParam>,
+}
+
+impl std::ops::Deref for Client {
+    type Target = RunningService<RoleClient, Listener>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.service
+    }
+}
 
 impl<'h> Mcp<'h> {
     pub(crate) fn over_stdio(home: &'h Home) -> Self {
-        Self { home, url: None, runtime: Runtime::new().unwrap() }
+        Self::by(home, None)
     }
 
     pub(crate) fn over_http(home: &'h Home, server: &Server) -> Self {
-        let url = format!("{}/mcp?workspace={WORKSPACE}", server.url);
-        Self { home, url: Some(url), runtime: Runtime::new().unwrap() }
+        Self::by(home, Some(format!("{}/mcp?workspace={WORKSPACE}", server.url)))
+    }
+
+    fn by(home: &'h Home, url: Option<String>) -> Self {
+        Self { home, url, runtime: Runtime::new().unwrap(), era: ClientLifecycleMode::Initialize }
+    }
+
+    /// The same, in the era without sessions.
+    pub(crate) fn stateless(self) -> Self {
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        Self { era: ClientLifecycleMode::Discover { preferred_versions }, ..self }
+    }
+
+    /// Both ways, each in both eras.
+    pub(crate) fn every_way(home: &'h Home, server: &Server) -> [Self; 4] {
+        [
+            Self::over_stdio(home),
+            Self::over_http(home, server),
+            Self::over_stdio(home).stateless(),
+            Self::over_http(home, server).stateless(),
+        ]
+    }
+
+    /// How it connects, for messages.
+    pub(crate) fn way(&self) -> String {
+        format!("{} {:?}", if self.url.is_some() { "HTTP" } else { "stdio" }, self.era)
+    }
+
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.era != ClientLifecycleMode::Initialize
     }
 
     /// Connects as a client of this name, and does something.
-    pub(crate) fn with<T>(&self, agent: &str, act: impl AsyncFnOnce(&Client) -> T) -> T {
+    pub(crate) fn with<T>(&self, agent: &str, act: impl AsyncFnOnce(&mut Client) -> T) -> T {
         self.runtime.block_on(async {
             let me = Implementation::new(agent, "1.0");
             let me = ClientConfig::new(ClientCapabilities::default(), me);
-            let client = match &self.url {
-                Some(url) => me.serve(StreamableHttpClientTransport::from_uri(url.clone())).await,
+            let ((tell, told), (advance, progress)) = (unbounded_channel(), unbounded_channel());
+            let me = Listener { me, told: tell, progress: advance };
+            let era = self.era.clone();
+            let service = match &self.url {
+                Some(url) => {
+                    let transport = StreamableHttpClientTransport::from_uri(url.clone());
+                    me.serve_with_lifecycle(transport, era).await
+                }
                 None => {
                     let arguments = ["mcp", "--tools", "full", "--workspace", WORKSPACE];
                     let command = tokio::process::Command::from(self.home.program(&arguments));
-                    me.serve(TokioChildProcess::new(command).unwrap()).await
+                    me.serve_with_lifecycle(TokioChildProcess::new(command).unwrap(), era).await
                 }
             };
-            let client = client.unwrap();
-            let answer = act(&client).await;
-            client.cancel().await.unwrap();
+            let mut client = Client { service: service.unwrap(), told, progress };
+            let answer = act(&mut client).await;
+            client.service.cancel().await.unwrap();
             answer
         })
     }

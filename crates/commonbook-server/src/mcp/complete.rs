@@ -1,0 +1,35 @@
+//! Completion: what may be meant by the beginning of an argument, of what the caller may see.
+
+use commonbook::Commonbook;
+use commonbook::caller::Caller;
+use commonbook::commonbook::Completions;
+use commonbook::error::{Error, Result};
+use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
+
+use super::{prompt, resource};
+
+/// A verb that completes a beginning.
+pub(super) type Complete = fn(&Commonbook, &Caller, &str) -> Result<Completions>;
+
+/// The verb that completes what is asked about; none for an argument that nothing completes.
+///
+/// # Errors
+/// `not_found` for a prompt or a template that is not offered, or an argument that it has not.
+pub(super) fn verb(asked: &CompleteRequestParams) -> Result<Option<Complete>> {
+    let argument = &asked.argument.name;
+    let found = match &asked.r#ref {
+        Reference::Prompt(prompt) => prompt::completing(&prompt.name, argument),
+        Reference::Resource(template) => resource::completing(&template.uri, argument),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        Error::invalid("argument", format!("there is no argument {argument} to complete here"))
+            .hint("prompts/list and resources/templates/list tell the arguments.")
+    })
+}
+
+/// Completions as the protocol has them.
+pub(super) fn result(found: Completions) -> CompleteResult {
+    let info = CompletionInfo::with_pagination(found.values, None, found.more);
+    CompleteResult::new(info.unwrap_or_default())
+}

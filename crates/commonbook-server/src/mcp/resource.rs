@@ -1,0 +1,249 @@
+//! Resources: what a caller may read under a URI of its own, one entry for each kind.
+
+use std::sync::LazyLock;
+
+use commonbook::Commonbook;
+use commonbook::agent::{Agent, AgentRecord, ListAgents};
+use commonbook::caller::Caller;
+use commonbook::error::{Error, Result};
+use commonbook::limits;
+use commonbook::memory::{ListMemories, Memory};
+use commonbook::page::Cursor;
+use rmcp::model::{Annotations, Resource, ResourceContents, ResourceTemplate};
+use serde_json::{Map, Value};
+
+use super::complete::Complete;
+use super::page::foreign;
+use crate::call::Call;
+
+const MEMORY: &str = "commonbook://memory/{id}";
+const AGENT: &str = "commonbook://agent/{id}";
+const STATS: &str = "commonbook://stats";
+const JSON: &str = "application/json";
+
+/// The variable of a template.
+const ID: &str = "{id}";
+
+/// A kind of resource: a verb that reads one thing, and the URIs of such things.
+pub(super) struct Kind {
+    /// The URI; with a variable, where there are many of the kind.
+    uri: &'static str,
+    name: &'static str,
+    title: &'static str,
+    call: Call,
+    /// The field of the verb's request that the variable stands for.
+    field: &'static str,
+    complete: Option<Complete>,
+}
+
+/// Every kind, in the order in which they are listed.
+static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let kind =
+        |uri, name, title, call, field, complete| Kind { uri, name, title, call, field, complete };
+    let (memory, agent) = (Call::of(Commonbook::get_memory), Call::of(Commonbook::get_agent));
+    let stats = Call::of(Commonbook::get_memory_stats);
+    vec![
+        kind(STATS, "stats", "What this workspace holds", stats, "", None),
+        kind(AGENT, "agent", "An agent", agent, "name", Some(Commonbook::complete_agent)),
+        kind(MEMORY, "memory", "A memory", memory, "id", Some(Commonbook::complete_memory)),
+    ]
+});
+
+impl Kind {
+    fn is_one_of_many(&self) -> bool {
+        self.uri.ends_with(ID)
+    }
+
+    /// What the variable is in this URI: nothing for a URI that is not of this kind.
+    fn variable(&self, uri: &str) -> Option<String> {
+        let Some(before) = self.uri.strip_suffix(ID) else {
+            return (uri == self.uri).then(String::new);
+        };
+        let encoded = uri.strip_prefix(before).filter(|rest| !rest.is_empty())?;
+        // In a path a plus is a plus.
+        let pair = format!("={}", encoded.replace('+', "%2B").replace('&', "%26"));
+        form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned())
+    }
+}
+
+/// The URI of one of a kind; a name's `/` is encoded, as a template asks for.
+fn uri(template: &str, id: &str) -> String {
+    let encoded: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    template.replace(ID, &encoded)
+}
+
+/// The URI of a memory.
+pub(super) fn uri_of_memory(id: &str) -> String {
+    uri(MEMORY, id)
+}
+
+/// The URI of an agent.
+pub(super) fn uri_of_agent(agent: &Agent) -> String {
+    uri(AGENT, agent.as_str())
+}
+
+/// The templates of the kinds that there are many of.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let many = KINDS.iter().filter(|kind| kind.is_one_of_many());
+    many.map(|kind| {
+        ResourceTemplate::new(kind.uri, kind.name)
+            .with_title(kind.title)
+            .with_description(kind.call.about().replace('\n', " "))
+            .with_mime_type(JSON)
+    })
+    .collect()
+}
+
+/// The verb that completes the variable of a template; nothing for what is no template of ours.
+pub(super) fn completing(template: &str, variable: &str) -> Option<Option<Complete>> {
+    let kind = KINDS.iter().find(|kind| kind.uri == template && kind.is_one_of_many())?;
+    (variable == "id").then_some(kind.complete)
+}
+
+/// Reads a resource: exactly what the verb answers.
+///
+/// # Errors
+/// `not_found` for a URI that is none of ours; else what the verb answers.
+pub(super) fn read(book: &Commonbook, caller: &Caller, uri: &str) -> Result<ResourceContents> {
+    let found = KINDS.iter().find_map(|kind| Some((kind.variable(uri)?, kind)));
+    let Some((variable, kind)) = found else {
+        return Err(Error::not_found("there is no such resource")
+            .hint("resources/list and resources/templates/list tell what there is."));
+    };
+    let mut request = Map::new();
+    if kind.is_one_of_many() {
+        request.insert(kind.field.to_owned(), variable.into());
+    }
+    let answer = kind.call.run(book, caller, Value::Object(request))?;
+    Ok(ResourceContents::text(answer.to_string(), uri).with_mime_type(JSON))
+}
+
+/// Where a page of the list begins.
+enum Place {
+    /// After this agent.
+    Agents(Agent),
+    /// After so many memories, at this place of the list of memories.
+    Memories(u64, Cursor),
+}
+
+impl Place {
+    fn told(cursor: &str) -> Result<Self> {
+        if let Some(name) = cursor.strip_prefix("agent/") {
+            return Agent::try_from(name.to_owned()).map(Self::Agents).map_err(|_| foreign());
+        }
+        let [given, sequence] = Cursor::try_from(cursor.to_owned())?.numbers()?;
+        Ok(Self::Memories(given, Cursor::of(&[sequence])))
+    }
+}
+
+/// A page of what the caller may read: what the workspace holds, its agents by name, and its
+/// newest memories; and where the next page begins.
+///
+/// # Errors
+/// `invalid` for a cursor that this list has not given; else what the verbs answer.
+pub(super) fn list(
+    book: &Commonbook,
+    caller: &Caller,
+    cursor: Option<&str>,
+) -> Result<(Vec<Resource>, Option<String>)> {
+    let size = limits::PAGE_MAX as usize;
+    let place = cursor.map(Place::told).transpose()?;
+    let mut page = Vec::new();
+    let (given, from) = match place {
+        Some(Place::Memories(given, from)) => (given, Some(from)),
+        place => {
+            let after = match place {
+                Some(Place::Agents(agent)) => Some(agent),
+                _ => {
+                    page.extend(single());
+                    None
+                }
+            };
+            let agents = book.list_agents(caller, &ListAgents {})?.items.into_iter();
+            let mut agents =
+                agents.filter(|it| after.as_ref().is_none_or(|after| it.agent > *after)).peekable();
+            let listed: Vec<AgentRecord> = agents.by_ref().take(size).collect();
+            page.extend(listed.iter().map(of_agent));
+            if let (Some(_), Some(last)) = (agents.peek(), listed.last()) {
+                return Ok((page, Some(format!("agent/{}", last.agent))));
+            }
+            (0, None)
+        }
+    };
+    let request =
+        ListMemories { limit: Some(limits::PAGE_MAX), cursor: from, ..Default::default() };
+    let memories = book.list_memories(caller, &request)?;
+    page.extend(memories.items.iter().map(of_memory));
+    let given = given.saturating_add(u64::from(limits::PAGE_MAX));
+    let next = memories.next.filter(|_| given < limits::LISTED_MEMORIES);
+    let next =
+        next.map(|next| next.numbers().map(|[sequence]| Cursor::of(&[given, sequence]).into()));
+    Ok((page, next.transpose()?))
+}
+
+/// The resources that there is one of.
+fn single() -> impl Iterator<Item = Resource> {
+    KINDS.iter().filter(|kind| !kind.is_one_of_many()).map(|kind| {
+        Resource::new(kind.uri, kind.name)
+            .with_title(kind.title)
+            .with_description(kind.call.about().replace('\n', " "))
+            .with_mime_type(JSON)
+    })
+}
+
+fn of_agent(record: &AgentRecord) -> Resource {
+    let name = record.agent.as_str();
+    Resource::new(uri_of_agent(&record.agent), name)
+        .with_description(format!("An agent; {} of its memories are in sight", record.memory_count))
+        .with_mime_type(JSON)
+        .with_annotations(changed(&record.last_seen.to_string()))
+}
+
+fn of_memory(memory: &Memory) -> Resource {
+    let id = memory.id.to_string();
+    let line = memory.title.as_deref().or(memory.text.lines().next()).unwrap_or_default();
+    let title: String = line.chars().take(limits::TITLE_CHARS / 2).collect();
+    let (kind, owner) = (&memory.memory_type, &memory.owner);
+    let topics = memory.topics.join(", ");
+    let about = format!("{kind} of {owner}{}{topics}", if topics.is_empty() { "" } else { ": " });
+    Resource::new(uri_of_memory(&id), id)
+        .with_title(title)
+        .with_description(about)
+        .with_mime_type(JSON)
+        .with_annotations(changed(&memory.revised_at.to_string()))
+}
+
+fn changed(at: &str) -> Annotations {
+    let mut annotations = Annotations::default();
+    annotations.last_modified = Some(at.to_owned());
+    annotations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_names_one_thing_however_it_is_encoded() {
+        let of = |uri: &str| KINDS.iter().find_map(|kind| Some((kind.name, kind.variable(uri)?)));
+        let agent: Agent = "claude-code/engineer".parse().unwrap();
+        assert_eq!(uri_of_agent(&agent), "commonbook://agent/claude-code%2Fengineer");
+        let table = [
+            ("commonbook://stats", Some(("stats", ""))),
+            ("commonbook://memory/mem_1", Some(("memory", "mem_1"))),
+            ("commonbook://agent/claude-code%2Fengineer", Some(("agent", "claude-code/engineer"))),
+            ("commonbook://agent/claude-code/engineer", Some(("agent", "claude-code/engineer"))),
+            ("commonbook://agent/%E6%9D%8E", Some(("agent", "李"))),
+            ("commonbook://agent/a+b&c=d", Some(("agent", "a+b&c=d"))),
+            ("commonbook://agent/", None),
+            ("commonbook://stats/", None),
+            ("commonbook://case/x", None),
+            ("COMMONBOOK://stats", None),
+            ("test://stats", None),
+        ];
+        for (uri, expected) in table {
+            let expected = expected.map(|(kind, value)| (kind, value.to_owned()));
+            assert_eq!(of(uri), expected, "{uri}");
+        }
+    }
+}

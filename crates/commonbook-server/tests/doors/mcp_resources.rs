@@ -1,0 +1,279 @@
+//! Resources, prompts and completion: in both eras, over stdio and over HTTP, of what one may see.
+
+use std::collections::BTreeSet;
+
+use rmcp::model::{
+    ArgumentInfo, CompleteRequestParams, ErrorData, GetPromptRequestParams, PaginatedRequestParams,
+    PromptMessage, ReadResourceRequestParams, Reference, ResourceContents,
+};
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+
+use crate::world::{Client, Door, Home, Mcp, Server};
+
+/// A memory that no one has.
+const UNKNOWN: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
+
+async fn read(client: &Client, uri: &str) -> Result<Value, ErrorData> {
+    match client.read_resource(ReadResourceRequestParams::new(uri)).await {
+        Ok(answer) => match &answer.contents[..] {
+            [ResourceContents::TextResourceContents { uri: found, mime_type, text, .. }] => {
+                assert_eq!((found.as_str(), mime_type.as_deref()), (uri, Some("application/json")));
+                Ok(serde_json::from_str(text).unwrap())
+            }
+            other => panic!("{other:?}"),
+        },
+        Err(ServiceError::McpError(error)) => Err(error),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+async fn complete(client: &Client, of: Reference, argument: &str, beginning: &str) -> Vec<String> {
+    let argument = ArgumentInfo::new(argument, beginning);
+    let found = client.complete(CompleteRequestParams::new(of, argument)).await.unwrap();
+    found.completion.values
+}
+
+async fn recall(client: &Client, arguments: Value) -> Result<String, ServiceError> {
+    let mut request = GetPromptRequestParams::new("recall");
+    request.arguments = arguments.as_object().cloned();
+    let told = client.get_prompt(request).await?;
+    let [PromptMessage { content, .. }] = &told.messages[..] else { panic!("{told:?}") };
+    Ok(content.as_text().unwrap().text.clone())
+}
+
+/// A shared and a private memory of ann's, and their ids.
+fn kept(server: &Server) -> [String; 2] {
+    let save = |text: &str, sharing: &str, topic: &str| {
+        let fields = json!({"text": text, "sharing": sharing, "topics": [topic]});
+        let saved = server.call("ann", "save_memory", &fields).unwrap();
+        saved["memory"]["id"].as_str().unwrap().to_owned()
+    };
+    [save("The harbour opens at seven.", "shared", "Harbour"), save("Mine.", "private", "Hidden")]
+}
+
+fn uri_of(id: &str) -> String {
+    format!("commonbook://memory/{id}")
+}
+
+#[test]
+fn a_resource_is_exactly_what_rest_answers() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let [shared, private] = kept(&server);
+    server.call("ann/engineer", "save_memory", &json!({"text": "A child's."})).unwrap();
+    for mcp in Mcp::every_way(&home, &server) {
+        let way = mcp.way();
+        mcp.with("ann", async |client| {
+            let rest =
+                |verb: &str, fields: Value| server.call("ann", verb, &fields).unwrap();
+            for id in [&shared, &private] {
+                let told = read(client, &uri_of(id)).await.unwrap();
+                assert_eq!(told, rest("get_memory", json!({"id": id})), "{way}");
+            }
+            let agent = rest("get_agent", json!({"name": "ann/engineer"}));
+            for name in ["ann%2Fengineer", "ann/engineer"] {
+                let told = read(client, &format!("commonbook://agent/{name}")).await.unwrap();
+                assert_eq!(told, agent, "{way}");
+            }
+            let mut stats = read(client, "commonbook://stats").await.unwrap();
+            let mut expected = rest("get_memory_stats", json!({}));
+            for told in [&mut stats, &mut expected] {
+                told.as_object_mut().unwrap().remove("disk_bytes");
+            }
+            assert_eq!(stats, expected, "{way}");
+        });
+    }
+}
+
+#[test]
+fn what_is_not_there_and_what_is_not_seen_is_not_found_in_the_same_words() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let [_, private] = kept(&server);
+    for mcp in Mcp::every_way(&home, &server) {
+        let way = mcp.way();
+        // The era without sessions has no code of its own for this.
+        let code = if mcp.is_stateless() { -32602 } else { -32002 };
+        mcp.with("bob", async |client| {
+            for id in [private.as_str(), UNKNOWN] {
+                let error = read(client, &uri_of(id)).await.unwrap_err();
+                let rest = server.call("bob", "get_memory", &json!({"id": id})).unwrap_err();
+                let data = error.data.unwrap();
+                assert_eq!(error.code.0, code, "{way}");
+                assert_eq!(data["error"]["message"], rest["message"], "{way}");
+                assert_eq!(data["uri"], uri_of(id), "{way}");
+            }
+            for uri in ["commonbook://agent/nobody", "commonbook://case/x", "file:///etc/passwd"] {
+                assert_eq!(read(client, uri).await.unwrap_err().code.0, code, "{way}: {uri}");
+            }
+            for uri in ["commonbook://memory/nonsense", "commonbook://agent/a:b"] {
+                let error = read(client, uri).await.unwrap_err();
+                assert_eq!(error.code.0, -32602, "{way}: {uri}");
+                assert_eq!(error.data.unwrap()["error"]["kind"], "invalid", "{way}: {uri}");
+            }
+        });
+    }
+}
+
+#[test]
+fn the_list_has_what_the_caller_may_read() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let [shared, private] = kept(&server);
+    for mcp in Mcp::every_way(&home, &server) {
+        let way = mcp.way();
+        for (agent, sees_private) in [("ann", true), ("bob", false)] {
+            mcp.with(agent, async |client| {
+                let all = client.list_all_resources().await.unwrap();
+                let has = |uri: &str| all.iter().any(|resource| resource.uri == uri);
+                for uri in ["commonbook://stats", "commonbook://agent/ann"] {
+                    assert!(has(uri), "{way}: {uri}");
+                }
+                assert!(has(&uri_of(&shared)) && has(&uri_of(&private)) == sees_private, "{way}");
+                for resource in &all {
+                    read(client, &resource.uri).await.unwrap();
+                }
+                let templates = client.list_all_resource_templates().await.unwrap();
+                let templates: Vec<_> =
+                    templates.iter().map(|it| it.uri_template.as_str()).collect();
+                assert_eq!(templates, ["commonbook://agent/{id}", "commonbook://memory/{id}"]);
+            });
+        }
+    }
+}
+
+#[test]
+fn long_lists_are_given_page_by_page_and_end() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for batch in 0..6 {
+        let texts: Vec<Value> =
+            (0..100).map(|place| json!({"text": format!("tea {batch} {place}")})).collect();
+        let body = json!(texts).to_string();
+        for agent in 0..20 {
+            let name = format!("agent-{batch}-{agent}");
+            let one = json!({"text": "tea"}).to_string();
+            let body = if agent == 0 { &body } else { &one };
+            let who = [("X-Commonbook-Agent", name.as_str()), ("X-Commonbook-Workspace", "story")];
+            assert_eq!(server.send("POST", "/v1/memories", &who, body.as_bytes()).unwrap().0, 201);
+        }
+    }
+    Mcp::over_http(&home, &server).with("bob", async |client| {
+        let (mut uris, mut cursor) = (Vec::new(), None);
+        loop {
+            let asked = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = client.list_resources(Some(asked)).await.unwrap();
+            assert!(page.resources.len() <= 201);
+            uris.extend(page.resources.into_iter().map(|resource| resource.uri));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let of = |kind: &str| uris.iter().filter(|uri| uri.contains(kind)).count();
+        assert_eq!((of("/agent/"), of("/memory/"), of("/stats")), (120, 500, 1));
+        assert_eq!(uris.iter().collect::<BTreeSet<_>>().len(), uris.len(), "none comes twice");
+    });
+}
+
+#[test]
+fn a_cursor_that_no_page_had_is_refused_by_every_list() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for mcp in Mcp::every_way(&home, &server) {
+        let way = mcp.way();
+        mcp.with("bob", async |client| {
+            for cursor in ["nonsense", "", "c1", "c1.2.3", "agent/a:b", "agent/"] {
+                let asked =
+                    || Some(PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned())));
+                let refused = [
+                    client.list_resources(asked()).await.map(drop),
+                    client.list_resource_templates(asked()).await.map(drop),
+                    client.list_prompts(asked()).await.map(drop),
+                    // It has one page, and any place on it begins a part of it.
+                    if cursor == "c1" {
+                        continue;
+                    } else {
+                        client.list_tools(asked()).await.map(drop)
+                    },
+                ];
+                for answer in refused {
+                    let Err(ServiceError::McpError(error)) = answer else {
+                        panic!("{way}: {cursor:?}: {answer:?}")
+                    };
+                    assert_eq!(error.code.0, -32602, "{way}: {cursor:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_recall_tells_what_is_known_with_id_and_author() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let [shared, private] = kept(&server);
+    for mcp in Mcp::every_way(&home, &server) {
+        let way = mcp.way();
+        mcp.with("bob", async |client| {
+            let prompts = client.list_all_prompts().await.unwrap();
+            let [prompt] = &prompts[..] else { panic!("{prompts:?}") };
+            let arguments = prompt.arguments.as_ref().unwrap();
+            let told: Vec<_> = arguments.iter().map(|it| (it.name.as_str(), it.required)).collect();
+            let expected = [("task", Some(true)), ("topic", Some(false)), ("agent", Some(false))];
+            assert_eq!((prompt.name.as_str(), told), ("recall", expected.to_vec()));
+            let text =
+                recall(client, json!({"task": "When does the harbour open?"})).await.unwrap();
+            assert!(text.contains(&format!("[1] {shared}: semantic of ann")), "{text}");
+            assert!(text.contains("\n> The harbour opens at seven.\n"), "{text}");
+            let mine = recall(client, json!({"task": "mine"})).await.unwrap();
+            assert!(!mine.contains(&private) && mine.contains("Nothing is known yet"), "{mine}");
+            for bad in [json!({}), json!({"task": ""}), json!({"task": "x", "who": "ann"})] {
+                let Err(ServiceError::McpError(error)) = recall(client, bad.clone()).await else {
+                    panic!("{way}: {bad}")
+                };
+                assert_eq!(error.code.0, -32602, "{way}: {bad}");
+            }
+            let unknown = client.get_prompt(GetPromptRequestParams::new("forget")).await;
+            assert!(unknown.unwrap_err().to_string().contains("forget"), "{way}");
+        });
+    }
+}
+
+#[test]
+fn a_beginning_is_completed_of_what_one_may_see() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let [shared, private] = kept(&server);
+    let memory = || Reference::for_resource("commonbook://memory/{id}");
+    let prompt = || Reference::for_prompt("recall");
+    for mcp in Mcp::every_way(&home, &server) {
+        let way = mcp.way();
+        mcp.with("ann", async |client| {
+            let mut both = [shared.clone(), private.clone()];
+            both.sort();
+            assert_eq!(complete(client, memory(), "id", "mem_").await, both, "{way}");
+            let topics = complete(client, prompt(), "topic", "H").await;
+            assert_eq!(topics, ["Harbour", "Hidden"], "{way}");
+        });
+        mcp.with("bob", async |client| {
+            assert_eq!(complete(client, memory(), "id", "mem_").await, [shared.as_str()], "{way}");
+            assert!(complete(client, memory(), "id", &private).await.is_empty(), "{way}");
+            let topics = complete(client, prompt(), "topic", "h").await;
+            assert_eq!(topics, ["Harbour"], "{way}");
+            let agent = Reference::for_resource("commonbook://agent/{id}");
+            assert_eq!(complete(client, agent, "id", "ann").await, ["ann"], "{way}");
+            assert_eq!(complete(client, prompt(), "agent", "x").await, [""; 0], "{way}");
+            assert!(complete(client, prompt(), "task", "When").await.is_empty(), "{way}");
+            for (of, argument) in
+                [(prompt(), "who"), (Reference::for_prompt("forget"), "task"), (memory(), "name")]
+            {
+                let argument = ArgumentInfo::new(argument, "");
+                let answer = client.complete(CompleteRequestParams::new(of, argument)).await;
+                let Err(ServiceError::McpError(error)) = answer else { panic!("{way}") };
+                assert_eq!(error.code.0, -32602, "{way}");
+            }
+        });
+    }
+}
