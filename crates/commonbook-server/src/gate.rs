@@ -61,6 +61,14 @@ pub(crate) async fn keep(
     }
 }
 
+/// Whether a request that was let in once would be let in now: its token may have been revoked.
+///
+/// # Errors
+/// As [`Commonbook::admit`].
+pub(crate) fn holds_still(book: &Commonbook, headers: &HeaderMap) -> Result<()> {
+    book.admit(bearer(headers)?.as_deref(), false).map(drop)
+}
+
 async fn refused(error: &Error, id: &RequestId, request: Request) -> Response {
     let host = authority(request.headers(), request.uri()).map(|host| host.to_string());
     let mut response = failure(error, id);

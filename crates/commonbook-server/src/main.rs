@@ -171,11 +171,13 @@ fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Resul
     let client = stdio.client.clone().map(|name| (name, String::new()));
     let near = config.nearest_workspace()?;
     let config = Arc::new(config);
-    let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools)
-        .knowing(Heard { client, ..heard }, near);
     let runtime = runtime()?;
     let served = runtime.block_on(async {
-        tokio::spawn(follow::in_background(book.clone(), config, CancellationToken::new()));
+        let stopping = CancellationToken::new();
+        let (book, watch) = watch::watched(book, stopping.clone());
+        let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools, watch)
+            .knowing(Heard { client, ..heard }, near);
+        tokio::spawn(follow::in_background(book.clone(), config, stopping));
         tokio::spawn(serve::sweep_hourly(book));
         mcp::serve_stdio(door, serve::told_to_stop()).await
     });
@@ -191,12 +193,15 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 /// Logs to standard error: standard output belongs to answers. The protocol's library would tell
-/// whole messages, texts and all, when it is asked for details: it is held to warnings.
+/// whole messages, texts and all, when it is asked for details, warns of every request that is
+/// refused, and calls it an error when a client goes: it is held to errors, or to nothing.
 fn log(config: &Config, as_json: bool) {
     let filter = config.log.as_deref().unwrap_or("warn,commonbook=info");
     let mut filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
-    if let Ok(held) = "rmcp=warn".parse() {
-        filter = filter.add_directive(held);
+    for held in ["rmcp=error", "rmcp::service=off"] {
+        if let Ok(held) = held.parse() {
+            filter = filter.add_directive(held);
+        }
     }
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if as_json {

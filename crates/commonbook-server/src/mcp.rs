@@ -1,18 +1,22 @@
 //! MCP: the verbs as tools, over stdio and over streamable HTTP alike.
 
 mod complete;
+#[cfg(feature = "conformance")]
+mod fixtures;
 mod http;
 mod page;
+mod progress;
 mod prompt;
 mod resource;
 mod stdio;
+mod subscribe;
 
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use commonbook::Commonbook;
 use commonbook::caller::{Caller, Door};
-use commonbook::error::{Error, Result};
+use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::workspace::Workspace;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -21,18 +25,23 @@ use rmcp::model::{
     CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    ToolAnnotations, UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 
 use crate::call::{Call, blocking};
 use crate::caller::{Heard, caller};
 use crate::config::Config;
 use crate::rate::Rates;
+use crate::watch::Watch;
 
 use page::{page, refusal};
+use subscribe::{Followed, Sink, Subscribed};
 
+#[cfg(feature = "conformance")]
+pub(crate) use fixtures::Fixtures;
 pub(crate) use http::service;
 pub(crate) use stdio::serve as serve_stdio;
 
@@ -153,15 +162,19 @@ pub(crate) struct McpDoor {
     known: Heard,
     /// The workspace around the folder that the client started the server in.
     near: Option<Workspace>,
+    watch: Watch,
+    subscribed: Subscribed,
 }
 
 impl McpDoor {
     /// A door that offers these tools.
-    pub(crate) fn new(book: Commonbook, config: Arc<Config>, tools: Tools) -> Self {
+    pub(crate) fn new(book: Commonbook, config: Arc<Config>, tools: Tools, watch: Watch) -> Self {
         let mut offers = offers();
         offers.retain(|offer| offer.core || tools == Tools::Full);
-        let (offers, rates) = (Arc::new(offers), Arc::default());
-        Self { book, config, offers, rates, known: Heard::default(), near: None }
+        let (offers, rates, subscribed) =
+            (Arc::new(offers), Arc::default(), Subscribed::default());
+        let (known, near) = (Heard::default(), None);
+        Self { book, config, offers, rates, known, near, watch, subscribed }
     }
 
     /// The same door, where each agent may call so often.
@@ -186,14 +199,20 @@ impl McpDoor {
         }
     }
 
-    /// Carries something out as the caller, on a thread that may wait.
+    /// Carries something out as the caller, on a thread that may wait. What was cancelled before it
+    /// began is not; what had begun is finished, and the protocol's library drops its answer.
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         act: impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (book, caller) = (self.book.clone(), self.caller(context)?);
-        blocking(move || act(&book, &caller)).await
+        let cancelled = context.ct.clone();
+        let work = blocking(move || match cancelled.is_cancelled() {
+            true => Err(Error::new(ErrorKind::Unavailable, "the request was cancelled")),
+            false => act(&book, &caller),
+        });
+        progress::telling(context, work).await
     }
 
     async fn call(
@@ -230,6 +249,7 @@ impl ServerHandler for McpDoor {
         let offered = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
             .build();
@@ -304,6 +324,44 @@ impl ServerHandler for McpDoor {
         let read = self.ask(&context, move |book, caller| resource::read(book, caller, &uri)).await;
         let contents = read.map_err(|error| refusal(&error, &[("uri", &request.uri)]))?;
         Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let subscribed = subscribe::subscribe(self, context, request.uri.clone()).await;
+        subscribed.map_err(|error| refusal(&error, &[("uri", &request.uri)]))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.end(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        asked: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(subscribe::accepted(asked))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let sink = Sink::Stream(context.sink().clone());
+        let following = async {
+            let caller = context.request_context().clone();
+            Followed::begin(self.clone(), caller, uris).await?.tell(&sink).await
+        };
+        tokio::select! {
+            () = context.cancelled() => Ok(()),
+            ended = following => ended.map_err(|error| refusal(&error, &[])),
+        }
     }
 
     async fn list_prompts(

@@ -74,18 +74,18 @@ impl Serve {
         let address = listener.local_addr().unwrap_or(address);
         let stopping = stopping();
         let (book, watch) = watch::watched(book, stopping.clone());
-        let streams = Streams::new(book.clone(), watch, self.streams, stopping.clone());
+        let streams = Streams::new(book.clone(), watch.clone(), self.streams, stopping.clone());
         tokio::spawn(sweep_hourly(book.clone()));
         tokio::spawn(follow::in_background(book.clone(), Arc::clone(&config), stopping.clone()));
         let local = Listener::open(&config, cli::carry_out(book.clone()));
         output::line(&format!("Commonbook listens on http://{address}"));
+        let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
         let gate = Gate { book: book.clone(), exposed: !address.ip().is_loopback() };
         if gate.exposed {
             tracing::info!(
                 "other machines can call: every caller shows a token (commonbook token create)"
             );
         }
-        let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools);
         let places = limits::CONNECTIONS.saturating_add(self.streams);
         let router = router(gate, config, (door, streams, Rates::new(rate)), &stopping);
         tokio::select! {
@@ -111,6 +111,8 @@ fn router(
 ) -> Router {
     let rates = Arc::new(rates);
     let door = door.within(Arc::clone(&rates));
+    #[cfg(feature = "conformance")]
+    let door = mcp::Fixtures::before(door);
     let mcp =
         Router::new().fallback_service(mcp::service(door, stopping.clone())).layer(from_fn(whole));
     let resource = get(gate::resource).with_state(gate.clone());

@@ -59,6 +59,10 @@ pub const QUERY_WORDS: usize = 64;
 pub const LISTED_MEMORIES: u64 = 500;
 /// Names that may be meant by a beginning, given at once.
 pub const COMPLETIONS: usize = 100;
+/// Resources that one MCP connection, or one stream of changes, may subscribe to.
+pub const SUBSCRIPTIONS: usize = 100;
+/// Hours for which an MCP session is kept while nothing is said in it.
+pub const SESSION_HOURS: u64 = 24;
 /// Days for which a deleted memory can be restored.
 pub const DELETED_DAYS: i64 = 30;
 /// Bytes of one request's body, over HTTP and as one line over stdio.

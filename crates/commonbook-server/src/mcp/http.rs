@@ -1,31 +1,35 @@
 //! MCP over streamable HTTP, both eras of the protocol on one endpoint.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::request::Parts;
 use commonbook::caller::{Caller, Door};
 use commonbook::error::Result;
 use commonbook::limits;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::McpDoor;
 use crate::caller::{Http, from_http};
 use crate::config::Config;
 
-/// The service behind `/mcp`. `stopping` ends its streams.
-pub(crate) fn service(
-    door: McpDoor,
+/// The service behind `/mcp`, a clone of this door for each connection. `stopping` ends its streams.
+pub(crate) fn service<D: ServerHandler + Clone>(
+    door: D,
     stopping: CancellationToken,
-) -> StreamableHttpService<McpDoor, LocalSessionManager> {
+) -> StreamableHttpService<D, LocalSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stopping)
         // Host and Origin were looked at before, for every door alike.
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(limits::BODY_BYTES);
-    StreamableHttpService::new(move || Ok(door.clone()), Arc::default(), config)
+    let mut sessions = LocalSessionManager::default();
+    // An agent is often silent for longer than the library's five minutes, and yet listens.
+    sessions.session_config.keep_alive = Some(Duration::from_secs(limits::SESSION_HOURS * 60 * 60));
+    StreamableHttpService::new(move || Ok(door.clone()), Arc::new(sessions), config)
 }
 
 /// The caller behind one message: what its own HTTP request says, and the client's name.

@@ -78,8 +78,23 @@ pub(super) fn uri_of_memory(id: &str) -> String {
 }
 
 /// The URI of an agent.
-pub(super) fn uri_of_agent(agent: &Agent) -> String {
+fn uri_of_agent(agent: &Agent) -> String {
     uri(AGENT, agent.as_str())
+}
+
+/// The URIs of an agent, however a client encodes its name.
+pub(super) fn uris_of_agent(agent: &Agent) -> [String; 2] {
+    [uri_of_agent(agent), AGENT.replace(ID, agent.as_str())]
+}
+
+/// The URI of what a workspace holds.
+pub(super) fn uri_of_stats() -> String {
+    STATS.to_owned()
+}
+
+/// Whether there can be a resource of this URI.
+pub(super) fn is_ours(uri: &str) -> bool {
+    KINDS.iter().any(|kind| kind.variable(uri).is_some())
 }
 
 /// The templates of the kinds that there are many of.

@@ -10,6 +10,7 @@ mod cli;
 mod http;
 mod hygiene;
 mod mcp;
+mod mcp_changes;
 mod mcp_resources;
 #[cfg(unix)]
 mod monitor;

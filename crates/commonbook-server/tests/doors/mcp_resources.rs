@@ -65,8 +65,7 @@ fn a_resource_is_exactly_what_rest_answers() {
     for mcp in Mcp::every_way(&home, &server) {
         let way = mcp.way();
         mcp.with("ann", async |client| {
-            let rest =
-                |verb: &str, fields: Value| server.call("ann", verb, &fields).unwrap();
+            let rest = |verb: &str, fields: Value| server.call("ann", verb, &fields).unwrap();
             for id in [&shared, &private] {
                 let told = read(client, &uri_of(id)).await.unwrap();
                 assert_eq!(told, rest("get_memory", json!({"id": id})), "{way}");

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::world::{Home, Server};
 
-/// Makes a token at the command line.
-fn token(home: &Home, arguments: &[&str]) -> (String, String) {
+/// Makes a token at the command line; its secret, and its id.
+pub(crate) fn token(home: &Home, arguments: &[&str]) -> (String, String) {
     let output = home.run(&[&["token", "create", "--json"], arguments].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let issued: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -30,7 +30,8 @@ fn from_the_first_token_on_every_path_that_tells_something_asks_for_one() {
     let mut paths: Vec<(String, String)> = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {
-            let path = path.replace("{id}", "mem_00000000000000000000000000");
+            let path =
+                path.replace("{id}", "mem_00000000000000000000000000").replace("{name}", "rook");
             paths.push((method.to_uppercase(), path));
         }
     }

@@ -15,6 +15,7 @@ use rmcp::model::{
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService,
 };
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -272,6 +273,7 @@ pub(crate) struct Mcp<'h> {
     url: Option<String>,
     runtime: Runtime,
     era: ClientLifecycleMode,
+    token: Option<String>,
 }
 
 /// What a client is, and where it puts what it is told.
@@ -328,7 +330,13 @@ impl<'h> Mcp<'h> {
     }
 
     fn by(home: &'h Home, url: Option<String>) -> Self {
-        Self { home, url, runtime: Runtime::new().unwrap(), era: ClientLifecycleMode::Initialize }
+        let (runtime, era) = (Runtime::new().unwrap(), ClientLifecycleMode::Initialize);
+        Self { home, url, runtime, era, token: None }
+    }
+
+    /// The same, showing this token over HTTP.
+    pub(crate) fn showing(self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self }
     }
 
     /// The same, in the era without sessions.
@@ -366,7 +374,9 @@ impl<'h> Mcp<'h> {
             let era = self.era.clone();
             let service = match &self.url {
                 Some(url) => {
-                    let transport = StreamableHttpClientTransport::from_uri(url.clone());
+                    let mut config = StreamableHttpClientTransportConfig::with_uri(url.clone());
+                    config.auth_header.clone_from(&self.token);
+                    let transport = StreamableHttpClientTransport::from_config(config);
                     me.serve_with_lifecycle(transport, era).await
                 }
                 None => {

@@ -38,7 +38,7 @@ impl Commonbook {
         // What is common to all ids says nothing yet: every id is the continuation of `mem_`.
         let beginning = if "mem_".starts_with(beginning) { "mem_0" } else { beginning };
         let Ok(range) = MemoryId::range(beginning) else { return Ok(Completions::of([])) };
-        let sight = Sight::of(caller);
+        let sight = Sight::reading(caller)?;
         let ids = self.store.read(|tx| tx.memory_ids(&sight, range, WANTED))?;
         Ok(Completions::of(ids.iter().map(ToString::to_string)))
     }
@@ -59,7 +59,7 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` when the store cannot be read.
     pub fn complete_topic(&self, caller: &Caller, beginning: &str) -> Result<Completions> {
-        let (sight, beginning) = (Sight::of(caller), beginning.to_lowercase());
+        let (sight, beginning) = (Sight::reading(caller)?, beginning.to_lowercase());
         self.store.read(|tx| tx.topics(&sight, &beginning, WANTED)).map(Completions::of)
     }
 }
