@@ -38,7 +38,7 @@ use crate::rate::Rates;
 use crate::watch::Watch;
 
 use page::{page, refusal};
-use subscribe::{Followed, Sink, Subscribed};
+use subscribe::Subscribed;
 
 #[cfg(feature = "conformance")]
 pub(crate) use fixtures::Fixtures;
@@ -348,19 +348,13 @@ impl ServerHandler for McpDoor {
         &self,
         asked: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(subscribe::accepted(asked))
+        Some(subscribe::accepted(self, asked))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-        let sink = Sink::Stream(context.sink().clone());
-        let following = async {
-            let caller = context.request_context().clone();
-            Followed::begin(self.clone(), caller, uris).await?.tell(&sink).await
-        };
         tokio::select! {
             () = context.cancelled() => Ok(()),
-            ended = following => ended.map_err(|error| refusal(&error, &[])),
+            ended = subscribe::stream(self, &context) => ended.map_err(|error| refusal(&error, &[])),
         }
     }
 

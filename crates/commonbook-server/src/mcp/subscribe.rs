@@ -13,8 +13,9 @@ use commonbook::caller::Caller;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::event::ListEvents;
 use commonbook::limits;
+use commonbook::workspace::Workspace;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
-use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionSink};
+use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext, SubscriptionSink};
 use tokio::sync::watch::Receiver;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -25,9 +26,17 @@ use crate::gate;
 /// What a connection has subscribed to; dropping one ends it.
 type All = Mutex<BTreeMap<String, DropGuard>>;
 
+/// Where the journals ended when a stream was asked for, by what it was asked for.
+type Asked = Mutex<Vec<(SubscriptionFilter, Ends)>>;
+
+type Ends = BTreeMap<Workspace, u64>;
+
 /// What one connection has subscribed to. A clone belongs to another connection, and has nothing.
 #[derive(Default)]
-pub(super) struct Subscribed(Arc<All>);
+pub(super) struct Subscribed {
+    all: Arc<All>,
+    asked: Asked,
+}
 
 impl Clone for Subscribed {
     fn clone(&self) -> Self {
@@ -35,8 +44,8 @@ impl Clone for Subscribed {
     }
 }
 
-fn locked(all: &All) -> MutexGuard<'_, BTreeMap<String, DropGuard>> {
-    all.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Subscribed {
@@ -45,7 +54,7 @@ impl Subscribed {
     /// # Errors
     /// `too_large` for more than a connection may have.
     fn begin(&self, uri: &str) -> Result<Option<CancellationToken>> {
-        let mut all = locked(&self.0);
+        let mut all = locked(&self.all);
         if all.contains_key(uri) {
             return Ok(None);
         }
@@ -61,12 +70,12 @@ impl Subscribed {
 
     /// Ends a subscription, if there is one.
     pub(super) fn end(&self, uri: &str) {
-        locked(&self.0).remove(uri);
+        locked(&self.all).remove(uri);
     }
 }
 
 /// Where a client is told.
-pub(super) enum Sink {
+enum Sink {
     /// On the stream of its session.
     Session(Peer<RoleServer>),
     /// On the stream that it asked for.
@@ -84,11 +93,41 @@ impl Sink {
     }
 }
 
-/// The resources of a filter that can be subscribed to, as many as one may have.
-pub(super) fn accepted(asked: &SubscriptionFilter) -> SubscriptionFilter {
+/// The resources of a filter that can be subscribed to, as many as one may have. The client is told
+/// of them before its stream begins: where the journals end now is kept until then, so that nothing
+/// is missed between.
+pub(super) fn accepted(door: &McpDoor, asked: &SubscriptionFilter) -> SubscriptionFilter {
     let uris = asked.resource_subscriptions.iter().flatten();
     let ours = uris.filter(|uri| resource::is_ours(uri)).take(limits::SUBSCRIPTIONS);
-    SubscriptionFilter::builder().resource_subscriptions(ours.cloned()).build()
+    let ours: Vec<String> = ours.cloned().collect();
+    if !ours.is_empty() {
+        let ends = tokio::task::block_in_place(|| door.book.store().read(|tx| tx.journals()));
+        // A store that cannot be read now is asked again when the stream begins.
+        if let Ok(ends) = ends {
+            let ends = ends.into_iter().collect();
+            locked(&door.subscribed.asked).push((asked.clone(), ends));
+        }
+    }
+    SubscriptionFilter::builder().resource_subscriptions(ours).build()
+}
+
+/// Tells the client of a stream of what changes, until it is gone.
+///
+/// # Errors
+/// As [`Followed::begin`] and [`Followed::tell`].
+pub(super) async fn stream(door: &McpDoor, stream: &SubscriptionContext) -> Result<()> {
+    let ends = {
+        let mut asked = locked(&door.subscribed.asked);
+        let place = asked.iter().position(|(filter, _)| filter == stream.requested());
+        place.map(|place| asked.remove(place).1)
+    };
+    let uris = stream.accepted().resource_subscriptions.clone().unwrap_or_default();
+    let context = stream.request_context().clone();
+    let mut followed = Followed::begin(door.clone(), context, uris).await?;
+    if let Some(ends) = ends {
+        followed.since(&ends);
+    }
+    followed.tell(&Sink::Stream(stream.sink().clone())).await
 }
 
 /// Subscribes the caller of this request to a resource that it may read.
@@ -106,7 +145,7 @@ pub(super) async fn subscribe(
     // From here on nothing is missed, though the client is answered before anything is told.
     let followed = Followed::begin(door.clone(), context.clone(), [uri.clone()]).await;
     let mut followed = followed.inspect_err(|_| door.subscribed.end(&uri))?;
-    let (subscribed, sink) = (Arc::downgrade(&door.subscribed.0), Sink::Session(context.peer));
+    let (subscribed, sink) = (Arc::downgrade(&door.subscribed.all), Sink::Session(context.peer));
     tokio::spawn(async move {
         tokio::select! {
             () = ended.cancelled() => {}
@@ -123,7 +162,7 @@ pub(super) async fn subscribe(
 }
 
 /// The journals that a caller reads, followed for the sake of some resources.
-pub(super) struct Followed {
+struct Followed {
     door: McpDoor,
     context: RequestContext<RoleServer>,
     uris: BTreeSet<String>,
@@ -142,7 +181,7 @@ impl Followed {
     ///
     /// # Errors
     /// When nobody is calling, or the store cannot be read.
-    pub(super) async fn begin(
+    async fn begin(
         door: McpDoor,
         context: RequestContext<RoleServer>,
         uris: impl IntoIterator<Item = String>,
@@ -157,31 +196,52 @@ impl Followed {
         Ok(Self { door, context, uris: uris.into_iter().collect(), journals })
     }
 
+    /// Follows from where the journals ended before.
+    fn since(&mut self, ends: &Ends) {
+        for journal in &mut self.journals {
+            let end = ends.get(&journal.caller.workspace).copied().unwrap_or(0);
+            journal.after = end.min(journal.after);
+        }
+    }
+
     /// Tells of each change, until the client is gone.
     ///
     /// # Errors
     /// When nobody is calling any more.
-    pub(super) async fn tell(&mut self, sink: &Sink) -> Result<()> {
+    async fn tell(&mut self, sink: &Sink) -> Result<()> {
+        let mut failed = false;
         loop {
-            grown(&mut self.journals).await?;
-            self.still_calls().await?;
-            for (place, journal) in self.journals.iter_mut().enumerate() {
-                let changed = journal.changed(&self.door.book, place == 0).await;
-                let changed = changed.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "what changed could not be told; trying again soon");
-                    BTreeSet::new()
-                });
-                for uri in changed {
-                    if self.uris.contains(&uri) && !sink.tell(&uri).await {
-                        return Ok(());
-                    }
+            if failed || self.journals.iter().all(|it| *it.end.borrow() <= it.after) {
+                grown(&mut self.journals).await?;
+            }
+            failed = match self.tell_once(sink).await {
+                Ok(true) => false,
+                Ok(false) => return Ok(()),
+                Err(error) if error.kind == ErrorKind::Unavailable => {
+                    tracing::warn!(%error, "what changed could not be told; with the next change");
+                    true
+                }
+                Err(error) => return Err(error),
+            };
+        }
+    }
+
+    /// Tells what has changed until now; whether the client is still there.
+    async fn tell_once(&mut self, sink: &Sink) -> Result<bool> {
+        for journal in &mut self.journals {
+            journal.end.mark_unchanged();
+        }
+        self.still_calls().await?;
+        for (place, journal) in self.journals.iter_mut().enumerate() {
+            for uri in journal.changed(&self.door.book, place == 0).await? {
+                if self.uris.contains(&uri) && !sink.tell(&uri).await {
+                    return Ok(false);
                 }
             }
         }
+        Ok(true)
     }
-}
 
-impl Followed {
     /// Whether who subscribed may still call at all.
     async fn still_calls(&self) -> Result<()> {
         let Some(parts) = self.context.extensions.get::<Parts>() else { return Ok(()) };

@@ -78,8 +78,6 @@ fn a_subscriber_is_told_whoever_wrote_and_only_while_it_may_read() {
         mcp.with("bob", async |client| {
             let uris = [hidden_uri.clone(), open_uri.clone()];
             let mut hearing = Hearing::to(&mcp, client, &uris).await;
-            // What is asked for after a stream was begun finds it begun.
-            client.list_all_prompts().await.unwrap();
             change(&server, &open, json!({"text": "open one"}));
             assert_eq!(hearing.next(client).await, open_uri, "{way}: by the server");
             change(&other, &hidden, json!({"text": "still shared"}));
@@ -113,7 +111,6 @@ fn a_stranger_is_told_nothing_of_what_it_does_not_see() {
                 assert_eq!(error.code.0, -32002, "{way}");
             }
             let mut hearing = Hearing::to(&mcp, client, &uris).await;
-            client.list_all_prompts().await.unwrap();
             change(&server, &private, json!({"text": "bob must not know"}));
             change(&server, &open, json!({"text": "open one"}));
             assert_eq!(hearing.next(client).await, open_uri, "{way}");
@@ -162,7 +159,6 @@ fn a_stream_of_changes_ends_with_the_token_that_was_shown() {
     mcp.with("client", async |client| {
         let stats = "commonbook://stats".to_owned();
         let mut hearing = Hearing::to(&mcp, client, std::slice::from_ref(&stats)).await;
-        client.list_all_prompts().await.unwrap();
         save();
         assert_eq!(hearing.next(client).await, stats);
         assert!(home.run(&["token", "revoke", &rook_id]).status.success());
