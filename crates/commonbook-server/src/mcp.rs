@@ -171,8 +171,7 @@ impl McpDoor {
     pub(crate) fn new(book: Commonbook, config: Arc<Config>, tools: Tools, watch: Watch) -> Self {
         let mut offers = offers();
         offers.retain(|offer| offer.core || tools == Tools::Full);
-        let (offers, rates, subscribed) =
-            (Arc::new(offers), Arc::default(), Subscribed::default());
+        let (offers, rates, subscribed) = (Arc::new(offers), Arc::default(), Subscribed::default());
         let (known, near) = (Heard::default(), None);
         Self { book, config, offers, rates, known, near, watch, subscribed }
     }
@@ -199,14 +198,16 @@ impl McpDoor {
         }
     }
 
-    /// Carries something out as the caller, on a thread that may wait. What was cancelled before it
+    /// Carries something out as the caller, within its rate, on a thread that may wait. What was cancelled before it
     /// began is not; what had begun is finished, and the protocol's library drops its answer.
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
+        writes: bool,
         act: impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (book, caller) = (self.book.clone(), self.caller(context)?);
+        self.rates.admit(&caller, writes)?;
         let cancelled = context.ct.clone();
         let work = blocking(move || match cancelled.is_cancelled() {
             true => Err(Error::new(ErrorKind::Unavailable, "the request was cancelled")),
@@ -224,8 +225,7 @@ impl McpDoor {
         let (call, writes) =
             offer.map(|offer| (offer.call.clone(), offer.writes())).ok_or(Refusal::UnknownTool)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        self.rates.admit(&self.caller(context)?, writes)?;
-        Ok(self.ask(context, move |book, caller| call.run(book, caller, arguments)).await?)
+        Ok(self.ask(context, writes, move |book, caller| call.run(book, caller, arguments)).await?)
     }
 }
 
@@ -295,7 +295,9 @@ impl ServerHandler for McpDoor {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = asked.and_then(|asked| asked.cursor);
         let listed = self
-            .ask(&context, move |book, caller| resource::list(book, caller, cursor.as_deref()))
+            .ask(&context, false, move |book, caller| {
+                resource::list(book, caller, cursor.as_deref())
+            })
             .await;
         let (resources, next) = listed.map_err(|error| refusal(&error, &[]))?;
         let mut list = ListResourcesResult::with_all_items(resources);
@@ -321,7 +323,8 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let read = self.ask(&context, move |book, caller| resource::read(book, caller, &uri)).await;
+        let read =
+            self.ask(&context, false, move |book, caller| resource::read(book, caller, &uri)).await;
         let contents = read.map_err(|error| refusal(&error, &[("uri", &request.uri)]))?;
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
@@ -381,7 +384,9 @@ impl ServerHandler for McpDoor {
         };
         let (call, arguments) = (offer.call.clone(), request.arguments.unwrap_or_default());
         let told = self
-            .ask(&context, move |book, caller| call.run(book, caller, Value::Object(arguments)))
+            .ask(&context, false, move |book, caller| {
+                call.run(book, caller, Value::Object(arguments))
+            })
             .await;
         let answer = told.map_err(|error| refusal(&error, &[]))?;
         Ok(offer.result(&answer).into())
@@ -396,7 +401,8 @@ impl ServerHandler for McpDoor {
             return Ok(CompleteResult::new(CompletionInfo::default()));
         };
         let beginning = request.argument.value;
-        let found = self.ask(&context, move |book, caller| verb(book, caller, &beginning)).await;
+        let found =
+            self.ask(&context, false, move |book, caller| verb(book, caller, &beginning)).await;
         found.map(complete::result).map_err(|error| refusal(&error, &[]))
     }
 }

@@ -140,7 +140,8 @@ pub(super) async fn subscribe(
     uri: String,
 ) -> Result<()> {
     let read = uri.clone();
-    door.ask(&context, move |book, caller| resource::read(book, caller, &read).map(drop)).await?;
+    door.ask(&context, false, move |book, caller| resource::read(book, caller, &read).map(drop))
+        .await?;
     let Some(ended) = door.subscribed.begin(&uri)? else { return Ok(()) };
     // From here on nothing is missed, though the client is answered before anything is told.
     let followed = Followed::begin(door.clone(), context.clone(), [uri.clone()]).await;
