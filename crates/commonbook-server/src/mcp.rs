@@ -263,9 +263,7 @@ impl ServerHandler for McpDoor {
     ) -> Result<ListToolsResult, ErrorData> {
         let tools: Vec<Tool> = self.offers.iter().map(|offer| offer.tool.clone()).collect();
         let (tools, next) = page(&tools, asked).map_err(|error| refusal(&error, &[]))?;
-        let mut list = ListToolsResult::with_all_items(tools);
-        list.next_cursor = next;
-        Ok(list)
+        Ok(ListToolsResult { next_cursor: next, ..ListToolsResult::with_all_items(tools) })
     }
 
     async fn call_tool(
@@ -368,9 +366,7 @@ impl ServerHandler for McpDoor {
     ) -> Result<ListPromptsResult, ErrorData> {
         let listed = page(&prompt::prompts(), asked);
         let (prompts, next) = listed.map_err(|error| refusal(&error, &[]))?;
-        let mut list = ListPromptsResult::with_all_items(prompts);
-        list.next_cursor = next;
-        Ok(list)
+        Ok(ListPromptsResult { next_cursor: next, ..ListPromptsResult::with_all_items(prompts) })
     }
 
     async fn get_prompt(
