@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use commonbook::Commonbook;
 use commonbook::caller::Caller;
+use commonbook::commonbook::Completions;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::input::{self, FieldTypes};
 use schemars::JsonSchema;
@@ -23,6 +24,9 @@ pub(crate) struct Call {
     run: Arc<Run>,
     types: Arc<FieldTypes>,
 }
+
+/// A verb that tells what may be meant by a beginning.
+pub(crate) type Complete = fn(&Commonbook, &Caller, &str) -> Result<Completions>;
 
 impl Call {
     /// The call of this verb.

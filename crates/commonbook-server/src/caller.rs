@@ -10,7 +10,6 @@ use commonbook::token::Token;
 use commonbook::workspace::Workspace;
 
 use crate::config::Config;
-use crate::gate::Admitted;
 
 /// What was heard of the caller, by the way it was heard.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +69,11 @@ pub(crate) fn caller(
     });
     Ok(caller)
 }
+
+/// The token that a request has shown, which holds; in the extensions of every request that the
+/// gate has let in.
+#[derive(Clone)]
+pub(crate) struct Admitted(pub(crate) Option<Token>);
 
 /// One HTTP request, as far as it speaks of its caller.
 pub(crate) struct Http<'r> {

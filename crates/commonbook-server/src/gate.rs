@@ -10,10 +10,11 @@ use axum::response::{IntoResponse, Response};
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::limits;
-use commonbook::token::{Scope, Token};
+use commonbook::token::Scope;
 use serde_json::json;
 
 use crate::call::blocking;
+use crate::caller::Admitted;
 use crate::rest::{RequestId, failure};
 
 /// Where a client that is refused reads what is asked of it (RFC 9728); that of `/mcp` is the same.
@@ -32,10 +33,6 @@ pub(crate) struct Gate {
     /// Whether other machines can reach the server.
     pub(crate) exposed: bool,
 }
-
-/// The token that a request has shown, which holds; in the extensions of every request let in.
-#[derive(Clone)]
-pub(crate) struct Admitted(pub(crate) Option<Token>);
 
 /// Lets a request in, or answers why not.
 pub(crate) async fn keep(

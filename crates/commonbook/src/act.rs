@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{Agent, AgentName};
 use crate::error::{Error, Result};
 use crate::id::{ActId, MemoryId};
+use crate::input::words;
 use crate::limits;
-use crate::memory::{Memory, MemoryType, words};
+use crate::memory::{Memory, MemoryType};
 use crate::search::period::{self, Edge};
 use crate::workspace::Workspace;
 

@@ -24,9 +24,9 @@ use crate::access::Policy;
 use crate::caller::Caller;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::sha256;
 use crate::id::{IdSource, RandomIds};
 use crate::index::Index;
-use crate::memory::sha256;
 use crate::store::{KeptAnswer, Store, Telling, Transaction};
 use crate::{input, limits};
 

@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 use crate::agent::AgentName;
 use crate::caller::{Caller, Door};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::sha256;
 use crate::id::{IdSource, MemoryId};
 use crate::input;
-use crate::memory::{Memory, MemoryType, SaveMemory, sha256};
+use crate::memory::{Memory, MemoryType, SaveMemory};
 use crate::workspace::Workspace;
 
 /// One line that was understood.

@@ -6,6 +6,7 @@
 // The ground.
 pub mod clock;
 pub mod error;
+pub mod fingerprint;
 pub mod id;
 pub mod input;
 pub mod limits;

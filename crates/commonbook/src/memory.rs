@@ -21,12 +21,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
 use crate::caller::{Door, user_id};
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
+use crate::input::words;
 use crate::quarantine::Reason;
 use crate::workspace::Workspace;
 use crate::{input, limits};
@@ -87,43 +87,6 @@ impl fmt::Display for MemoryType {
         f.write_str(&self.0)
     }
 }
-
-/// Makes an enum whose variants are written in lower case, in answers and in rows alike.
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $word)] $variant,)+ }
-
-        impl $name {
-            /// Every value, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The value as it is written.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = $crate::error::Error;
-
-            fn from_str(text: &str) -> $crate::error::Result<Self> {
-                $crate::input::from_value(serde_json::Value::from(text))
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
-}
-
-pub(crate) use words;
 
 words! {
     /// How much a memory matters.
@@ -345,10 +308,4 @@ pub(crate) fn distinct_topics(given: &[String]) -> Result<Vec<String>> {
         }
     }
     Ok(topics)
-}
-
-/// The SHA-256 of a text, in hexadecimal.
-#[must_use]
-pub fn sha256(text: &str) -> String {
-    format!("{:x}", Sha256::digest(text.as_bytes()))
 }

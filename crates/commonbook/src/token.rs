@@ -12,8 +12,9 @@ use subtle::ConstantTimeEq as _;
 use crate::agent::{Agent, AgentName};
 use crate::clock::whole_milliseconds;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::sha256;
 use crate::id::{IdSource, TokenId};
-use crate::memory::{sha256, words};
+use crate::input::words;
 use crate::workspace::Workspace;
 
 /// How the text of every token begins.

@@ -1,20 +1,16 @@
 //! Completion: what may be meant by the beginning of an argument, of what the caller may see.
 
-use commonbook::Commonbook;
-use commonbook::caller::Caller;
 use commonbook::commonbook::Completions;
 use commonbook::error::{Error, Result};
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
 use super::{prompt, resource};
-
-/// A verb that completes a beginning.
-pub(super) type Complete = fn(&Commonbook, &Caller, &str) -> Result<Completions>;
+use crate::call::Complete;
 
 /// The verb that completes what is asked about; none for an argument that nothing completes.
 ///
 /// # Errors
-/// `not_found` for a prompt or a template that is not offered, or an argument that it has not.
+/// `invalid` for a prompt or a template that is not offered, or an argument that it has not.
 pub(super) fn verb(asked: &CompleteRequestParams) -> Result<Option<Complete>> {
     let argument = &asked.argument.name;
     let found = match &asked.r#ref {

@@ -6,8 +6,7 @@ use commonbook::Commonbook;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-use super::complete::Complete;
-use crate::call::Call;
+use crate::call::{Call, Complete};
 
 /// A prompt: a verb whose request is its arguments, and whose answer has its text.
 pub(super) struct Offer {

@@ -12,9 +12,8 @@ use commonbook::page::Cursor;
 use rmcp::model::{Annotations, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value};
 
-use super::complete::Complete;
 use super::page::foreign;
-use crate::call::Call;
+use crate::call::{Call, Complete};
 
 const MEMORY: &str = "commonbook://memory/{id}";
 const AGENT: &str = "commonbook://agent/{id}";

@@ -6,8 +6,8 @@ use super::Commonbook;
 use crate::access::{self, Admittance};
 use crate::caller::{Caller, Proof};
 use crate::error::{Error, Result};
+use crate::fingerprint::sha256;
 use crate::id::TokenId;
-use crate::memory::sha256;
 use crate::store::Transaction;
 use crate::token::{
     Bearer, CreateToken, IssuedToken, KeptToken, ListTokens, RevokeToken, RotateToken, Scope,

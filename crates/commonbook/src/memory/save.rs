@@ -5,10 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_topics, sha256};
+use super::{Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_topics};
 use crate::caller::{Caller, Proof};
 use crate::clock::whole_milliseconds;
 use crate::error::Result;
+use crate::fingerprint::sha256;
 use crate::id::MemoryId;
 use crate::{input, limits};
 
