@@ -53,7 +53,9 @@ impl Call {
 
     /// Carries the verb out.
     pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, request: Value) -> Result<Value> {
-        (self.run)(book, caller, request)
+        let answer = (self.run)(book, caller, request)?;
+        book.meet(caller);
+        Ok(answer)
     }
 
     /// Pairs of text as a request, typed as its schema says.

@@ -266,11 +266,15 @@ impl Verb {
             request.insert("memories".to_owned(), listed(matches)?);
         }
         let asked = Asked { verb: self.name.to_owned(), caller, request };
-        let answer = self.answer(asked, Server::near(config), open)?;
+        let (answer, book) = self.answer(asked, Server::near(config), open)?;
         if matches.get_flag("json") {
             output::json(&answer);
         } else {
             (self.show)(&answer);
+        }
+        // The answer did not wait for it, and is right without it.
+        if let Some(book) = book {
+            follow::register(&book);
         }
         Ok(())
     }
@@ -280,13 +284,13 @@ impl Verb {
         self.call.fields().any(|(name, _)| name == field)
     }
 
-    /// What the server answers, else the store that is opened here.
+    /// What the server answers, else the store that is opened here, which comes with it.
     fn answer(
         &self,
         mut asked: Asked,
         server: Option<Server>,
         open: impl FnOnce() -> Result<Commonbook>,
-    ) -> Result<Value> {
+    ) -> Result<(Value, Option<Commonbook>)> {
         if let Some(server) = server {
             // A write whose answer is lost is repeated here under the same key, and so done once.
             if self.asks("idempotency_key") {
@@ -294,14 +298,15 @@ impl Verb {
                 key.or_insert_with(|| local::key().into());
             }
             if let Some(told) = server.ask(&asked) {
-                return told;
+                return told.map(|told| (told, None));
             }
         }
         let book = open()?;
         if self.asks("scope") {
             follow::catch_up(&book)?;
         }
-        self.carry_out(&book, &asked.caller, asked.request)
+        let answer = self.carry_out(&book, &asked.caller, asked.request)?;
+        Ok((answer, Some(book)))
     }
 
     /// Carries the verb out; the id of its memory may be shortened.

@@ -50,6 +50,7 @@ pub(crate) async fn in_background(
             if book.index().lacks_embedder() {
                 book.index().use_embedder(embedder(&config));
             }
+            register(&book);
             step(&book, &stop)
         })
         .await;
@@ -61,6 +62,13 @@ pub(crate) async fn in_background(
         failed = result.is_err();
         let pause = if failed { LATER } else { SOON };
         tokio::select! { () = tokio::time::sleep(pause) => {}, () = stopping.cancelled() => {} }
+    }
+}
+
+/// Tells the registry who was here; nobody has to know where that fails.
+pub(crate) fn register(book: &Commonbook) {
+    if let Err(error) = book.register() {
+        tracing::debug!(%error, "the registry was not told who is here");
     }
 }
 

@@ -178,8 +178,14 @@ fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Resul
         let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools, watch)
             .knowing(Heard { client, ..heard }, near);
         tokio::spawn(follow::in_background(book.clone(), config, stopping));
-        tokio::spawn(serve::sweep_hourly(book));
-        mcp::serve_stdio(door, serve::told_to_stop()).await
+        tokio::spawn(serve::sweep_hourly(book.clone()));
+        let served = mcp::serve_stdio(door, serve::told_to_stop()).await;
+        let register = move || {
+            follow::register(&book);
+            Ok(())
+        };
+        call::blocking(register).await?;
+        served
     });
     // A read of standard input cannot be ended from here; it holds nothing.
     runtime.shutdown_background();

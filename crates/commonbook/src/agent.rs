@@ -205,26 +205,26 @@ impl FromStr for AgentName {
 pub struct AgentRecord {
     /// The agent's name.
     pub agent: Agent,
-    /// When it first wrote.
+    /// When it was first here.
     pub first_seen: Timestamp,
-    /// When it last wrote.
+    /// When it was last here, to the minute where it only read.
     pub last_seen: Timestamp,
-    /// The device it last wrote from.
+    /// The device it was last on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub device: Option<String>,
-    /// The client program it last wrote through, with its version.
+    /// The client program it last came through, with its version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub client: Option<String>,
     /// How many of its memories the caller may see.
     pub memory_count: u64,
 }
 
-/// Lists the agents that have written to this workspace.
+/// Lists the agents that were in this workspace, to write or to read.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAgents {}
 
-/// The agents that have written, by name.
+/// The agents that were here, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Agents {
     /// One record each.

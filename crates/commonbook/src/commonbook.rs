@@ -3,6 +3,7 @@
 mod act;
 mod agent;
 mod complete;
+mod contact;
 mod event;
 mod import;
 mod list;
@@ -31,6 +32,7 @@ use crate::store::{KeptAnswer, Store, Telling, Transaction};
 use crate::{input, limits};
 
 pub use complete::Completions;
+use contact::Contacts;
 pub use sweep::Swept;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
@@ -41,6 +43,7 @@ pub struct Commonbook {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     policy: Policy,
+    contacts: Arc<Contacts>,
 }
 
 /// What a write answers, and whether it answered so before under the same idempotency key.
@@ -59,7 +62,8 @@ impl Commonbook {
     /// A Commonbook on this store, with this clock and these ids.
     #[must_use]
     pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
-        Self { store, index: Arc::new(Index::in_memory()), clock, ids, policy: Policy::default() }
+        let (index, policy) = (Arc::new(Index::in_memory()), Policy::default());
+        Self { store, index, clock, ids, policy, contacts: Arc::default() }
     }
 
     /// The same, searching in this index.

@@ -144,7 +144,7 @@ fn property_types(schema: &Value) -> BTreeMap<String, String> {
 /// What [`no_control`] lets pass, as the pattern of a JSON Schema.
 pub const TEXT_PATTERN: &str = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$";
 
-/// What [`line`] lets pass unchanged, its length aside, as the pattern of a JSON Schema.
+/// What [`line()`] lets pass unchanged, its length aside, as the pattern of a JSON Schema.
 pub const LINE_PATTERN: &str = concat!(
     r"^[^\s\x00-\x1f\x7f-\x9f]",
     r"([^\x00-\x08\x0a-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"

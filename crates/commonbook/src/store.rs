@@ -217,6 +217,9 @@ pub trait AgentRows {
     /// Notes that this caller was here.
     fn see_agent(&mut self, caller: &Caller, at: Timestamp) -> Result<()>;
 
+    /// When this agent was last noted to be here, if ever.
+    fn last_seen(&self, workspace: &Workspace, agent: &Agent) -> Result<Option<Timestamp>>;
+
     /// Every agent of the workspace by name, with how many of its memories are in sight.
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>>;
 }

@@ -122,3 +122,21 @@ fn the_pages_of_the_server_are_there() {
     let (status, script) = server.send("GET", "/docs/scalar.js", &[], b"").unwrap();
     assert!(status == 200 && script.as_str().is_some_and(|script| script.len() > 100_000));
 }
+
+#[test]
+fn who_only_reads_is_in_the_registry_whichever_door_it_came_by() {
+    let home = Home::new();
+    let told = |output: std::process::Output| {
+        let agents: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let names = agents["items"].as_array().unwrap().iter();
+        names.map(|it| it["agent"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let list = ["agents", "--json", "--agent", "zoe", "--workspace", "nest"];
+    assert!(home.run(&["list", "--agent", "ann", "--workspace", "nest"]).status.success());
+    assert_eq!(told(home.run(&list)), ["ann"]);
+    let server = Server::start(&home);
+    let headers = [("X-Commonbook-Agent", "bob"), ("X-Commonbook-Workspace", "nest")];
+    assert_eq!(server.send("GET", "/v1/memories", &headers, b"").unwrap().0, 200);
+    // The server carries the command out, and knows whom it has met.
+    assert_eq!(told(home.run(&list)), ["ann", "bob", "zoe"]);
+}

@@ -26,7 +26,11 @@ pub(crate) fn an_agent_is_known_from_its_first_write_to_its_last(fresh: &dyn Fre
     see(None, Some("codex 1.0"), later(9));
     see(None, None, later(1));
     let bob = caller("bob", "y");
+    let (place, name) = (bob.workspace.clone(), bob.agent.clone());
+    let last = || store.read(|tx| tx.last_seen(&place, &name)).unwrap();
+    assert_eq!(last(), None);
     store.write(move |tx| tx.see_agent(&bob, now())).unwrap();
+    assert_eq!(last(), Some(now()));
     let asker = caller("cleo", "x");
     let told = store.read(|tx| tx.agents(&Sight::at_home(&asker), &asker.workspace)).unwrap();
     assert_eq!(told.len(), 1, "of this workspace alone");

@@ -5,6 +5,7 @@
 mod acts;
 mod ask;
 mod change;
+mod contact;
 mod find;
 mod hygiene;
 mod import;

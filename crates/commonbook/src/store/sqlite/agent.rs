@@ -6,7 +6,7 @@ use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::row::{text, time};
 use crate::access::Sight;
-use crate::agent::AgentRecord;
+use crate::agent::{Agent, AgentRecord};
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::store::AgentRows;
@@ -25,6 +25,11 @@ impl AgentRows for SqliteTransaction<'_> {
             (caller.workspace.as_str(), caller.agent.as_str(), at, &caller.device, &caller.client),
         )?;
         Ok(())
+    }
+
+    fn last_seen(&self, workspace: &Workspace, agent: &Agent) -> Result<Option<Timestamp>> {
+        let sql = "SELECT last_seen FROM agent WHERE workspace = ?1 AND name = ?2";
+        self.one(sql, [workspace.as_str(), agent.as_str()], |row| Ok(time(row.get(0)?)))
     }
 
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {

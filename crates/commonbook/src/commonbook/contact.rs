@@ -1,0 +1,77 @@
+//! Contacts: who was here, though it only read. No read waits for a write for its sake.
+
+use std::sync::{Mutex, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use rustc_hash::FxHashMap;
+
+use super::Commonbook;
+use crate::agent::Agent;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::workspace::Workspace;
+
+/// How fresh the registry is: a write for every read would be one too many.
+const FRESH: SignedDuration = SignedDuration::from_secs(60);
+
+/// Agents that are remembered at the most; who comes under more names is written anew.
+const MOST: usize = 10_000;
+
+/// Who was here.
+#[derive(Default)]
+pub(super) struct Contacts(Mutex<Noted>);
+
+#[derive(Default)]
+struct Noted {
+    last: FxHashMap<(Workspace, Agent), Timestamp>,
+    /// Those that the registry is not told of yet.
+    waiting: Vec<(Caller, Timestamp)>,
+}
+
+impl Commonbook {
+    /// Notes that a caller was here, and was answered. The registry is told of it by [`Commonbook::register`].
+    pub fn meet(&self, caller: &Caller) {
+        if caller.agent.is_anonymous() {
+            return;
+        }
+        let now = self.clock.now();
+        let mut noted = self.contacts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (caller.workspace.clone(), caller.agent.clone());
+        if noted.last.get(&key).is_some_and(|last| now.duration_since(*last) < FRESH) {
+            return;
+        }
+        if noted.last.len() >= MOST {
+            noted.last.clear();
+        }
+        noted.last.insert(key, now);
+        noted.waiting.push((caller.clone(), now));
+    }
+
+    /// Tells the registry who was here: each agent that it has not heard of within the last minute.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot write; who was here is forgotten then.
+    pub fn register(&self) -> Result<()> {
+        let waiting = {
+            let mut noted = self.contacts.0.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut noted.waiting)
+        };
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let news = self.store.read(|tx| {
+            let mut news = Vec::new();
+            for (caller, at) in &waiting {
+                let seen = tx.last_seen(&caller.workspace, &caller.agent)?;
+                if seen.is_none_or(|seen| at.duration_since(seen) >= FRESH) {
+                    news.push((caller.clone(), *at));
+                }
+            }
+            Ok(news)
+        })?;
+        if news.is_empty() {
+            return Ok(());
+        }
+        self.store.write(move |tx| news.iter().try_for_each(|(who, at)| tx.see_agent(who, *at)))
+    }
+}

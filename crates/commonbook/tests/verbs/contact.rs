@@ -1,0 +1,55 @@
+//! The registry: who was here, to write or only to read.
+
+use commonbook::agent::ListAgents;
+use commonbook::caller::Caller;
+use jiff::SignedDuration;
+
+use crate::{World, at, caller, elsewhere};
+
+/// Names in the registry of a workspace, with when each was first and last here.
+fn registry(world: &World, workspace: &str) -> Vec<(String, String, String)> {
+    let agents = world.book.list_agents(&elsewhere("zoe", workspace), &ListAgents {}).unwrap();
+    let time = |time: jiff::Timestamp| time.strftime("%T").to_string();
+    let one = |it: commonbook::agent::AgentRecord| {
+        (it.agent.to_string(), time(it.first_seen), time(it.last_seen))
+    };
+    agents.items.into_iter().map(one).collect()
+}
+
+fn row(name: &str, first: &str, last: &str) -> (String, String, String) {
+    (name.to_owned(), first.to_owned(), last.to_owned())
+}
+
+#[test]
+fn who_only_reads_is_in_the_registry_from_its_first_contact_on() {
+    let world = World::new();
+    let reader = Caller { client: Some("codex 1.0".into()), ..caller("rook") };
+    world.book.meet(&reader);
+    world.book.meet(&caller("anonymous"));
+    world.book.meet(&elsewhere("crow", "y"));
+    assert_eq!(registry(&world, "x"), [row("rook", "09:00:00", "09:00:00")]);
+    assert_eq!(registry(&world, "y"), [row("crow", "09:00:00", "09:00:00")]);
+    let told = world.book.list_agents(&caller("zoe"), &ListAgents {}).unwrap();
+    assert_eq!(told.items[0].client.as_deref(), Some("codex 1.0"));
+}
+
+#[test]
+fn a_contact_is_written_once_a_minute_at_the_most() {
+    let world = World::new();
+    let after = |seconds| {
+        world.clock.set(at(0) + SignedDuration::from_secs(seconds));
+        world.book.meet(&caller("rook"));
+        registry(&world, "x").pop().unwrap().2
+    };
+    assert_eq!(
+        [0, 59, 60, 119, 121].map(after),
+        ["09:00:00", "09:00:00", "09:01:00", "09:01:00", "09:02:01"]
+    );
+    // What another process has noted within the minute is not written again.
+    let other = world.book.clone();
+    world.clock.set(at(1));
+    world.save("crow", "Crow was here");
+    world.clock.set(at(1) + SignedDuration::from_secs(30));
+    other.meet(&caller("crow"));
+    assert_eq!(registry(&world, "x")[0], row("crow", "10:00:00", "10:00:00"));
+}
