@@ -15,7 +15,8 @@ test:
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc --package commonbook --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc --package commonbook-server --no-deps
 
 # Measures saving and searching on this machine.
 bench:
