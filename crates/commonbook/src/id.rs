@@ -20,61 +20,39 @@ pub trait IdKind: StaticType + Send + Sync + 'static {
     const NOUN: &'static str;
 }
 
-/// The kind of memory ids, `mem_…`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct MemoryKind;
+/// Makes a kind of ids: how they begin, the word for such a thing, and their type.
+macro_rules! kinds {
+    ($($kind:ident $prefix:literal $noun:literal $(#[$about:meta])* $id:ident,)+) => {$(
+        #[doc = concat!("The kind of ids that begin with `", $prefix, "_`.")]
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $kind;
 
-impl StaticType for MemoryKind {
-    const TYPE: &'static str = "mem";
+        impl StaticType for $kind {
+            const TYPE: &'static str = $prefix;
+        }
+
+        impl IdKind for $kind {
+            const NOUN: &'static str = $noun;
+        }
+
+        $(#[$about])*
+        pub type $id = Id<$kind>;
+    )+};
 }
 
-impl IdKind for MemoryKind {
-    const NOUN: &'static str = "memory";
-}
-
-/// The id of a memory.
-pub type MemoryId = Id<MemoryKind>;
-
-/// The kind of token ids, `tok_…`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TokenKind;
-
-impl StaticType for TokenKind {
-    const TYPE: &'static str = "tok";
-}
-
-impl IdKind for TokenKind {
-    const NOUN: &'static str = "token";
-}
-
-/// The id of a token.
-pub type TokenId = Id<TokenKind>;
-
-/// The kind of ids of acts, `act_…`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ActIdKind;
-
-impl StaticType for ActIdKind {
-    const TYPE: &'static str = "act";
-}
-
-impl IdKind for ActIdKind {
-    const NOUN: &'static str = "act";
-}
-
-/// The id of an act on many memories.
-pub type ActId = Id<ActIdKind>;
-
-/// The kind of request ids, `req_…`, by which an answer is found in the log.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RequestKind;
-
-impl StaticType for RequestKind {
-    const TYPE: &'static str = "req";
-}
-
-impl IdKind for RequestKind {
-    const NOUN: &'static str = "request";
+kinds! {
+    MemoryKind "mem" "memory"
+    /// The id of a memory.
+    MemoryId,
+    TokenKind "tok" "token"
+    /// The id of a token.
+    TokenId,
+    ActIdKind "act" "act"
+    /// The id of an act on many memories.
+    ActId,
+    RequestKind "req" "request"
+    /// The id of a request, by which its answer is found in the log.
+    RequestId,
 }
 
 /// An id of one kind; ids of different kinds cannot be mixed up.
