@@ -107,14 +107,19 @@ impl Sight {
             && let_out
     }
 
-    /// Whether the caller is told of an event: who sees the memory it is about, and saw it then;
-    /// when that is gone, its owner.
+    /// Whether the caller is told of an event: who may read what it is about, and could then. Of a
+    /// memory, who sees it now too; when that is gone, its owner.
     #[must_use]
     pub fn is_told(&self, reach: &EventReach) -> bool {
         let own = reach.owner == self.agent;
+        let still = match &reach.about {
+            About::Memory(now) => self.reaches(now),
+            About::Gone => own,
+            About::Other => true,
+        };
         self.workspaces.contains(&reach.workspace)
             && (own || reach.sharing == Sharing::Shared)
-            && reach.now.as_ref().map_or(own, |now| self.reaches(now))
+            && still
     }
 }
 
@@ -156,8 +161,19 @@ pub struct EventReach {
     pub owner: Agent,
     /// Who else could read what it is about, then.
     pub sharing: Sharing,
-    /// What the memory it is about lets see now; nothing when it is gone for good.
-    pub now: Option<Reach>,
+    /// What it is about, as that is now.
+    pub about: About,
+}
+
+/// What an event is about, as the rule asks of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// A memory, with what it lets see now.
+    Memory(Reach),
+    /// A memory that is gone for good.
+    Gone,
+    /// No memory.
+    Other,
 }
 
 /// What the layer decides for everybody, beyond what each memory says.

@@ -69,6 +69,12 @@ impl EventKind {
             Self::MemoryReleased => "memory.released",
         }
     }
+
+    /// Whether it happens to a memory, whose own sight then decides who is told.
+    #[must_use]
+    pub fn is_of_memory(self) -> bool {
+        self.name().starts_with("memory.")
+    }
 }
 
 /// A fact about the layer.
@@ -135,6 +141,28 @@ impl NewEvent {
             sharing: memory.sharing,
             topics: memory.topics.clone(),
             importance: memory.importance,
+            changed: Vec::new(),
+        }
+    }
+
+    /// This happened to what is no memory, by `actor`, at `at`; those who may read it are told.
+    #[must_use]
+    pub fn about(
+        kind: EventKind,
+        (workspace, subject): (&Workspace, String),
+        (actor, at): (&Agent, Timestamp),
+        sharing: Sharing,
+    ) -> Self {
+        Self {
+            workspace: workspace.clone(),
+            at,
+            kind,
+            actor: actor.clone(),
+            subject,
+            owner: actor.clone(),
+            sharing,
+            topics: Vec::new(),
+            importance: Importance::Normal,
             changed: Vec::new(),
         }
     }

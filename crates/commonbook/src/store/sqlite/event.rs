@@ -6,10 +6,10 @@ use rusqlite::types::{ToSql, Type};
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::row::{encoded, importance, json, text, time};
-use crate::access::{EventReach, Reach, Sight};
+use crate::access::{About, EventReach, Reach, Sight};
 use crate::agent::Agent;
 use crate::error::Result;
-use crate::event::{Event, EventFilter, NewEvent, Recorded, Stretch};
+use crate::event::{Event, EventFilter, EventKind, NewEvent, Recorded, Stretch};
 use crate::store::EventRows;
 use crate::workspace::Workspace;
 
@@ -19,7 +19,8 @@ fn seen_events() -> String {
     format!(
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
          AND (e.owner = :agent OR e.sharing = 'shared') AND ( \
-             EXISTS (SELECT 1 FROM memory m \
+             e.kind NOT LIKE 'memory.%' \
+             OR EXISTS (SELECT 1 FROM memory m \
                      WHERE m.workspace = e.workspace AND m.id = e.subject AND {SEEN}) \
              OR (e.owner = :agent AND NOT EXISTS \
                     (SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))"
@@ -137,10 +138,12 @@ impl<'s> StretchParams<'s> {
 
 fn reach(row: &Row<'_>) -> rusqlite::Result<EventReach> {
     let workspace: Workspace = text(row, "workspace")?;
+    let kind: EventKind = text(row, "kind")?;
     let gone = row.get_ref("m_id")?.data_type() == Type::Null;
-    let now = match gone {
-        true => None,
-        false => Some(Reach {
+    let about = match (kind.is_of_memory(), gone) {
+        (false, _) => About::Other,
+        (true, true) => About::Gone,
+        (true, false) => About::Memory(Reach {
             workspace: workspace.clone(),
             owner: text(row, "m_owner")?,
             user_id: row.get("m_user_id")?,
@@ -148,7 +151,7 @@ fn reach(row: &Row<'_>) -> rusqlite::Result<EventReach> {
             trust: text(row, "m_trust")?,
         }),
     };
-    Ok(EventReach { workspace, owner: text(row, "owner")?, sharing: text(row, "sharing")?, now })
+    Ok(EventReach { workspace, owner: text(row, "owner")?, sharing: text(row, "sharing")?, about })
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
