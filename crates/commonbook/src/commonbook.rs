@@ -4,10 +4,13 @@ mod act;
 mod agent;
 mod complete;
 mod contact;
+mod entity;
 mod event;
+mod graph;
 mod import;
 mod list;
 mod memory;
+mod mention;
 mod recall;
 mod review;
 mod search;
@@ -33,6 +36,7 @@ use crate::{input, limits};
 
 pub use complete::Completions;
 use contact::Contacts;
+pub use mention::Mentioning;
 pub use sweep::Swept;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.

@@ -10,6 +10,7 @@
 //! - **Sight is in the query.** Whatever reads memories takes a [`Sight`], and neither gives nor
 //!   counts what it does not see.
 
+mod entity;
 pub mod sqlite;
 mod telling;
 
@@ -30,6 +31,7 @@ use crate::stats::{Count, UserRecord};
 use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
+pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
 pub(crate) use telling::Telling;
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
@@ -110,16 +112,29 @@ fn unrun() -> Error {
     Error::new(ErrorKind::Internal, "the store answered without running the request")
 }
 
-/// One transaction: everything a verb can do to rows. Reading takes it shared, changing exclusive.
-pub trait Transaction:
-    MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows + ActRows
-{
+/// Makes the contract of one transaction out of the rows of each noun.
+macro_rules! transaction {
+    ($($rows:ident),+ $(,)?) => {
+        /// One transaction: everything a verb can do to rows. Reading takes it shared, changing
+        /// exclusive.
+        pub trait Transaction: $($rows +)+ {}
+
+        impl<T: $($rows +)+> Transaction for T {}
+    };
 }
 
-impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows + ActRows>
-    Transaction for T
-{
-}
+transaction!(
+    MemoryRows,
+    EventRows,
+    AgentRows,
+    AnswerRows,
+    WorkspaceRows,
+    TokenRows,
+    ActRows,
+    EntityRows,
+    MentionRows,
+    RelationRows,
+);
 
 /// The rows of memories.
 pub trait MemoryRows {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use commonbook::access::Sight;
+use commonbook::access::{About, Sight};
 use commonbook::event::{EventFilter, EventKind, NewEvent, Stretch};
 use commonbook::id::{CountingIds, RandomIds};
 use commonbook::memory::{Importance, Memory, Sharing};
@@ -139,7 +139,13 @@ pub(crate) fn a_journal_is_read_with_what_decides_who_is_told(fresh: &dyn Fresh)
     let x = caller("ann", "x").workspace;
     let recorded = store.read(|tx| tx.recorded(&x, 0, 10)).unwrap();
     let told: Vec<_> = (recorded.iter())
-        .map(|it| (it.event.sequence, it.reach.sharing, it.reach.now.as_ref().map(|r| r.sharing)))
+        .map(|it| {
+            let now = match &it.reach.about {
+                About::Memory(now) => Some(now.sharing),
+                About::Gone | About::Other => None,
+            };
+            (it.event.sequence, it.reach.sharing, now)
+        })
         .collect();
     let (private, shared) = (Sharing::Private, Sharing::Shared);
     assert_eq!(told, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);

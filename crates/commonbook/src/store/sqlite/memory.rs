@@ -213,6 +213,7 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
+        self.forget_mentions(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         self.execute(
@@ -287,6 +288,7 @@ fn columns(memory: &Memory) -> Result<Vec<(&'static str, Value)>> {
         (":deleted_at", millis(memory.deleted_at)),
         (":redacted", encoded(&memory.redacted)?.into()),
         (":suspicions", encoded(&memory.suspicions)?.into()),
+        (":entities", encoded(&memory.entities)?.into()),
         (":imported", imported(memory).map(str::to_owned).into()),
     ])
 }
@@ -300,10 +302,10 @@ fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn To
 const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
-    m.superseded_by, m.deleted_at, m.redacted, m.suspicions";
+    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.entities";
 
 /// The place of the first column after [`MEMORY`].
-const BESIDE: usize = 25;
+const BESIDE: usize = 26;
 
 /// A memory out of a row that begins with [`MEMORY`].
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
@@ -337,5 +339,6 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
         deleted_at: millis(22)?,
         redacted: json(row, 23)?,
         suspicions: json(row, 24)?,
+        entities: json(row, 25)?,
     })
 }
