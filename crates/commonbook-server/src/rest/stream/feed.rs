@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use commonbook::access::Sight;
+use commonbook::access::{About, Sight};
 use commonbook::error::Result;
 use commonbook::event::{EventFilter, Recorded};
 use commonbook::workspace::Workspace;
@@ -156,9 +156,9 @@ impl Recent {
     fn push(&mut self, new: Recorded) {
         let same = |known: &&mut (Recorded, String)| known.0.event.subject == new.event.subject;
         for (known, text) in self.events.iter_mut().filter(same) {
-            known.reach.now.clone_from(&new.reach.now);
+            known.reach.about.clone_from(&new.reach.about);
             // A purge takes the topics out of the journal.
-            if new.reach.now.is_none() {
+            if new.reach.about == About::Gone {
                 known.event.topics.clear();
                 *text = frame(&known.event);
             }
