@@ -40,11 +40,26 @@ pub enum EventKind {
     /// Somebody has looked at a quarantined memory, and lets others read it.
     #[serde(rename = "memory.released")]
     MemoryReleased,
+    /// A case was opened.
+    #[serde(rename = "case.opened")]
+    CaseOpened,
+    /// Entries were appended to a case; each is a `memory.saved` too.
+    #[serde(rename = "case.appended")]
+    CaseAppended,
+    /// A case was closed: the work is done.
+    #[serde(rename = "case.closed")]
+    CaseClosed,
+    /// A case was put away.
+    #[serde(rename = "case.archived")]
+    CaseArchived,
+    /// A case was opened again.
+    #[serde(rename = "case.reopened")]
+    CaseReopened,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: &'static [Self] = &[
         Self::MemorySaved,
         Self::MemoryUpdated,
         Self::MemorySuperseded,
@@ -53,6 +68,11 @@ impl EventKind {
         Self::MemoryPurged,
         Self::MemoryQuarantined,
         Self::MemoryReleased,
+        Self::CaseOpened,
+        Self::CaseAppended,
+        Self::CaseClosed,
+        Self::CaseArchived,
+        Self::CaseReopened,
     ];
 
     /// The kind as it is written, `noun.past_tense`.
@@ -67,6 +87,11 @@ impl EventKind {
             Self::MemoryPurged => "memory.purged",
             Self::MemoryQuarantined => "memory.quarantined",
             Self::MemoryReleased => "memory.released",
+            Self::CaseOpened => "case.opened",
+            Self::CaseAppended => "case.appended",
+            Self::CaseClosed => "case.closed",
+            Self::CaseArchived => "case.archived",
+            Self::CaseReopened => "case.reopened",
         }
     }
 

@@ -10,6 +10,7 @@
 //! - **Sight is in the query.** Whatever reads memories takes a [`Sight`], and neither gives nor
 //!   counts what it does not see.
 
+mod case;
 pub mod sqlite;
 mod telling;
 
@@ -21,6 +22,7 @@ use crate::access::Sight;
 use crate::act::{Act, DoneTo};
 use crate::agent::{Agent, AgentRecord};
 use crate::caller::Caller;
+use crate::case::CaseKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, NewEvent, Recorded, Stretch};
 use crate::id::{ActId, MemoryId, TokenId};
@@ -30,6 +32,7 @@ use crate::stats::{Count, UserRecord};
 use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
+pub use case::CaseRows;
 pub(crate) use telling::Telling;
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
@@ -110,16 +113,27 @@ fn unrun() -> Error {
     Error::new(ErrorKind::Internal, "the store answered without running the request")
 }
 
-/// One transaction: everything a verb can do to rows. Reading takes it shared, changing exclusive.
-pub trait Transaction:
-    MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows + ActRows
-{
+/// Makes the contract of one transaction out of the rows of each noun.
+macro_rules! transaction {
+    ($($rows:ident),+ $(,)?) => {
+        /// One transaction: everything a verb can do to rows. Reading takes it shared, changing
+        /// exclusive.
+        pub trait Transaction: $($rows +)+ {}
+
+        impl<T: $($rows +)+> Transaction for T {}
+    };
 }
 
-impl<T: MemoryRows + EventRows + AgentRows + AnswerRows + WorkspaceRows + TokenRows + ActRows>
-    Transaction for T
-{
-}
+transaction!(
+    MemoryRows,
+    EventRows,
+    AgentRows,
+    AnswerRows,
+    WorkspaceRows,
+    TokenRows,
+    ActRows,
+    CaseRows,
+);
 
 /// The rows of memories.
 pub trait MemoryRows {
@@ -193,6 +207,8 @@ pub struct Change {
     pub subject: String,
     /// The memory of this id, as it is now; nothing when it is gone for good.
     pub memory: Option<Memory>,
+    /// The case of this key, where the event is about one, and whether it is open now.
+    pub case: Option<(CaseKey, bool)>,
 }
 
 /// The rows of the journal.
