@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::event::EventKind;
 use crate::input::words;
 use crate::workspace::Workspace;
-use crate::{input, limits};
+use crate::{input, limits, quarantine, secret};
 
 /// The name of a case in its workspace: lower-case letters, digits, `-` and `.`. Blanks and `_` are
 /// taken as `-`, so that no case can be called like an id.
@@ -89,6 +89,23 @@ impl fmt::Display for CaseKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The key and the title of a case as everybody is told them: without secrets, and nothing that gives
+/// orders to agents.
+///
+/// # Errors
+/// `invalid` and `too_large` with the field.
+pub fn fit_title(key: &CaseKey, title: &str) -> Result<String> {
+    let title = input::line("title", title, limits::TITLE_CHARS)?;
+    let clean: String = secret::redact(&title).text.chars().take(limits::TITLE_CHARS).collect();
+    for (field, text) in [("title", title.as_str()), ("key", &key.as_str().replace('-', " "))] {
+        if let Some(reason) = quarantine::reasons(text).first() {
+            return Err(Error::invalid(field, "this reads like an order to other agents")
+                .hint(format!("Say what the case is about. {}", reason.sentence())));
+        }
+    }
+    Ok(clean)
 }
 
 words! {

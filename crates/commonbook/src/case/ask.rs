@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Case, CaseKey, CaseStatus, Entry, EntryKind};
+use super::{Case, CaseKey, CaseStatus, Entry, EntryKind, fit_title};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory::{Importance, Memory, SaveMemory, Sharing};
 use crate::page::Cursor;
-use crate::{input, limits};
+use crate::{limits, secret};
 
 /// Opens a case, the log of one matter that several agents work on; one that is there already is
 /// found, whatever its status. Every agent of the workspace reads it and appends to it.
@@ -363,15 +363,16 @@ impl OpenCase {
     /// `invalid` and `too_large` with the field.
     pub fn named(&self) -> Result<(CaseKey, String)> {
         let title = self.title.as_deref();
-        let title = title.map(|title| input::line("title", title, limits::TITLE_CHARS));
-        match (&self.key, title.transpose()?) {
-            (Some(key), title) => Ok((key.clone(), title.unwrap_or_else(|| key.to_string()))),
-            (None, Some(title)) => match CaseKey::near(&title) {
-                Some(key) => Ok((key, title)),
-                None => Err(Error::invalid("title", "no key can be made of this")
-                    .hint("Give a key: letters, digits, - and dots.")),
-            },
-            (None, None) => Err(Error::invalid("key", "a case needs a key or a title")),
-        }
+        let key = match (&self.key, title) {
+            (Some(key), _) => key.clone(),
+            // What must not be told must not be told in the key either.
+            (None, Some(title)) => CaseKey::near(&secret::redact(title).text).ok_or_else(|| {
+                Error::invalid("title", "no key can be made of this")
+                    .hint("Give a key: letters, digits, - and dots.")
+            })?,
+            (None, None) => return Err(Error::invalid("key", "a case needs a key or a title")),
+        };
+        let title = fit_title(&key, title.unwrap_or(key.as_str()))?;
+        Ok((key, title))
     }
 }

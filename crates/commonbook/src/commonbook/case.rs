@@ -9,15 +9,15 @@ use crate::caller::Caller;
 use crate::case::{
     AppendEntries, AppendEntry, Appended, ArchiveCase, Case, CaseContext, CaseEntries, CaseKey,
     CaseOutcome, CaseStatus, CloseCase, Entry, Gathered, GetCase, GetCaseContext, ListCases,
-    NewEntry, OpenCase, OpenedCase, Placed, ReadCase, ReopenCase,
+    NewEntry, OpenCase, OpenedCase, Placed, ReadCase, ReopenCase, fit_title,
 };
 use crate::error::{Error, Result};
 use crate::event::{EventKind, NewEvent};
 use crate::id::{Id, MemoryId, RequestKind};
+use crate::limits;
 use crate::memory::{Memory, Sharing};
 use crate::page::{self, Cursor, Page};
 use crate::store::Transaction;
-use crate::{input, limits};
 
 /// Entries that are read at once for a context, the newest first.
 const STRIDE: u64 = 50;
@@ -49,7 +49,7 @@ impl Commonbook {
     pub fn append_entries(&self, caller: &Caller, request: &AppendEntries) -> Result<Appended> {
         request.check()?;
         let title = request.title.as_deref();
-        let title = title.map(|title| input::line("title", title, limits::TITLE_CHARS));
+        let title = title.map(|title| fit_title(&request.key, title));
         let (title, now) = (title.transpose()?, self.clock.now());
         let draft = |(place, entry): (usize, &NewEntry)| {
             let id = MemoryId::new(&*self.ids, now);
