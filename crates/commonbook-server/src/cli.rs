@@ -1,8 +1,10 @@
 //! The command line: the verbs as commands, made from the same schemas as tools and routes.
 
+mod case;
 mod doctor;
 mod entities;
 mod export;
+mod given;
 mod import;
 mod monitor;
 mod reindex;
@@ -10,13 +12,12 @@ mod show;
 mod table;
 mod tokens;
 
-use std::io::Read;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use commonbook::Commonbook;
 use commonbook::caller::{Caller, Door};
-use commonbook::error::{Error, Result};
-use commonbook::{Commonbook, limits};
+use commonbook::error::Result;
 use serde_json::{Map, Value};
 
 use crate::call::Call;
@@ -30,7 +31,7 @@ pub(crate) use export::Export;
 pub(crate) use import::Import;
 pub(crate) use monitor::Monitor;
 pub(crate) use reindex::Reindex;
-use table::{GROUPS, PURGE_SINCE, verbs};
+use table::{FILES, GROUPS, PURGE_SINCE, verbs};
 
 /// A verb as a command.
 struct Verb {
@@ -126,16 +127,16 @@ fn argument(verb: &Verb, field: &str, schema: &Value) -> Arg {
     if let Some(place) = verb.positional.iter().position(|positional| *positional == field) {
         let arg = arg.index(place + 1).value_name(name.to_uppercase());
         let arg = match verb.or {
-            None => arg.required(true),
+            None => arg.required(verb.call.requires(field)),
             Some((other, _)) => arg.required_unless_present(other).conflicts_with(other),
         };
         return match (verb.name, field) {
             ("save", "text") => {
                 arg.help("What to keep, up to 64 KiB; - reads it from standard input")
             }
-            ("batch", "memories") => arg.value_name("FILE").help(
-                "A file with a JSON list of memories to keep, all or none; - reads standard input",
-            ),
+            given if FILES.contains(&given) => arg.value_name("FILE").help(format!(
+                "A file with a JSON list of {field} to keep, all or none; - reads standard input"
+            )),
             ("search", "query") => arg.num_args(1..),
             (_, "id") => arg.help("The id of the memory, or a beginning of it that no other has"),
             _ => arg,
@@ -227,8 +228,8 @@ impl Verb {
             pairs.push(("scope".to_owned(), "nearest".to_owned()));
         }
         let mut request = self.call.typed(pairs);
-        if self.name == "batch" {
-            request.insert("memories".to_owned(), listed(matches)?);
+        if let Some((_, field)) = FILES.iter().find(|(name, _)| *name == self.name) {
+            request.insert((*field).to_owned(), given::listed(matches, field)?);
         }
         let asked = Asked { verb: self.name.to_owned(), caller, request };
         let (answer, book) = self.answer(asked, Server::near(config), open)?;
@@ -293,7 +294,7 @@ impl Verb {
         let mut pairs = Vec::new();
         for (field, schema) in self.call.fields() {
             let given = matches.try_contains_id(field).unwrap_or(false);
-            if !given || field == "memories" {
+            if !given || FILES.contains(&(self.name, field)) {
                 continue;
             }
             if schema["type"] == "boolean" {
@@ -304,9 +305,9 @@ impl Verb {
             }
             let values: Vec<&String> = matches.get_many(field).into_iter().flatten().collect();
             match field {
-                "query" => pairs.push((field.to_owned(), joined(&values))),
+                "query" => pairs.push((field.to_owned(), given::joined(&values))),
                 "text" if values.iter().all(|value| *value == "-") => {
-                    pairs.push((field.to_owned(), standard_input()?));
+                    pairs.push((field.to_owned(), given::standard_input()?));
                 }
                 _ => pairs.extend(values.into_iter().map(|v| (field.to_owned(), v.clone()))),
             }
@@ -316,34 +317,4 @@ impl Verb {
         }
         Ok(pairs)
     }
-}
-
-fn joined(values: &[&String]) -> String {
-    values.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(" ")
-}
-
-/// The list of memories in the file that a batch names.
-fn listed(matches: &ArgMatches) -> Result<Value> {
-    let path = matches.get_one::<String>("memories").map_or("-", String::as_str);
-    let text = match path {
-        "-" => standard_input()?.into_bytes(),
-        path => std::fs::read(path)
-            .map_err(|error| Error::invalid("FILE", format!("{path} cannot be read: {error}")))?,
-    };
-    commonbook::input::json(&text)
-}
-
-/// All of standard input.
-fn standard_input() -> Result<String> {
-    let mut bytes = Vec::new();
-    let limit = limits::BODY_BYTES as u64;
-    std::io::stdin()
-        .lock()
-        .take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Error::invalid("-", format!("standard input broke off: {error}")))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        Error::invalid("-", format!("standard input is not UTF-8 from byte {place} on"))
-    })
 }

@@ -79,6 +79,16 @@ fn routes() -> Vec<Route> {
         read("/v1/agents", "list_agents", Call::of(Commonbook::list_agents)),
         read("/v1/agents/{name}", "get_agent", Call::of(Commonbook::get_agent)),
         read("/v1/events", "list_events", Call::of(Commonbook::list_events)),
+        post("/v1/cases", "open_case", Call::of(Commonbook::open_case)),
+        read("/v1/cases", "list_cases", Call::of(Commonbook::list_cases)),
+        read("/v1/cases/{key}", "get_case", Call::of(Commonbook::get_case)),
+        post("/v1/cases/{key}/entries", "append_entries", Call::of(Commonbook::append_entries))
+            .or_list("entries", Call::of(Commonbook::append_entries)),
+        read("/v1/cases/{key}/entries", "read_case", Call::of(Commonbook::read_case)),
+        read("/v1/cases/{key}/context", "get_case_context", Call::of(Commonbook::get_case_context)),
+        post("/v1/cases/{key}/close", "close_case", Call::of(Commonbook::close_case)),
+        post("/v1/cases/{key}/archive", "archive_case", Call::of(Commonbook::archive_case)),
+        post("/v1/cases/{key}/reopen", "reopen_case", Call::of(Commonbook::reopen_case)),
     ]
 }
 

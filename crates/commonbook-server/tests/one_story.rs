@@ -47,6 +47,7 @@ fn story(door: &dyn Door) -> Value {
     tell("developer", "memory_history", json!({"id": id})).unwrap();
     let gone = tell("analyst", "save_memory", json!({"text": "A mistake"})).unwrap();
     tell("analyst", "purge_memory", json!({"id": gone["memory"]["id"]})).unwrap();
+    case_story(&mut tell);
     // What is left, as each sees it.
     for agent in ["analyst", "developer"] {
         tell(agent, "list_memories", json!({"limit": 2})).unwrap();
@@ -56,6 +57,39 @@ fn story(door: &dyn Door) -> Value {
         tell(agent, "list_events", json!({"limit": 100})).unwrap();
     }
     Value::Array(said)
+}
+
+/// The part of the story that several agents tell in a case.
+fn case_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
+    tell("analyst", "open_case", json!({"key": "retries", "title": "How often we retry"})).unwrap();
+    let entries = json!([
+        {"summary": "It retries three times.", "kind": "decision", "text": "With backoff."},
+        {"summary": "Is that enough?", "kind": "question", "topics": ["retries"]},
+    ]);
+    let first = json!({"key": "retries", "entries": entries, "idempotency_key": "append"});
+    let placed = tell("analyst", "append_entries", first.clone()).unwrap();
+    tell("analyst", "append_entries", first).unwrap();
+    let stale = json!({"key": "retries", "entries": [{"summary": "Five."}], "expected_version": 1});
+    tell("developer", "append_entries", stale).unwrap();
+    let answer =
+        json!([{"summary": "Five times.", "supersedes": [placed["entries"][0]["entry_id"]]}]);
+    let answer = json!({"key": "retries", "entries": answer, "expected_version": 2});
+    tell("developer", "append_entries", answer).unwrap();
+    tell("developer", "read_case", json!({"key": "retries", "after": 0, "limit": 2})).unwrap();
+    tell("analyst", "delete_memory", json!({"id": placed["entries"][0]["entry_id"]})).unwrap_err();
+    tell("developer", "close_case", json!({"key": "retries"})).unwrap();
+    tell(
+        "developer",
+        "append_entries",
+        json!({"key": "retries", "entries": [{"summary": "Late"}]}),
+    )
+    .unwrap_err();
+    let question = json!({"query": "How many times?", "case": "retries"});
+    tell("developer", "search_memory", question).unwrap();
+    tell("developer", "archive_case", json!({"key": "retries"})).unwrap();
+    tell("developer", "reopen_case", json!({"key": "retries"})).unwrap();
+    tell("analyst", "get_case", json!({"key": "retries"})).unwrap();
+    tell("analyst", "list_cases", json!({"limit": 1})).unwrap();
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! - Read: one's own, or shared; another agent's private memory does not exist.
 //! - Users: who works for a user sees what is about that user or about nobody. Who works for
 //!   nobody sees what is about nobody, and of what is about users only their own memories.
-//! - Write: one's own, or a child's; what is `legacy`, anybody's. Only what one sees.
+//! - Write: one's own, or a child's; what is `legacy`, anybody's. Only what one sees. An entry of a
+//!   case, nobody.
 //! - Tokens: who shows one may do what its scopes say. Where there are tokens, or where others can
 //!   reach the server, nobody calls over HTTP without one.
 //!
@@ -290,8 +291,14 @@ impl Admittance {
 /// Whether this caller may change this memory, which it sees.
 ///
 /// # Errors
-/// `forbidden` with the code `ownership_mismatch` when it belongs to another agent.
+/// `forbidden` for an entry of a case, which nobody changes; with the code `ownership_mismatch` when
+/// it belongs to another agent.
 pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
+    if let Some(case) = &memory.case {
+        let message = format!("this is an entry of the case {case}, and never changed");
+        return Err(Error::new(ErrorKind::Forbidden, message)
+            .hint("Append another one to the case that supersedes it."));
+    }
     let owner = &memory.owner;
     if *owner == caller.agent || owner.is_child_of(&caller.agent) || owner.is_legacy() {
         return Ok(());

@@ -102,7 +102,7 @@ pub struct UndoAct {
 }
 
 /// What was done to many memories, or would be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Acted {
     /// What undoes it; nothing for a dry run, and where there was nothing to do.
     pub act: Option<ActId>,
@@ -110,6 +110,14 @@ pub struct Acted {
     pub memories: u64,
     /// The first of them, at most 20, as they were before.
     pub items: Vec<Memory>,
+    /// How many entries of cases were meant too: nobody changes or deletes those, and they stay.
+    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    pub entries: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none_of_them(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Which memories are meant.

@@ -2,6 +2,7 @@
 
 mod act;
 mod agent;
+mod case;
 mod complete;
 mod contact;
 mod entity;

@@ -58,6 +58,21 @@ pub enum EventKind {
     /// Two things were related, or related once more.
     #[serde(rename = "relation.added")]
     RelationAdded,
+    /// A case was opened.
+    #[serde(rename = "case.opened")]
+    CaseOpened,
+    /// Entries were appended to a case; each is a `memory.saved` too.
+    #[serde(rename = "case.appended")]
+    CaseAppended,
+    /// A case was closed: the work is done.
+    #[serde(rename = "case.closed")]
+    CaseClosed,
+    /// A case was put away.
+    #[serde(rename = "case.archived")]
+    CaseArchived,
+    /// A case was opened again.
+    #[serde(rename = "case.reopened")]
+    CaseReopened,
 }
 
 impl EventKind {
@@ -77,6 +92,11 @@ impl EventKind {
         Self::EntityQueued,
         Self::EntityDismissed,
         Self::RelationAdded,
+        Self::CaseOpened,
+        Self::CaseAppended,
+        Self::CaseClosed,
+        Self::CaseArchived,
+        Self::CaseReopened,
     ];
 
     /// The kind as it is written, `noun.past_tense`.
@@ -97,6 +117,11 @@ impl EventKind {
             Self::EntityQueued => "entity.queued",
             Self::EntityDismissed => "entity.dismissed",
             Self::RelationAdded => "relation.added",
+            Self::CaseOpened => "case.opened",
+            Self::CaseAppended => "case.appended",
+            Self::CaseClosed => "case.closed",
+            Self::CaseArchived => "case.archived",
+            Self::CaseReopened => "case.reopened",
         }
     }
 

@@ -305,7 +305,13 @@ impl Index {
         })?;
         drop(state);
         if same {
-            self.write().verified = true;
+            // A generation tells of memories alone.
+            let shut = store.read(|tx| tx.shut_cases())?;
+            let mut state = self.write();
+            for (workspace, case) in &shut {
+                state.catalog.note_case(workspace.as_str(), case, false);
+            }
+            state.verified = true;
         } else {
             self.discard(Some(&Error::conflict("the search index is of another history")));
         }

@@ -17,6 +17,7 @@ pub mod access;
 pub mod act;
 pub mod agent;
 pub mod caller;
+pub mod case;
 pub mod embedding;
 pub mod entity;
 pub mod event;

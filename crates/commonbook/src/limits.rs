@@ -12,6 +12,16 @@ pub const TOPICS: usize = 32;
 pub const TOPIC_CHARS: usize = 64;
 /// Bytes of a memory's metadata, as JSON.
 pub const METADATA_BYTES: usize = 16 * 1024;
+/// Characters of a case's key.
+pub const CASE_KEY_CHARS: usize = 64;
+/// Entries appended to a case in one call, and entries that one of them supersedes.
+pub const ENTRIES: usize = 20;
+/// Characters of a case's context when none is asked for.
+pub const CASE_CONTEXT_DEFAULT: u32 = 4_000;
+/// Characters of a case's context at the least.
+pub const CASE_CONTEXT_LEAST: u32 = 500;
+/// Characters of a case's context at the most.
+pub const CASE_CONTEXT_MAX: u32 = 65_536;
 /// Memories saved in one call.
 pub const BATCH: usize = 100;
 /// Characters of an agent's name with its path and device.

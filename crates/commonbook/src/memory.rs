@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::caller::{Door, user_id};
+use crate::case::CaseKey;
 use crate::entity::Named;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
@@ -191,6 +192,12 @@ pub struct Memory {
     /// The session it belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
+    /// The case that it is an entry of: then nobody changes or deletes it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub case: Option<CaseKey>,
+    /// Its place in the case: 1, 2, 3 … without a gap.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub position: Option<u64>,
     /// Where it came from.
     pub source: Source,
     /// How far it is trusted.

@@ -94,7 +94,7 @@ fn body(memory: &Memory) -> String {
 }
 
 /// A text whose every line begins with `>`, without what a reader does not see.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("> ");
     for c in text.trim().replace("\r\n", "\n").chars() {
         match c {

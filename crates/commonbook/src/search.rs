@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::case::CaseKey;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory::{Importance, Memory, MemoryType, Trust};
@@ -29,7 +30,7 @@ use period::Edge;
 #[serde(deny_unknown_fields)]
 pub struct SearchMemory {
     /// The question, or words that the memory would contain. Among them may stand `"an exact
-    /// phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `since:`
+    /// phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `case:` `since:`
     /// `until:` `at:` `importance>=` `include:`.
     #[serde(alias = "q")]
     #[schemars(length(min = 1, max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
@@ -54,6 +55,10 @@ pub struct SearchMemory {
     /// Only those of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Your own memories and the entries of this case, closed or not; with `include` `others`,
+    /// everybody else's too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<CaseKey>,
     /// Only those that are trusted so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
@@ -97,11 +102,16 @@ pub enum Include {
     Archived,
     /// Memories of the workspace `global`, which are found anyway.
     Global,
+    /// Beside a case, what is neither of the case nor the caller's own.
+    Others,
+    /// Entries of cases that are closed or archived.
+    Closed,
 }
 
 impl Include {
     /// Every value, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Private, Self::Superseded, Self::Archived, Self::Global];
+    pub const ALL: [Self; 6] =
+        [Self::Private, Self::Superseded, Self::Archived, Self::Global, Self::Others, Self::Closed];
 
     /// The value as it is written.
     #[must_use]
@@ -111,6 +121,8 @@ impl Include {
             Self::Superseded => "superseded",
             Self::Archived => "archived",
             Self::Global => "global",
+            Self::Others => "others",
+            Self::Closed => "closed",
         }
     }
 }
@@ -202,6 +214,12 @@ pub struct Within {
     pub importance: Option<Importance>,
     /// Of this session.
     pub session: Option<String>,
+    /// Entries of this case, and the caller's own.
+    pub case: Option<CaseKey>,
+    /// Beside a case, everything else too.
+    pub others: bool,
+    /// Entries of closed cases too.
+    pub closed: bool,
     /// Trusted so far.
     pub trust: Option<Trust>,
     /// That hold from this time or a later one on.
@@ -255,6 +273,8 @@ pub struct Filter {
     pub importance: Option<Importance>,
     /// Of this session.
     pub session: Option<String>,
+    /// An entry of this case.
+    pub case: Option<CaseKey>,
     /// Trusted so far.
     pub trust: Option<Trust>,
     /// Deleted, instead of standing.
@@ -314,6 +334,9 @@ impl SearchMemory {
             topics: self.topic.iter().cloned().chain(asked.topics).collect(),
             importance: self.importance.max(asked.importance),
             session: one("session", self.session.clone(), asked.session)?,
+            case: one("case", self.case.clone(), asked.case)?,
+            others: includes(Include::Others),
+            closed: includes(Include::Closed),
             trust: self.trust,
             since: since.max(asked.since),
             until: [until, asked.until].into_iter().flatten().min(),

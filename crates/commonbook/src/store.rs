@@ -10,6 +10,7 @@
 //! - **Sight is in the query.** Whatever reads memories takes a [`Sight`], and neither gives nor
 //!   counts what it does not see.
 
+mod case;
 mod entity;
 pub mod sqlite;
 mod telling;
@@ -22,6 +23,7 @@ use crate::access::Sight;
 use crate::act::{Act, DoneTo};
 use crate::agent::{Agent, AgentRecord};
 use crate::caller::Caller;
+use crate::case::CaseKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, NewEvent, Recorded, Stretch};
 use crate::id::{ActId, MemoryId, TokenId};
@@ -31,6 +33,7 @@ use crate::stats::{Count, UserRecord};
 use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
+pub use case::CaseRows;
 pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
 pub(crate) use telling::Telling;
 
@@ -131,6 +134,7 @@ transaction!(
     WorkspaceRows,
     TokenRows,
     ActRows,
+    CaseRows,
     EntityRows,
     MentionRows,
     RelationRows,
@@ -208,6 +212,8 @@ pub struct Change {
     pub subject: String,
     /// The memory of this id, as it is now; nothing when it is gone for good.
     pub memory: Option<Memory>,
+    /// The case of this key, where the event is about one, and whether it is open now.
+    pub case: Option<(CaseKey, bool)>,
 }
 
 /// The rows of the journal.

@@ -3,21 +3,25 @@
 use commonbook::Commonbook;
 use serde_json::Value;
 
-use super::{Verb, entities, show, tokens};
+use super::{Verb, case, entities, show, tokens};
 use crate::call::Call;
 
 /// What the commands of a group are about.
-pub(super) const GROUPS: [(&str, &str); 2] = [
+pub(super) const GROUPS: &[(&str, &str)] = &[
+    ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
     ("entity", "What agents say of people, tools, files and projects, and how these are related"),
     ("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP"),
 ];
+
+/// The fields that a file is given for, which has a JSON list, by their commands.
+pub(super) const FILES: &[(&str, &str)] = &[("batch", "memories"), ("case batch", "entries")];
 
 /// What `purge` does when a time is given instead of an id: no command of its own.
 pub(super) const PURGE_SINCE: &str = "purge-since";
 
 /// Every verb, in the order of the help.
 pub(super) fn verbs() -> Vec<Verb> {
-    memories().into_iter().chain(of_entities()).collect()
+    [memories(), cases(), of_entities()].into_iter().flatten().collect()
 }
 
 fn verb(
@@ -56,6 +60,31 @@ fn memories() -> Vec<Verb> {
         verb("token revoke", Call::of(Commonbook::revoke_token), &["token_id"], tokens::revoked),
         verb("token rotate", Call::of(Commonbook::rotate_token), &["token_id"], tokens::issued),
         verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
+    ]
+}
+
+fn cases() -> Vec<Verb> {
+    vec![
+        verb("case open", Call::of(Commonbook::open_case), &["key"], case::opened),
+        verb(
+            "case append",
+            Call::of(Commonbook::append_entry),
+            &["key", "summary"],
+            case::appended,
+        ),
+        verb(
+            "case batch",
+            Call::of(Commonbook::append_entries),
+            &["key", "entries"],
+            case::appended,
+        ),
+        verb("case read", Call::of(Commonbook::read_case), &["key"], case::entries),
+        verb("case context", Call::of(Commonbook::get_case_context), &["key"], case::context),
+        verb("case show", Call::of(Commonbook::get_case), &["key"], case::case),
+        verb("case list", Call::of(Commonbook::list_cases), &[], case::list),
+        verb("case close", Call::of(Commonbook::close_case), &["key"], case::case),
+        verb("case archive", Call::of(Commonbook::archive_case), &["key"], case::case),
+        verb("case reopen", Call::of(Commonbook::reopen_case), &["key"], case::case),
     ]
 }
 

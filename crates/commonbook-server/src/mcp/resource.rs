@@ -17,6 +17,7 @@ use crate::call::{Call, Complete};
 
 const MEMORY: &str = "commonbook://memory/{id}";
 const AGENT: &str = "commonbook://agent/{id}";
+const CASE: &str = "commonbook://case/{id}";
 const STATS: &str = "commonbook://stats";
 const JSON: &str = "application/json";
 
@@ -41,9 +42,11 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         |uri, name, title, call, field, complete| Kind { uri, name, title, call, field, complete };
     let (memory, agent) = (Call::of(Commonbook::get_memory), Call::of(Commonbook::get_agent));
     let stats = Call::of(Commonbook::get_memory_stats);
+    let case = Call::of(Commonbook::get_case_context);
     vec![
         kind(STATS, "stats", "What this workspace holds", stats, "", None),
         kind(AGENT, "agent", "An agent", agent, "name", Some(Commonbook::complete_agent)),
+        kind(CASE, "case", "A case", case, "key", Some(Commonbook::complete_case)),
         kind(MEMORY, "memory", "A memory", memory, "id", Some(Commonbook::complete_memory)),
     ]
 });
@@ -74,6 +77,11 @@ fn uri(template: &str, id: &str) -> String {
 /// The URI of a memory.
 pub(super) fn uri_of_memory(id: &str) -> String {
     uri(MEMORY, id)
+}
+
+/// The URI of a case.
+pub(super) fn uri_of_case(key: &str) -> String {
+    uri(CASE, key)
 }
 
 /// The URI of an agent.
@@ -251,7 +259,8 @@ mod tests {
             ("commonbook://agent/a+b&c=d", Some(("agent", "a+b&c=d"))),
             ("commonbook://agent/", None),
             ("commonbook://stats/", None),
-            ("commonbook://case/x", None),
+            ("commonbook://case/x", Some(("case", "x"))),
+            ("commonbook://entry/x", None),
             ("COMMONBOOK://stats", None),
             ("test://stats", None),
         ];

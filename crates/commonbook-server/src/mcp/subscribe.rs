@@ -263,7 +263,10 @@ impl Journal {
                 let page =
                     book.list_events(&caller, &ListEvents { after, ..ListEvents::default() })?;
                 for event in page.items {
-                    changed.insert(resource::uri_of_memory(&event.subject));
+                    changed.insert(match event.kind.is_of_memory() {
+                        true => resource::uri_of_memory(&event.subject),
+                        false => resource::uri_of_case(&event.subject),
+                    });
                     if own {
                         changed.extend(resource::uris_of_agent(&event.actor));
                         changed.insert(resource::uri_of_stats());

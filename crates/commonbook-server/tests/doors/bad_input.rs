@@ -128,6 +128,58 @@ fn asking() -> Vec<Bad> {
     ]
 }
 
+/// What can be said on every door, of cases; there is none.
+fn of_cases() -> Vec<Bad> {
+    let append = |entries: Value| json!({"key": "k", "title": "K", "entries": entries});
+    let many: Vec<Value> = (0..21).map(|_| json!({"summary": "x"})).collect();
+    vec![
+        ("open_case", json!({}), "invalid", Some("key")),
+        ("open_case", json!({"key": "a/b"}), "invalid", Some("key")),
+        ("open_case", json!({"key": "k".repeat(65)}), "invalid", Some("key")),
+        ("open_case", json!({"title": "t".repeat(201)}), "too_large", Some("title")),
+        ("append_entries", append(json!([])), "invalid", Some("entries")),
+        ("append_entries", append(json!(many)), "too_large", Some("entries")),
+        (
+            "append_entries",
+            append(json!([{"summary": " "}])),
+            "invalid",
+            Some("entries[0].summary"),
+        ),
+        (
+            "append_entries",
+            append(json!([{"summary": "x"}, {"summary": "s".repeat(513)}])),
+            "too_large",
+            Some("entries[1].summary"),
+        ),
+        (
+            "append_entries",
+            append(json!([{"summary": "x", "kind": "rumour"}])),
+            "invalid",
+            Some("entries[0].kind"),
+        ),
+        (
+            "append_entries",
+            append(json!([{"summary": "x", "supersedes": [UNKNOWN]}])),
+            "not_found",
+            Some("entries[0].supersedes[0]"),
+        ),
+        ("append_entries", append(json!([{"text": "x"}])), "invalid", Some("entries[0]")),
+        ("append_entries", json!({"key": "k", "entries": [{"summary": "x"}]}), "not_found", None),
+        ("read_case", json!({"key": "k"}), "not_found", None),
+        ("read_case", json!({"key": "k", "limit": 101}), "invalid", Some("limit")),
+        ("read_case", json!({"key": "k", "after": -1}), "invalid", Some("after")),
+        ("get_case_context", json!({"key": "k", "characters": 9}), "invalid", Some("characters")),
+        ("get_case", json!({"key": "k"}), "not_found", None),
+        ("close_case", json!({"key": "k"}), "not_found", None),
+        ("reopen_case", json!({"key": "k"}), "not_found", None),
+        ("list_cases", json!({"status": "lost"}), "invalid", Some("status")),
+        ("list_cases", json!({"cursor": "c1.2"}), "invalid", Some("cursor")),
+        ("search_memory", json!({"query": "tea case:k"}), "not_found", None),
+        ("search_memory", json!({"query": "tea", "case": "a/b"}), "invalid", Some("case")),
+        ("search_memory", json!({"query": "tea case:k", "case": "j"}), "invalid", Some("case")),
+    ]
+}
+
 /// What only JSON can say.
 fn in_json() -> Vec<Bad> {
     vec![
@@ -169,7 +221,7 @@ fn every_bad_request_is_refused_alike_on_every_door() {
     let home = Home::new();
     let server = Server::start(&home);
     let (cli, mcp) = (Cli(&home), Mcp::over_http(&home, &server));
-    for bad in saving().into_iter().chain(asking()) {
+    for bad in saving().into_iter().chain(asking()).chain(of_cases()) {
         let rest = refused(&server, "REST", &bad);
         assert_eq!(refused(&mcp, "MCP", &bad), rest);
         assert_eq!(refused(&cli, "CLI", &bad), rest);

@@ -136,7 +136,8 @@ fn the_list_has_what_the_caller_may_read() {
                 let templates = client.list_all_resource_templates().await.unwrap();
                 let templates: Vec<_> =
                     templates.iter().map(|it| it.uri_template.as_str()).collect();
-                assert_eq!(templates, ["commonbook://agent/{id}", "commonbook://memory/{id}"]);
+                let kinds = ["agent", "case", "memory"];
+                assert_eq!(templates, kinds.map(|kind| format!("commonbook://{kind}/{{id}}")));
             });
         }
     }

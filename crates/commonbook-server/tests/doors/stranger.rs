@@ -37,7 +37,16 @@ impl World {
             let fields = json!({"text": format!("{agent} shares this"), "topics": ["music"]});
             world.save(&[("X-Commonbook-Agent", agent)], &fields);
         }
+        let entry = json!({"key": "shared", "title": "Shared", "entries": [{"summary": "Seen"}]});
+        world.append(&entry);
         world
+    }
+
+    fn append(&self, fields: &Value) {
+        let headers = [("X-Commonbook-Workspace", WORKSPACE), ("X-Commonbook-Agent", "ann")];
+        let body = fields.to_string();
+        let path = "/v1/cases/shared/entries";
+        assert_eq!(self.server.send("POST", path, &headers, body.as_bytes()).unwrap().0, 200);
     }
 
     /// Hides one memory in each way that there is; answers their ids.
@@ -109,6 +118,9 @@ impl World {
             }
         }
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for line in ["case list", "case read shared", "case show shared"] {
+            asked.push(words(line));
+        }
         for line in
             ["list", "list --deleted", "events --limit 100", "stats", "agents", "users", "export -"]
         {
@@ -153,6 +165,9 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
                 "task" | "question" => json!(format!("What about the {WORD}?")),
                 "act_id" => json!("act_01m7zae187e8jr2amep8xnc3vw"),
                 "memories" => json!([{"text": "A stranger's own words", "supersedes": id}]),
+                "entries" => json!([{"summary": "A stranger's own words", "supersedes": [id]}]),
+                "status" => json!("open"),
+                "characters" => json!(500),
                 "importance" | "limit" | "k" | "cursor" | "after" => return None,
                 _ if *needed => json!(WORD),
                 _ => return None,

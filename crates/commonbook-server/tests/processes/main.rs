@@ -5,6 +5,7 @@
 #[path = "../world/mod.rs"]
 mod world;
 
+mod cases;
 #[cfg(unix)]
 mod local;
 mod search;

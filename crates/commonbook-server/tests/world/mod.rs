@@ -177,11 +177,20 @@ impl Door for Server {
             "list_agents" => ("GET", "/v1/agents"),
             "get_agent" => ("GET", "/v1/agents/{name}"),
             "list_events" => ("GET", "/v1/events"),
+            "open_case" => ("POST", "/v1/cases"),
+            "list_cases" => ("GET", "/v1/cases"),
+            "get_case" => ("GET", "/v1/cases/{key}"),
+            "append_entries" => ("POST", "/v1/cases/{key}/entries"),
+            "read_case" => ("GET", "/v1/cases/{key}/entries"),
+            "get_case_context" => ("GET", "/v1/cases/{key}/context"),
+            "close_case" => ("POST", "/v1/cases/{key}/close"),
+            "archive_case" => ("POST", "/v1/cases/{key}/archive"),
+            "reopen_case" => ("POST", "/v1/cases/{key}/reopen"),
             other => panic!("no route for {other}"),
         };
         let mut fields = fields.as_object().unwrap().clone();
         let mut path = path.to_owned();
-        for name in ["id", "name"] {
+        for name in ["id", "name", "key"] {
             if path.contains(&format!("{{{name}}}")) {
                 let id = text(&fields.remove(name).unwrap());
                 let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
@@ -241,11 +250,25 @@ impl Door for Cli<'_> {
             "list_agents" => ("agents", &[]),
             "get_agent" => ("agent", &["name"]),
             "list_events" => ("events", &[]),
+            "open_case" => ("case open", &["key"]),
+            "list_cases" => ("case list", &[]),
+            "get_case" => ("case show", &["key"]),
+            "append_entries" => ("case batch", &["key", "entries"]),
+            "read_case" => ("case read", &["key"]),
+            "get_case_context" => ("case context", &["key"]),
+            "close_case" => ("case close", &["key"]),
+            "archive_case" => ("case archive", &["key"]),
+            "reopen_case" => ("case reopen", &["key"]),
             other => panic!("no command for {other}"),
         };
-        let mut arguments: Vec<String> =
-            [command, "--json", "--agent", agent, "--workspace", WORKSPACE].map(Into::into).into();
+        let flags = ["--json", "--agent", agent, "--workspace", WORKSPACE];
+        let mut arguments: Vec<String> = command.split(' ').chain(flags).map(Into::into).collect();
         let mut fields = fields.as_object().unwrap().clone();
+        if let Some(entries) = fields.get_mut("entries") {
+            // A list of objects is given as a file.
+            std::fs::write(self.0.path().join("entries.json"), entries.to_string()).unwrap();
+            *entries = json!("entries.json");
+        }
         let own: Vec<String> =
             positional.iter().filter_map(|name| fields.remove(*name)).map(|v| text(&v)).collect();
         for (name, value) in pairs(&fields) {

@@ -61,7 +61,7 @@ impl Commonbook {
         let (kind, agent) = (deed.kind(), caller.agent.clone());
         let act = Act { id, workspace: caller.workspace.clone(), kind, agent, at: now };
         let sight = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
-        let mut acted = Acted { act: None, memories: 0, items: Vec::new() };
+        let mut acted = Acted::default();
         let mut from = None;
         loop {
             let page = self
@@ -69,6 +69,10 @@ impl Commonbook {
                 .read(|tx| tx.memories(&sight, filter, (Order::Oldest, from), AT_ONCE))?;
             let Some((last, _)) = page.last() else { return Ok(acted) };
             from = Some(*last);
+            let stays = |(_, memory): &&(u64, Memory)| {
+                memory.case.is_some() && meant.fits(memory) && deed.would_change(memory)
+            };
+            acted.entries += page.iter().filter(stays).count() as u64;
             let fitting: Vec<Memory> = page
                 .into_iter()
                 .map(|(_, memory)| memory)
@@ -121,7 +125,7 @@ impl Commonbook {
                 "Adopting and purging answer the id of what they did; who did it undoes it.",
             ));
         };
-        let mut acted = Acted { act: Some(id), memories: 0, items: Vec::new() };
+        let mut acted = Acted { act: Some(id), ..Acted::default() };
         let mut any = false;
         loop {
             let (act, caller, sight) = (act.clone(), caller.clone(), sight.clone());
@@ -174,8 +178,12 @@ impl Deed {
         }
     }
 
-    /// Whether it changes anything about this memory.
+    /// Whether it changes anything about this memory; nothing does about an entry of a case.
     fn changes(&self, memory: &Memory) -> bool {
+        memory.case.is_none() && self.would_change(memory)
+    }
+
+    fn would_change(&self, memory: &Memory) -> bool {
         match self {
             Self::Adopt(to) => memory.owner != *to,
             Self::Purge => true,

@@ -43,6 +43,17 @@ impl Commonbook {
         Ok(Completions::of(ids.iter().map(ToString::to_string)))
     }
 
+    /// The cases of the caller's workspace whose keys begin so, by key.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn complete_case(&self, caller: &Caller, beginning: &str) -> Result<Completions> {
+        Sight::reading_at_home(caller)?;
+        let beginning = beginning.to_lowercase();
+        let keys = self.store.read(|tx| tx.case_keys(&caller.workspace, &beginning, WANTED))?;
+        Ok(Completions::of(keys.into_iter().map(String::from)))
+    }
+
     /// The agents of the caller's workspace whose names begin so, by name.
     ///
     /// # Errors

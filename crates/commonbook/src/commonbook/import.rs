@@ -1,11 +1,11 @@
 //! Taking in lines from elsewhere, each once.
 
 use super::Commonbook;
-use super::memory::keep;
+use super::case::file;
 use crate::access;
 use crate::agent::AgentName;
 use crate::caller::{Caller, Door};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::import::Line;
 use crate::memory::{Memory, Outcome};
 use crate::workspace::Workspace;
@@ -42,8 +42,11 @@ impl Commonbook {
                         let author =
                             Caller::new(Some(name), memory.workspace.clone(), Door::Import);
                         tx.see_agent(&author, now)?;
-                        keep(tx, memory, now)?;
-                        Ok(Outcome::Created)
+                        match file(tx, &author, memory, now) {
+                            // Its case takes no more entries; nothing of it was written.
+                            Err(error) if error.kind == ErrorKind::Conflict => Err(error),
+                            filed => filed.map(|()| Ok(Outcome::Created))?,
+                        }
                     }
                 });
             }

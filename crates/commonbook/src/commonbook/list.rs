@@ -24,6 +24,7 @@ impl Commonbook {
             topic: request.topic.clone(),
             importance: request.importance,
             session: request.session.clone(),
+            case: request.case.clone(),
             trust: request.trust,
             deleted: request.deleted,
         };

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::Commonbook;
+use super::case::unknown;
 use crate::access::{self, Sight};
 use crate::caller::Caller;
 use crate::error::Result;
@@ -12,6 +13,7 @@ use crate::limits;
 use crate::memory::Memory;
 use crate::page::{self, Cursor};
 use crate::search::{Hit, Ranked, Scope, SearchAnswer, SearchMemory};
+use crate::store::Transaction;
 
 impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.
@@ -33,6 +35,15 @@ impl Commonbook {
             let known = self.store.read(|tx| tx.workspaces())?;
             if request.scope == Scope::Home || !known.contains(&caller.workspace) {
                 sight.workspaces = known;
+            }
+        }
+        if let Some(case) = &question.within.case {
+            let is_there = |tx: &dyn Transaction| {
+                let mut known = sight.workspaces.iter().map(|it| tx.case(it, case));
+                known.find_map(Result::transpose).transpose()
+            };
+            if self.store.read(is_there)?.is_none() {
+                return Err(unknown(case));
             }
         }
         let found = self.index.search(&*self.store, &sight, &question)?;

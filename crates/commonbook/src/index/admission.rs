@@ -3,6 +3,7 @@
 use super::catalog::{Catalog, Class, Entry, Number, Sums};
 use crate::access::Sight;
 use crate::search::Within;
+use crate::workspace::Workspace;
 
 /// Decides which memories exist for a question: those in sight that pass its filters.
 pub(super) struct Admission<'s> {
@@ -12,6 +13,9 @@ pub(super) struct Admission<'s> {
     pub(super) classes: Vec<bool>,
     /// The numbers that the wanted session has in the workspaces.
     sessions: Option<Vec<u32>>,
+    /// The numbers that the wanted case has in the workspaces, and for each class whether its
+    /// memories are the asker's own, which are given beside those of the case.
+    case: Option<(Vec<u32>, Vec<bool>)>,
     /// The numbers of the wanted topics; none of a topic that no memory has.
     topics: Option<Vec<u32>>,
     /// For each memory, whether it has every phrase and nothing that is excluded; where the
@@ -38,24 +42,28 @@ impl<'s> Admission<'s> {
                 && (within.archived || !class.deleted)
         };
         let mut classes = Vec::new();
+        let mut own = Vec::new();
         for (class, of_class) in catalog.classes() {
             let admitted = admits(class);
             if admitted {
                 sums.add(of_class);
             }
             classes.push(admitted);
+            own.push(class.reach.owner == sight.agent);
         }
-        let sessions = within.session.as_deref().map(|session| {
-            let of = |workspace: &crate::workspace::Workspace| {
-                catalog.session(workspace.as_str(), session)
-            };
+        let numbers = |name: &str| -> Vec<u32> {
+            let of = |workspace: &Workspace| catalog.session(workspace.as_str(), name);
             sight.workspaces.iter().filter_map(of).collect()
-        });
+        };
+        let sessions = within.session.as_deref().map(numbers);
+        let case = within.case.as_ref().map(|case| (numbers(case.as_str()), own));
         let topics = within.topics.iter().map(|topic| catalog.topic(topic)).collect();
         let plain = sessions.is_none()
             && within.topics.is_empty()
+            && case.is_none()
+            && (within.closed || !catalog.has_shut())
             && [within.since, within.until, within.at].iter().all(Option::is_none);
-        Self { catalog, within, classes, sessions, topics, fits: None, sums, plain }
+        Self { catalog, within, classes, sessions, case, topics, fits: None, sums, plain }
     }
 
     /// The same, of those alone that have every phrase and nothing that is excluded.
@@ -71,6 +79,9 @@ impl<'s> Admission<'s> {
         if self.plain {
             return true;
         }
+        if !self.admits_case(self.catalog.brief[number as usize].case, class) {
+            return false;
+        }
         let entry = self.catalog.entry(number);
         if self.fits.as_ref().is_some_and(|fits| !fits[number as usize]) {
             return false;
@@ -83,6 +94,14 @@ impl<'s> Admission<'s> {
             && millis(self.within.since).is_none_or(|since| facts.from >= since)
             && millis(self.within.until).is_none_or(|until| facts.from <= until)
             && millis(self.within.at).is_none_or(|at| self.holds(entry, at))
+    }
+
+    /// Whether a memory of this case, or of none, is wanted: of the case that is asked for, the
+    /// asker's own, or the others where they are asked for too; of no other case that is shut.
+    fn admits_case(&self, case: u32, class: usize) -> bool {
+        let asked = self.case.as_ref().is_some_and(|(cases, _)| cases.contains(&case));
+        let beside = self.case.as_ref().is_none_or(|(_, own)| self.within.others || own[class]);
+        asked || (beside && (self.within.closed || !self.catalog.is_shut(case)))
     }
 
     /// Whether a memory held at this time: it had begun, had not ended, and what replaced it had

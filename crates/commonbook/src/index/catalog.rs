@@ -1,5 +1,6 @@
 //! What the index knows of every memory besides its words: all that filters and ranking ask.
 
+mod brief;
 mod facts;
 mod links;
 mod names;
@@ -9,10 +10,12 @@ use std::collections::HashMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::vectors::{Rows, Vectors};
+use crate::case::CaseKey;
 use crate::id::MemoryId;
 use crate::search::rank;
 use crate::words;
 
+pub(super) use brief::Brief;
 pub(super) use facts::{Class, Described, Facts, Marks};
 pub(super) use links::Links;
 use names::{Names, named};
@@ -27,6 +30,8 @@ pub(super) struct Entry {
     pub(super) class: u32,
     /// Numbers of its session and topics; 0 is no session.
     pub(super) session: u32,
+    /// Number of the case that it is an entry of; 0 is none.
+    pub(super) case: u32,
     pub(super) topics: Box<[u32]>,
     /// Whether its words are in the tail, and not as the generation has them.
     pub(super) in_tail: bool,
@@ -34,27 +39,6 @@ pub(super) struct Entry {
     pub(super) written: bool,
     /// Whether the memory is gone for good.
     pub(super) gone: bool,
-}
-
-/// What is asked of many memories at once, close together in memory.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Brief {
-    /// The class; none that there is for a memory that is gone.
-    pub(super) class: u32,
-    pub(super) session: u32,
-    pub(super) length: f32,
-    pub(super) in_tail: bool,
-    /// From when on it holds.
-    pub(super) from: i64,
-}
-
-impl Brief {
-    fn of(entry: &Entry) -> Self {
-        let class = if entry.gone { u32::MAX } else { entry.class };
-        let length = entry.facts.length() as f32;
-        let (session, in_tail, from) = (entry.session, entry.in_tail, entry.facts.from);
-        Self { class, session, length, in_tail, from }
-    }
 }
 
 /// Words of all memories of one class, for the statistics that ranking needs.
@@ -94,6 +78,8 @@ pub(super) struct Catalog {
     gone: FxHashMap<(u32, MemoryId), u64>,
     workspaces: Names,
     names: Names,
+    /// The cases that are not open.
+    shut: FxHashSet<u32>,
     /// The entries of each session in the order of time, where nothing is marked unsorted.
     sessions: FxHashMap<u32, Vec<Number>>,
     /// The place of each memory in its session, where nothing is marked unsorted.
@@ -106,15 +92,17 @@ pub(super) struct Catalog {
 impl Catalog {
     /// Takes a memory into the tail, or what is new of it; answers its number.
     pub(super) fn put(&mut self, described: Described, vector: Option<Rows>) -> Number {
-        let Described { class, facts, session, topics } = described;
+        let Described { class, facts, session, case, topics } = described;
         let workspace = class.reach.workspace.as_str().to_owned();
         let session = session.map_or(0, |session| self.name_session(&workspace, &session));
+        let case = case.map_or(0, |case| self.name_session(&workspace, case.as_str()));
         let topics = topics.iter().map(|topic| self.name(topic)).collect();
         let class = self.class_number(class);
         let known = self.number_in(class, facts.id);
         let written = known.is_some_and(|number| self.entry(number).written);
         let (in_tail, gone) = (true, false);
-        self.put_entry(Entry { class, session, topics, in_tail, written, gone, facts }, vector)
+        let entry = Entry { class, session, case, topics, in_tail, written, gone, facts };
+        self.put_entry(entry, vector)
     }
 
     /// The same, where class, session and topics have their numbers already.
@@ -162,7 +150,27 @@ impl Catalog {
         self.names.number(text)
     }
 
-    /// The number of a session of a workspace.
+    /// Notes whether a case of a workspace is open now.
+    pub(super) fn note_case(&mut self, workspace: &str, case: &CaseKey, open: bool) {
+        let number = self.name_session(workspace, case.as_str());
+        if open {
+            self.shut.remove(&number);
+        } else {
+            self.shut.insert(number);
+        }
+    }
+
+    /// Whether any case is not open.
+    pub(super) fn has_shut(&self) -> bool {
+        !self.shut.is_empty()
+    }
+
+    /// Whether the case of this number is not open.
+    pub(super) fn is_shut(&self, case: u32) -> bool {
+        case != 0 && self.shut.contains(&case)
+    }
+
+    /// The number of a session, or of a case, of a workspace.
     pub(super) fn name_session(&mut self, workspace: &str, session: &str) -> u32 {
         self.names.number(&named(workspace, session))
     }
@@ -227,7 +235,7 @@ impl Catalog {
         self.classes.iter().zip(&self.sums)
     }
 
-    /// The number that a session of a workspace has in entries.
+    /// The number that a session, or a case, of a workspace has in entries.
     pub(super) fn session(&self, workspace: &str, session: &str) -> Option<u32> {
         self.names.known(&named(workspace, session))
     }

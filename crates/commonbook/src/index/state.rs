@@ -107,6 +107,9 @@ impl State {
         let mut fresh = Vec::with_capacity(changes.len());
         // Each memory comes as it is now, however often it changed: the last time tells all.
         for change in changes.into_iter().rev() {
+            if let Some((case, open)) = &change.case {
+                self.catalog.note_case(workspace.as_str(), case, *open);
+            }
             let Ok(id) = change.subject.parse::<MemoryId>() else { continue };
             if !seen.insert(id) {
                 continue;

@@ -31,7 +31,9 @@ impl Tail {
     /// A memory as of an event.
     fn of(memory: &Memory, sequence: u64, stems: &mut Stems) -> Self {
         let mut bag = Bag::default();
-        for part in memory.title.iter().chain(&memory.topics).chain(&memory.summary) {
+        // The summary of an entry without a text of its own is its text.
+        let summary = memory.summary.iter().filter(|summary| **summary != memory.text);
+        for part in memory.title.iter().chain(&memory.topics).chain(summary) {
             bag.head.add(part, stems);
         }
         bag.body.add(&memory.text, stems);

@@ -27,7 +27,7 @@ use crate::workspace::Workspace;
 pub(super) use generation::Generation;
 
 /// Which form the files have; another one is built anew.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Bytes that the indexing thread gathers before it writes a segment out.
 const MEMORY_BYTES: usize = 32 * 1024 * 1024;
@@ -137,6 +137,7 @@ struct Fields {
     body: Field,
     class: Field,
     session: Field,
+    case: Field,
     topic: Field,
     /// `NUMBERS`, in order.
     numbers: [Field; 8],
@@ -162,6 +163,7 @@ fn schema() -> (Schema, Fields) {
         body: schema.add_text_field("body", words),
         class: schema.add_text_field("class", name.clone()),
         session: schema.add_text_field("session", name.clone()),
+        case: schema.add_text_field("case", name.clone()),
         topic: schema.add_text_field("topic", name),
         numbers: NUMBERS.map(|number| schema.add_u64_field(number, FAST)),
         from: schema.add_i64_field("from", FAST),
@@ -203,7 +205,7 @@ impl TextWriter {
     /// Puts a memory's words in. Those of an earlier state of it are taken out before, by
     /// [`TextWriter::remove`].
     pub(super) fn put(&mut self, described: &Described, bag: &Bag) -> Result<()> {
-        let Described { class, facts, session, topics } = described;
+        let Described { class, facts, session, case, topics } = described;
         let fields = self.fields;
         let mut document = TantivyDocument::new();
         document.add_text(fields.key, key(&class.reach, facts.id));
@@ -212,6 +214,9 @@ impl TextWriter {
         document.add_text(fields.class, encoded(class)?);
         if let Some(session) = session {
             document.add_text(fields.session, session);
+        }
+        if let Some(case) = case {
+            document.add_text(fields.case, case.as_str());
         }
         for topic in topics {
             document.add_text(fields.topic, topic);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Importance, Memory, MemoryType, Trust};
 use crate::agent::Agent;
+use crate::case::CaseKey;
 use crate::id::MemoryId;
 use crate::limits;
 use crate::page::Cursor;
@@ -51,6 +52,9 @@ pub struct ListMemories {
     /// Only those of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Only the entries of this case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<CaseKey>,
     /// Only those that are trusted so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,

@@ -130,6 +130,8 @@ impl SaveMemory {
             importance: self.importance.unwrap_or(Importance::Normal),
             sharing,
             session: caller.session.clone(),
+            case: None,
+            position: None,
             source: Source {
                 agent: caller.agent.clone(),
                 device: caller.device,

@@ -7,6 +7,7 @@
 //! | Written | Means |
 //! |---|---|
 //! | `owner:ann` `type:decision` `user:u1` `session:s1` | only those of this agent, type, user, session |
+//! | `case:retries` | only the caller's own, and the entries of this case |
 //! | `topic:rust` `topic:"rust build"` | only those about this topic; may be given several times |
 //! | `importance>=high` `importance:high` | only those that matter at least so much |
 //! | `since:2026-11-01` `until:2026-11` `at:yesterday` | only those of this time |
@@ -18,6 +19,7 @@
 
 use std::fmt;
 
+use crate::case::CaseKey;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::memory::Importance;
@@ -44,6 +46,8 @@ pub struct Query {
     pub user: Option<String>,
     /// The session it belongs to, as written.
     pub session: Option<String>,
+    /// The case whose entries are wanted beside the caller's own memories.
+    pub case: Option<CaseKey>,
     /// The topics it must all be about, each once; at most [`limits::TOPICS`].
     pub topics: Vec<String>,
     /// From this moment on.
@@ -59,8 +63,19 @@ pub struct Query {
 }
 
 /// Every operator, by the name that must be written exactly so.
-const OPERATORS: [&str; 10] =
-    ["owner", "type", "user", "session", "topic", "importance", "since", "until", "at", "include"];
+const OPERATORS: [&str; 11] = [
+    "owner",
+    "type",
+    "user",
+    "session",
+    "case",
+    "topic",
+    "importance",
+    "since",
+    "until",
+    "at",
+    "include",
+];
 
 /// Characters that stand in code and in no name or time: an unquoted value with one of them is
 /// text (`type:Vec<u8>`, `user=find()`).
@@ -211,6 +226,11 @@ impl Query {
             "type" => once(name, &mut self.memory_type, written()),
             "user" => once(name, &mut self.user, written()),
             "session" => once(name, &mut self.session, written()),
+            "case" => {
+                let case =
+                    value.parse().map_err(|_| unreadable(name, value, "the key of a case"))?;
+                once(name, &mut self.case, case)
+            }
             "since" => once(name, &mut self.since, time(name, value, Edge::First, now)?),
             "until" => once(name, &mut self.until, time(name, value, Edge::Last, now)?),
             "at" => once(name, &mut self.at, time(name, value, Edge::Last, now)?),

@@ -7,6 +7,7 @@ mod access;
 mod act;
 mod agent;
 mod answer;
+mod case;
 mod entity;
 mod event;
 mod memory;

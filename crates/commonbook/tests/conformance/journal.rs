@@ -119,6 +119,14 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
     }
 }
 
+/// How what an event is about is shared now; nothing of what is gone.
+fn now_shared(about: &About) -> Option<Sharing> {
+    match about {
+        About::Memory(reach) => Some(reach.sharing),
+        About::Gone | About::Other => None,
+    }
+}
+
 pub(crate) fn a_journal_is_read_with_what_decides_who_is_told(fresh: &dyn Fresh) {
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two"]);
@@ -139,13 +147,7 @@ pub(crate) fn a_journal_is_read_with_what_decides_who_is_told(fresh: &dyn Fresh)
     let x = caller("ann", "x").workspace;
     let recorded = store.read(|tx| tx.recorded(&x, 0, 10)).unwrap();
     let told: Vec<_> = (recorded.iter())
-        .map(|it| {
-            let now = match &it.reach.about {
-                About::Memory(now) => Some(now.sharing),
-                About::Gone | About::Other => None,
-            };
-            (it.event.sequence, it.reach.sharing, now)
-        })
+        .map(|it| (it.event.sequence, it.reach.sharing, now_shared(&it.reach.about)))
         .collect();
     let (private, shared) = (Sharing::Private, Sharing::Shared);
     assert_eq!(told, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);

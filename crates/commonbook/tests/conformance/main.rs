@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod cases;
 mod journal;
 mod memories;
 mod rebuilding;
@@ -87,6 +88,10 @@ laws! {
     registry::a_workspace_is_known_from_its_first_event_on,
     registry::a_token_is_kept_whole_and_known_by_its_id,
     registry::an_act_gives_what_it_did_to_each_memory_once,
+    cases::a_case_is_kept_whole_and_listed_by_its_opening,
+    cases::the_entries_of_a_case_are_those_in_sight_in_their_order,
+    cases::no_two_entries_of_a_case_have_one_place,
+    cases::entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_the_index,
     sight::a_store_sees_exactly_what_the_rule_sees,
     search::a_search_finds_what_was_kept_one_call_earlier_in_any_process,
     search::a_search_finds_new_words_and_forgets_old_ones,

@@ -4,6 +4,7 @@
 
 mod acts;
 mod ask;
+mod cases;
 mod change;
 mod contact;
 mod entities;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::access::Reach;
+use crate::case::CaseKey;
 use crate::id::MemoryId;
 use crate::memory::{Importance, Memory};
 use crate::search::rank;
@@ -64,6 +65,7 @@ pub(in crate::index) struct Described {
     pub(in crate::index) class: Class,
     pub(in crate::index) facts: Facts,
     pub(in crate::index) session: Option<String>,
+    pub(in crate::index) case: Option<CaseKey>,
     pub(in crate::index) topics: Vec<String>,
 }
 
@@ -95,6 +97,7 @@ impl Described {
                 print: print(memory),
             },
             session: memory.session.clone(),
+            case: memory.case.clone(),
             topics,
         }
     }

@@ -28,7 +28,7 @@ impl Names {
     }
 }
 
-/// A session's name among those of all workspaces; no workspace has a blank in its name.
+/// The name of a session, or of a case, among those of all workspaces; no workspace has a blank in its name.
 pub(super) fn named(workspace: &str, session: &str) -> String {
     format!("{workspace} {session}")
 }

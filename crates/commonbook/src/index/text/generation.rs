@@ -174,6 +174,7 @@ fn places(index: &Index) -> Result<Option<Places>> {
 struct Columns {
     class: Option<StrColumn>,
     session: Option<StrColumn>,
+    case: Option<StrColumn>,
     topic: Option<StrColumn>,
     numbers: Vec<Column<u64>>,
     from: Column<i64>,
@@ -186,6 +187,7 @@ impl Columns {
         Ok(Self {
             class: facts.str("class")?,
             session: facts.str("session")?,
+            case: facts.str("case")?,
             topic: facts.str("topic")?,
             numbers: NUMBERS.iter().map(|number| facts.u64(number)).collect::<Result<_, _>>()?,
             from: facts.i64("from")?,
@@ -203,8 +205,8 @@ impl Columns {
         let workspaces: Vec<_> = classes.iter().map(|it| it.reach.workspace.clone()).collect();
         let classes: Vec<u32> =
             classes.into_iter().map(|class| catalog.class_number(class)).collect();
-        let sessions = texts(self.session.as_ref())?;
-        let mut session_numbers: FxHashMap<(usize, usize), u32> = FxHashMap::default();
+        let (mut sessions, mut cases) =
+            (Numbered::of(self.session.as_ref())?, Numbered::of(self.case.as_ref())?);
         let topics: Vec<u32> =
             texts(self.topic.as_ref())?.iter().map(|topic| catalog.name(topic)).collect();
         let mut numbers = Vec::with_capacity(segment.max_doc() as usize);
@@ -228,17 +230,14 @@ impl Columns {
                 numbers.push(number);
                 continue;
             }
-            let session = match first(self.session.as_ref(), document) {
-                None => 0,
-                Some(session) => *session_numbers.entry((ord, session)).or_insert_with(|| {
-                    let name = sessions.get(session).map_or("", String::as_str);
-                    catalog.name_session(workspaces[ord].as_str(), name)
-                }),
-            };
+            let place = (ord, workspaces[ord].as_str());
+            let session = sessions.number(first(self.session.as_ref(), document), place, catalog);
+            let case = cases.number(first(self.case.as_ref(), document), place, catalog);
             let about = ords(self.topic.as_ref(), document);
             let about = about.filter_map(|topic| topics.get(topic).copied()).collect();
             let (in_tail, written, gone) = (false, true, false);
-            let entry = Entry { facts, class, session, topics: about, in_tail, written, gone };
+            let entry =
+                Entry { facts, class, session, case, topics: about, in_tail, written, gone };
             numbers.push(catalog.put_entry(entry, None));
         }
         Ok(numbers.into())
@@ -263,6 +262,32 @@ impl Columns {
                 updates: marks & 1 != 0,
             },
             print: number(5)?,
+        })
+    }
+}
+
+/// The names of a column that belong to a workspace, with the numbers that the catalog gives them.
+struct Numbered {
+    names: Vec<String>,
+    numbers: FxHashMap<(usize, usize), u32>,
+}
+
+impl Numbered {
+    fn of(column: Option<&StrColumn>) -> Result<Self> {
+        Ok(Self { names: texts(column)?, numbers: FxHashMap::default() })
+    }
+
+    /// The number of a name in the workspace of a class; 0 where there is no name.
+    fn number(
+        &mut self,
+        name: Option<usize>,
+        (class, workspace): (usize, &str),
+        catalog: &mut Catalog,
+    ) -> u32 {
+        let Some(ord) = name else { return 0 };
+        *self.numbers.entry((class, ord)).or_insert_with(|| {
+            let name = self.names.get(ord).map_or("", String::as_str);
+            catalog.name_session(workspace, name)
         })
     }
 }

@@ -6,9 +6,10 @@ use rusqlite::types::{ToSql, Type, Value};
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
-use super::row::{encoded, importance, json, text, time};
+use super::row::{encoded, importance, json, maybe, text, time};
 use crate::access::Sight;
 use crate::caller::Door;
+use crate::case::{CaseKey, CaseStatus};
 use crate::error::Result;
 use crate::id::MemoryId;
 use crate::memory::{Memory, Order, Trust};
@@ -22,6 +23,7 @@ const FILTER: &str = "\
     (:owner IS NULL OR m.owner = :owner) \
     AND (:type IS NULL OR m.memory_type = :type) \
     AND (:session IS NULL OR m.session = :session) \
+    AND (:case IS NULL OR m.case_key = :case) \
     AND (:importance IS NULL OR m.importance >= :importance) \
     AND (:topic IS NULL OR EXISTS (SELECT 1 FROM json_each(m.topics) t \
          WHERE commonbook_lower(t.value) = :topic)) \
@@ -33,6 +35,7 @@ struct FilterParams<'f> {
     filter: &'f Filter,
     importance: Option<i64>,
     topic: Option<String>,
+    case: Option<&'f str>,
     trust: Option<&'static str>,
 }
 
@@ -42,15 +45,17 @@ impl<'f> FilterParams<'f> {
             filter,
             importance: filter.importance.map(|importance| importance as i64),
             topic: filter.topic.as_deref().map(str::to_lowercase),
+            case: filter.case.as_ref().map(CaseKey::as_str),
             trust: filter.trust.map(Trust::name),
         }
     }
 
-    pub(super) fn list(&self) -> [(&str, &dyn ToSql); 7] {
+    pub(super) fn list(&self) -> [(&str, &dyn ToSql); 8] {
         [
             (":owner", &self.filter.owner),
             (":type", &self.filter.memory_type),
             (":session", &self.filter.session),
+            (":case", &self.case),
             (":importance", &self.importance),
             (":topic", &self.topic),
             (":trust", &self.trust),
@@ -239,16 +244,24 @@ impl MemoryRows for SqliteTransaction<'_> {
 
     fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Change>> {
         let sql = format!(
-            "SELECT {MEMORY}, e.sequence, e.subject FROM event e \
+            "SELECT {MEMORY}, c.key, c.status, e.sequence, e.subject FROM event e \
              LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
+             LEFT JOIN case_log c ON e.kind LIKE 'case.%' AND c.workspace = e.workspace \
+                 AND c.key = e.subject \
              WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3"
         );
         self.all(&sql, (workspace.as_str(), after, limit), |row| {
             let gone = row.get_ref(0)?.data_type() == Type::Null;
             Ok(Change {
-                sequence: row.get(BESIDE)?,
-                subject: row.get(BESIDE + 1)?,
+                sequence: row.get(BESIDE + 2)?,
+                subject: row.get(BESIDE + 3)?,
                 memory: if gone { None } else { Some(from_row(row)?) },
+                case: match maybe(row, BESIDE)? {
+                    Some(key) => {
+                        Some((key, text::<CaseStatus>(row, BESIDE + 1)? == CaseStatus::Open))
+                    }
+                    None => None,
+                },
             })
         })
     }
@@ -290,6 +303,8 @@ fn columns(memory: &Memory) -> Result<Vec<(&'static str, Value)>> {
         (":suspicions", encoded(&memory.suspicions)?.into()),
         (":entities", encoded(&memory.entities)?.into()),
         (":imported", imported(memory).map(str::to_owned).into()),
+        (":case_key", memory.case.as_ref().map(ToString::to_string).into()),
+        (":position", memory.position.map(|it| i64::try_from(it).unwrap_or(i64::MAX)).into()),
     ])
 }
 
@@ -299,16 +314,16 @@ fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn To
 
 /// The columns that a memory is made of, in the order in which [`from_row`] reads them: looking
 /// each one up by its name would take longer than reading it.
-const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
+pub(super) const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
-    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.entities";
+    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities";
 
 /// The place of the first column after [`MEMORY`].
-const BESIDE: usize = 26;
+const BESIDE: usize = 28;
 
 /// A memory out of a row that begins with [`MEMORY`].
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let millis = |place: usize| row.get::<_, Option<i64>>(place).map(|it| it.map(time));
     Ok(Memory {
         id: text(row, 0)?,
@@ -332,13 +347,12 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
         revision: row.get(18)?,
         valid_from: millis(19)?,
         valid_until: millis(20)?,
-        superseded_by: match row.get_ref(21)?.data_type() {
-            Type::Null => None,
-            _ => Some(text(row, 21)?),
-        },
+        superseded_by: maybe(row, 21)?,
         deleted_at: millis(22)?,
         redacted: json(row, 23)?,
         suspicions: json(row, 24)?,
-        entities: json(row, 25)?,
+        case: maybe(row, 25)?,
+        position: row.get(26)?,
+        entities: json(row, 27)?,
     })
 }

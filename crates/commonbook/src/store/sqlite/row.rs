@@ -25,6 +25,17 @@ pub(super) fn text<T: DeserializeOwned>(
     T::deserialize(read).map_err(|error| unreadable(row, column, error))
 }
 
+/// A noun out of a column that holds it as plain text, or nothing.
+pub(super) fn maybe<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: impl RowIndex,
+) -> rusqlite::Result<Option<T>> {
+    match row.get_ref(column)?.data_type() {
+        Type::Null => Ok(None),
+        _ => text(row, column).map(Some),
+    }
+}
+
 /// A noun out of a column that holds it as JSON.
 pub(super) fn json<T: DeserializeOwned>(
     row: &Row<'_>,

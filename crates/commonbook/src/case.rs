@@ -1,0 +1,247 @@
+//! Cases: one matter that several agents work on, as a log that is only ever added to.
+//!
+//! An entry of a case is a memory that is filed in it: numbered without a gap, shared, and never
+//! changed or deleted by anyone. What was wrong is put right by a later entry that supersedes it.
+
+mod ask;
+mod context;
+mod entry;
+
+pub use ask::{
+    AppendEntries, AppendEntry, Appended, ArchiveCase, CaseContext, CaseEntries, CaseOutcome,
+    CloseCase, GetCase, GetCaseContext, ListCases, Moved, NewEntry, OpenCase, OpenedCase, Placed,
+    ReadCase, ReopenCase,
+};
+pub use context::Gathered;
+pub use entry::{Entry, EntryKind};
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+use crate::error::{Error, Result};
+use crate::event::EventKind;
+use crate::input::words;
+use crate::workspace::Workspace;
+use crate::{input, limits, quarantine, secret};
+
+/// The name of a case in its workspace: lower-case letters, digits, `-` and `.`. Blanks and `_` are
+/// taken as `-`, so that no case can be called like an id.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = limits::CASE_KEY_CHARS))]
+pub struct CaseKey(String);
+
+impl CaseKey {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The key of a case that has only a title: what cannot stand in a key becomes `-`.
+    #[must_use]
+    pub fn near(title: &str) -> Option<Self> {
+        let mut key = String::new();
+        for c in title.to_lowercase().chars() {
+            match c.is_alphanumeric() || c == '.' {
+                true => key.push(c),
+                false if key.ends_with('-') => {}
+                false => key.push('-'),
+            }
+        }
+        let begun = key.trim_start_matches(['-', '.']);
+        let short: String = begun.chars().take(limits::CASE_KEY_CHARS).collect();
+        short.trim_end_matches(['-', '.']).parse().ok()
+    }
+}
+
+impl FromStr for CaseKey {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim().replace(['_', ' '], "-");
+        input::slug("key", &text, limits::CASE_KEY_CHARS).map(Self)
+    }
+}
+
+impl TryFrom<String> for CaseKey {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<CaseKey> for String {
+    fn from(key: CaseKey) -> Self {
+        key.0
+    }
+}
+
+impl fmt::Display for CaseKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The key and the title of a case as everybody is told them: without secrets, and nothing that gives
+/// orders to agents.
+///
+/// # Errors
+/// `invalid` and `too_large` with the field.
+pub fn fit_title(key: &CaseKey, title: &str) -> Result<String> {
+    let title = input::line("title", title, limits::TITLE_CHARS)?;
+    let clean: String = secret::redact(&title).text.chars().take(limits::TITLE_CHARS).collect();
+    for (field, text) in [("title", title.as_str()), ("key", &key.as_str().replace('-', " "))] {
+        if let Some(reason) = quarantine::reasons(text).first() {
+            return Err(Error::invalid(field, "this reads like an order to other agents")
+                .hint(format!("Say what the case is about. {}", reason.sentence())));
+        }
+    }
+    Ok(clean)
+}
+
+words! {
+    /// Whether a case is still worked on.
+    CaseStatus {
+        /// Entries can be appended.
+        Open = "open",
+        /// The work is done; it can be reopened.
+        Closed = "closed",
+        /// It is put away; it can be reopened.
+        Archived = "archived",
+    }
+}
+
+/// One matter that several agents work on. Everybody in the workspace reads it and adds to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Case {
+    /// Its name in the workspace.
+    pub key: CaseKey,
+    /// The workspace it belongs to.
+    pub workspace: Workspace,
+    /// What it is about.
+    pub title: String,
+    /// Whether it is still worked on.
+    pub status: CaseStatus,
+    /// How many entries it has; also the position of the last one, and its `context_version`.
+    pub version: u64,
+    /// The agent that opened it.
+    pub opened_by: Agent,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it was last appended to, or its status changed.
+    pub changed_at: Timestamp,
+}
+
+impl Case {
+    /// A new case, without entries.
+    #[must_use]
+    pub fn new(
+        (workspace, key): (&Workspace, CaseKey),
+        title: String,
+        (agent, at): (&Agent, Timestamp),
+    ) -> Self {
+        Self {
+            key,
+            workspace: workspace.clone(),
+            title,
+            status: CaseStatus::Open,
+            version: 0,
+            opened_by: agent.clone(),
+            opened_at: at,
+            changed_at: at,
+        }
+    }
+
+    /// Whether entries can be appended.
+    ///
+    /// # Errors
+    /// `conflict` for a case that is closed or archived.
+    pub fn takes_entries(&self) -> Result<()> {
+        match self.status {
+            CaseStatus::Open => Ok(()),
+            status => Err(Error::conflict(format!("the case {} is {status}", self.key))
+                .hint("Reopen it, or open another one.")),
+        }
+    }
+
+    /// The case after it was changed to this status, with what that is called; nothing when it has
+    /// the status already.
+    ///
+    /// # Errors
+    /// `conflict` for closing a case that is archived.
+    pub fn turned(&self, status: CaseStatus, at: Timestamp) -> Result<Option<(Self, EventKind)>> {
+        let kind = match (self.status, status) {
+            (now, then) if now == then => return Ok(None),
+            (CaseStatus::Archived, CaseStatus::Closed) => {
+                return Err(Error::conflict(format!("the case {} is archived", self.key))
+                    .hint("Reopen it first."));
+            }
+            (_, CaseStatus::Open) => EventKind::CaseReopened,
+            (_, CaseStatus::Closed) => EventKind::CaseClosed,
+            (_, CaseStatus::Archived) => EventKind::CaseArchived,
+        };
+        let changed_at = at.max(self.changed_at);
+        Ok(Some((Self { status, changed_at, ..self.clone() }, kind)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_become_keys_and_keys_are_no_ids() {
+        let table = [
+            ("Retries in the payment service", Some("retries-in-the-payment-service")),
+            ("Issue #12: it fails!", Some("issue-12-it-fails")),
+            ("  v1.2 … ", Some("v1.2")),
+            ("mem_01m7y9c4dpeqkspxh7a865d434", Some("mem-01m7y9c4dpeqkspxh7a865d434")),
+            ("重试", Some("重试")),
+            ("…", None),
+        ];
+        for (title, key) in table {
+            assert_eq!(CaseKey::near(title).as_ref().map(CaseKey::as_str), key, "{title:?}");
+        }
+        let long = CaseKey::near(&"word ".repeat(40)).expect("a key");
+        assert!(long.as_str().chars().count() <= limits::CASE_KEY_CHARS);
+        assert_eq!("Two Words_here".parse::<CaseKey>().expect("a key").as_str(), "two-words-here");
+        for bad in ["", " ", "-a", "a/b", "*", "a\nb"] {
+            assert!(bad.parse::<CaseKey>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_case_turns_from_one_status_to_another() {
+        use CaseStatus::{Archived, Closed, Open};
+        let at: Timestamp = "2026-11-21T09:00:00Z".parse().expect("a time");
+        let workspace = Workspace::fallback();
+        let key: CaseKey = "k".parse().expect("a key");
+        let case = Case::new((&workspace, key), "K".into(), (&Agent::system(), at));
+        let table = [
+            (Open, Closed, Some(EventKind::CaseClosed)),
+            (Open, Archived, Some(EventKind::CaseArchived)),
+            (Open, Open, None),
+            (Closed, Archived, Some(EventKind::CaseArchived)),
+            (Closed, Open, Some(EventKind::CaseReopened)),
+            (Closed, Closed, None),
+            (Archived, Open, Some(EventKind::CaseReopened)),
+            (Archived, Archived, None),
+        ];
+        for (from, to, kind) in table {
+            let case = Case { status: from, ..case.clone() };
+            let turned = case.turned(to, at).expect("it may");
+            assert_eq!(turned.map(|(case, kind)| (case.status, kind)), kind.map(|kind| (to, kind)));
+            assert_eq!(case.takes_entries().is_ok(), from == Open);
+        }
+        assert!(Case { status: Archived, ..case }.turned(Closed, at).is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! The contract of a store for cases and their entries.
+
+use crate::access::Sight;
+use crate::case::{Case, CaseKey, CaseStatus};
+use crate::error::Result;
+use crate::id::MemoryId;
+use crate::memory::Memory;
+use crate::workspace::Workspace;
+
+/// The rows of cases. Everybody in a workspace reads all of its cases; their entries are memories.
+pub trait CaseRows {
+    /// The case of this key.
+    fn case(&self, workspace: &Workspace, key: &CaseKey) -> Result<Option<Case>>;
+
+    /// At most `limit` cases with this status, or with any, those that were opened last first, each
+    /// with the place of its opening in the journal, which is before the given one.
+    fn cases(
+        &self,
+        workspace: &Workspace,
+        status: Option<CaseStatus>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<(u64, Case)>>;
+
+    /// At most `limit` keys of cases that begin so, in order.
+    fn case_keys(&self, workspace: &Workspace, beginning: &str, limit: u32)
+    -> Result<Vec<CaseKey>>;
+
+    /// Every case of every workspace that is not open.
+    fn shut_cases(&self) -> Result<Vec<(Workspace, CaseKey)>>;
+
+    /// The entries of a case in sight at the places after the first and up to the second, in order.
+    fn entries(
+        &self,
+        sight: &Sight,
+        case: (&Workspace, &CaseKey),
+        stretch: (u64, u64),
+    ) -> Result<Vec<Memory>>;
+
+    /// Which entries of a case, in sight, these took the place of: the newer with the older one.
+    fn superseded_entries(
+        &self,
+        sight: &Sight,
+        case: (&Workspace, &CaseKey),
+        by: &[MemoryId],
+    ) -> Result<Vec<(MemoryId, MemoryId)>>;
+
+    /// Keeps a new case; `sequence` is the place of its event in the journal.
+    fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()>;
+
+    /// Puts a case in the place of what it was.
+    fn replace_case(&mut self, case: &Case) -> Result<()>;
+}

@@ -1,0 +1,136 @@
+//! The SQL of cases. Their entries are rows of memories.
+
+use rusqlite::Row;
+use rusqlite::types::ToSql;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::memory::{self, MEMORY};
+use super::row::{encoded, text, time};
+use crate::access::Sight;
+use crate::case::{Case, CaseKey, CaseStatus};
+use crate::error::Result;
+use crate::id::MemoryId;
+use crate::memory::Memory;
+use crate::store::CaseRows;
+use crate::workspace::Workspace;
+
+impl CaseRows for SqliteTransaction<'_> {
+    fn case(&self, workspace: &Workspace, key: &CaseKey) -> Result<Option<Case>> {
+        let sql = "SELECT * FROM case_log WHERE workspace = ?1 AND key = ?2";
+        self.one(sql, [workspace.as_str(), key.as_str()], from_row)
+    }
+
+    fn cases(
+        &self,
+        workspace: &Workspace,
+        status: Option<CaseStatus>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<(u64, Case)>> {
+        let sql = "SELECT * FROM case_log WHERE workspace = ?1 AND (?2 IS NULL OR status = ?2) \
+                   AND sequence < ?3 ORDER BY sequence DESC LIMIT ?4";
+        let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let params = (workspace.as_str(), status.map(CaseStatus::name), before, limit);
+        self.all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
+    }
+
+    fn case_keys(
+        &self,
+        workspace: &Workspace,
+        beginning: &str,
+        limit: u32,
+    ) -> Result<Vec<CaseKey>> {
+        let sql = "SELECT key FROM case_log WHERE workspace = ?1 AND instr(key, ?2) = 1 \
+                   ORDER BY key LIMIT ?3";
+        self.all(sql, (workspace.as_str(), beginning, limit), |row| text(row, 0))
+    }
+
+    fn shut_cases(&self) -> Result<Vec<(Workspace, CaseKey)>> {
+        let sql = "SELECT workspace, key FROM case_log WHERE status <> 'open'";
+        self.all(sql, [], |row| Ok((text(row, 0)?, text(row, 1)?)))
+    }
+
+    fn entries(
+        &self,
+        sight: &Sight,
+        (workspace, case): (&Workspace, &CaseKey),
+        (after, until): (u64, u64),
+    ) -> Result<Vec<Memory>> {
+        let sql = format!(
+            "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.workspace = :workspace \
+                 AND m.case_key = :case AND m.position > :after AND m.position <= :until \
+             ORDER BY m.position"
+        );
+        let (workspace, case) = (workspace.as_str(), case.as_str());
+        let more: [(&str, &dyn ToSql); 4] =
+            [(":workspace", &workspace), (":case", &case), (":after", &after), (":until", &until)];
+        self.all(&sql, &*SightParams::of(sight).with(&more), memory::from_row)
+    }
+
+    fn superseded_entries(
+        &self,
+        sight: &Sight,
+        (workspace, case): (&Workspace, &CaseKey),
+        by: &[MemoryId],
+    ) -> Result<Vec<(MemoryId, MemoryId)>> {
+        let sql = format!(
+            "SELECT m.superseded_by, m.id FROM memory m WHERE {SEEN} AND m.workspace = :workspace \
+                 AND m.case_key = :case \
+                 AND m.superseded_by IN (SELECT value FROM json_each(:by)) ORDER BY m.position"
+        );
+        let (workspace, case, by) = (workspace.as_str(), case.as_str(), encoded(&by)?);
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":workspace", &workspace), (":case", &case), (":by", &by)];
+        let seen = SightParams::of(sight);
+        self.all(&sql, &*seen.with(&more), |row| Ok((text(row, 0)?, text(row, 1)?)))
+    }
+
+    fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()> {
+        self.execute(
+            "INSERT INTO case_log (workspace, key, sequence, title, status, version, opened_by, \
+             opened_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            (
+                case.workspace.as_str(),
+                case.key.as_str(),
+                sequence,
+                &case.title,
+                case.status.name(),
+                case.version,
+                case.opened_by.as_str(),
+                case.opened_at.as_millisecond(),
+                case.changed_at.as_millisecond(),
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn replace_case(&mut self, case: &Case) -> Result<()> {
+        self.execute(
+            "UPDATE case_log SET title = ?3, status = ?4, version = ?5, changed_at = ?6 \
+             WHERE workspace = ?1 AND key = ?2",
+            (
+                case.workspace.as_str(),
+                case.key.as_str(),
+                &case.title,
+                case.status.name(),
+                case.version,
+                case.changed_at.as_millisecond(),
+            ),
+        )?;
+        Ok(())
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Case> {
+    Ok(Case {
+        key: text(row, "key")?,
+        workspace: text(row, "workspace")?,
+        title: row.get("title")?,
+        status: text(row, "status")?,
+        version: row.get("version")?,
+        opened_by: text(row, "opened_by")?,
+        opened_at: time(row.get("opened_at")?),
+        changed_at: time(row.get("changed_at")?),
+    })
+}

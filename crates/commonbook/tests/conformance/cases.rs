@@ -1,0 +1,192 @@
+//! Cases: kept whole, their entries in order, and what searches find of them.
+
+use commonbook::access::Sight;
+use commonbook::agent::Agent;
+use commonbook::case::{Case, CaseKey, CaseStatus};
+use commonbook::event::{EventKind, NewEvent};
+use commonbook::id::{CountingIds, MemoryId};
+use commonbook::index::Index;
+use commonbook::memory::{Memory, Sharing, Trust};
+use commonbook::search::Within;
+use commonbook::store::Store;
+use commonbook::workspace::Workspace;
+
+use crate::search::{GO, question, started};
+use crate::{Fresh, caller, keep, memory, now};
+
+fn key(text: &str) -> CaseKey {
+    text.parse().unwrap()
+}
+
+fn place(text: &str) -> Workspace {
+    text.parse().unwrap()
+}
+
+fn case(name: &str, workspace: &str) -> Case {
+    let agent = Agent::named("ann").unwrap();
+    Case::new((&place(workspace), key(name)), format!("About {name}"), (&agent, now()))
+}
+
+fn tell(kind: EventKind, case: &Case) -> NewEvent {
+    let about = (&case.workspace, case.key.to_string());
+    NewEvent::about(kind, about, (&case.opened_by, case.changed_at), Sharing::Shared)
+}
+
+/// Opens a case as the verbs do, with its event.
+fn open(store: &dyn Store, case: &Case) {
+    let case = case.clone();
+    store
+        .write(move |tx| {
+            let sequence = tx.append_event(&tell(EventKind::CaseOpened, &case))?;
+            tx.insert_case(&case, sequence)
+        })
+        .unwrap();
+}
+
+fn turn(store: &dyn Store, case: &Case, status: CaseStatus) {
+    let (case, kind) = case.turned(status, now()).unwrap().unwrap();
+    store
+        .write(move |tx| {
+            tx.replace_case(&case)?;
+            tx.append_event(&tell(kind, &case)).map(drop)
+        })
+        .unwrap();
+}
+
+/// An entry of a case at this place.
+fn entry(ids: &CountingIds, agent: &str, of: &Case, position: u64, text: &str) -> Memory {
+    let memory = memory(ids, agent, of.workspace.as_str(), text);
+    Memory { case: Some(of.key.clone()), position: Some(position), ..memory }
+}
+
+pub(crate) fn a_case_is_kept_whole_and_listed_by_its_opening(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let all = [case("a", "x"), case("b", "x"), case("a", "y"), case("c", "x")];
+    all.iter().for_each(|case| open(&*store, case));
+    let found = store.read(|tx| tx.case(&place("x"), &key("b"))).unwrap();
+    assert_eq!(found.as_ref(), Some(&all[1]));
+    assert_eq!(store.read(|tx| tx.case(&place("y"), &key("b"))).unwrap(), None);
+    let closed = Case { status: CaseStatus::Closed, version: 7, ..all[1].clone() };
+    let given = closed.clone();
+    store.write(move |tx| tx.replace_case(&given)).unwrap();
+    assert_eq!(store.read(|tx| tx.case(&place("x"), &key("b"))).unwrap(), Some(closed));
+    let list = |status, before, limit| -> Vec<(u64, String)> {
+        let listed = store.read(|tx| tx.cases(&place("x"), status, before, limit)).unwrap();
+        listed.into_iter().map(|(sequence, case)| (sequence, case.key.to_string())).collect()
+    };
+    let told = |cases: &[(u64, &str)]| -> Vec<(u64, String)> {
+        cases.iter().map(|(sequence, key)| (*sequence, (*key).to_owned())).collect()
+    };
+    assert_eq!(list(None, None, 10), told(&[(3, "c"), (2, "b"), (1, "a")]));
+    assert_eq!(list(None, Some(3), 1), told(&[(2, "b")]));
+    assert_eq!(list(Some(CaseStatus::Open), None, 10), told(&[(3, "c"), (1, "a")]));
+    let shut = store.read(|tx| tx.shut_cases()).unwrap();
+    assert_eq!(shut, [(place("x"), key("b"))]);
+    let keys = store.read(|tx| tx.case_keys(&place("x"), "b", 10)).unwrap();
+    assert_eq!(keys, [key("b")]);
+}
+
+pub(crate) fn the_entries_of_a_case_are_those_in_sight_in_their_order(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let (of, other) = (case("a", "x"), case("b", "x"));
+    let ids = CountingIds::default();
+    let agents = ["ann", "bob", "ann", "bob", "ann"];
+    let mut all: Vec<Memory> =
+        (1..).zip(agents).map(|(place, agent)| entry(&ids, agent, &of, place, "tea")).collect();
+    all[1].trust = Trust::Quarantined;
+    all[2].user_id = Some("u1".to_owned());
+    all[0].superseded_by = Some(all[4].id);
+    let mut given = all.clone();
+    given.push(entry(&ids, "ann", &other, 1, "tea"));
+    given.reverse();
+    open(&*store, &of);
+    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    let told = |agent: &str, stretch: (u64, u64)| -> Vec<u64> {
+        let sight = Sight::at_home(&caller(agent, "x"));
+        let read = |tx: &dyn commonbook::store::Transaction| {
+            tx.entries(&sight, (&of.workspace, &of.key), stretch)
+        };
+        let entries = store.read(read).unwrap();
+        let expected = all.iter().filter(|it| sight.sees(it));
+        let inside = |it: &&Memory| it.position.is_some_and(|p| p > stretch.0 && p <= stretch.1);
+        assert_eq!(entries, expected.filter(inside).cloned().collect::<Vec<_>>());
+        entries.iter().filter_map(|memory| memory.position).collect()
+    };
+    assert_eq!(told("ann", (0, 9)), [1, 3, 4, 5]);
+    assert_eq!(told("bob", (0, 9)), [1, 2, 4, 5]);
+    assert_eq!(told("eve", (1, 4)), [4]);
+    let sight = Sight::at_home(&caller("eve", "x"));
+    let by = [all[4].id, all[3].id];
+    let older: Vec<(MemoryId, MemoryId)> =
+        store.read(|tx| tx.superseded_entries(&sight, (&of.workspace, &of.key), &by)).unwrap();
+    assert_eq!(older, [(all[4].id, all[0].id)]);
+}
+
+pub(crate) fn no_two_entries_of_a_case_have_one_place(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let (of, other) = (case("a", "x"), case("a", "y"));
+    let ids = CountingIds::default();
+    let first = entry(&ids, "ann", &of, 1, "tea");
+    let second = entry(&ids, "bob", &of, 1, "coffee");
+    let elsewhere = entry(&ids, "bob", &other, 1, "coffee");
+    store.write(move |tx| keep(tx, &first)).unwrap();
+    assert!(store.write(move |tx| keep(tx, &second)).is_err());
+    store.write(move |tx| keep(tx, &elsewhere)).unwrap();
+}
+
+pub(crate) fn entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_the_index(
+    fresh: &dyn Fresh,
+) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, writer) = (fresh.open(), started(home.path()));
+    let ids = CountingIds::default();
+    let (of, other) = (case("a", "x"), case("b", "x"));
+    [&of, &other].iter().for_each(|case| open(&*store, case));
+    let kept = [
+        entry(&ids, "bob", &of, 1, "heron"),
+        entry(&ids, "bob", &other, 1, "heron"),
+        memory(&ids, "bob", "x", "heron"),
+        memory(&ids, "ann", "x", "heron"),
+    ];
+    let given = kept.clone();
+    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    let sight = Sight::at_home(&caller("ann", "x"));
+    let found = |index: &Index, within: Within| -> Vec<usize> {
+        let mut asked = question("heron");
+        asked.within = within;
+        let found = index.search(&*store, &sight, &asked).unwrap();
+        let place = |id: MemoryId| kept.iter().position(|memory| memory.id == id).unwrap();
+        let mut places: Vec<usize> = found.ranked.iter().map(|hit| place(hit.id)).collect();
+        places.sort_unstable();
+        assert_eq!(found.total, places.len() as u64);
+        places
+    };
+    let of_case = || Within { case: Some(of.key.clone()), ..Within::default() };
+    let look = |index: &Index, open: bool, stage: &str| {
+        let all = if open { vec![0, 1, 2, 3] } else { vec![1, 2, 3] };
+        assert_eq!(found(index, Within::default()), all, "{stage}");
+        let closed = Within { closed: true, ..Within::default() };
+        assert_eq!(found(index, closed), [0, 1, 2, 3], "{stage}");
+        assert_eq!(found(index, of_case()), [0, 3], "{stage}");
+        let others = Within { others: true, ..of_case() };
+        assert_eq!(found(index, others), [0, 1, 2, 3], "{stage}");
+        let unknown = Within { case: Some(key("c")), ..Within::default() };
+        assert_eq!(found(index, unknown), [3], "{stage}");
+    };
+    let mut open_now = true;
+    for round in 0..3 {
+        for (stage, follows) in [("in the tail", false), ("written out", true)] {
+            if follows {
+                writer.follow(&*store, |_| GO).unwrap();
+            }
+            let stage = format!("{stage}, round {round}");
+            look(&writer, open_now, &stage);
+            look(&started(home.path()), open_now, &stage);
+            look(&Index::in_memory(), open_now, &stage);
+        }
+        let status = if open_now { CaseStatus::Closed } else { CaseStatus::Open };
+        let present = store.read(|tx| tx.case(&of.workspace, &of.key)).unwrap().unwrap();
+        turn(&*store, &present, status);
+        open_now = !open_now;
+    }
+}
