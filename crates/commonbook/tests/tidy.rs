@@ -404,7 +404,7 @@ fn every_noun_and_every_event_is_in_the_glossary() {
 }
 
 /// SQL that touches rows of memories without the permission rule, and why it needs none.
-const WITHOUT_SIGHT: [(&str, &str); 12] = [
+const WITHOUT_SIGHT: [(&str, &str); 11] = [
     ("FROM memory m WHERE m.deleted_at < ?1", "the sweep shows what it removes to nobody"),
     (
         "SELECT EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND id",
@@ -431,10 +431,6 @@ const WITHOUT_SIGHT: [(&str, &str); 12] = [
     (
         "SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2 AND revision",
         "what follows the journal shows nobody what it does not see",
-    ),
-    (
-        "CROSS JOIN memory m ON m.workspace = :workspace AND m.id = w.value",
-        "of memories that a search has admitted already",
     ),
     ("EXISTS (SELECT 1 FROM memory q", "the rule itself, for a row of another name"),
     ("DELETE FROM revision", "a verb has already judged the memory whose history it removes"),
