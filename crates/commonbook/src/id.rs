@@ -50,6 +50,9 @@ kinds! {
     ActIdKind "act" "act"
     /// The id of an act on many memories.
     ActId,
+    SessionKind "ses" "session"
+    /// The id of a session.
+    SessionId,
     RequestKind "req" "request"
     /// The id of a request, by which its answer is found in the log.
     RequestId,

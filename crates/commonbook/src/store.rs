@@ -11,6 +11,7 @@
 //!   counts what it does not see.
 
 mod case;
+mod session;
 pub mod sqlite;
 mod telling;
 
@@ -33,6 +34,7 @@ use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
 pub use case::CaseRows;
+pub use session::SessionRows;
 pub(crate) use telling::Telling;
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
@@ -133,6 +135,7 @@ transaction!(
     TokenRows,
     ActRows,
     CaseRows,
+    SessionRows,
 );
 
 /// The rows of memories.

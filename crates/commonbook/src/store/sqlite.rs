@@ -12,6 +12,7 @@ mod event;
 mod memory;
 mod open;
 mod row;
+mod session;
 mod token;
 mod workspace;
 mod writer;
