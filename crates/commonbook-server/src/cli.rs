@@ -7,6 +7,7 @@ mod given;
 mod import;
 mod monitor;
 mod reindex;
+mod session;
 mod show;
 mod tokens;
 
@@ -33,6 +34,7 @@ pub(crate) use reindex::Reindex;
 /// What the commands of a group are about.
 const GROUPS: &[(&str, &str)] = &[
     ("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP"),
+    ("session", "Start, end and show sessions: stretches of an agent's work"),
     ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
 ];
 
@@ -81,6 +83,11 @@ fn verbs() -> Vec<Verb> {
         verb("token revoke", Call::of(Commonbook::revoke_token), &["token_id"], tokens::revoked),
         verb("token rotate", Call::of(Commonbook::rotate_token), &["token_id"], tokens::issued),
         verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
+        verb("session start", Call::of(Commonbook::start_session), &[], session::started),
+        verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
+        verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
+        verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
+        verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
         verb("case open", Call::of(Commonbook::open_case), &["key"], case::opened),
         verb(
             "case append",
