@@ -8,6 +8,7 @@ mod given;
 mod import;
 mod monitor;
 mod reindex;
+mod session;
 mod show;
 mod table;
 mod tokens;

@@ -8,6 +8,7 @@ mod page;
 mod progress;
 mod prompt;
 mod resource;
+mod session;
 mod stdio;
 mod subscribe;
 mod tool;
@@ -37,6 +38,7 @@ use crate::rate::Rates;
 use crate::watch::Watch;
 
 use page::{page, refusal};
+use session::Working;
 use subscribe::Subscribed;
 use tool::Offer;
 
@@ -73,6 +75,7 @@ pub(crate) struct McpDoor {
     near: Option<Workspace>,
     watch: Watch,
     subscribed: Subscribed,
+    working: Working,
 }
 
 impl McpDoor {
@@ -81,8 +84,8 @@ impl McpDoor {
         let mut offers = tool::offers();
         offers.retain(|offer| offer.core || tools == Tools::Full);
         let (offers, rates, subscribed) = (Arc::new(offers), Arc::default(), Subscribed::default());
-        let (known, near) = (Heard::default(), None);
-        Self { book, config, offers, rates, known, near, watch, subscribed }
+        let (known, near, working) = (Heard::default(), None, Working::default());
+        Self { book, config, offers, rates, known, near, watch, subscribed, working }
     }
 
     /// The same door, where each agent may call so often.
@@ -97,14 +100,15 @@ impl McpDoor {
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller> {
         let client = context.client_info().map(|client| (client.name, client.version));
-        match context.extensions.get::<axum::http::request::Parts>() {
+        let caller = match context.extensions.get::<axum::http::request::Parts>() {
             Some(parts) => http::caller(parts, client, &self.config),
             None => {
                 let heard =
                     Heard { client: self.known.client.clone().or(client), ..self.known.clone() };
                 caller(&heard, &self.config, self.near.clone(), Door::Mcp)
             }
-        }
+        };
+        caller.map(|caller| self.working.of(caller))
     }
 
     /// Carries something out as the caller, within its rate, on a thread that may wait. What was cancelled before it
@@ -134,7 +138,8 @@ impl McpDoor {
         let (call, writes) =
             offer.map(|offer| (offer.call.clone(), offer.writes())).ok_or(Refusal::UnknownTool)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        Ok(self.ask(context, writes, move |book, caller| call.run(book, caller, arguments)).await?)
+        let told = self.ask(context, writes, move |book, caller| call.run(book, caller, arguments));
+        Ok(told.await.inspect(|answer| self.working.hear(&request.name, answer))?)
     }
 }
 

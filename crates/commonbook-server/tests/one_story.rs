@@ -89,6 +89,16 @@ fn case_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("developer", "archive_case", json!({"key": "retries"})).unwrap();
     tell("developer", "reopen_case", json!({"key": "retries"})).unwrap();
     tell("analyst", "get_case", json!({"key": "retries"})).unwrap();
+    let own = json!({"client_session": "s1", "case": "retries"});
+    let session = tell("developer", "start_session", own.clone()).unwrap();
+    tell("developer", "start_session", own).unwrap();
+    let session = &session["session"]["id"];
+    tell("developer", "touch_session", json!({"session": "s1", "pause": true})).unwrap();
+    tell("analyst", "end_session", json!({"session": session})).unwrap_err();
+    tell("developer", "end_session", json!({"session": session, "summary": "Five it is."}))
+        .unwrap();
+    tell("analyst", "get_session", json!({"session": session})).unwrap();
+    tell("analyst", "list_sessions", json!({"status": "completed"})).unwrap();
     tell("analyst", "list_cases", json!({"limit": 1})).unwrap();
 }
 

@@ -15,6 +15,7 @@ mod mention;
 mod recall;
 mod review;
 mod search;
+mod session;
 mod stats;
 mod sweep;
 mod token;
@@ -133,6 +134,9 @@ impl Commonbook {
                 return repeated(&kept, &request_sha256);
             }
             tx.see_agent(&caller, now)?;
+            if let Some(session) = caller.session.as_deref().and_then(|it| it.parse().ok()) {
+                tx.touch_session(&caller.workspace, &caller.agent, session, now)?;
+            }
             let answer = act(tx, &caller, now)?;
             if let Some(key) = &key {
                 let kept = KeptAnswer {

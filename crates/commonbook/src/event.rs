@@ -73,6 +73,21 @@ pub enum EventKind {
     /// A case was opened again.
     #[serde(rename = "case.reopened")]
     CaseReopened,
+    /// A session was started.
+    #[serde(rename = "session.started")]
+    SessionStarted,
+    /// A session goes on that was paused or had ended, or that another one takes up.
+    #[serde(rename = "session.resumed")]
+    SessionResumed,
+    /// The agent will go on with a session later.
+    #[serde(rename = "session.paused")]
+    SessionPaused,
+    /// A session has ended.
+    #[serde(rename = "session.ended")]
+    SessionEnded,
+    /// A session has ended in which something was kept, and nobody has summed it up.
+    #[serde(rename = "session.unsummarised")]
+    SessionUnsummarised,
 }
 
 impl EventKind {
@@ -97,6 +112,11 @@ impl EventKind {
         Self::CaseClosed,
         Self::CaseArchived,
         Self::CaseReopened,
+        Self::SessionStarted,
+        Self::SessionResumed,
+        Self::SessionPaused,
+        Self::SessionEnded,
+        Self::SessionUnsummarised,
     ];
 
     /// The kind as it is written, `noun.past_tense`.
@@ -122,6 +142,11 @@ impl EventKind {
             Self::CaseClosed => "case.closed",
             Self::CaseArchived => "case.archived",
             Self::CaseReopened => "case.reopened",
+            Self::SessionStarted => "session.started",
+            Self::SessionResumed => "session.resumed",
+            Self::SessionPaused => "session.paused",
+            Self::SessionEnded => "session.ended",
+            Self::SessionUnsummarised => "session.unsummarised",
         }
     }
 

@@ -51,6 +51,9 @@ kinds! {
     ActIdKind "act" "act"
     /// The id of an act on many memories.
     ActId,
+    SessionKind "ses" "session"
+    /// The id of a session.
+    SessionId,
     EntityKind "ent" "entity"
     /// The id of an entity: it follows from its first name, and so is the same wherever it is found.
     EntityId,

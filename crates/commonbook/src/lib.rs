@@ -29,6 +29,7 @@ pub mod quarantine;
 pub mod recall;
 pub mod search;
 pub mod secret;
+pub mod session;
 pub mod stats;
 pub mod token;
 pub mod words;

@@ -22,6 +22,8 @@ pub const CASE_CONTEXT_DEFAULT: u32 = 4_000;
 pub const CASE_CONTEXT_LEAST: u32 = 500;
 /// Characters of a case's context at the most.
 pub const CASE_CONTEXT_MAX: u32 = 65_536;
+/// Hours after which a session ends in which nothing was written.
+pub const SESSION_IDLE_HOURS: i64 = 24;
 /// Memories saved in one call.
 pub const BATCH: usize = 100;
 /// Characters of an agent's name with its path and device.

@@ -24,6 +24,8 @@ pub struct Stats {
     pub deleted: u64,
     /// Events in the journal.
     pub events: u64,
+    /// Sessions that have ended without a summary, though something was kept in them.
+    pub unsummarised: u64,
     /// Memories that stand, by owner.
     pub by_agent: BTreeMap<String, u64>,
     /// Memories that stand, by type.

@@ -12,6 +12,7 @@
 
 mod case;
 mod entity;
+mod session;
 pub mod sqlite;
 mod telling;
 
@@ -35,6 +36,7 @@ use crate::workspace::Workspace;
 
 pub use case::CaseRows;
 pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
+pub use session::SessionRows;
 pub(crate) use telling::Telling;
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
@@ -135,6 +137,7 @@ transaction!(
     TokenRows,
     ActRows,
     CaseRows,
+    SessionRows,
     EntityRows,
     MentionRows,
     RelationRows,

@@ -225,6 +225,9 @@ pub(super) fn stats(answer: &Value) {
         line(&format!("memories   {}", stats.memories));
         line(&format!("deleted    {}", stats.deleted));
         line(&format!("events     {}", stats.events));
+        if stats.unsummarised > 0 {
+            line(&format!("{} sessions ended without a summary", stats.unsummarised));
+        }
         line(&format!("disk       {}\n", indicatif::HumanBytes(stats.disk_bytes)));
         for (head, counts) in [("agent", &stats.by_agent), ("type", &stats.by_type)] {
             let rows = counts.iter().map(|(name, count)| vec![name.clone(), count.to_string()]);

@@ -3,11 +3,12 @@
 use commonbook::Commonbook;
 use serde_json::Value;
 
-use super::{Verb, case, entities, show, tokens};
+use super::{Verb, case, entities, session, show, tokens};
 use crate::call::Call;
 
 /// What the commands of a group are about.
 pub(super) const GROUPS: &[(&str, &str)] = &[
+    ("session", "Start, end and show sessions: stretches of an agent's work"),
     ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
     ("entity", "What agents say of people, tools, files and projects, and how these are related"),
     ("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP"),
@@ -21,7 +22,7 @@ pub(super) const PURGE_SINCE: &str = "purge-since";
 
 /// Every verb, in the order of the help.
 pub(super) fn verbs() -> Vec<Verb> {
-    [memories(), cases(), of_entities()].into_iter().flatten().collect()
+    [memories(), sessions(), cases(), of_entities()].into_iter().flatten().collect()
 }
 
 fn verb(
@@ -85,6 +86,16 @@ fn cases() -> Vec<Verb> {
         verb("case close", Call::of(Commonbook::close_case), &["key"], case::case),
         verb("case archive", Call::of(Commonbook::archive_case), &["key"], case::case),
         verb("case reopen", Call::of(Commonbook::reopen_case), &["key"], case::case),
+    ]
+}
+
+fn sessions() -> Vec<Verb> {
+    vec![
+        verb("session start", Call::of(Commonbook::start_session), &[], session::started),
+        verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
+        verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
+        verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
+        verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
     ]
 }
 

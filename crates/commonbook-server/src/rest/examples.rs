@@ -42,7 +42,7 @@ pub(super) fn answer(name: &str) -> Option<Value> {
         }),
         "purge_memory" => json!({"id": ID}),
         "get_memory_stats" => json!({
-            "workspace": "payments", "memories": 1, "deleted": 0, "events": 1,
+            "workspace": "payments", "memories": 1, "deleted": 0, "events": 1, "unsummarised": 0,
             "by_agent": {"claude-code": 1}, "by_type": {"decision": 1}, "disk_bytes": 65536,
         }),
         "list_agents" => json!({

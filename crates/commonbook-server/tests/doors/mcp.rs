@@ -101,3 +101,27 @@ fn what_one_process_saves_another_finds_at_once() {
     let found = http.call("two", "search_memory", &json!({"query": "When does the heron nest?"}));
     assert_eq!(found.unwrap()["hits"][0]["memory"]["owner"], "one");
 }
+
+#[test]
+fn a_connection_works_in_the_session_that_it_has_started() {
+    use rmcp::model::CallToolRequestParams;
+    let home = Home::new();
+    let server = Server::start(&home);
+    for mcp in [Mcp::over_stdio(&home), Mcp::over_http(&home, &server)] {
+        mcp.with("ann", async |client| {
+            let call = async |tool: &str, fields: Value| {
+                let mut request = CallToolRequestParams::new(tool.to_owned());
+                request.arguments = fields.as_object().cloned();
+                client.call_tool(request).await.unwrap().structured_content.unwrap()
+            };
+            let session = |saved: Value| saved["memory"]["session"].clone();
+            let before = call("save_memory", json!({"text": "before"})).await;
+            let id = call("start_session", json!({})).await["session"]["id"].clone();
+            let within = call("save_memory", json!({"text": "within"})).await;
+            assert_eq!((session(before), session(within)), (Value::Null, id.clone()));
+            assert_eq!(call("end_session", json!({})).await["id"], id);
+            let after = call("save_memory", json!({"text": "after"})).await;
+            assert_eq!(session(after), Value::Null);
+        });
+    }
+}

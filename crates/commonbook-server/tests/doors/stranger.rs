@@ -118,7 +118,7 @@ impl World {
             }
         }
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        for line in ["case list", "case read shared", "case show shared"] {
+        for line in ["case list", "session list", "case read shared", "case show shared"] {
             asked.push(words(line));
         }
         for line in
@@ -166,6 +166,7 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
                 "act_id" => json!("act_01m7zae187e8jr2amep8xnc3vw"),
                 "memories" => json!([{"text": "A stranger's own words", "supersedes": id}]),
                 "entries" => json!([{"summary": "A stranger's own words", "supersedes": [id]}]),
+                "status" if operation.to_string().contains("sessions") => json!("active"),
                 "status" => json!("open"),
                 "characters" => json!(500),
                 "importance" | "limit" | "k" | "cursor" | "after" => return None,

@@ -177,6 +177,11 @@ impl Door for Server {
             "list_agents" => ("GET", "/v1/agents"),
             "get_agent" => ("GET", "/v1/agents/{name}"),
             "list_events" => ("GET", "/v1/events"),
+            "start_session" => ("POST", "/v1/sessions"),
+            "list_sessions" => ("GET", "/v1/sessions"),
+            "get_session" => ("GET", "/v1/sessions/{session}"),
+            "touch_session" => ("POST", "/v1/sessions/{session}/touch"),
+            "end_session" => ("POST", "/v1/sessions/{session}/end"),
             "open_case" => ("POST", "/v1/cases"),
             "list_cases" => ("GET", "/v1/cases"),
             "get_case" => ("GET", "/v1/cases/{key}"),
@@ -190,7 +195,7 @@ impl Door for Server {
         };
         let mut fields = fields.as_object().unwrap().clone();
         let mut path = path.to_owned();
-        for name in ["id", "name", "key"] {
+        for name in ["id", "name", "key", "session"] {
             if path.contains(&format!("{{{name}}}")) {
                 let id = text(&fields.remove(name).unwrap());
                 let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
@@ -250,6 +255,11 @@ impl Door for Cli<'_> {
             "list_agents" => ("agents", &[]),
             "get_agent" => ("agent", &["name"]),
             "list_events" => ("events", &[]),
+            "start_session" => ("session start", &[]),
+            "list_sessions" => ("session list", &[]),
+            "get_session" => ("session show", &["session"]),
+            "touch_session" => ("session touch", &["session"]),
+            "end_session" => ("session end", &["session"]),
             "open_case" => ("case open", &["key"]),
             "list_cases" => ("case list", &[]),
             "get_case" => ("case show", &["key"]),
@@ -277,7 +287,11 @@ impl Door for Cli<'_> {
                 "topics" => "topic".to_owned(),
                 other => other.replace('_', "-"),
             };
-            arguments.push(format!("--{flag}={value}"));
+            // A flag that is set has no value.
+            arguments.push(match fields[&name] {
+                Value::Bool(true) => format!("--{flag}"),
+                _ => format!("--{flag}={value}"),
+            });
         }
         arguments.push("--".to_owned());
         arguments.extend(own);
@@ -432,11 +446,14 @@ impl Door for Mcp<'_> {
     }
 }
 
+/// How the ids of things begin that are kept.
+const IDS: [&str; 4] = ["mem_", "ses_", "act_", "chk_"];
+
 /// An answer without what differs from door to door and from run to run: ids become `#1`, `#2` …
 /// in the order in which they are met, times become `T`.
 pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
     match value {
-        Value::String(text) if text.starts_with("mem_") => {
+        Value::String(text) if IDS.iter().any(|kind| text.starts_with(kind)) => {
             let place = ids.iter().position(|id| id == text).unwrap_or_else(|| {
                 ids.push(text.clone());
                 ids.len() - 1

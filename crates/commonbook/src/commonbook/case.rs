@@ -280,6 +280,21 @@ fn append(
     Ok(Appended { context_version: version, entries, moved: None })
 }
 
+/// Files one entry at the end of a case, with its events.
+///
+/// # Errors
+/// `conflict` for a case that takes none.
+pub(super) fn append_one(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    case: Case,
+    memory: Memory,
+    now: Timestamp,
+) -> Result<Appended> {
+    case.takes_entries()?;
+    append(tx, caller, case, &[Draft { memory, supersedes: Vec::new() }], now)
+}
+
 /// Files a memory that comes from elsewhere at the end of the case that it names.
 pub(super) fn file(
     tx: &mut dyn Transaction,

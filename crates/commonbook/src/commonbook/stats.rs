@@ -18,8 +18,9 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         let disk_bytes = self.store.disk_bytes()?;
         let journal = Stretch::whole(caller.workspace.clone());
-        let (counts, events) =
-            self.store.read(|tx| Ok((tx.counts(&sight)?, tx.event_count(&sight, &journal)?)))?;
+        let (counts, events, unsummarised) = self.store.read(|tx| {
+            Ok((tx.counts(&sight)?, tx.event_count(&sight, &journal)?, tx.unsummarised(&sight)?))
+        })?;
         let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
         for count in counts.iter().filter(|count| count.standing > 0) {
             *by_agent.entry(count.owner.clone()).or_default() += count.standing;
@@ -30,6 +31,7 @@ impl Commonbook {
             memories: counts.iter().map(|count| count.standing).sum(),
             deleted: counts.iter().map(|count| count.deleted).sum(),
             events,
+            unsummarised,
             by_agent,
             by_type,
             disk_bytes,

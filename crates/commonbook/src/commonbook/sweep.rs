@@ -20,7 +20,7 @@ pub struct Swept {
 
 impl Commonbook {
     /// Removes the memories that were deleted more than 30 days ago and the idempotency keys that
-    /// are older than 24 hours. Long-lived processes do this when they start and every hour.
+    /// are older than 24 hours; ends the sessions in which nothing was written for a day. Long-lived processes do this when they start and every hour.
     ///
     /// # Errors
     /// `unavailable` when the store cannot write.
@@ -43,6 +43,7 @@ impl Commonbook {
                 break;
             }
         }
+        self.end_idle_sessions(now)?;
         if swept.purged > 0 {
             self.scrub();
         }

@@ -15,6 +15,7 @@ mod mention;
 mod open;
 mod relation;
 mod row;
+mod session;
 mod token;
 mod workspace;
 mod writer;

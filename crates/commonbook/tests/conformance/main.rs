@@ -8,6 +8,7 @@ mod memories;
 mod rebuilding;
 mod registry;
 mod search;
+mod sessions;
 mod sight;
 mod sqlite;
 mod vectors;
@@ -92,6 +93,8 @@ laws! {
     cases::the_entries_of_a_case_are_those_in_sight_in_their_order,
     cases::no_two_entries_of_a_case_have_one_place,
     cases::entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_the_index,
+    sessions::a_session_is_kept_whole_and_seen_as_the_rule_says,
+    sessions::a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_alone,
     sight::a_store_sees_exactly_what_the_rule_sees,
     search::a_search_finds_what_was_kept_one_call_earlier_in_any_process,
     search::a_search_finds_new_words_and_forgets_old_ones,

@@ -16,6 +16,7 @@ mod journal;
 mod once;
 mod purge;
 mod save;
+mod sessions;
 mod tokens;
 mod update;
 

@@ -1,0 +1,201 @@
+//! The SQL of sessions.
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::ToSql;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::row::{maybe, text, time};
+use crate::access::Sight;
+use crate::agent::Agent;
+use crate::case::CaseKey;
+use crate::error::Result;
+use crate::id::SessionId;
+use crate::session::{Session, SessionFilter, SessionStatus};
+use crate::store::SessionRows;
+use crate::workspace::Workspace;
+
+/// What [`Sight::reaches`] says of the reach of a session, of a row `s`. The conformance suite proves
+/// the two equal.
+const SEEN_SESSION: &str = "\
+    s.workspace IN (SELECT value FROM json_each(:workspaces)) \
+    AND (s.user_id IS NULL OR s.user_id = :user OR (:user IS NULL AND s.agent = :agent))";
+
+/// Those that owe a summary: they have ended without one, something was kept in them that everybody
+/// sees who sees them, and nothing of it in a case.
+const UNSUMMARISED: &str = "\
+    s.status = 'completed' AND s.summary IS NULL \
+    AND EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
+        AND sharing = 'shared' AND trust <> 'quarantined' AND user_id IS s.user_id \
+        AND deleted_at IS NULL) \
+    AND NOT EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
+        AND case_key IS NOT NULL)";
+
+impl SessionRows for SqliteTransaction<'_> {
+    fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
+        let sql = format!("SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.id = :id LIMIT 1");
+        let seen = SightParams::of(sight);
+        self.one(&sql, &*named(&seen, &[(":id", &id.to_string())]), from_row)
+    }
+
+    fn own_session(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        client_session: &str,
+    ) -> Result<Option<Session>> {
+        let sql = "SELECT * FROM session WHERE workspace = ?1 AND agent = ?2 \
+                   AND client_session = ?3 ORDER BY sequence DESC LIMIT 1";
+        self.one(sql, [workspace.as_str(), agent.as_str(), client_session], from_row)
+    }
+
+    fn sessions(
+        &self,
+        sight: &Sight,
+        filter: &SessionFilter,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<(u64, Session)>> {
+        let sql = format!(
+            "SELECT s.* FROM session s WHERE {SEEN_SESSION} \
+                 AND (:owner IS NULL OR s.agent = :owner) \
+                 AND (:status IS NULL OR s.status = :status) \
+                 AND (:case IS NULL OR s.case_key = :case) \
+                 AND (NOT :unsummarised OR ({UNSUMMARISED})) AND s.sequence < :before \
+             ORDER BY s.sequence DESC LIMIT :limit"
+        );
+        let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let status = filter.status.map(SessionStatus::name);
+        let case = filter.case.as_ref().map(CaseKey::as_str);
+        let seen = SightParams::of(sight);
+        let more: [(&str, &dyn ToSql); 6] = [
+            (":owner", &filter.owner),
+            (":status", &status),
+            (":case", &case),
+            (":unsummarised", &filter.unsummarised),
+            (":before", &before),
+            (":limit", &limit),
+        ];
+        self.all(&sql, &*named(&seen, &more), |row| Ok((row.get("sequence")?, from_row(row)?)))
+    }
+
+    fn kept_in_session(&self, sight: &Sight, session: &str) -> Result<u64> {
+        let sql = format!(
+            "SELECT count(*) FROM memory m WHERE {SEEN} AND m.session = :session \
+                 AND m.deleted_at IS NULL"
+        );
+        let seen = SightParams::of(sight);
+        let count = self.one(&sql, &*seen.with(&[(":session", &session)]), |row| row.get(0))?;
+        Ok(count.unwrap_or(0))
+    }
+
+    fn unsummarised(&self, sight: &Sight) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM session s WHERE {SEEN_SESSION} AND {UNSUMMARISED}");
+        let seen = SightParams::of(sight);
+        Ok(self.one(&sql, &*named(&seen, &[]), |row| row.get(0))?.unwrap_or(0))
+    }
+
+    fn owes_summary(&self, session: &Session) -> Result<bool> {
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM session s WHERE s.workspace = ?1 AND s.id = ?2 \
+             AND {UNSUMMARISED})"
+        );
+        let params = (session.workspace.as_str(), session.id.to_string());
+        Ok(self.one(&sql, params, |row| row.get(0))?.unwrap_or(false))
+    }
+
+    fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>> {
+        let sql = "SELECT * FROM session WHERE status <> 'completed' AND touched_at < ?1 \
+                   ORDER BY touched_at LIMIT ?2";
+        self.all(sql, (before.as_millisecond(), limit), from_row)
+    }
+
+    fn insert_session(&mut self, session: &Session, sequence: u64) -> Result<()> {
+        self.execute(
+            "INSERT INTO session (workspace, id, sequence, agent, device, client, user_id, case_key, \
+             client_session, status, started_at, touched_at, ended_at, summary) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+            (
+                session.workspace.as_str(),
+                session.id.to_string(),
+                sequence,
+                session.agent.as_str(),
+                &session.device,
+                &session.client,
+                &session.user_id,
+                session.case.as_ref().map(CaseKey::as_str),
+                &session.client_session,
+                session.status.name(),
+                session.started_at.as_millisecond(),
+                session.touched_at.as_millisecond(),
+                session.ended_at.map(Timestamp::as_millisecond),
+                session.summary.map(|id| id.to_string()),
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn replace_session(&mut self, session: &Session) -> Result<()> {
+        self.execute(
+            "UPDATE session SET device = ?3, client = ?4, case_key = ?5, status = ?6, \
+             touched_at = ?7, ended_at = ?8, summary = ?9 WHERE workspace = ?1 AND id = ?2",
+            (
+                session.workspace.as_str(),
+                session.id.to_string(),
+                &session.device,
+                &session.client,
+                session.case.as_ref().map(CaseKey::as_str),
+                session.status.name(),
+                session.touched_at.as_millisecond(),
+                session.ended_at.map(Timestamp::as_millisecond),
+                session.summary.map(|id| id.to_string()),
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn touch_session(
+        &mut self,
+        workspace: &Workspace,
+        agent: &Agent,
+        id: SessionId,
+        at: Timestamp,
+    ) -> Result<()> {
+        self.execute(
+            "UPDATE session SET touched_at = max(touched_at, ?4) \
+             WHERE workspace = ?1 AND id = ?2 AND agent = ?3 AND status <> 'completed'",
+            (workspace.as_str(), id.to_string(), agent.as_str(), at.as_millisecond()),
+        )?;
+        Ok(())
+    }
+}
+
+/// The parameters of [`SEEN_SESSION`] and `more`, by name.
+fn named<'p>(
+    seen: &'p SightParams,
+    more: &[(&'p str, &'p dyn ToSql)],
+) -> Vec<(&'p str, &'p dyn ToSql)> {
+    let mut all = seen.with(more);
+    // Sessions are reviewed by nobody.
+    all.retain(|(name, _)| *name != ":reviews");
+    all
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Session> {
+    Ok(Session {
+        id: text(row, "id")?,
+        workspace: text(row, "workspace")?,
+        agent: text(row, "agent")?,
+        device: row.get("device")?,
+        client: row.get("client")?,
+        user_id: row.get("user_id")?,
+        case: maybe(row, "case_key")?,
+        client_session: row.get("client_session")?,
+        status: text(row, "status")?,
+        started_at: time(row.get("started_at")?),
+        touched_at: time(row.get("touched_at")?),
+        ended_at: row.get::<_, Option<i64>>("ended_at")?.map(time),
+        summary: maybe(row, "summary")?,
+    })
+}
