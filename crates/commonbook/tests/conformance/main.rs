@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
+mod entities;
 mod journal;
 mod memories;
 mod rebuilding;
@@ -95,6 +96,9 @@ laws! {
     cases::entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_the_index,
     sessions::a_session_is_kept_whole_and_seen_as_the_rule_says,
     sessions::a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_alone,
+    entities::merges_taken_back_in_turn_leave_everything_as_it_was,
+    entities::two_processes_that_merge_both_ways_make_no_circle,
+    entities::an_entity_exists_for_those_alone_who_see_what_mentions_it,
     sight::a_store_sees_exactly_what_the_rule_sees,
     search::a_search_finds_what_was_kept_one_call_earlier_in_any_process,
     search::a_search_finds_new_words_and_forgets_old_ones,
