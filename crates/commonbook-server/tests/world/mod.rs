@@ -177,6 +177,17 @@ impl Door for Server {
             "list_agents" => ("GET", "/v1/agents"),
             "get_agent" => ("GET", "/v1/agents/{name}"),
             "list_events" => ("GET", "/v1/events"),
+            "resolve_entity" => ("POST", "/v1/entities/resolve"),
+            "find_entity" => ("GET", "/v1/entities/find"),
+            "get_entity" => ("GET", "/v1/entities/{entity}"),
+            "list_entities" => ("GET", "/v1/entities"),
+            "entity_mentions" => ("GET", "/v1/entities/{entity}/mentions"),
+            "merge_entities" => ("POST", "/v1/entities/merge"),
+            "unmerge_entities" => ("POST", "/v1/entities/{source}/unmerge"),
+            "list_reviews" => ("GET", "/v1/entities/reviews"),
+            "decide_review" => ("POST", "/v1/entities/reviews/{review_id}"),
+            "add_relation" => ("POST", "/v1/relations"),
+            "graph_query" => ("GET", "/v1/graph"),
             "start_session" => ("POST", "/v1/sessions"),
             "list_sessions" => ("GET", "/v1/sessions"),
             "get_session" => ("GET", "/v1/sessions/{session}"),
@@ -195,7 +206,7 @@ impl Door for Server {
         };
         let mut fields = fields.as_object().unwrap().clone();
         let mut path = path.to_owned();
-        for name in ["id", "name", "key", "session"] {
+        for name in ["id", "name", "key", "session", "entity", "source", "review_id"] {
             if path.contains(&format!("{{{name}}}")) {
                 let id = text(&fields.remove(name).unwrap());
                 let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
@@ -255,6 +266,17 @@ impl Door for Cli<'_> {
             "list_agents" => ("agents", &[]),
             "get_agent" => ("agent", &["name"]),
             "list_events" => ("events", &[]),
+            "resolve_entity" => ("entity resolve", &["type", "value"]),
+            "find_entity" => ("entity find", &["type", "value"]),
+            "get_entity" => ("entity show", &["entity"]),
+            "list_entities" => ("entity list", &[]),
+            "entity_mentions" => ("entity mentions", &["entity"]),
+            "merge_entities" => ("entity merge", &["source", "target"]),
+            "unmerge_entities" => ("entity unmerge", &["source"]),
+            "list_reviews" => ("entity reviews", &[]),
+            "decide_review" => ("entity decide", &["review_id", "judgement"]),
+            "add_relation" => ("entity relate", &["from", "type", "to"]),
+            "graph_query" => ("entity graph", &["from"]),
             "start_session" => ("session start", &[]),
             "list_sessions" => ("session list", &[]),
             "get_session" => ("session show", &["session"]),

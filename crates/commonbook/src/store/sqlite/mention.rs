@@ -173,6 +173,13 @@ impl MentionRows for SqliteTransaction<'_> {
         Ok(place.unwrap_or(0))
     }
 
+    fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>> {
+        let sql = "SELECT w.name, ifnull(f.sequence, 0), w.sequence FROM workspace w \
+             LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
+             WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
+        self.all(sql, (FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?, row.get(2)?)))
+    }
+
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()> {
         self.execute(
             "INSERT INTO follower (workspace, name, rules, sequence) VALUES (?1, ?2, ?3, ?4) \
