@@ -307,6 +307,7 @@ impl Door for Cli<'_> {
             let flag = match name.as_str() {
                 "memory_type" => "type".to_owned(),
                 "topics" => "topic".to_owned(),
+                "entities" => "entity".to_owned(),
                 other => other.replace('_', "-"),
             };
             // A flag that is set has no value.
