@@ -2,6 +2,7 @@
 
 mod case;
 mod doctor;
+mod entities;
 mod export;
 mod given;
 mod import;
@@ -9,6 +10,7 @@ mod monitor;
 mod reindex;
 mod session;
 mod show;
+mod table;
 mod tokens;
 
 use std::sync::Arc;
@@ -30,16 +32,7 @@ pub(crate) use export::Export;
 pub(crate) use import::Import;
 pub(crate) use monitor::Monitor;
 pub(crate) use reindex::Reindex;
-
-/// What the commands of a group are about.
-const GROUPS: &[(&str, &str)] = &[
-    ("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP"),
-    ("session", "Start, end and show sessions: stretches of an agent's work"),
-    ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
-];
-
-/// The fields that a file is given for, which has a JSON list, by their commands.
-const FILES: &[(&str, &str)] = &[("batch", "memories"), ("case batch", "entries")];
+use table::{FILES, GROUPS, PURGE_SINCE, verbs};
 
 /// A verb as a command.
 struct Verb {
@@ -54,66 +47,6 @@ struct Verb {
     or: Option<(&'static str, &'static str)>,
 }
 
-/// Every verb, in the order of the help.
-fn verbs() -> Vec<Verb> {
-    let verb = |name, call, positional, show| Verb { name, call, positional, show, or: None };
-    vec![
-        verb("save", Call::of(Commonbook::save_memory), &["text"], show::saved),
-        verb("search", Call::of(Commonbook::search_memory), &["query"], show::hits),
-        verb("show", Call::of(Commonbook::get_memory), &["id"], show::memory),
-        verb("list", Call::of(Commonbook::list_memories), &[], show::memories),
-        verb("update", Call::of(Commonbook::update_memory), &["id"], show::changed),
-        verb("delete", Call::of(Commonbook::delete_memory), &["id"], show::deleted),
-        verb("restore", Call::of(Commonbook::restore_memory), &["id"], show::changed),
-        verb("purge", Call::of(Commonbook::purge_memory), &["id"], show::purged)
-            .or("since", PURGE_SINCE),
-        verb(PURGE_SINCE, Call::of(Commonbook::purge_since), &[], show::acted),
-        verb("adopt", Call::of(Commonbook::adopt_memories), &["agent_name"], show::acted),
-        verb("undo", Call::of(Commonbook::undo_act), &["act_id"], show::undone),
-        verb("users", Call::of(Commonbook::list_users), &[], show::users),
-        verb("history", Call::of(Commonbook::memory_history), &["id"], show::history),
-        verb("stats", Call::of(Commonbook::get_memory_stats), &[], show::stats),
-        verb("agents", Call::of(Commonbook::list_agents), &[], show::agents),
-        verb("agent", Call::of(Commonbook::get_agent), &["name"], show::agent),
-        verb("events", Call::of(Commonbook::list_events), &[], show::events),
-        verb("review", Call::of(Commonbook::list_quarantined), &[], show::quarantined),
-        verb("release", Call::of(Commonbook::release_memory), &["id"], show::changed),
-        verb("token create", Call::of(Commonbook::create_token), &["agent_name"], tokens::issued),
-        verb("token list", Call::of(Commonbook::list_tokens), &[], tokens::list),
-        verb("token revoke", Call::of(Commonbook::revoke_token), &["token_id"], tokens::revoked),
-        verb("token rotate", Call::of(Commonbook::rotate_token), &["token_id"], tokens::issued),
-        verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
-        verb("session start", Call::of(Commonbook::start_session), &[], session::started),
-        verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
-        verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
-        verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
-        verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
-        verb("case open", Call::of(Commonbook::open_case), &["key"], case::opened),
-        verb(
-            "case append",
-            Call::of(Commonbook::append_entry),
-            &["key", "summary"],
-            case::appended,
-        ),
-        verb(
-            "case batch",
-            Call::of(Commonbook::append_entries),
-            &["key", "entries"],
-            case::appended,
-        ),
-        verb("case read", Call::of(Commonbook::read_case), &["key"], case::entries),
-        verb("case context", Call::of(Commonbook::get_case_context), &["key"], case::context),
-        verb("case show", Call::of(Commonbook::get_case), &["key"], case::case),
-        verb("case list", Call::of(Commonbook::list_cases), &[], case::list),
-        verb("case close", Call::of(Commonbook::close_case), &["key"], case::case),
-        verb("case archive", Call::of(Commonbook::archive_case), &["key"], case::case),
-        verb("case reopen", Call::of(Commonbook::reopen_case), &["key"], case::case),
-    ]
-}
-
-/// What `purge` does when a time is given instead of an id: no command of its own.
-const PURGE_SINCE: &str = "purge-since";
-
 /// The verb of this name.
 fn named(name: &str) -> Option<Verb> {
     verbs().into_iter().find(|verb| verb.name == name)
@@ -124,6 +57,7 @@ fn flag(field: &str) -> String {
     match field {
         "memory_type" => "type".to_owned(),
         "topics" => "topic".to_owned(),
+        "entities" => "entity".to_owned(),
         other => other.replace('_', "-"),
     }
 }

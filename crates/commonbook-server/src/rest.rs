@@ -27,6 +27,11 @@ pub(crate) use stream::Streams;
 
 /// Every route, in the order of the documentation.
 fn routes() -> Vec<Route> {
+    of_memories().into_iter().chain(of_work()).collect()
+}
+
+/// The routes of memories, and of what is known of them.
+fn of_memories() -> Vec<Route> {
     let read = |path, name, call| route::get(path, name, call);
     vec![
         post("/v1/memories", "save_memory", Call::of(Commonbook::save_memory))
@@ -51,11 +56,43 @@ fn routes() -> Vec<Route> {
         post("/v1/memories/adopt", "adopt_memories", Call::of(Commonbook::adopt_memories)),
         post("/v1/memories/purge", "purge_since", Call::of(Commonbook::purge_since)),
         post("/v1/acts/{act_id}/undo", "undo_act", Call::of(Commonbook::undo_act)),
+        post("/v1/entities/resolve", "resolve_entity", Call::of(Commonbook::resolve_entity)),
+        read("/v1/entities/find", "find_entity", Call::of(Commonbook::find_entity)),
+        read("/v1/entities", "list_entities", Call::of(Commonbook::list_entities)),
+        post("/v1/entities/merge", "merge_entities", Call::of(Commonbook::merge_entities)),
+        read("/v1/entities/reviews", "list_reviews", Call::of(Commonbook::list_reviews)),
+        post(
+            "/v1/entities/reviews/{review_id}",
+            "decide_review",
+            Call::of(Commonbook::decide_review),
+        ),
+        read("/v1/entities/{entity}", "get_entity", Call::of(Commonbook::get_entity)),
+        read(
+            "/v1/entities/{entity}/mentions",
+            "entity_mentions",
+            Call::of(Commonbook::entity_mentions),
+        ),
+        post(
+            "/v1/entities/{source}/unmerge",
+            "unmerge_entities",
+            Call::of(Commonbook::unmerge_entities),
+        ),
+        post("/v1/relations", "add_relation", Call::of(Commonbook::add_relation)),
+        read("/v1/graph", "graph_query", Call::of(Commonbook::graph_query)),
         read("/v1/users", "list_users", Call::of(Commonbook::list_users)),
         read("/v1/stats", "get_memory_stats", Call::of(Commonbook::get_memory_stats)),
         read("/v1/agents", "list_agents", Call::of(Commonbook::list_agents)),
         read("/v1/agents/{name}", "get_agent", Call::of(Commonbook::get_agent)),
         read("/v1/events", "list_events", Call::of(Commonbook::list_events)),
+    ]
+}
+
+/// The routes of what agents work on together.
+fn of_work() -> Vec<Route> {
+    let read = |path, name, call| route::get(path, name, call);
+    vec![
+        read("/v1/changes", "changes_since", Call::of(Commonbook::changes_since)),
+        post("/v1/changes/mark", "mark_read", Call::of(Commonbook::mark_read)),
         post("/v1/sessions", "start_session", Call::of(Commonbook::start_session)),
         read("/v1/sessions", "list_sessions", Call::of(Commonbook::list_sessions)),
         read("/v1/sessions/{session}", "get_session", Call::of(Commonbook::get_session)),

@@ -69,6 +69,14 @@ impl Sight {
         may(caller, Scope::Write).map(|()| Self::of(caller))
     }
 
+    /// The sight of this caller when it writes in its own workspace alone.
+    ///
+    /// # Errors
+    /// As [`may`].
+    pub fn writing_at_home(caller: &Caller) -> Result<Self> {
+        may(caller, Scope::Write).map(|()| Self::at_home(caller))
+    }
+
     /// The sight of this caller when it reviews what is quarantined in its own workspace.
     ///
     /// # Errors

@@ -5,10 +5,14 @@ mod agent;
 mod case;
 mod complete;
 mod contact;
+mod cursor;
+mod entity;
 mod event;
+mod graph;
 mod import;
 mod list;
 mod memory;
+mod mention;
 mod recall;
 mod review;
 mod search;
@@ -35,6 +39,7 @@ use crate::{input, limits};
 
 pub use complete::Completions;
 use contact::Contacts;
+pub use mention::Mentioning;
 pub use sweep::Swept;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.

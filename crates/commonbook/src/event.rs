@@ -40,6 +40,24 @@ pub enum EventKind {
     /// Somebody has looked at a quarantined memory, and lets others read it.
     #[serde(rename = "memory.released")]
     MemoryReleased,
+    /// Something was stated about an entity for the first time.
+    #[serde(rename = "entity.created")]
+    EntityCreated,
+    /// Something new was stated about an entity, or another was merged into it.
+    #[serde(rename = "entity.merged")]
+    EntityMerged,
+    /// A merge into an entity was taken back.
+    #[serde(rename = "entity.unmerged")]
+    EntityUnmerged,
+    /// A statement about an entity, or a merge, waits for somebody's decision.
+    #[serde(rename = "entity.queued")]
+    EntityQueued,
+    /// What waited for a decision was dropped.
+    #[serde(rename = "entity.dismissed")]
+    EntityDismissed,
+    /// Two things were related, or related once more.
+    #[serde(rename = "relation.added")]
+    RelationAdded,
     /// A case was opened.
     #[serde(rename = "case.opened")]
     CaseOpened,
@@ -83,6 +101,12 @@ impl EventKind {
         Self::MemoryPurged,
         Self::MemoryQuarantined,
         Self::MemoryReleased,
+        Self::EntityCreated,
+        Self::EntityMerged,
+        Self::EntityUnmerged,
+        Self::EntityQueued,
+        Self::EntityDismissed,
+        Self::RelationAdded,
         Self::CaseOpened,
         Self::CaseAppended,
         Self::CaseClosed,
@@ -107,6 +131,12 @@ impl EventKind {
             Self::MemoryPurged => "memory.purged",
             Self::MemoryQuarantined => "memory.quarantined",
             Self::MemoryReleased => "memory.released",
+            Self::EntityCreated => "entity.created",
+            Self::EntityMerged => "entity.merged",
+            Self::EntityUnmerged => "entity.unmerged",
+            Self::EntityQueued => "entity.queued",
+            Self::EntityDismissed => "entity.dismissed",
+            Self::RelationAdded => "relation.added",
             Self::CaseOpened => "case.opened",
             Self::CaseAppended => "case.appended",
             Self::CaseClosed => "case.closed",

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
 use type_safe_id::{StaticType, TypeSafeId};
 use uuid::{ContextV7, Uuid};
 
@@ -53,6 +54,15 @@ kinds! {
     SessionKind "ses" "session"
     /// The id of a session.
     SessionId,
+    EntityKind "ent" "entity"
+    /// The id of an entity: it follows from its first name, and so is the same wherever it is found.
+    EntityId,
+    RelationKind "rel" "relation"
+    /// The id of a relation.
+    RelationId,
+    ReviewKind "rev" "review"
+    /// The id of what waits for somebody's decision.
+    ReviewId,
     RequestKind "req" "request"
     /// The id of a request, by which its answer is found in the log.
     RequestId,
@@ -72,6 +82,15 @@ impl<K: IdKind> Id<K> {
     #[must_use]
     pub const fn uuid(&self) -> Uuid {
         self.0
+    }
+
+    /// The id of what this text names: the same wherever and whenever it is made. It tells neither
+    /// a time nor the text.
+    #[must_use]
+    pub fn named(text: &str) -> Self {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
+        Self::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 
     /// A new id, made at this time.

@@ -22,6 +22,10 @@ pub const CASE_CONTEXT_DEFAULT: u32 = 4_000;
 pub const CASE_CONTEXT_LEAST: u32 = 500;
 /// Characters of a case's context at the most.
 pub const CASE_CONTEXT_MAX: u32 = 65_536;
+/// Places of a journal over which is counted how many changes are left.
+pub const CHANGES_COUNTED: u64 = 100_000;
+/// Characters of a memory that a change tells.
+pub const GLANCE_CHARS: usize = 240;
 /// Hours after which a session ends in which nothing was written.
 pub const SESSION_IDLE_HOURS: i64 = 24;
 /// Memories saved in one call.
@@ -55,6 +59,40 @@ pub const STREAM_BUFFER: usize = 64;
 pub const STREAM_RECENT: usize = 1_024;
 /// Seconds after which a silent stream says that it is still there.
 pub const KEEP_ALIVE_SECONDS: u64 = 15;
+/// Characters of an entity's value.
+pub const ENTITY_VALUE_CHARS: usize = 256;
+/// Characters of an entity's context; what was said beyond it is left out, from a sentence on.
+pub const ENTITY_CONTEXT_CHARS: usize = 1_000;
+/// Other spellings that an entity is known by.
+pub const ENTITY_ALIASES: usize = 32;
+/// Attributes of one entity.
+pub const ENTITY_ATTRIBUTES: usize = 32;
+/// Bytes of an attribute's value, as JSON.
+pub const ENTITY_ATTRIBUTE_BYTES: usize = 1_024;
+/// Claims about one attribute that are kept; of more, the most trusted.
+pub const ENTITY_CLAIMS: usize = 8;
+/// Different entities that are taken from one memory; of more, the most certain.
+pub const EXTRACTED_ENTITIES: usize = 100;
+/// Places of one entity in one memory that are kept; all are counted.
+pub const EXTRACTED_PLACES: usize = 8;
+/// Entities that one memory may name itself.
+pub const NAMED_ENTITIES: usize = 32;
+/// Characters around a mention that an entity's page tells.
+pub const EXCERPT_CHARS: usize = 160;
+/// Statements and relations that an entity's page tells, the newest and the strongest.
+pub const PAGE_STATEMENTS: usize = 20;
+/// Characters of a relation's kind.
+pub const RELATION_CHARS: usize = 64;
+/// Steps that a subgraph or a neighbourhood reaches from where it begins.
+pub const GRAPH_DEPTH: u32 = 3;
+/// Steps of the longest path that is looked for.
+pub const GRAPH_PATH_STEPS: u32 = 12;
+/// Nodes of one answer.
+pub const GRAPH_NODES: usize = 500;
+/// Links of one answer.
+pub const GRAPH_LINKS: usize = 2_000;
+/// Links that one question looks at; what lies beyond is left out, and the answer says so.
+pub const GRAPH_LOOKED_AT: usize = 100_000;
 /// Hits of a search when none is asked for.
 pub const SEARCH_DEFAULT: u32 = 10;
 /// Hits of a search at the most.

@@ -1,6 +1,7 @@
 //! Memories: what is kept, and what its author may choose.
 
 mod ask;
+mod mentions;
 mod receive;
 mod review;
 mod save;
@@ -25,6 +26,7 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 use crate::caller::{Door, user_id};
 use crate::case::CaseKey;
+use crate::entity::Named;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::input::words;
@@ -180,6 +182,9 @@ pub struct Memory {
     pub summary: Option<String>,
     /// What it is about, as short words.
     pub topics: Vec<String>,
+    /// The things that it names itself; others are found in it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub entities: Vec<Named>,
     /// How much it matters.
     pub importance: Importance,
     /// Who else may read it.
@@ -229,6 +234,15 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Whether everybody in its workspace can read it, whoever they work for.
+    #[must_use]
+    pub fn is_common(&self) -> bool {
+        self.sharing == Sharing::Shared
+            && self.user_id.is_none()
+            && self.deleted_at.is_none()
+            && !self.is_quarantined()
+    }
+
     /// Checks what a writer chose against the limits.
     ///
     /// # Errors
@@ -258,6 +272,7 @@ impl Memory {
             input::no_control("summary", summary)?;
         }
         distinct_topics(&self.topics)?;
+        distinct_entities(&self.entities)?;
         if let Some(user) = &self.user_id {
             user_id(user)?;
         }
@@ -299,6 +314,24 @@ fn no_control_within(value: &Value) -> Result<()> {
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
+}
+
+/// Things by their names, each once.
+///
+/// # Errors
+/// `too_large` for too many.
+pub(crate) fn distinct_entities(given: &[Named]) -> Result<Vec<Named>> {
+    if given.len() > limits::NAMED_ENTITIES {
+        let limit = limits::NAMED_ENTITIES;
+        return Err(Error::too_large("entities", given.len(), limit, "entities"));
+    }
+    let mut entities: Vec<Named> = Vec::with_capacity(given.len());
+    for named in given {
+        if !entities.iter().any(|other| other.is(named)) {
+            entities.push(named.clone());
+        }
+    }
+    Ok(entities)
 }
 
 /// The topics, trimmed and each once, in order.

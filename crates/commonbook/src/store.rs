@@ -11,6 +11,8 @@
 //!   counts what it does not see.
 
 mod case;
+mod cursor;
+mod entity;
 mod session;
 pub mod sqlite;
 mod telling;
@@ -34,6 +36,8 @@ use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
 pub use case::CaseRows;
+pub use cursor::CursorRows;
+pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
 pub use session::SessionRows;
 pub(crate) use telling::Telling;
 
@@ -136,6 +140,10 @@ transaction!(
     ActRows,
     CaseRows,
     SessionRows,
+    CursorRows,
+    EntityRows,
+    MentionRows,
+    RelationRows,
 );
 
 /// The rows of memories.

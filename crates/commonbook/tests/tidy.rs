@@ -428,6 +428,19 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "(SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))",
         "whether a subject is gone; its owner alone is told",
     ),
+    (
+        "(SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) RETURNING name",
+        "a verb has already judged the row whose mentions it forgets",
+    ),
+    (
+        "SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2 AND revision",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "CROSS JOIN memory m ON m.workspace = :workspace AND m.id = w.value",
+        "of memories that a search has admitted already",
+    ),
+    ("EXISTS (SELECT 1 FROM memory q", "the rule itself, for a row of another name"),
     ("DELETE FROM revision", "a verb has already judged the memory whose history it removes"),
 ];
 

@@ -271,6 +271,10 @@ pub(super) fn keep(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) ->
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)?;
+    // What its author names counts at once; what is found in it follows.
+    if !memory.entities.is_empty() {
+        tx.put_mentions(memory, &memory.named())?;
+    }
     if memory.is_quarantined() {
         let event = NewEvent::of(EventKind::MemoryQuarantined, memory, &memory.owner, now);
         tx.append_event(&event)?;
@@ -359,7 +363,7 @@ pub(super) fn in_sight(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Res
 }
 
 /// The memory, which is not deleted.
-fn standing(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
+pub(super) fn standing(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
     let memory = in_sight(tx, sight, id)?;
     match memory.deleted_at {
         None => Ok(memory),

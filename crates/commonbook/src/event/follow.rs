@@ -153,7 +153,8 @@ fn kinds(given: &[String]) -> Result<Vec<EventKind>> {
         let before = found.len();
         found.extend(EventKind::ALL.iter().filter(meant));
         if found.len() == before {
-            let all = EventKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+            let all: Vec<_> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
+            let all = all.join(", ");
             let wrong = format!("there is no event {name:?}");
             return Err(Error::invalid(&format!("events[{place}]"), wrong).hint(format!(
                 "There are {all}; a * at the end stands for any ending, as in memory.*."
@@ -208,10 +209,9 @@ mod tests {
         assert_eq!(named(&["memory.saved"]).ok(), Some(vec!["memory.saved"]));
         let re = vec!["memory.released", "memory.restored"];
         assert_eq!(named(&["memory.re*", "memory.restored"]).ok(), Some(re));
+        assert_eq!(named(&["*"]).map(|kinds| kinds.len()).ok(), Some(EventKind::ALL.len()));
         let of_memories = EventKind::ALL.iter().filter(|kind| kind.is_of_memory()).count();
-        for (all, count) in [("*", EventKind::ALL.len()), ("memory.*", of_memories)] {
-            assert_eq!(named(&[all]).map(|kinds| kinds.len()).ok(), Some(count));
-        }
+        assert_eq!(named(&["memory.*"]).map(|kinds| kinds.len()).ok(), Some(of_memories));
     }
 
     #[test]

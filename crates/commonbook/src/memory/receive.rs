@@ -40,6 +40,7 @@ impl Memory {
         self.title.iter_mut().for_each(|title| clean(title, limits::TITLE_CHARS));
         self.summary.iter_mut().for_each(|summary| clean(summary, limits::SUMMARY_CHARS));
         self.topics.iter_mut().for_each(|topic| clean(topic, limits::TOPIC_CHARS));
+        self.entities.iter_mut().for_each(|it| clean(&mut it.value, limits::ENTITY_VALUE_CHARS));
         for (name, value) in &mut self.metadata {
             redact_value(name, value, &mut clean);
         }
@@ -69,7 +70,9 @@ impl Memory {
     /// Every text in it that a reader is told.
     fn said(&self) -> Vec<&str> {
         let heads = self.title.iter().chain(&self.summary).chain(&self.topics);
-        let mut said: Vec<&str> = heads.chain([&self.text]).map(String::as_str).collect();
+        let named = self.entities.iter().map(|named| &named.value);
+        let mut said: Vec<&str> =
+            heads.chain([&self.text]).chain(named).map(String::as_str).collect();
         self.metadata.iter().for_each(|(name, value)| {
             said.push(name);
             texts(value, &mut said);

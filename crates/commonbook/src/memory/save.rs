@@ -5,9 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_topics};
+use super::{
+    Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_entities, distinct_topics,
+};
 use crate::caller::{Caller, Proof};
 use crate::clock::whole_milliseconds;
+use crate::entity::Named;
 use crate::error::Result;
 use crate::fingerprint::sha256;
 use crate::id::MemoryId;
@@ -37,6 +40,11 @@ pub struct SaveMemory {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
+    /// The people, tools, files, projects it speaks of, as `type:name` (`tool:TypeScript`,
+    /// `file:src/lib.rs`) or `{"type", "value"}`; those that the text itself names are found anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::NAMED_ENTITIES))]
+    pub entities: Vec<Named>,
     /// How much it matters; normal by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
@@ -118,6 +126,7 @@ impl SaveMemory {
             text: self.text.clone(),
             summary: self.summary.clone(),
             topics: distinct_topics(&self.topics)?,
+            entities: distinct_entities(&self.entities)?,
             importance: self.importance.unwrap_or(Importance::Normal),
             sharing,
             session: caller.session.clone(),

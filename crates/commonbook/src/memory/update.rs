@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Importance, Memory, MemoryType, Sharing, distinct_topics};
+use super::{Importance, Memory, MemoryType, Sharing, distinct_entities, distinct_topics};
 use crate::clock::whole_milliseconds;
+use crate::entity::Named;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MemoryId;
 use crate::{input, limits};
@@ -39,6 +40,10 @@ pub struct UpdateMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Option<Vec<String>>,
+    /// The things that it names itself, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::NAMED_ENTITIES))]
+    pub entities: Option<Vec<Named>>,
     /// The new importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
@@ -85,6 +90,9 @@ impl UpdateMemory {
         if let Some(topics) = &self.topics {
             memory.topics = distinct_topics(topics)?;
         }
+        if let Some(entities) = &self.entities {
+            memory.entities = distinct_entities(entities)?;
+        }
         memory.importance = self.importance.unwrap_or(memory.importance);
         memory.sharing = self.sharing.unwrap_or(memory.sharing);
         if let Some(metadata) = &self.metadata {
@@ -117,6 +125,7 @@ impl UpdateMemory {
             title: None,
             summary: None,
             topics: None,
+            entities: None,
             importance: None,
             sharing: None,
             metadata: None,
@@ -134,6 +143,7 @@ fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
         ("title", before.title != after.title),
         ("summary", before.summary != after.summary),
         ("topics", before.topics != after.topics),
+        ("entities", before.entities != after.entities),
         ("importance", before.importance != after.importance),
         ("trust", before.trust != after.trust),
         ("sharing", before.sharing != after.sharing),

@@ -218,6 +218,7 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
+        self.forget_mentions(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         self.execute(
@@ -300,6 +301,7 @@ fn columns(memory: &Memory) -> Result<Vec<(&'static str, Value)>> {
         (":deleted_at", millis(memory.deleted_at)),
         (":redacted", encoded(&memory.redacted)?.into()),
         (":suspicions", encoded(&memory.suspicions)?.into()),
+        (":entities", encoded(&memory.entities)?.into()),
         (":imported", imported(memory).map(str::to_owned).into()),
         (":case_key", memory.case.as_ref().map(ToString::to_string).into()),
         (":position", memory.position.map(|it| i64::try_from(it).unwrap_or(i64::MAX)).into()),
@@ -315,10 +317,10 @@ fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn To
 pub(super) const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
-    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position";
+    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities";
 
 /// The place of the first column after [`MEMORY`].
-const BESIDE: usize = 27;
+const BESIDE: usize = 28;
 
 /// A memory out of a row that begins with [`MEMORY`].
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
@@ -351,5 +353,6 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
         suspicions: json(row, 24)?,
         case: maybe(row, 25)?,
         position: row.get(26)?,
+        entities: json(row, 27)?,
     })
 }

@@ -1,0 +1,121 @@
+//! Words of prose: with what stands before them, and whether a sentence begins with them.
+
+/// A word of a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Word<'a> {
+    /// The word, without a possessive `'s`.
+    pub(super) text: &'a str,
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// What stands between the word before and this one.
+    pub(super) gap: &'a str,
+    /// Whether a sentence, a quotation or a label's text begins with it.
+    pub(super) first: bool,
+}
+
+impl Word<'_> {
+    /// Whether it is written as a name is: a capital, then small letters among others.
+    pub(super) fn is_capital(&self) -> bool {
+        let mut letters = self.text.chars();
+        // "GUIDs" is an abbreviation.
+        letters.next().is_some_and(char::is_uppercase)
+            && letters.clone().next().is_some_and(|c| !c.is_uppercase())
+            && letters.clone().any(char::is_lowercase)
+            && letters.all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-'))
+    }
+
+    /// Whether only a blank or a line end stands before it, so that it goes on with the last word.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.gap.is_empty() && self.gap.chars().all(char::is_whitespace)
+    }
+}
+
+/// The words of a stretch of a text that begins at `start`.
+pub(super) fn words(text: &str, start: usize) -> Vec<Word<'_>> {
+    let mut words: Vec<Word<'_>> = Vec::with_capacity(text.len() / 6);
+    let (mut from, mut ended) = (None, 0);
+    let mut letters = text.char_indices().peekable();
+    while let Some((place, c)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        let joins = matches!(c, '\'' | '’' | '-') && next.is_some_and(char::is_alphanumeric);
+        match from {
+            None if c.is_alphanumeric() => from = Some(place),
+            Some(begun) if !c.is_alphanumeric() && !joins => {
+                push(&mut words, text, start, ended, begun..place);
+                (from, ended) = (None, place);
+            }
+            _ => {}
+        }
+    }
+    if let Some(begun) = from {
+        push(&mut words, text, start, ended, begun..text.len());
+    }
+    words
+}
+
+fn push<'a>(
+    words: &mut Vec<Word<'a>>,
+    text: &'a str,
+    start: usize,
+    ended: usize,
+    range: std::ops::Range<usize>,
+) {
+    let whole = &text[range.clone()];
+    let bare = whole.strip_suffix("'s").or(whole.strip_suffix("’s")).unwrap_or(whole);
+    let gap = &text[ended..range.start];
+    let abbreviated =
+        gap.starts_with('.') && words.last().is_some_and(|last| is_abbreviation(last.text));
+    let ends = |c: char| {
+        matches!(
+            c,
+            '.' | '!'
+                | '?'
+                | ':'
+                | ';'
+                | '"'
+                | '“'
+                | '('
+                | '['
+                | '—'
+                | '–'
+                | '|'
+                | '*'
+                | '#'
+                | '>'
+                | '•'
+                | '…'
+                | '`'
+        )
+    };
+    let first = words.is_empty() || (gap.contains(ends) && !abbreviated) || gap.contains(" - ");
+    let word = Word {
+        text: bare,
+        from: start + range.start,
+        to: start + range.start + bare.len(),
+        gap,
+        first,
+    };
+    words.push(word);
+}
+
+/// Whether a full stop after a word belongs to the word.
+pub(super) fn is_abbreviation(word: &str) -> bool {
+    matches!(word, "Mr" | "Mrs" | "Ms" | "Dr" | "Prof" | "St" | "Jr" | "Sr" | "vs" | "cf" | "etc")
+        || (word.len() == 1 && word.starts_with(char::is_uppercase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_know_what_stands_before_them() {
+        let found = words("Hey Mel! Dr. O'Brien's well-known. He met J. Smith", 10);
+        let texts: Vec<&str> = found.iter().map(|word| word.text).collect();
+        assert_eq!(texts, ["Hey", "Mel", "Dr", "O'Brien", "well-known", "He", "met", "J", "Smith"]);
+        let first: Vec<bool> = found.iter().map(|word| word.first).collect();
+        assert_eq!(first, [true, false, true, false, false, true, false, false, false]);
+        assert_eq!((found[1].from, found[1].to), (14, 17));
+        assert!(found[3].is_capital() && !found[4].is_capital() && found[1].goes_on());
+    }
+}

@@ -1,0 +1,132 @@
+//! Blocks: keys under which nearly equal names meet, so that a registry need not compare them all.
+//!
+//! A name is cut into one piece more than letters may differ, and one more again; two pieces then
+//! stay whole, and at a place that the lengths of the two names tell. An entity is filed under
+//! each two of its pieces: 3 keys up to 11 letters, where one letter may differ, and 6 beyond,
+//! where two may. A name is looked up under the two pieces that an entity of each possible length
+//! would have in common with it: at most 9 keys of short names and 42 of long ones. Together with
+//! the first two letters, which always agree, two pieces are half of a name or more, so that few
+//! other names share them. An index on (workspace, key) is all that a store needs.
+
+use super::{EDITS, LETTERS, Name};
+use crate::entity::EntityType;
+
+/// Letters below which a single slip is more than the likeness allows.
+const LEAST: usize = 6;
+/// Letters from which on two may differ.
+const TWO_EDITS: usize = 12;
+
+/// The keys that an entity of this name is filed under; none where only the exact name finds it.
+#[must_use]
+pub fn keys(name: &Name) -> Vec<String> {
+    let letters: Vec<char> = name.letters.chars().collect();
+    if !is_filed(name, letters.len()) {
+        return Vec::new();
+    }
+    let pieces = pieces(letters.len());
+    let pairs = (0..pieces).flat_map(|i| (i + 1..pieces).map(move |j| (i, j)));
+    let piece = |place| &letters[bound(place, letters.len())..bound(place + 1, letters.len())];
+    pairs
+        .map(|(i, j)| key(name.kind, letters.len(), (i, j), &letters[..2], piece(i), piece(j)))
+        .collect()
+}
+
+/// The keys under which entities are filed whose names are nearly this one; each once.
+#[must_use]
+pub fn probes(name: &Name) -> Vec<String> {
+    let letters: Vec<char> = name.letters.chars().collect();
+    let length = letters.len();
+    let mut probes = Vec::new();
+    if !is_filed(name, length) {
+        return probes;
+    }
+    for other in length.saturating_sub(EDITS).max(LEAST)..=length + EDITS {
+        let allowed = allowed_edits(length.max(other));
+        if length.abs_diff(other) > allowed {
+            continue;
+        }
+        let shift = length.cast_signed() - other.cast_signed();
+        for (pair, shifts) in shared_pieces(pieces(other), shift) {
+            let at = |piece: usize, by: isize| {
+                let from = bound(piece, other).checked_add_signed(by)?;
+                let to = bound(piece + 1, other).checked_add_signed(by)?;
+                letters.get(from..to)
+            };
+            let (Some(one), Some(two)) = (at(pair.0, shifts.0), at(pair.1, shifts.1)) else {
+                continue;
+            };
+            probes.push(key(name.kind, other, pair, &letters[..2], one, two));
+        }
+    }
+    probes.sort_unstable();
+    probes.dedup();
+    probes
+}
+
+fn is_filed(name: &Name, letters: usize) -> bool {
+    !name.exact && (LEAST..=LETTERS).contains(&letters)
+}
+
+/// How many letters of the longer name may differ at a likeness of 0.85.
+fn allowed_edits(longer: usize) -> usize {
+    (longer * 15 / 100).min(EDITS)
+}
+
+/// Into how many pieces a name of this length is cut.
+fn pieces(length: usize) -> usize {
+    if length < TWO_EDITS { 3 } else { 4 }
+}
+
+/// Where a piece of a name of this length begins.
+fn bound(piece: usize, length: usize) -> usize {
+    piece * length / pieces(length)
+}
+
+/// Which two pieces of an entity's name can stay whole, and by how many letters each is shifted in
+/// a name that is longer by `shift`. Pieces before every slip are where they were, those after it
+/// are shifted by the whole difference, and those between two slips by what the first one did.
+fn shared_pieces(
+    pieces: usize,
+    shift: isize,
+) -> impl Iterator<Item = ((usize, usize), (isize, isize))> {
+    let pairs = (0..pieces).flat_map(move |i| (i + 1..pieces).map(move |j| (i, j)));
+    pairs.flat_map(move |(i, j)| {
+        // The other pieces are those where the slips may be.
+        let slips_before = |piece: usize| (0..piece).filter(|p| *p != i && *p != j).count();
+        let slips = pieces - 2;
+        let between: &[isize] = match (slips, shift) {
+            (2, 0) => &[0, 1, -1],
+            (2, 1) => &[0, 1],
+            (2, -1) => &[0, -1],
+            (2, 2) => &[1],
+            (2, -2) => &[-1],
+            _ => &[0],
+        };
+        let of = move |piece: usize, between: isize| match slips_before(piece) {
+            0 => 0,
+            all if all == slips => shift,
+            _ => between,
+        };
+        let is_between = [i, j].iter().any(|p| (1..slips).contains(&slips_before(*p)));
+        let choices = if is_between { between } else { &between[..1] };
+        let shifts = choices.iter().map(|by| ((i, j), (of(i, *by), of(j, *by))));
+        shifts.collect::<Vec<_>>()
+    })
+}
+
+fn key(
+    kind: EntityType,
+    length: usize,
+    (i, j): (usize, usize),
+    first: &[char],
+    one: &[char],
+    two: &[char],
+) -> String {
+    let mut key = format!("{kind}:{length}:{i}{j}:");
+    key.extend(first);
+    key.push(':');
+    key.extend(one);
+    key.push(':');
+    key.extend(two);
+    key
+}

@@ -1,0 +1,182 @@
+//! Which names are nearly the same, which are not, and that the blocks lose none.
+
+use proptest::prelude::*;
+
+use super::*;
+use EntityType::{
+    Concept, Decision, File, Function, Issue, Organization, Person, Project, Tool, Url,
+};
+
+#[test]
+fn a_slip_of_the_hand_is_the_same_thing() {
+    let table = [
+        (Tool, "Kubernetes", "Kubernets"),
+        (Tool, "Postgres", "PostgreSQL"),
+        (Tool, "Elasticsearch", "Elasticseach"),
+        (Tool, "Node.js", "nodejs"),
+        (Project, "Commonbook", "Comonbook"),
+        (Organization, "Anthropic", "Anthropc"),
+        (Organization, "Acme Inc.", "The Acme Company"),
+        (Person, "Katherine Woodruff", "Katharine Woodruff"),
+        (Person, "García, María", "Maria Garcia"),
+        (Concept, "retrieval augmented generation", "retreival augmented generation"),
+        (Concept, "feature flag", "feature flags"),
+        (File, "./src/lib.rs:3", "src/lib.rs"),
+        (Function, "Memory::check()", "Memory.check"),
+    ];
+    for (kind, one, other) in table {
+        assert!(is_same(kind, one, other), "{kind}: {one:?} and {other:?}");
+        assert!(is_same(kind, other, one), "{kind}: {other:?} and {one:?}");
+    }
+}
+
+#[test]
+fn a_letter_that_makes_a_difference_makes_two_things() {
+    let table = [
+        (Tool, "Python 2", "Python 3"),
+        (Tool, "React", "Preact"),
+        (Tool, "Vitest", "Vitess"),
+        (Tool, "v1.2.3", "v1.2.4"),
+        (Tool, "C", "C++"),
+        (Tool, "user_id", "user_ids"),
+        (Concept, "user_id", "user_ids"),
+        (Concept, "async runtime", "sync runtime"),
+        (Concept, "microservices", "macroservices"),
+        (Concept, "contact form", "contract form"),
+        (Concept, "session encoder", "session encoded"),
+        (Project, "frontend-app", "frontend-api"),
+        (Person, "Mario Rossi", "Maria Rossi"),
+        (Person, "Jon Snow", "John Snow"),
+        (Person, "Emily Johnson", "Emily Johnston"),
+        (Person, "Robert Frost", "Roberts Frost"),
+        (File, "src/a.rs", "src/b.rs"),
+        (File, "src/handler.rs", "src/handlers.rs"),
+        (Function, "getUser", "setUser"),
+        (Function, "getUserById", "getUsersById"),
+        (Url, "https://example.com/page/1", "https://example.com/page/2"),
+        (Issue, "#12", "#13"),
+        (Issue, "PROJ-1234", "PROJ-1235"),
+        (Decision, "use tabs everywhere", "do not use tabs everywhere"),
+        (Decision, "enable the response cache", "disable the response cache"),
+    ];
+    for (kind, one, other) in table {
+        assert!(!is_same(kind, one, other), "{kind}: {one:?} and {other:?}");
+        assert!(!is_same(kind, other, one), "{kind}: {other:?} and {one:?}");
+    }
+}
+
+#[test]
+fn of_two_that_are_equally_near_neither_is_chosen() {
+    let of = |text| Name::of(Organization, text);
+    let candidates = [of("Brightwater"), of("Brightwaters"), of("Elsewhere")];
+    assert_eq!(nearest(&of("Brigtwater"), candidates[..1].iter()).map(|(at, _)| at), Some(0));
+    let both = [of("Brightwader"), of("Brightwarer")];
+    assert_eq!(nearest(&of("Brightwater"), both.iter()), None);
+    assert_eq!(nearest(&of("Nothing like it"), candidates.iter()), None);
+}
+
+#[test]
+fn exact_names_are_filed_under_nothing() {
+    for (kind, text) in [
+        (File, "src/entity/likeness.rs"),
+        (Function, "nearly_same"),
+        (Concept, "user_identifier"),
+        (Tool, "Rust"),
+        (Decision, &"long ".repeat(40)),
+    ] {
+        let name = Name::of(kind, text);
+        assert!(keys(&name).is_empty() && probes(&name).is_empty(), "{kind} {text:?}");
+    }
+    assert_eq!(keys(&Name::of(Tool, "Grafana")).len(), 3);
+    assert_eq!(keys(&Name::of(Tool, "Elasticsearch")).len(), 6);
+    assert!(probes(&Name::of(Tool, "Elasticsearch cluster")).len() <= 42);
+}
+
+/// Pairs that agents write, judged by hand: type, one name, another, same or different.
+const PAIRS: &str = include_str!("pairs.tsv");
+
+#[test]
+fn hand_made_pairs_are_told_apart_with_few_mistakes() {
+    let (mut right, mut wrong, mut missed, mut all) = (0, 0, 0, 0);
+    for line in PAIRS.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [kind, one, other, expected] = fields.as_slice() else { panic!("{line:?}") };
+        let kind: EntityType = kind.parse().expect(line);
+        all += 1;
+        match (*expected == "same", is_same(kind, one, other)) {
+            (true, true) => right += 1,
+            (true, false) => missed += 1,
+            (false, true) => wrong += 1,
+            (false, false) => {}
+        }
+        assert_eq!(is_same(kind, one, other), is_same(kind, other, one), "{line}");
+    }
+    let (precision, recall) =
+        (f64::from(right) / f64::from(right + wrong), f64::from(right) / f64::from(right + missed));
+    assert!(all >= 300 && precision >= 0.97, "{all} pairs, precision {precision:.3}");
+    assert!(recall >= 0.9, "recall {recall:.3}");
+}
+
+fn edited(text: &str, edits: &[(usize, u8, char)]) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    for (place, how, letter) in edits {
+        let place = place % letters.len();
+        match how % 4 {
+            0 => letters[place] = *letter,
+            1 => letters.insert(place, *letter),
+            2 if letters.len() > 3 => drop(letters.remove(place)),
+            _ if place + 1 < letters.len() => letters.swap(place, place + 1),
+            _ => {}
+        }
+    }
+    letters.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #[test]
+    fn the_blocks_lose_no_pair_that_is_nearly_the_same(
+        text in "[a-z]{1,14}( [a-z]{4,14}){0,3}",
+        edits in proptest::collection::vec((0_usize..60, 0_u8..4, proptest::char::range('a', 'z')), 1..3),
+        kind in proptest::sample::select(vec![Person, Organization, Project, Tool, Concept, Decision]),
+    ) {
+        let (one, other) = (Name::of(kind, &text), Name::of(kind, &edited(&text, &edits)));
+        if nearly_same(&one, &other).is_some() {
+            let filed = keys(&one);
+            prop_assert!(probes(&other).iter().any(|probe| filed.contains(probe)), "{:?} {:?}", one, other);
+        }
+    }
+
+    #[test]
+    fn likeness_goes_both_ways(one in "\\PC{0,30}", other in "\\PC{0,30}") {
+        for kind in EntityType::ALL.iter().copied() {
+            let (a, b) = (Name::of(kind, &one), Name::of(kind, &other));
+            prop_assert_eq!(nearly_same(&a, &b).is_some(), nearly_same(&b, &a).is_some());
+            let _ = (keys(&a), probes(&b));
+        }
+    }
+}
+
+#[test]
+fn every_single_slip_that_counts_is_found_through_the_blocks() {
+    let text = "quarterly brightwater observability";
+    let (mut same, letters) = (0, text.chars().count());
+    for kind in [Organization, Tool, Concept] {
+        let filed = keys(&Name::of(kind, text));
+        for place in 0..letters {
+            for how in 0..4 {
+                for letter in ['e', 'x'] {
+                    let other = Name::of(kind, &edited(text, &[(place, how, letter)]));
+                    if nearly_same(&Name::of(kind, text), &other).is_some() {
+                        same += 1;
+                        assert!(
+                            probes(&other).iter().any(|probe| filed.contains(probe)),
+                            "{other:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(same > 300, "{same} of them are the same");
+}

@@ -1,0 +1,199 @@
+//! The rows of entities, of what mentions them, and of relations.
+
+use super::Result;
+use crate::access::Sight;
+use crate::entity::{
+    Entity, EntityName, EntityType, KeptMerge, Mention, Mentioned, Mentioning, Review, Statement,
+};
+use crate::graph::walk::Link;
+use crate::graph::{Along, Node, Relation, RelationType};
+use crate::id::{EntityId, MemoryId, ReviewId};
+use crate::memory::Memory;
+use crate::workspace::Workspace;
+
+/// The rows of what agents state about things.
+pub trait EntityRows {
+    /// What was stated about the thing of this very id, though it may lead to another.
+    fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>>;
+
+    /// Keeps what is stated about a thing, in the place of what was.
+    fn put_entity(&mut self, entity: &Entity) -> Result<()>;
+
+    /// Forgets what was stated about a thing; its names stay.
+    fn drop_entity(&mut self, workspace: &Workspace, id: EntityId) -> Result<()>;
+
+    /// The thing that this name leads to: itself, unless it leads to another.
+    fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId>;
+
+    /// The names that lead to this thing, without its own.
+    fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>>;
+
+    /// Lets a name lead to a thing, or to itself again.
+    fn lead(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()>;
+
+    /// Keeps a name, if it is new. One that an agent stated stays when no memory mentions it.
+    fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()>;
+
+    /// Files a name under these keys, for nearly equal ones to find; answers whether it was not.
+    fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool>;
+
+    /// Takes a name out of the file.
+    fn unfile_name(&mut self, workspace: &Workspace, name: EntityId) -> Result<()>;
+
+    /// Whether a name is filed.
+    fn is_filed(&self, workspace: &Workspace, name: EntityId) -> Result<bool>;
+
+    /// The names of this type and session that are filed under any of these keys, each once.
+    fn filed(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>>;
+
+    /// Whether a thing exists in this sight: something was stated about it, or a standing memory in
+    /// sight mentions it.
+    fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool>;
+
+    /// At most `limit` things in sight by name, from beyond the given one on.
+    fn entity_names(
+        &self,
+        sight: &Sight,
+        wanted: &WantedNames,
+        limit: u32,
+    ) -> Result<Vec<EntityName>>;
+
+    /// Keeps a statement about a thing.
+    fn add_statement(
+        &mut self,
+        workspace: &Workspace,
+        entity: EntityId,
+        said: &Statement,
+    ) -> Result<()>;
+
+    /// What was stated about a thing after this many statements, oldest first.
+    fn statements(
+        &self,
+        workspace: &Workspace,
+        entity: EntityId,
+        after: u64,
+    ) -> Result<Vec<Statement>>;
+
+    /// How many statements there are about a thing.
+    fn statement_count(&self, workspace: &Workspace, entity: EntityId) -> Result<u64>;
+
+    /// Forgets what was stated about a thing after this many statements.
+    fn drop_statements(
+        &mut self,
+        workspace: &Workspace,
+        entity: EntityId,
+        after: u64,
+    ) -> Result<()>;
+
+    /// Keeps a merge, as the last one into its target.
+    fn put_merge(&mut self, workspace: &Workspace, merge: &KeptMerge) -> Result<()>;
+
+    /// The last merge into this thing that was not taken back.
+    fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<KeptMerge>>;
+
+    /// Forgets the last merge into this thing.
+    fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()>;
+
+    /// Keeps what waits for a decision.
+    fn put_review(&mut self, workspace: &Workspace, review: &Review) -> Result<()>;
+
+    /// What waits for a decision under this id.
+    fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<Review>>;
+
+    /// At most `limit` of what waits for a decision, oldest first, after this one.
+    fn reviews(
+        &self,
+        workspace: &Workspace,
+        after: Option<ReviewId>,
+        limit: u32,
+    ) -> Result<Vec<Review>>;
+
+    /// Forgets what waited.
+    fn drop_review(&mut self, workspace: &Workspace, id: ReviewId) -> Result<()>;
+}
+
+/// Which names a list of things gives.
+#[derive(Debug, Clone, Default)]
+pub struct WantedNames {
+    /// Of this type.
+    pub entity_type: Option<EntityType>,
+    /// That begin so, as names are compared.
+    pub beginning: Option<String>,
+    /// Of this session.
+    pub session: Option<String>,
+    /// After this one.
+    pub after: Option<EntityId>,
+}
+
+/// The rows of mentions, which are derived from memories.
+pub trait MentionRows {
+    /// Keeps what this memory mentions in the place of what it did, if it still is at this revision;
+    /// answers whether it is.
+    fn put_mentions(&mut self, memory: &Memory, mentions: &[Mentioned]) -> Result<bool>;
+
+    /// At most `limit` standing memories in sight that mention a thing, with their places, in the
+    /// order of time, after this place.
+    fn mentions(
+        &self,
+        sight: &Sight,
+        id: EntityId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, Mention)>>;
+
+    /// Whose standing memories in sight mention a thing; who does so most first.
+    fn mentioned_by(&self, sight: &Sight, id: EntityId) -> Result<Vec<Mentioning>>;
+
+    /// A thing as the memories in sight name it most: the name and its greatest confidence.
+    fn spelt(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>>;
+
+    /// The memories of a workspace in sight that mention any of these things.
+    fn mentioning(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        ids: &[EntityId],
+    ) -> Result<Vec<MemoryId>>;
+
+    /// How many of these things each of these memories mentions, where it does: for what has judged
+    /// by [`Sight`] whom it gives them to.
+    fn overlaps(
+        &self,
+        workspace: &Workspace,
+        ids: &[EntityId],
+        memories: &[MemoryId],
+    ) -> Result<Vec<(MemoryId, u64)>>;
+
+    /// How far the mentions follow a journal, by this revision of the rules.
+    fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
+
+    /// Notes how far they do.
+    fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()>;
+}
+
+/// The rows of relations.
+pub trait RelationRows {
+    /// The relation of this type between two things, in this direction.
+    fn relation(
+        &self,
+        workspace: &Workspace,
+        ends: (Node, Node),
+        relation_type: &RelationType,
+    ) -> Result<Option<Relation>>;
+
+    /// Keeps a relation, in the place of the one of its id.
+    fn put_relation(&mut self, relation: &Relation) -> Result<()>;
+
+    /// At most `limit` links of these nodes in sight, the strongest first: relations, `mentions`, and
+    /// `supersedes` between memories. Entities stand under the id that theirs leads to.
+    fn links(
+        &self,
+        sight: &Sight,
+        nodes: &[Node],
+        along: &Along,
+        limit: usize,
+    ) -> Result<Vec<Link>>;
+
+    /// What these nodes are called, in sight: each with its type and its label.
+    fn labels(&self, sight: &Sight, nodes: &[Node]) -> Result<Vec<(Node, String, String)>>;
+}

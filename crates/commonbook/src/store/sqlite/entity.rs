@@ -1,0 +1,315 @@
+//! The SQL of entities: what is stated of things, what they are called, what was merged.
+
+use rusqlite::Row;
+use rusqlite::types::ToSql;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::row::{encoded, json, text};
+use crate::access::Sight;
+use crate::entity::{Entity, EntityName, KeptMerge, Review, Statement};
+use crate::error::Result;
+use crate::id::{EntityId, ReviewId};
+use crate::store::{EntityRows, WantedNames};
+use crate::workspace::Workspace;
+
+/// The names of the thing `:id`: its own, and those that lead to it.
+pub(super) const NAMES: &str = "\
+    (SELECT :id UNION ALL \
+     SELECT s.name FROM entity_same s WHERE s.workspace = :workspace AND s.entity = :id)";
+
+/// Whether the thing `id` (an expression) exists in sight: something was stated about it, or a
+/// standing memory in sight mentions it.
+pub(super) fn exists(id: &str) -> String {
+    format!(
+        "(EXISTS (SELECT 1 FROM entity WHERE workspace = :workspace AND id = {id}) \
+          OR EXISTS (SELECT 1 FROM mention n \
+             JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             WHERE n.workspace = :workspace AND n.name IN (SELECT {id} UNION ALL \
+                 SELECT s.name FROM entity_same s \
+                 WHERE s.workspace = :workspace AND s.entity = {id}) \
+             AND m.deleted_at IS NULL AND {SEEN}))"
+    )
+}
+
+impl EntityRows for SqliteTransaction<'_> {
+    fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
+        let sql = "SELECT entity FROM entity WHERE workspace = ?1 AND id = ?2";
+        self.one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+    }
+
+    fn put_entity(&mut self, entity: &Entity) -> Result<()> {
+        self.execute(
+            "INSERT INTO entity (workspace, id, entity) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (workspace, id) DO UPDATE SET entity = excluded.entity",
+            (entity.workspace.as_str(), entity.id.to_string(), encoded(entity)?),
+        )?;
+        Ok(())
+    }
+
+    fn drop_entity(&mut self, workspace: &Workspace, id: EntityId) -> Result<()> {
+        let key = [workspace.as_str(), &id.to_string()];
+        self.execute("DELETE FROM entity WHERE workspace = ?1 AND id = ?2", key)?;
+        let sql = "UPDATE entity_name SET stated = 0 WHERE workspace = ?1 AND id = ?2";
+        self.execute(sql, key)?;
+        self.forget_name(workspace, id)
+    }
+
+    fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId> {
+        let sql = "SELECT entity FROM entity_same WHERE workspace = ?1 AND name = ?2";
+        let root = self.one(sql, (workspace.as_str(), name.to_string()), |row| text(row, 0))?;
+        Ok(root.unwrap_or(name))
+    }
+
+    fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
+        let sql = "SELECT name FROM entity_same WHERE workspace = ?1 AND entity = ?2 ORDER BY name";
+        self.all(sql, (workspace.as_str(), id.to_string()), |row| text(row, 0))
+    }
+
+    fn lead(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()> {
+        let (workspace, name) = (workspace.as_str(), name.to_string());
+        let to = to.to_string();
+        if name == to {
+            let sql = "DELETE FROM entity_same WHERE workspace = ?1 AND name = ?2";
+            self.execute(sql, (workspace, name))?;
+            return Ok(());
+        }
+        self.execute(
+            "INSERT INTO entity_same (workspace, name, entity) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (workspace, name) DO UPDATE SET entity = excluded.entity",
+            (workspace, name, to),
+        )?;
+        Ok(())
+    }
+
+    fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()> {
+        self.execute(
+            "INSERT INTO entity_name (workspace, id, session, entity_type, value, normalised, \
+             stated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+             ON CONFLICT (workspace, id) DO UPDATE SET stated = 1 WHERE excluded.stated > stated",
+            (
+                name.workspace.as_str(),
+                name.id.to_string(),
+                &name.session,
+                name.entity_type.name(),
+                &name.value,
+                &name.normalised,
+                stated,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool> {
+        let (workspace, id) = (name.workspace.as_str(), name.id.to_string());
+        let sql = "UPDATE entity_name SET filed = 1 WHERE workspace = ?1 AND id = ?2 AND filed = 0";
+        if self.execute(sql, (workspace, &id))? == 0 {
+            return Ok(false);
+        }
+        for key in keys {
+            self.execute(
+                "INSERT OR IGNORE INTO entity_key (workspace, key, name) VALUES (?1, ?2, ?3)",
+                (workspace, key, &id),
+            )?;
+        }
+        Ok(true)
+    }
+
+    fn unfile_name(&mut self, workspace: &Workspace, name: EntityId) -> Result<()> {
+        let key = [workspace.as_str(), &name.to_string()];
+        let sql = "UPDATE entity_name SET filed = 0 WHERE workspace = ?1 AND id = ?2";
+        self.execute(sql, key)?;
+        self.execute("DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2", key)?;
+        Ok(())
+    }
+
+    fn is_filed(&self, workspace: &Workspace, name: EntityId) -> Result<bool> {
+        let sql = "SELECT filed FROM entity_name WHERE workspace = ?1 AND id = ?2";
+        let filed = self.one(sql, (workspace.as_str(), name.to_string()), |row| row.get(0))?;
+        Ok(filed.unwrap_or(false))
+    }
+
+    fn filed(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>> {
+        let sql = "SELECT DISTINCT e.* FROM json_each(?2) w \
+             CROSS JOIN entity_key k ON k.workspace = ?1 AND k.key = w.value \
+             CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = k.name \
+             WHERE e.entity_type = ?3 AND e.session IS ?4 ORDER BY e.id";
+        let (workspace, kind) = (name.workspace.as_str(), name.entity_type.name());
+        self.all(sql, (workspace, encoded(&keys)?, kind, &name.session), named)
+    }
+
+    fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool> {
+        let sql = format!("SELECT {}", exists(":id"));
+        let (seen, id) = (SightParams::of(sight), id.to_string());
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
+        Ok(self.one(&sql, &*seen.with(&more), |row| row.get(0))?.unwrap_or(false))
+    }
+
+    fn entity_names(
+        &self,
+        sight: &Sight,
+        wanted: &WantedNames,
+        limit: u32,
+    ) -> Result<Vec<EntityName>> {
+        let sql = format!(
+            "SELECT e.* FROM entity_name e WHERE e.workspace = :workspace \
+             AND (:type IS NULL OR e.entity_type = :type) \
+             AND (:session IS NULL OR e.session = :session) \
+             AND (:beginning IS NULL OR substr(e.normalised, 1, length(:beginning)) = :beginning) \
+             AND (:after IS NULL OR (e.normalised, e.id) > \
+                 (SELECT normalised, id FROM entity_name \
+                  WHERE workspace = :workspace AND id = :after)) \
+             AND e.normalised >= ifnull(:beginning, '') \
+             AND NOT EXISTS (SELECT 1 FROM entity_same o \
+                 WHERE o.workspace = :workspace AND o.name = e.id) \
+             AND {} ORDER BY e.normalised, e.id LIMIT :limit",
+            exists("e.id")
+        );
+        let after = wanted.after.map(|id| id.to_string());
+        let kind = wanted.entity_type.map(|kind| kind.name());
+        let more: [(&str, &dyn ToSql); 6] = [
+            (":workspace", &at_home(sight)),
+            (":type", &kind),
+            (":session", &wanted.session),
+            (":beginning", &wanted.beginning),
+            (":after", &after),
+            (":limit", &limit),
+        ];
+        self.all(&sql, &*SightParams::of(sight).with(&more), named)
+    }
+
+    fn add_statement(
+        &mut self,
+        workspace: &Workspace,
+        entity: EntityId,
+        said: &Statement,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO entity_statement (workspace, entity, number, statement) \
+             SELECT ?1, ?2, 1 + ifnull(max(number), 0), ?3 FROM entity_statement \
+             WHERE workspace = ?1 AND entity = ?2",
+            (workspace.as_str(), entity.to_string(), encoded(said)?),
+        )?;
+        Ok(())
+    }
+
+    fn statements(
+        &self,
+        workspace: &Workspace,
+        entity: EntityId,
+        after: u64,
+    ) -> Result<Vec<Statement>> {
+        let sql = "SELECT statement FROM entity_statement \
+             WHERE workspace = ?1 AND entity = ?2 AND number > ?3 ORDER BY number";
+        self.all(sql, (workspace.as_str(), entity.to_string(), after), |row| json(row, 0))
+    }
+
+    fn statement_count(&self, workspace: &Workspace, entity: EntityId) -> Result<u64> {
+        let sql = "SELECT ifnull(max(number), 0) FROM entity_statement \
+             WHERE workspace = ?1 AND entity = ?2";
+        let count = self.one(sql, (workspace.as_str(), entity.to_string()), |row| row.get(0))?;
+        Ok(count.unwrap_or(0))
+    }
+
+    fn drop_statements(
+        &mut self,
+        workspace: &Workspace,
+        entity: EntityId,
+        after: u64,
+    ) -> Result<()> {
+        let sql =
+            "DELETE FROM entity_statement WHERE workspace = ?1 AND entity = ?2 AND number > ?3";
+        self.execute(sql, (workspace.as_str(), entity.to_string(), after))?;
+        Ok(())
+    }
+
+    fn put_merge(&mut self, workspace: &Workspace, merge: &KeptMerge) -> Result<()> {
+        let (target, source) = (merge.joined.target.id, merge.joined.source.id);
+        self.execute(
+            "INSERT INTO entity_merge (workspace, target, number, source, merge) \
+             SELECT ?1, ?2, 1 + ifnull(max(number), 0), ?3, ?4 FROM entity_merge \
+             WHERE workspace = ?1 AND target = ?2",
+            (workspace.as_str(), target.to_string(), source.to_string(), encoded(merge)?),
+        )?;
+        Ok(())
+    }
+
+    fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<KeptMerge>> {
+        let sql = "SELECT merge FROM entity_merge WHERE workspace = ?1 AND target = ?2 \
+             ORDER BY number DESC LIMIT 1";
+        self.one(sql, (workspace.as_str(), target.to_string()), |row| json(row, 0))
+    }
+
+    fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()> {
+        self.execute(
+            "DELETE FROM entity_merge WHERE workspace = ?1 AND target = ?2 AND number = \
+             (SELECT max(number) FROM entity_merge WHERE workspace = ?1 AND target = ?2)",
+            (workspace.as_str(), target.to_string()),
+        )?;
+        Ok(())
+    }
+
+    fn put_review(&mut self, workspace: &Workspace, review: &Review) -> Result<()> {
+        self.execute(
+            "INSERT INTO entity_review (workspace, id, review) VALUES (?1, ?2, ?3)",
+            (workspace.as_str(), review.id.to_string(), encoded(review)?),
+        )?;
+        Ok(())
+    }
+
+    fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<Review>> {
+        let sql = "SELECT review FROM entity_review WHERE workspace = ?1 AND id = ?2";
+        self.one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+    }
+
+    fn reviews(
+        &self,
+        workspace: &Workspace,
+        after: Option<ReviewId>,
+        limit: u32,
+    ) -> Result<Vec<Review>> {
+        let sql = "SELECT review FROM entity_review WHERE workspace = ?1 AND id > ?2 \
+             ORDER BY id LIMIT ?3";
+        let after = after.map_or_else(String::new, |id| id.to_string());
+        self.all(sql, (workspace.as_str(), after, limit), |row| json(row, 0))
+    }
+
+    fn drop_review(&mut self, workspace: &Workspace, id: ReviewId) -> Result<()> {
+        let sql = "DELETE FROM entity_review WHERE workspace = ?1 AND id = ?2";
+        self.execute(sql, (workspace.as_str(), id.to_string()))?;
+        Ok(())
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Forgets a name that nobody stated and no memory mentions.
+    pub(super) fn forget_name(&self, workspace: &Workspace, name: EntityId) -> Result<()> {
+        let key = [workspace.as_str(), &name.to_string()];
+        let gone = self.execute(
+            "DELETE FROM entity_name WHERE workspace = ?1 AND id = ?2 AND stated = 0 \
+             AND NOT EXISTS (SELECT 1 FROM mention WHERE workspace = ?1 AND name = ?2)",
+            key,
+        )?;
+        if gone > 0 {
+            self.execute("DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2", key)?;
+            self.execute("DELETE FROM entity_same WHERE workspace = ?1 AND name = ?2", key)?;
+        }
+        Ok(())
+    }
+}
+
+/// The workspace whose things a sight looks at: its first.
+pub(super) fn at_home(sight: &Sight) -> &str {
+    sight.workspaces.first().map_or("", Workspace::as_str)
+}
+
+fn named(row: &Row<'_>) -> rusqlite::Result<EntityName> {
+    Ok(EntityName {
+        id: text(row, "id")?,
+        workspace: text(row, "workspace")?,
+        session: row.get("session")?,
+        entity_type: text(row, "entity_type")?,
+        value: row.get("value")?,
+        normalised: row.get("normalised")?,
+    })
+}

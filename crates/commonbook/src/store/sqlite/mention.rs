@@ -1,0 +1,206 @@
+//! The SQL of mentions: which memories speak of which things.
+
+use rusqlite::types::ToSql;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::entity::{NAMES, at_home};
+use super::row::{encoded, text, time};
+use crate::access::Sight;
+use crate::entity::{EntityName, Mention, Mentioned, Mentioning};
+use crate::error::Result;
+use crate::id::{EntityId, MemoryId};
+use crate::memory::Memory;
+use crate::store::{EntityRows, MentionRows};
+use crate::workspace::Workspace;
+
+/// The follower whose place is that of the mentions.
+const FOLLOWER: &str = "mentions";
+
+/// The newest memories that are looked at for what they call a thing.
+const SPELLINGS: u32 = 200;
+
+impl SqliteTransaction<'_> {
+    /// Takes a memory out of the mentions, and the names that nobody knows then: those of a memory
+    /// that is purged are gone with it.
+    pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
+        let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
+        let names: Vec<EntityId> = self.all(
+            "DELETE FROM mention WHERE workspace = ?1 AND sequence = \
+             (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) RETURNING name",
+            (workspace, id),
+            |row| text(row, 0),
+        )?;
+        names.into_iter().try_for_each(|name| self.forget_name(&memory.workspace, name))?;
+        Ok(())
+    }
+}
+
+impl MentionRows for SqliteTransaction<'_> {
+    fn put_mentions(&mut self, memory: &Memory, mentions: &[Mentioned]) -> Result<bool> {
+        let workspace = memory.workspace.as_str();
+        let sequence: Option<u64> = self.one(
+            "SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2 AND revision = ?3",
+            (workspace, memory.id.to_string(), memory.revision),
+            |row| row.get(0),
+        )?;
+        let Some(sequence) = sequence else { return Ok(false) };
+        self.execute(
+            "DELETE FROM mention WHERE workspace = ?1 AND sequence = ?2",
+            (workspace, sequence),
+        )?;
+        for mention in mentions {
+            self.execute(
+                "INSERT OR IGNORE INTO mention \
+                 (workspace, name, sequence, value, confidence, count, place) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                (
+                    workspace,
+                    mention.name.id.to_string(),
+                    sequence,
+                    &mention.name.value,
+                    mention.confidence,
+                    mention.count,
+                    mention.place,
+                ),
+            )?;
+            self.put_name(&mention.name, false)?;
+        }
+        Ok(true)
+    }
+
+    fn mentions(
+        &self,
+        sight: &Sight,
+        id: EntityId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, Mention)>> {
+        let sql = format!(
+            "SELECT m.sequence, m.id, m.owner, m.recorded_at, n.value, max(n.confidence), \
+                 sum(n.count), m.text, n.place \
+             FROM mention n JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND n.sequence > :after \
+             AND m.deleted_at IS NULL AND {SEEN} \
+             GROUP BY m.sequence ORDER BY m.sequence LIMIT :limit"
+        );
+        let id = id.to_string();
+        let more: [(&str, &dyn ToSql); 4] =
+            [(":id", &id), (":workspace", &at_home(sight)), (":after", &after), (":limit", &limit)];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+            let whole: String = row.get(7)?;
+            let mention = Mention {
+                memory: text(row, 1)?,
+                owner: text(row, 2)?,
+                at: time(row.get(3)?),
+                value: row.get(4)?,
+                confidence: row.get(5)?,
+                count: row.get(6)?,
+                excerpt: Mention::excerpt(&whole, row.get(8)?),
+            };
+            Ok((row.get(0)?, mention))
+        })
+    }
+
+    fn mentioned_by(&self, sight: &Sight, id: EntityId) -> Result<Vec<Mentioning>> {
+        let sql = format!(
+            "SELECT m.owner, count(DISTINCT m.sequence), min(m.recorded_at), max(m.recorded_at) \
+             FROM mention n JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             WHERE n.workspace = :workspace AND n.name IN {NAMES} \
+             AND m.deleted_at IS NULL AND {SEEN} \
+             GROUP BY m.owner ORDER BY 2 DESC, m.owner"
+        );
+        let id = id.to_string();
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+            Ok(Mentioning {
+                agent: text(row, 0)?,
+                memories: row.get(1)?,
+                first_seen: time(row.get(2)?),
+                last_seen: time(row.get(3)?),
+            })
+        })
+    }
+
+    fn spelt(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>> {
+        let sql = format!(
+            "SELECT e.workspace, e.session, e.entity_type, f.value, max(f.confidence), e.normalised \
+             FROM (SELECT n.name, n.value, n.confidence FROM mention n \
+                 JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+                 WHERE n.workspace = :workspace AND n.name IN {NAMES} \
+                 AND m.deleted_at IS NULL AND {SEEN} \
+                 ORDER BY n.sequence DESC LIMIT {SPELLINGS}) f \
+             JOIN entity_name e ON e.workspace = :workspace AND e.id = f.name \
+             GROUP BY f.value ORDER BY count(*) DESC, f.value LIMIT 1"
+        );
+        let written = id.to_string();
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &written), (":workspace", &at_home(sight))];
+        self.one(&sql, &*SightParams::of(sight).with(&more), |row| {
+            let name = EntityName {
+                id,
+                workspace: text(row, 0)?,
+                session: row.get(1)?,
+                entity_type: text(row, 2)?,
+                value: row.get(3)?,
+                normalised: row.get(5)?,
+            };
+            Ok((name, row.get(4)?))
+        })
+    }
+
+    fn mentioning(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        ids: &[EntityId],
+    ) -> Result<Vec<MemoryId>> {
+        let sql = format!(
+            "SELECT DISTINCT m.id FROM mention n \
+             JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             WHERE n.workspace = :workspace AND n.name IN {ANY_NAMES} AND {SEEN}"
+        );
+        let (workspace, ids) = (workspace.as_str(), encoded(&ids)?);
+        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":ids", &ids)];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| text(row, 0))
+    }
+
+    fn overlaps(
+        &self,
+        workspace: &Workspace,
+        ids: &[EntityId],
+        memories: &[MemoryId],
+    ) -> Result<Vec<(MemoryId, u64)>> {
+        let sql = format!(
+            "SELECT m.id, count(DISTINCT ifnull(s.entity, n.name)) FROM json_each(:memories) w \
+             CROSS JOIN memory m ON m.workspace = :workspace AND m.id = w.value \
+             CROSS JOIN mention n ON n.workspace = :workspace AND n.sequence = m.sequence \
+             LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
+             WHERE n.name IN {ANY_NAMES} GROUP BY m.id"
+        );
+        let (workspace, ids, memories) = (workspace.as_str(), encoded(&ids)?, encoded(&memories)?);
+        let params: [(&str, &dyn ToSql); 3] =
+            [(":workspace", &workspace), (":ids", &ids), (":memories", &memories)];
+        self.all(&sql, &params[..], |row| Ok((text(row, 0)?, row.get(1)?)))
+    }
+
+    fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
+        let sql = "SELECT sequence FROM follower WHERE workspace = ?1 AND name = ?2 AND rules = ?3";
+        let place = self.one(sql, (workspace.as_str(), FOLLOWER, rules), |row| row.get(0))?;
+        Ok(place.unwrap_or(0))
+    }
+
+    fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()> {
+        self.execute(
+            "INSERT INTO follower (workspace, name, rules, sequence) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT (workspace, name) DO UPDATE \
+             SET rules = excluded.rules, sequence = excluded.sequence",
+            (workspace.as_str(), FOLLOWER, rules, place),
+        )?;
+        Ok(())
+    }
+}
+
+/// The names of any of the things `:ids`, which is a list.
+const ANY_NAMES: &str = "\
+    (SELECT value FROM json_each(:ids) UNION ALL SELECT o.name FROM json_each(:ids) w \
+     JOIN entity_same o ON o.workspace = :workspace AND o.entity = w.value)";

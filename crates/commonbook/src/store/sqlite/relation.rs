@@ -1,0 +1,267 @@
+//! The SQL of relations, and of the links that follow from memories.
+
+use rusqlite::types::ToSql;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::entity::{NAMES, at_home, exists};
+use super::row::{encoded, json, text};
+use crate::access::Sight;
+use crate::error::Result;
+use crate::graph::walk::Link;
+use crate::graph::{Along, Direction, Node, Relation, RelationType};
+use crate::id::{EntityId, MemoryId, RelationId};
+use crate::store::{EntityRows, MentionRows, RelationRows};
+use crate::workspace::Workspace;
+
+/// The newest memories that mention a thing which are its links.
+const MENTIONS: u32 = 200;
+/// Characters of a memory's text that are its label, where it has no title.
+const LABEL_CHARS: u32 = 80;
+
+impl RelationRows for SqliteTransaction<'_> {
+    fn relation(
+        &self,
+        workspace: &Workspace,
+        (from, to): (Node, Node),
+        relation_type: &RelationType,
+    ) -> Result<Option<Relation>> {
+        let sql = "SELECT relation FROM relation WHERE workspace = ?1 AND origin = ?2 \
+             AND relation_type = ?3 AND target = ?4";
+        let (from, to) = (from.to_string(), to.to_string());
+        self.one(sql, (workspace.as_str(), from, relation_type.as_str(), to), |row| json(row, 0))
+    }
+
+    fn put_relation(&mut self, relation: &Relation) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO relation (workspace, id, origin, target, relation_type, \
+             strength, recorded_at, valid_from, valid_until, relation) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            (
+                relation.workspace.as_str(),
+                relation.id.to_string(),
+                relation.from.to_string(),
+                relation.to.to_string(),
+                relation.relation_type.as_str(),
+                relation.strength,
+                relation.recorded_at.as_millisecond(),
+                relation.valid_from.map(|time| time.as_millisecond()),
+                relation.valid_until.map(|time| time.as_millisecond()),
+                encoded(relation)?,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn links(
+        &self,
+        sight: &Sight,
+        nodes: &[Node],
+        along: &Along,
+        limit: usize,
+    ) -> Result<Vec<Link>> {
+        let mut links = self.related(sight, nodes, along, limit)?;
+        let goes = |name: &str| {
+            along.follows
+                && (along.relations.is_empty()
+                    || along.relations.iter().any(|it| it.as_str() == name))
+        };
+        for node in nodes {
+            if goes(MENTIONED) {
+                links.extend(self.mentioned(sight, *node, along)?);
+            }
+            if let (Node::Memory(id), true) = (node, goes(SUPERSEDED)) {
+                links.extend(self.superseded(sight, *id, along)?);
+            }
+        }
+        links.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
+        links.truncate(limit);
+        Ok(links)
+    }
+
+    fn labels(&self, sight: &Sight, nodes: &[Node]) -> Result<Vec<(Node, String, String)>> {
+        let sql = format!(
+            "SELECT ifnull(m.title, substr(m.text, 1, {LABEL_CHARS})) FROM memory m \
+             WHERE m.workspace = :workspace AND m.id = :id AND m.deleted_at IS NULL AND {SEEN}"
+        );
+        let seen = SightParams::of(sight);
+        let mut labels = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let label = match node {
+                Node::Memory(id) => {
+                    let (workspace, id) = (at_home(sight), id.to_string());
+                    let params = seen.with(&[(":workspace", &workspace), (":id", &id)]);
+                    let label = self.one(&sql, &*params, |row| row.get(0))?;
+                    label.map(|label| ("memory".to_owned(), label))
+                }
+                Node::Entity(id) => self.called(sight, *id)?,
+            };
+            labels.extend(label.map(|(kind, label)| (*node, kind, label)));
+        }
+        Ok(labels)
+    }
+}
+
+/// The relation between a memory and what it mentions.
+const MENTIONED: &str = "mentions";
+/// The relation between a memory and the one whose place it took.
+const SUPERSEDED: &str = "supersedes";
+
+impl SqliteTransaction<'_> {
+    /// The type and name of a thing.
+    fn called(&self, sight: &Sight, id: EntityId) -> Result<Option<(String, String)>> {
+        let workspace = sight.workspaces.first();
+        let stated = workspace.map(|workspace| self.entity(workspace, id)).transpose()?.flatten();
+        if let Some(entity) = stated {
+            return Ok(Some((entity.entity_type.to_string(), entity.value)));
+        }
+        let spelt = self.spelt(sight, id)?;
+        Ok(spelt.map(|(name, _)| (name.entity_type.to_string(), name.value)))
+    }
+
+    /// The relations of these nodes.
+    fn related(
+        &self,
+        sight: &Sight,
+        nodes: &[Node],
+        along: &Along,
+        limit: usize,
+    ) -> Result<Vec<Link>> {
+        let side = |near: &str| {
+            format!(
+                "SELECT r.id, r.relation_type, r.strength, ifnull(o.entity, r.origin) AS origin, \
+                     ifnull(t.entity, r.target) AS target \
+                 FROM near CROSS JOIN relation r ON r.workspace = :workspace AND r.{near} = near.id \
+                 LEFT JOIN entity_same o ON o.workspace = :workspace AND o.name = r.origin \
+                 LEFT JOIN entity_same t ON t.workspace = :workspace AND t.name = r.target \
+                 WHERE r.recorded_at <= :at AND (r.valid_from IS NULL OR r.valid_from <= :at) \
+                 AND (r.valid_until IS NULL OR r.valid_until > :at) \
+                 AND (:relations IS NULL \
+                     OR r.relation_type IN (SELECT value FROM json_each(:relations)))"
+            )
+        };
+        let sides = match along.direction {
+            Direction::Both => format!("{} UNION {}", side("origin"), side("target")),
+            Direction::Out => side("origin"),
+            Direction::In => side("target"),
+        };
+        let sql = format!(
+            "WITH given(id) AS (SELECT value FROM json_each(:nodes)), \
+             near(id) AS (SELECT id FROM given UNION SELECT s.name FROM given \
+                 JOIN entity_same s ON s.workspace = :workspace AND s.entity = given.id) \
+             SELECT * FROM ({sides}) l WHERE l.origin <> l.target AND {} AND {} \
+             ORDER BY l.strength DESC, l.id LIMIT :limit",
+            sees("l.origin"),
+            sees("l.target"),
+        );
+        let (at, limit) = (along.at.as_millisecond(), i64::try_from(limit).unwrap_or(i64::MAX));
+        let some = |empty: bool, list: Result<String>| (!empty).then_some(list).transpose();
+        let relations = some(along.relations.is_empty(), encoded(&along.relations))?;
+        let types = some(along.types.is_empty(), encoded(&along.types))?;
+        let nodes = encoded(&nodes)?;
+        let more: [(&str, &dyn ToSql); 6] = [
+            (":workspace", &at_home(sight)),
+            (":nodes", &nodes),
+            (":relations", &relations),
+            (":types", &types),
+            (":at", &at),
+            (":limit", &limit),
+        ];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+            Ok(Link {
+                id: text(row, "id")?,
+                from: text(row, "origin")?,
+                to: text(row, "target")?,
+                relation_type: text(row, "relation_type")?,
+                strength: row.get("strength")?,
+            })
+        })
+    }
+
+    /// The links between a thing and the memories that mention it, or a memory and what it mentions.
+    fn mentioned(&self, sight: &Sight, node: Node, along: &Along) -> Result<Vec<Link>> {
+        let (of, direction) = match node {
+            Node::Entity(_) => (format!("n.name IN {NAMES}"), Direction::In),
+            Node::Memory(_) => ("m.id = :id".to_owned(), Direction::Out),
+        };
+        if along.direction != Direction::Both && along.direction != direction {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "SELECT m.id, ifnull(s.entity, n.name), max(n.confidence) FROM mention n \
+             JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
+             WHERE n.workspace = :workspace AND {of} \
+             AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
+                 AND k.id = n.name AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
+             AND m.recorded_at <= :at AND m.deleted_at IS NULL AND {SEEN} \
+             GROUP BY n.sequence, 2 ORDER BY n.sequence DESC LIMIT {MENTIONS}"
+        );
+        let (at, id) = (along.at.as_millisecond(), node.to_string());
+        let types = (!along.types.is_empty()).then(|| encoded(&along.types)).transpose()?;
+        let more: [(&str, &dyn ToSql); 4] =
+            [(":workspace", &at_home(sight)), (":id", &id), (":types", &types), (":at", &at)];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+            let (memory, entity): (MemoryId, EntityId) = (text(row, 0)?, text(row, 1)?);
+            derived(MENTIONED, Node::Memory(memory), Node::Entity(entity), row.get(2)?)
+        })
+    }
+
+    /// The links between a memory and those whose place it took, or that took its.
+    fn superseded(&self, sight: &Sight, id: MemoryId, along: &Along) -> Result<Vec<Link>> {
+        let sql = format!(
+            "SELECT m.id, m.superseded_by FROM memory m WHERE m.workspace = :workspace \
+             AND ((:out AND m.superseded_by = :id) OR (:in AND m.id = :id)) \
+             AND m.superseded_by IS NOT NULL AND m.deleted_at IS NULL AND {SEEN} \
+             AND {} AND {}",
+            sees("m.superseded_by"),
+            sees("m.id"),
+        );
+        let id = id.to_string();
+        let (out, back) = (along.direction != Direction::In, along.direction != Direction::Out);
+        let (at, types) = (along.at.as_millisecond(), None::<String>);
+        let more: [(&str, &dyn ToSql); 6] = [
+            (":workspace", &at_home(sight)),
+            (":id", &id),
+            (":out", &out),
+            (":in", &back),
+            (":at", &at),
+            (":types", &types),
+        ];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+            let (old, new): (MemoryId, MemoryId) = (text(row, 0)?, text(row, 1)?);
+            derived(SUPERSEDED, Node::Memory(new), Node::Memory(old), 1.0)
+        })
+    }
+}
+
+/// Whether the node `id` (an expression) is in sight, and of the types that are asked for.
+fn sees(id: &str) -> String {
+    let seen = SEEN.replace("m.", "q.");
+    format!(
+        "CASE WHEN substr({id}, 1, 4) = 'mem_' THEN EXISTS (SELECT 1 FROM memory q \
+             WHERE q.workspace = :workspace AND q.id = {id} AND q.recorded_at <= :at \
+             AND q.deleted_at IS NULL AND {seen}) \
+         ELSE {} AND (:types IS NULL OR {id} IN (SELECT value FROM json_each(:nodes)) OR EXISTS \
+             (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace AND k.id = {id} \
+              AND k.entity_type IN (SELECT value FROM json_each(:types)))) END",
+        exists(id)
+    )
+}
+
+/// A link that follows from memories; its id follows from its ends.
+fn derived(kind: &str, from: Node, to: Node, strength: f64) -> rusqlite::Result<Link> {
+    Ok(Link {
+        id: RelationId::named(&format!("{kind}\n{from}\n{to}")),
+        from,
+        to,
+        relation_type: of_type(kind)?,
+        strength,
+    })
+}
+
+fn of_type(kind: &str) -> rusqlite::Result<RelationType> {
+    kind.parse().map_err(|error: crate::error::Error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
+    })
+}

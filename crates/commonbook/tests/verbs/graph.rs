@@ -1,0 +1,125 @@
+//! The graph: relations, walks, and what is seen of them.
+
+use commonbook::error::{ErrorKind, Result};
+use commonbook::event::EventKind;
+use commonbook::graph::Relation;
+use commonbook::graph::export::Subgraph;
+use serde_json::{Value, json};
+
+use crate::{World, at, caller, request};
+
+fn relate(world: &World, agent: &str, fields: Value) -> Result<Relation> {
+    world.book.add_relation(&caller(agent), &request(fields))
+}
+
+fn walk(world: &World, agent: &str, fields: Value) -> Result<Subgraph> {
+    world.book.graph_query(&caller(agent), &request(fields))
+}
+
+fn labels(graph: &Subgraph) -> Vec<&str> {
+    graph.nodes.iter().map(|node| node.label.as_str()).collect()
+}
+
+fn stated(world: &World, value: &str) {
+    let fields = json!({"type": "project", "value": value});
+    world.book.resolve_entity(&caller("ann"), &request(fields)).unwrap();
+}
+
+/// Projects a, b, c, d, each used by the next.
+fn chain(world: &World) {
+    for value in ["Amber", "Basalt", "Cobalt", "Dolomite"] {
+        stated(world, value);
+    }
+    for (from, to) in [("Amber", "Basalt"), ("Basalt", "Cobalt"), ("Cobalt", "Dolomite")] {
+        relate(world, "ann", json!({"from": from, "to": to, "type": "uses"})).unwrap();
+    }
+}
+
+#[test]
+fn a_walk_reaches_what_is_near_and_a_path_what_is_far() {
+    let world = World::new();
+    chain(&world);
+    let near = |depth: u32| walk(&world, "bob", json!({"from": "Amber", "depth": depth})).unwrap();
+    assert_eq!(labels(&near(1)), ["Amber", "Basalt"]);
+    assert_eq!(labels(&near(3)), ["Amber", "Basalt", "Cobalt", "Dolomite"]);
+    let path = walk(&world, "bob", json!({"from": "Dolomite", "to": "Amber"})).unwrap();
+    assert_eq!(labels(&path), ["Dolomite", "Cobalt", "Basalt", "Amber"]);
+    assert_eq!(path.connected, Some(true));
+    stated(&world, "Elsewhere");
+    let none = walk(&world, "bob", json!({"from": "Elsewhere", "to": "Amber"})).unwrap();
+    assert_eq!((none.connected, none.links.len()), (Some(false), 0));
+    let out = walk(&world, "bob", json!({"from": "Basalt", "direction": "out"})).unwrap();
+    assert_eq!(labels(&out), ["Basalt", "Cobalt"]);
+    let other = walk(&world, "bob", json!({"from": "Basalt", "relations": ["part_of"]})).unwrap();
+    assert_eq!(labels(&other), ["Basalt"]);
+    let dot = walk(&world, "bob", json!({"from": "Basalt", "format": "dot"})).unwrap().dot.unwrap();
+    assert!(dot.starts_with("digraph") && dot.contains("\"Cobalt\""), "{dot}");
+}
+
+#[test]
+fn saying_it_again_makes_a_relation_stronger_and_its_time_bounds_it() {
+    let world = World::new();
+    chain(&world);
+    let again = json!({"from": "Amber", "to": "Basalt", "type": "uses", "valid_until": at(5)});
+    let relation = relate(&world, "bob", again).unwrap();
+    assert!((relation.strength - 0.6).abs() < 1e-9, "{relation:?}");
+    assert_eq!((relation.count, relation.author.as_str()), (2, "ann"));
+    let when = |hours| walk(&world, "bob", json!({"from": "Amber", "at": at(hours)})).unwrap();
+    assert_eq!(labels(&when(4)), ["Amber", "Basalt"]);
+    assert_eq!(labels(&when(5)), ["Amber"]);
+    assert_eq!(labels(&when(-1)), ["Amber"], "nobody had said it then");
+    let kinds: Vec<_> = world.events("cy").into_iter().map(|(_, kind, _)| kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == EventKind::RelationAdded).count(), 4);
+}
+
+#[test]
+fn memories_are_linked_by_what_they_mention_and_replace() {
+    let world = World::new();
+    let old = world.save("ann", "We use Redis");
+    let fields = json!({"text": "We use Valkey instead", "supersedes": old.id});
+    let new = world.book.save_memory(&caller("ann"), &request(fields)).unwrap().memory;
+    let graph = walk(&world, "bob", json!({"from": new.id, "depth": 2})).unwrap();
+    assert_eq!(labels(&graph), ["We use Valkey instead", "We use Redis", "Valkey", "Redis"]);
+    let kinds: Vec<_> = graph.links.iter().map(|link| link.relation_type.to_string()).collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "supersedes").count(), 1);
+    let tools = walk(&world, "bob", json!({"from": old.id, "types": ["person"]})).unwrap();
+    assert_eq!(labels(&tools), ["We use Redis", "We use Valkey instead"]);
+    relate(&world, "bob", json!({"from": old.id, "to": new.id, "type": "context"})).unwrap();
+    let mixed = relate(&world, "bob", json!({"from": old.id, "to": "tool:Redis", "type": "uses"}));
+    assert_eq!(mixed.unwrap_err().kind, ErrorKind::Invalid);
+}
+
+#[test]
+fn what_is_out_of_sight_is_no_node_no_link_and_no_count() {
+    let (world, without) = (World::new(), World::new());
+    for world in [&world, &without] {
+        chain(world);
+    }
+    // A way past Basalt and Cobalt that Ann alone sees, over a thing that she alone knows.
+    let fields = json!({"text": "A plan", "sharing": "private", "entities": ["project:Falcon"]});
+    let plan = world.book.save_memory(&caller("ann"), &request(fields)).unwrap().memory;
+    for (from, to) in [("Amber", "Falcon"), ("Falcon", "Dolomite")] {
+        relate(&world, "ann", json!({"from": from, "to": to, "type": "uses"})).unwrap();
+    }
+    let path = json!({"from": "Amber", "to": "Dolomite"});
+    assert_eq!(
+        labels(&walk(&world, "ann", path.clone()).unwrap()),
+        ["Amber", "Falcon", "Dolomite"]
+    );
+    for query in [path, json!({"from": "Amber", "depth": 3}), json!({"from": "Dolomite"})] {
+        let (one, other) = (walk(&world, "bob", query.clone()), walk(&without, "bob", query));
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert_eq!(labels(&one), labels(&other));
+        assert_eq!((one.links.len(), one.cut), (other.links.len(), other.cut));
+    }
+    for hidden in ["Falcon".to_owned(), plan.id.to_string()] {
+        let error = walk(&world, "bob", json!({"from": hidden})).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::NotFound, Some("from")));
+        let fields = json!({"from": "Amber", "to": hidden, "type": "uses"});
+        assert_eq!(relate(&world, "bob", fields).unwrap_err().kind, ErrorKind::NotFound);
+    }
+    let told = |world: &World| world.events("bob").into_iter().map(|e| e.1).collect::<Vec<_>>();
+    assert_eq!(told(&world), told(&without));
+    let own = world.events("ann").len() - world.events("bob").len();
+    assert_eq!(own, 3, "a memory and two relations");
+}
