@@ -1,7 +1,10 @@
 //! `bench`: measures, and prints what it measured, on which data and which machine.
 
 mod dataset;
+mod entities;
 mod events;
+mod extraction;
+mod likeness;
 mod machine;
 mod made_up;
 mod metrics;
@@ -46,6 +49,12 @@ enum What {
     Search(search::Search),
     /// How long it takes from a commit until everybody who follows has been told
     Events(events::Events),
+    /// How long finding, stating, merging and walking take in a large registry of entities
+    Entities(entities::Entities),
+    /// How well nearly equal names are told from those of other things, on pairs of your own
+    Likeness(likeness::Likeness),
+    /// What is found in texts of your own, with samples to read
+    Extraction(extraction::Extraction),
 }
 
 impl Bench {
@@ -59,6 +68,9 @@ impl Bench {
             What::Retrieval(retrieval) => retrieval.run(config, as_json),
             What::Search(search) => search.run(config, as_json),
             What::Events(events) => events.run(as_json),
+            What::Entities(entities) => entities.run(as_json),
+            What::Likeness(likeness) => likeness.run(),
+            What::Extraction(extraction) => extraction.run(),
         }
     }
 }

@@ -272,6 +272,9 @@ impl Verb {
         if self.asks("scope") {
             follow::catch_up(&book)?;
         }
+        if asked.request.contains_key("entity") || self.name.starts_with("entity ") {
+            follow::mentions(&book)?;
+        }
         let answer = self.carry_out(&book, &asked.caller, asked.request)?;
         Ok((answer, Some(book)))
     }

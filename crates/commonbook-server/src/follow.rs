@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
+use commonbook::commonbook::Mentioning;
 use commonbook::embedding::{self, SharedEmbedder};
 use commonbook::error::Result;
 use commonbook::index::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::blocking;
 use crate::config::Config;
+use crate::output;
 
 /// How long a change waits at the most before it is written to the index; it is found before.
 const SOON: Duration = Duration::from_millis(250);
@@ -82,6 +84,8 @@ fn step(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
         index.follow(store, |_| go_on(true))?;
     }
     let begun = Instant::now();
+    book.find_mentions(|_| go_on(begun.elapsed() < TURN))?;
+    let begun = Instant::now();
     index.embed(store, |_| go_on(begun.elapsed() < TURN))?;
     Ok(())
 }
@@ -99,13 +103,40 @@ pub(crate) fn catch_up(book: &Commonbook) -> Result<()> {
     Ok(())
 }
 
-/// Brings words and vectors up, and shows how far it is. Breaking it off loses nothing.
+/// Reads what the journals hold for the entities it mentions, and shows how far it is and how fast.
+///
+/// # Errors
+/// `unavailable` when the store cannot be read or written.
+pub(crate) fn mentions(book: &Commonbook) -> Result<Mentioning> {
+    let begun = Instant::now();
+    let bar = bar(0, "finding entities");
+    let done = book.find_mentions(|come| {
+        bar.set_length(come.read + come.left);
+        bar.set_position(come.read);
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    if let Ok(Mentioning { read, .. }) = &done
+        && *read >= MANY as u64
+    {
+        let rate = *read as f64 / begun.elapsed().as_secs_f64().max(1e-9);
+        output::note(&format!(
+            "{} events read for entities, {rate:.0} a second",
+            HumanCount(*read)
+        ));
+    }
+    done
+}
+
+/// Brings words, entities and vectors up, and shows how far it is. Breaking it off loses nothing.
 ///
 /// # Errors
 /// As [`catch_up`], and what the embedder answers.
 pub(crate) fn bring_up(book: &Commonbook) -> Result<Option<Progress>> {
     let (index, store) = (book.index(), book.store());
-    let Some(words) = words(|told| index.follow(store, told))? else { return Ok(None) };
+    let words = words(|told| index.follow(store, told))?;
+    mentions(book)?;
+    let Some(words) = words else { return Ok(None) };
     if words.waiting == 0 || index.lacks_embedder() {
         return Ok(Some(words));
     }

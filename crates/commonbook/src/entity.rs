@@ -9,6 +9,7 @@ pub mod extract;
 pub mod likeness;
 pub mod merging;
 mod name;
+mod spoken;
 mod told;
 pub mod value;
 mod vocabulary;
@@ -18,6 +19,7 @@ pub use ask::{
     MergeEntities, ResolveEntity, UnmergeEntities,
 };
 pub use name::{EntityName, EntityRef, Named};
+pub use spoken::spoken;
 pub use told::{
     KeptMerge, Mention, Mentioned, Mentioning, Merged, Resolution, Resolved, Review, Statement,
     Unmerged, Wanted,

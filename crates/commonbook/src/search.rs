@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::case::CaseKey;
+use crate::entity::EntityRef;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory::{Importance, Memory, MemoryType, Trust};
@@ -30,8 +31,8 @@ use period::Edge;
 #[serde(deny_unknown_fields)]
 pub struct SearchMemory {
     /// The question, or words that the memory would contain. Among them may stand `"an exact
-    /// phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `case:` `since:`
-    /// `until:` `at:` `importance>=` `include:`.
+    /// phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `case:` `entity:`
+    /// `since:` `until:` `at:` `importance>=` `include:`.
     #[serde(alias = "q")]
     #[schemars(length(min = 1, max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub query: String,
@@ -59,6 +60,10 @@ pub struct SearchMemory {
     /// everybody else's too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
+    /// Only those that mention this entity: its id, its type and a name as in `tool:TypeScript`, or
+    /// the name alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<EntityRef>,
     /// Only those that are trusted so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
@@ -164,6 +169,8 @@ pub enum Match {
     Vector,
     /// What stands around it in its session matches.
     Context,
+    /// It mentions an entity that the question names.
+    Entity,
     /// It fits the time that the question names or asks for.
     Time,
 }
@@ -195,11 +202,19 @@ pub struct Question {
     pub excluded: Vec<Vec<String>>,
     /// The user it is about, where the words themselves say so.
     pub user: Option<String>,
+    /// The entity that what is found has to mention.
+    pub entity: Option<EntityRef>,
+    /// For each entity that the question names and not too many memories mention, those in sight
+    /// that do: what the registry knows of them.
+    pub about: Vec<Vec<Place>>,
     /// What else must hold.
     pub within: Within,
     /// The time against which "yesterday" and age are measured.
     pub now: Timestamp,
 }
+
+/// A memory by its id and the workspace it is kept in.
+pub type Place = (Workspace, MemoryId);
 
 /// What must hold of the memories that a search gives.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -220,6 +235,8 @@ pub struct Within {
     pub others: bool,
     /// Entries of closed cases too.
     pub closed: bool,
+    /// One of these, which mention an entity.
+    pub mentioning: Option<Vec<Place>>,
     /// Trusted so far.
     pub trust: Option<Trust>,
     /// That hold from this time or a later one on.
@@ -337,6 +354,7 @@ impl SearchMemory {
             case: one("case", self.case.clone(), asked.case)?,
             others: includes(Include::Others),
             closed: includes(Include::Closed),
+            mentioning: None,
             trust: self.trust,
             since: since.max(asked.since),
             until: [until, asked.until].into_iter().flatten().min(),
@@ -344,6 +362,9 @@ impl SearchMemory {
             superseded: includes(Include::Superseded),
             archived: includes(Include::Archived),
         };
+        let named = asked.entity.map(|name| name.parse()).transpose();
+        let named = named.map_err(|error: Error| error.at("query"))?;
+        let entity = one("entity", self.entity.clone(), named)?;
         let terms = |texts: Vec<String>| -> Vec<Vec<String>> {
             let terms = texts.iter().map(|text| words::terms(text));
             terms.filter(|terms| !terms.is_empty()).collect()
@@ -354,7 +375,8 @@ impl SearchMemory {
             let what = "phrases and exclusions";
             return Err(Error::too_large("query", extras, limits::QUERY_WORDS, what));
         }
-        Ok(Question { text: asked.text, phrases, excluded, user: asked.user, within, now })
+        let (text, user, about) = (asked.text, asked.user, Vec::new());
+        Ok(Question { text, phrases, excluded, user, entity, about, within, now })
     }
 }
 

@@ -436,10 +436,6 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2 AND revision",
         "what follows the journal shows nobody what it does not see",
     ),
-    (
-        "CROSS JOIN memory m ON m.workspace = :workspace AND m.id = w.value",
-        "of memories that a search has admitted already",
-    ),
     ("EXISTS (SELECT 1 FROM memory q", "the rule itself, for a row of another name"),
     ("DELETE FROM revision", "a verb has already judged the memory whose history it removes"),
 ];

@@ -23,6 +23,7 @@ use super::metrics::{Metrics, percentile};
 use super::{Built, By};
 use crate::child::broken;
 use crate::config::Config;
+use crate::follow;
 use crate::output::{self, line, note};
 
 /// Hits that are asked for.
@@ -126,6 +127,7 @@ fn import(book: &Commonbook, memories: &[Given]) -> Result<BTreeMap<String, Work
         bar.inc(chunk.len() as u64);
     }
     bar.finish_and_clear();
+    follow::mentions(book)?;
     Ok(workspaces)
 }
 

@@ -22,6 +22,7 @@ use super::questions::{Kind, Known, Sample, path};
 use super::{Built, By};
 use crate::child::{Server, broken, command};
 use crate::config::Config;
+use crate::follow;
 use crate::output::{self, line};
 
 /// Who asks: an agent that keeps nothing itself.
@@ -122,6 +123,7 @@ impl Search {
         let book = super::open(home, Arc::new(SystemClock))?;
         self.by.give(&book, config)?;
         let index = super::rebuild(&book, self.size)?;
+        follow::mentions(&book)?;
         drop(book);
         let book = super::open(home, Arc::new(SystemClock))?;
         self.by.give(&book, config)?;

@@ -1,4 +1,4 @@
-//! `reindex`: builds the search index anew from the journal.
+//! `reindex`: builds the search index anew from the journal, and finds entities anew.
 
 use commonbook::Commonbook;
 use commonbook::error::Result;
@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::{follow, output};
 
-/// Builds the search index anew from the journal; vectors that are there are kept.
+/// Builds the search index anew from the journal, and finds the entities of all memories anew; vectors
+/// that are there are kept.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reindex {
     /// Throw the vectors away too, and embed everything anew
@@ -29,6 +30,8 @@ impl Reindex {
             index.forget_vectors()?;
         }
         let words = follow::words(|told| index.rebuild(store, told))?;
+        book.forget_mentions()?;
+        follow::mentions(book)?;
         let done = if self.later { Some(words) } else { follow::bring_up(book)? };
         let done = done.unwrap_or(words);
         if as_json {

@@ -8,9 +8,9 @@ use crate::call::Call;
 
 /// What the commands of a group are about.
 pub(super) const GROUPS: &[(&str, &str)] = &[
+    ("session", "Start, end and show sessions: stretches of an agent's work"),
     ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
     ("entity", "What agents say of people, tools, files and projects, and how these are related"),
-    ("session", "Start, end and show sessions: stretches of an agent's work"),
     ("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP"),
 ];
 
@@ -32,18 +32,6 @@ fn verb(
     show: fn(&Value),
 ) -> Verb {
     Verb { name, call, positional, show, or: None }
-}
-
-fn sessions() -> Vec<Verb> {
-    vec![
-        verb("changes", Call::of(Commonbook::changes_since), &[], session::changes),
-        verb("mark", Call::of(Commonbook::mark_read), &["position"], session::marked),
-        verb("session start", Call::of(Commonbook::start_session), &[], session::started),
-        verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
-        verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
-        verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
-        verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
-    ]
 }
 
 fn memories() -> Vec<Verb> {
@@ -98,6 +86,18 @@ fn cases() -> Vec<Verb> {
         verb("case close", Call::of(Commonbook::close_case), &["key"], case::case),
         verb("case archive", Call::of(Commonbook::archive_case), &["key"], case::case),
         verb("case reopen", Call::of(Commonbook::reopen_case), &["key"], case::case),
+    ]
+}
+
+fn sessions() -> Vec<Verb> {
+    vec![
+        verb("changes", Call::of(Commonbook::changes_since), &[], session::changes),
+        verb("mark", Call::of(Commonbook::mark_read), &["position"], session::marked),
+        verb("session start", Call::of(Commonbook::start_session), &[], session::started),
+        verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
+        verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
+        verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
+        verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
     ]
 }
 

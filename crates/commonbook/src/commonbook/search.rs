@@ -6,13 +6,15 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::case::unknown;
+use super::entity::{meant, nothing_called};
 use crate::access::{self, Sight};
 use crate::caller::Caller;
-use crate::error::Result;
+use crate::entity::{EntityRef, spoken};
+use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::memory::Memory;
 use crate::page::{self, Cursor};
-use crate::search::{Hit, Ranked, Scope, SearchAnswer, SearchMemory};
+use crate::search::{Hit, Place, Question, Ranked, Scope, SearchAnswer, SearchMemory};
 use crate::store::Transaction;
 
 impl Commonbook {
@@ -46,6 +48,7 @@ impl Commonbook {
                 return Err(unknown(case));
             }
         }
+        let question = self.with_entities(&caller, &sight, question)?;
         let found = self.index.search(&*self.store, &sight, &question)?;
         let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&mark(hit)));
         let page: Vec<Ranked> = left.by_ref().take(limit as usize).collect();
@@ -72,6 +75,31 @@ impl Commonbook {
         Ok(SearchAnswer { hits, total, next, workspaces, notice })
     }
 
+    /// The question with the memories that mention the entity it asks for, and those that mention
+    /// what its words name.
+    fn with_entities(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        mut question: Question,
+    ) -> Result<Question> {
+        if question.entity.is_some() {
+            // Else what was read of the journal for entities so far is enough: it only raises a score.
+            self.follow_mentions(caller)?;
+        }
+        self.store.read(|tx| {
+            if let Some(entity) = &question.entity {
+                let places = mentioning(tx, sight, entity)?;
+                question.within.mentioning = Some(places);
+            }
+            if sight.workspaces.len() <= WORKSPACES {
+                question.about = about(tx, sight, &question.text)?;
+            }
+            Ok(())
+        })?;
+        Ok(question)
+    }
+
     /// The time of the first page, which every page is measured from, and the marks of the hits
     /// that were given on the pages before. A further page leaves those out, and so none is given
     /// twice and none is skipped, whatever was saved in between.
@@ -84,6 +112,49 @@ impl Commonbook {
         let then = then.filter(|_| !marks.is_empty()).ok_or_else(Cursor::foreign)?;
         Ok((then, marks.iter().copied().collect()))
     }
+}
+
+/// Workspaces up to which a search looks for what the question names in each.
+const WORKSPACES: usize = 8;
+
+/// Entities of a question that are looked at.
+const ENTITIES: usize = 8;
+
+/// Memories in sight up to which mentioning an entity tells something: what more of them mention is
+/// common ground.
+const TELLING: usize = 50;
+
+/// The memories in sight that mention this entity, in any workspace where it is known.
+fn mentioning(tx: &dyn Transaction, sight: &Sight, wanted: &EntityRef) -> Result<Vec<Place>> {
+    let (mut places, mut missing) = (None::<Vec<Place>>, None);
+    for workspace in &sight.workspaces {
+        let there = Sight { workspaces: vec![workspace.clone()], ..sight.clone() };
+        match meant(tx, &there, wanted) {
+            Ok(id) => {
+                let found = tx.mentioning(sight, workspace, id, usize::MAX)?;
+                let found = found.into_iter().map(|id| (workspace.clone(), id));
+                places.get_or_insert_default().extend(found);
+            }
+            Err(error) if error.kind == ErrorKind::NotFound => missing = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    places.map_or_else(|| Err(missing.unwrap_or_else(|| nothing_called(&wanted.to_string()))), Ok)
+}
+
+/// For each entity that the words name, and that tells something, the memories that mention it.
+fn about(tx: &dyn Transaction, sight: &Sight, text: &str) -> Result<Vec<Vec<Place>>> {
+    let mut about = Vec::new();
+    for workspace in &sight.workspaces {
+        let names = spoken(workspace, text);
+        for id in tx.roots(workspace, &names)?.into_iter().take(ENTITIES) {
+            let found = tx.mentioning(sight, workspace, id, TELLING + 1)?;
+            if !found.is_empty() && found.len() <= TELLING {
+                about.push(found.into_iter().map(|id| (workspace.clone(), id)).collect());
+            }
+        }
+    }
+    Ok(about)
 }
 
 /// The mark of a hit in a cursor: 48 bits of its id's random part and its workspace.

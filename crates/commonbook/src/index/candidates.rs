@@ -1,6 +1,7 @@
 //! The memories that are looked at closely: what is known of each, with what is around it.
 
 use jiff::Timestamp;
+use rustc_hash::FxHashSet;
 
 use super::admission::Admission;
 use super::catalog::{Catalog, Number};
@@ -10,7 +11,7 @@ use super::vectors::Scan;
 use crate::embedding::Quantised;
 use crate::search::rank::{self, Features, NEIGHBOURS, Parts, Range, Statistics};
 use crate::search::update::{self, Hit};
-use crate::search::{Match, Question, Span, spoken_of};
+use crate::search::{Match, Place, Question, Span, spoken_of};
 use crate::words;
 
 /// Hits among which repetitions are looked for.
@@ -27,6 +28,8 @@ pub(super) struct Asked {
     /// For each class, whether the question names its author.
     named: Vec<bool>,
     first_person: bool,
+    /// For each entity that the question names, the memories that mention it.
+    about: Vec<FxHashSet<Number>>,
     when: bool,
     spans: Vec<Span>,
     present: bool,
@@ -39,14 +42,28 @@ impl Asked {
         let names = |author: &Option<String>| author.as_ref().is_some_and(|it| words.contains(it));
         let named = catalog.authors.iter().map(names);
         let spoken = spoken_of(&question.text, question.now);
+        let number = |(workspace, id): &Place| catalog.number(workspace.as_str(), *id);
+        let about = question.about.iter().map(|them| them.iter().filter_map(number).collect());
         Self {
             named: named.collect(),
             first_person: words.iter().any(|word| words::is_first_person(word)),
+            about: about.collect(),
             when: spoken.asks,
             spans: spoken.spans,
             present: update::asks_how_things_are(&question.text),
             now: question.now.as_millisecond(),
         }
+    }
+
+    /// The memories that mention what the question names.
+    pub(super) fn mentioning(&self) -> impl Iterator<Item = Number> {
+        self.about.iter().flatten().copied()
+    }
+
+    /// How many of the entities that the question names a memory mentions, 0 to 1.
+    fn mentioned(&self, number: Number) -> f64 {
+        let mentioned = self.about.iter().filter(|them| them.contains(&number)).count();
+        mentioned as f64 / self.about.len().max(1) as f64
     }
 
     /// How well the time of a memory fits.
@@ -254,6 +271,7 @@ impl<'s> Candidates<'s> {
             session: sessions.tell(entry.session),
             length: facts.length(),
             nearness,
+            entity: asked.mentioned(number),
             named: asked.named[entry.class as usize],
             speaks: if asked.first_person { f64::from(facts.marks.first_person) } else { 0.0 },
             time: asked.fit(facts.from, facts.marks.tells_time),
@@ -336,6 +354,7 @@ fn matched(features: &Features, parts: &Parts) -> Vec<Match> {
         // Nearer than most: what is far adds little to the score.
         (parts.vector >= rank::TELLING_VECTOR, Match::Vector),
         (parts.context > 0.0 && features.own <= 0.0, Match::Context),
+        (features.entity > 0.0, Match::Entity),
         (features.time > 0.0, Match::Time),
     ];
     told.into_iter().filter(|(matched, _)| *matched).map(|(_, matched)| matched).collect()

@@ -87,7 +87,9 @@ impl State {
         let near = near.iter().filter(|(number, near)| *near >= NEAR || has_words(*number));
         let deep = matches.best(limits::SEARCH_DEPTH, &self.catalog);
         let closely = deep.iter().take(CLOSELY.0).copied();
-        let first: Vec<Number> = closely.chain(near.map(|(number, _)| *number)).collect();
+        let about = asked.mentioning().filter(|number| admission.admits(*number));
+        let near = near.map(|(number, _)| *number);
+        let first: Vec<Number> = closely.chain(near).chain(about).collect();
         let candidates = Candidates::of(self, &admission, &matches, &first);
         let ranked = candidates.ranked(&asked, &statistics, scan.as_ref());
         let more = candidates.beyond();
@@ -96,13 +98,19 @@ impl State {
         Ok(self.found(ranked, (rest, &[Match::Words]), total))
     }
 
-    /// Whether each memory has every phrase of the question and nothing that it excludes; nothing
-    /// when it has no such.
+    /// Whether each memory has every phrase of the question and nothing that it excludes, and mentions
+    /// the entity that it asks for; nothing when it has no such.
     fn fits(&self, question: &Question) -> Result<Option<Vec<bool>>> {
-        if question.phrases.is_empty() && question.excluded.is_empty() {
+        let mentioning = question.within.mentioning.as_ref();
+        if question.phrases.is_empty() && question.excluded.is_empty() && mentioning.is_none() {
             return Ok(None);
         }
-        let mut fits = vec![true; self.catalog.entries.len()];
+        let mut fits = vec![mentioning.is_none(); self.catalog.entries.len()];
+        for (workspace, id) in mentioning.into_iter().flatten() {
+            if let Some(number) = self.catalog.number(workspace.as_str(), *id) {
+                fits[number as usize] = true;
+            }
+        }
         let wanted = question.phrases.iter().map(|phrase| (phrase, true));
         for (phrase, wanted) in wanted.chain(question.excluded.iter().map(|it| (it, false))) {
             let mut has = vec![false; fits.len()];

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `owner:ann` `type:decision` `user:u1` `session:s1` | only those of this agent, type, user, session |
 //! | `case:retries` | only the caller's own, and the entries of this case |
+//! | `entity:tool:Redis` `entity:"Ann Miller"` | only those that mention this entity |
 //! | `topic:rust` `topic:"rust build"` | only those about this topic; may be given several times |
 //! | `importance>=high` `importance:high` | only those that matter at least so much |
 //! | `since:2026-11-01` `until:2026-11` `at:yesterday` | only those of this time |
@@ -46,6 +47,8 @@ pub struct Query {
     pub user: Option<String>,
     /// The session it belongs to, as written.
     pub session: Option<String>,
+    /// The entity that it mentions, as written.
+    pub entity: Option<String>,
     /// The case whose entries are wanted beside the caller's own memories.
     pub case: Option<CaseKey>,
     /// The topics it must all be about, each once; at most [`limits::TOPICS`].
@@ -63,7 +66,7 @@ pub struct Query {
 }
 
 /// Every operator, by the name that must be written exactly so.
-const OPERATORS: [&str; 11] = [
+const OPERATORS: [&str; 12] = [
     "owner",
     "type",
     "user",
@@ -75,6 +78,7 @@ const OPERATORS: [&str; 11] = [
     "until",
     "at",
     "include",
+    "entity",
 ];
 
 /// Characters that stand in code and in no name or time: an unquoted value with one of them is
@@ -226,6 +230,7 @@ impl Query {
             "type" => once(name, &mut self.memory_type, written()),
             "user" => once(name, &mut self.user, written()),
             "session" => once(name, &mut self.session, written()),
+            "entity" => once(name, &mut self.entity, written()),
             "case" => {
                 let case =
                     value.parse().map_err(|_| unreadable(name, value, "the key of a case"))?;

@@ -43,6 +43,9 @@ const VECTOR: f64 = 0.4;
 /// From which part of the score on nearness is told as a reason: two thirds of what it can give.
 pub const TELLING_VECTOR: f64 = VECTOR * 2.0 / 3.0;
 
+/// How much it counts, beside words and nearness, that it mentions what the question names.
+const ENTITY: f64 = 0.1;
+
 /// How much it counts that the question names the author, or asks in the first person for what is
 /// said in it.
 const AUTHOR: f64 = 0.4;
@@ -129,6 +132,8 @@ pub struct Features {
     pub length: f64,
     /// How near its vector is; none when it has no vector.
     pub nearness: Option<f64>,
+    /// How many of the entities that the question names it mentions, 0 to 1.
+    pub entity: f64,
     /// Whether the question names its author.
     pub named: bool,
     /// How often it speaks in the first person, when the question does.
@@ -142,7 +147,7 @@ pub struct Features {
     pub age_days: f64,
 }
 
-/// What a score is made of. Words, context and vector add up, and the factors raise their sum.
+/// What a score is made of. Words, context, vector and entity add up, and the factors raise their sum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parts {
     /// How well its own words match, of all that words can give.
@@ -151,6 +156,9 @@ pub struct Parts {
     pub context: f64,
     /// How near its meaning is.
     pub vector: f64,
+    /// What mentioning an entity that the question names adds.
+    #[serde(default)]
+    pub entity: f64,
     /// What naming its author adds, as a factor from 1 on.
     pub author: f64,
     /// What the time that the question names or asks for adds, as a factor from 1 on.
@@ -163,7 +171,10 @@ impl Parts {
     /// The score that the parts make.
     #[must_use]
     pub fn score(&self) -> f64 {
-        (self.words + self.context + self.vector) * self.author * self.time * self.standing
+        (self.words + self.context + self.vector + self.entity)
+            * self.author
+            * self.time
+            * self.standing
     }
 }
 
@@ -209,6 +220,7 @@ impl Features {
             words: share * self.own,
             context: share * self.context(),
             vector: by_vector * nearness,
+            entity: ENTITY * self.entity,
             author: 1.0 + AUTHOR * named,
             time: 1.0 + TIME * self.time,
             standing: standing(self.importance, self.age_days),

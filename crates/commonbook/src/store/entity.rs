@@ -28,6 +28,10 @@ pub trait EntityRows {
     /// The names that lead to this thing, without its own.
     fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>>;
 
+    /// The things that those of these names lead to which were ever stated or mentioned, each once:
+    /// for what asks further by [`Sight`].
+    fn roots(&self, workspace: &Workspace, names: &[EntityId]) -> Result<Vec<EntityId>>;
+
     /// Lets a name lead to a thing, or to itself again.
     fn lead(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()>;
 
@@ -147,22 +151,14 @@ pub trait MentionRows {
     /// A thing as the memories in sight name it most: the name and its greatest confidence.
     fn spelt(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>>;
 
-    /// The memories of a workspace in sight that mention any of these things.
+    /// At most `limit` memories of a workspace in sight that mention a thing.
     fn mentioning(
         &self,
         sight: &Sight,
         workspace: &Workspace,
-        ids: &[EntityId],
+        id: EntityId,
+        limit: usize,
     ) -> Result<Vec<MemoryId>>;
-
-    /// How many of these things each of these memories mentions, where it does: for what has judged
-    /// by [`Sight`] whom it gives them to.
-    fn overlaps(
-        &self,
-        workspace: &Workspace,
-        ids: &[EntityId],
-        memories: &[MemoryId],
-    ) -> Result<Vec<(MemoryId, u64)>>;
 
     /// How far the mentions follow a journal, by this revision of the rules.
     fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64>;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
+mod entities;
 mod journal;
 mod memories;
 mod rebuilding;
@@ -96,6 +97,9 @@ laws! {
     cases::a_cursor_is_each_agents_own_and_never_goes_back,
     sessions::a_session_is_kept_whole_and_seen_as_the_rule_says,
     sessions::a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_alone,
+    entities::merges_taken_back_in_turn_leave_everything_as_it_was,
+    entities::two_processes_that_merge_both_ways_make_no_circle,
+    entities::an_entity_exists_for_those_alone_who_see_what_mentions_it,
     sight::a_store_sees_exactly_what_the_rule_sees,
     search::a_search_finds_what_was_kept_one_call_earlier_in_any_process,
     search::a_search_finds_new_words_and_forgets_old_ones,

@@ -36,6 +36,8 @@ pub(crate) fn question(text: &str) -> Question {
         phrases: Vec::new(),
         excluded: Vec::new(),
         user: None,
+        entity: None,
+        about: Vec::new(),
         within: Within::default(),
         now: now(),
     }

@@ -61,6 +61,13 @@ impl EntityRows for SqliteTransaction<'_> {
         Ok(root.unwrap_or(name))
     }
 
+    fn roots(&self, workspace: &Workspace, names: &[EntityId]) -> Result<Vec<EntityId>> {
+        let sql = "SELECT DISTINCT ifnull(s.entity, e.id) FROM json_each(?2) w \
+             CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = w.value \
+             LEFT JOIN entity_same s ON s.workspace = ?1 AND s.name = e.id";
+        self.all(sql, (workspace.as_str(), encoded(&names)?), |row| text(row, 0))
+    }
+
     fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
         let sql = "SELECT name FROM entity_same WHERE workspace = ?1 AND entity = ?2 ORDER BY name";
         self.all(sql, (workspace.as_str(), id.to_string()), |row| text(row, 0))

@@ -5,7 +5,7 @@ use rusqlite::types::ToSql;
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::entity::{NAMES, at_home};
-use super::row::{encoded, text, time};
+use super::row::{text, time};
 use crate::access::Sight;
 use crate::entity::{EntityName, Mention, Mentioned, Mentioning};
 use crate::error::Result;
@@ -152,35 +152,19 @@ impl MentionRows for SqliteTransaction<'_> {
         &self,
         sight: &Sight,
         workspace: &Workspace,
-        ids: &[EntityId],
+        id: EntityId,
+        limit: usize,
     ) -> Result<Vec<MemoryId>> {
         let sql = format!(
             "SELECT DISTINCT m.id FROM mention n \
              JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {ANY_NAMES} AND {SEEN}"
+             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN} LIMIT :limit"
         );
-        let (workspace, ids) = (workspace.as_str(), encoded(&ids)?);
-        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":ids", &ids)];
+        let (workspace, id) = (workspace.as_str(), id.to_string());
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":workspace", &workspace), (":id", &id), (":limit", &limit)];
         self.all(&sql, &*SightParams::of(sight).with(&more), |row| text(row, 0))
-    }
-
-    fn overlaps(
-        &self,
-        workspace: &Workspace,
-        ids: &[EntityId],
-        memories: &[MemoryId],
-    ) -> Result<Vec<(MemoryId, u64)>> {
-        let sql = format!(
-            "SELECT m.id, count(DISTINCT ifnull(s.entity, n.name)) FROM json_each(:memories) w \
-             CROSS JOIN memory m ON m.workspace = :workspace AND m.id = w.value \
-             CROSS JOIN mention n ON n.workspace = :workspace AND n.sequence = m.sequence \
-             LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-             WHERE n.name IN {ANY_NAMES} GROUP BY m.id"
-        );
-        let (workspace, ids, memories) = (workspace.as_str(), encoded(&ids)?, encoded(&memories)?);
-        let params: [(&str, &dyn ToSql); 3] =
-            [(":workspace", &workspace), (":ids", &ids), (":memories", &memories)];
-        self.all(&sql, &params[..], |row| Ok((text(row, 0)?, row.get(1)?)))
     }
 
     fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
@@ -199,8 +183,3 @@ impl MentionRows for SqliteTransaction<'_> {
         Ok(())
     }
 }
-
-/// The names of any of the things `:ids`, which is a list.
-const ANY_NAMES: &str = "\
-    (SELECT value FROM json_each(:ids) UNION ALL SELECT o.name FROM json_each(:ids) w \
-     JOIN entity_same o ON o.workspace = :workspace AND o.entity = w.value)";
