@@ -27,6 +27,11 @@ pub(crate) use stream::Streams;
 
 /// Every route, in the order of the documentation.
 fn routes() -> Vec<Route> {
+    of_memories().into_iter().chain(of_work()).collect()
+}
+
+/// The routes of memories, and of what is known of them.
+fn of_memories() -> Vec<Route> {
     let read = |path, name, call| route::get(path, name, call);
     vec![
         post("/v1/memories", "save_memory", Call::of(Commonbook::save_memory))
@@ -79,6 +84,15 @@ fn routes() -> Vec<Route> {
         read("/v1/agents", "list_agents", Call::of(Commonbook::list_agents)),
         read("/v1/agents/{name}", "get_agent", Call::of(Commonbook::get_agent)),
         read("/v1/events", "list_events", Call::of(Commonbook::list_events)),
+    ]
+}
+
+/// The routes of what agents work on together.
+fn of_work() -> Vec<Route> {
+    let read = |path, name, call| route::get(path, name, call);
+    vec![
+        read("/v1/changes", "changes_since", Call::of(Commonbook::changes_since)),
+        post("/v1/changes/mark", "mark_read", Call::of(Commonbook::mark_read)),
         post("/v1/sessions", "start_session", Call::of(Commonbook::start_session)),
         read("/v1/sessions", "list_sessions", Call::of(Commonbook::list_sessions)),
         read("/v1/sessions/{session}", "get_session", Call::of(Commonbook::get_session)),

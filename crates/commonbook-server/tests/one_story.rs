@@ -119,6 +119,12 @@ fn case_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("developer", "archive_case", json!({"key": "retries"})).unwrap();
     tell("developer", "reopen_case", json!({"key": "retries"})).unwrap();
     tell("analyst", "get_case", json!({"key": "retries"})).unwrap();
+    tell("qa", "read_case", json!({"key": "retries", "limit": 1, "mark": true})).unwrap();
+    tell("qa", "read_case", json!({"key": "retries", "limit": 1})).unwrap();
+    tell("qa", "changes_since", json!({"case": "retries", "mark": true})).unwrap();
+    tell("qa", "changes_since", json!({"limit": 2, "after": 3})).unwrap();
+    tell("qa", "mark_read", json!({})).unwrap();
+    tell("qa", "changes_since", json!({})).unwrap();
     let own = json!({"client_session": "s1", "case": "retries"});
     let session = tell("developer", "start_session", own.clone()).unwrap();
     tell("developer", "start_session", own).unwrap();

@@ -5,6 +5,7 @@ mod agent;
 mod case;
 mod complete;
 mod contact;
+mod cursor;
 mod entity;
 mod event;
 mod graph;

@@ -18,6 +18,7 @@ pub mod act;
 pub mod agent;
 pub mod caller;
 pub mod case;
+pub mod cursor;
 pub mod embedding;
 pub mod entity;
 pub mod event;

@@ -22,6 +22,10 @@ pub const CASE_CONTEXT_DEFAULT: u32 = 4_000;
 pub const CASE_CONTEXT_LEAST: u32 = 500;
 /// Characters of a case's context at the most.
 pub const CASE_CONTEXT_MAX: u32 = 65_536;
+/// Places of a journal over which is counted how many changes are left.
+pub const CHANGES_COUNTED: u64 = 100_000;
+/// Characters of a memory that a change tells.
+pub const GLANCE_CHARS: usize = 240;
 /// Hours after which a session ends in which nothing was written.
 pub const SESSION_IDLE_HOURS: i64 = 24;
 /// Memories saved in one call.

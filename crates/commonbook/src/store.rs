@@ -11,6 +11,7 @@
 //!   counts what it does not see.
 
 mod case;
+mod cursor;
 mod entity;
 mod session;
 pub mod sqlite;
@@ -35,6 +36,7 @@ use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
 pub use case::CaseRows;
+pub use cursor::CursorRows;
 pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
 pub use session::SessionRows;
 pub(crate) use telling::Telling;
@@ -138,6 +140,7 @@ transaction!(
     ActRows,
     CaseRows,
     SessionRows,
+    CursorRows,
     EntityRows,
     MentionRows,
     RelationRows,

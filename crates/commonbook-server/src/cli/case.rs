@@ -73,7 +73,8 @@ pub(super) fn entries(answer: &Value) {
     });
 }
 
-fn entry(entry: &Entry) {
+/// One entry, over a line or two.
+pub(super) fn entry(entry: &Entry) {
     let position = entry.position;
     if entry.withheld {
         line(&format!("{position}  withheld"));

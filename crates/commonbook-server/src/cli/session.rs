@@ -1,9 +1,11 @@
-//! Sessions as people read them.
+//! Sessions, and what has changed since, as people read them.
 
+use commonbook::cursor::{Changes, Marked};
 use commonbook::page::Page;
 use commonbook::session::{Session, SessionOutcome, SessionShown, StartedSession};
 use serde_json::Value;
 
+use super::case::entry;
 use super::show::{glance, show, table};
 use crate::output::{line, note};
 
@@ -60,5 +62,29 @@ pub(super) fn list(answer: &Value) {
         if let Some(next) = &page.next {
             note(&format!("more: --cursor {next}"));
         }
+    });
+}
+
+pub(super) fn changes(answer: &Value) {
+    show(answer, |told: &Changes| {
+        for change in &told.changes {
+            let event = &change.event;
+            let at = event.at.strftime("%F %T");
+            line(&format!("{at}  {} by {}: {}", event.kind.name(), event.actor, event.subject));
+            if let Some(says) = &change.says {
+                line(&format!("   {}", says.replace('\n', "\n   ")));
+            }
+        }
+        told.entries.iter().for_each(entry);
+        if told.changes.is_empty() && told.entries.is_empty() {
+            line("Nothing new");
+        }
+        note(&format!("up to {}; {} left", told.through, told.left));
+    });
+}
+
+pub(super) fn marked(answer: &Value) {
+    show(answer, |marked: &Marked| {
+        line(&format!("Read up to {} of {}", marked.position, marked.end));
     });
 }

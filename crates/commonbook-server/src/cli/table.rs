@@ -91,6 +91,8 @@ fn cases() -> Vec<Verb> {
 
 fn sessions() -> Vec<Verb> {
     vec![
+        verb("changes", Call::of(Commonbook::changes_since), &[], session::changes),
+        verb("mark", Call::of(Commonbook::mark_read), &["position"], session::marked),
         verb("session start", Call::of(Commonbook::start_session), &[], session::started),
         verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
         verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),

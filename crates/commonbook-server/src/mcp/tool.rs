@@ -46,6 +46,33 @@ impl Offer {
 
 /// Every tool, in the order of the documentation.
 pub(super) fn offers() -> Vec<Offer> {
+    of_memories().into_iter().chain(of_work()).collect()
+}
+
+/// The tools of what agents work on together, beside the few.
+fn of_work() -> Vec<Offer> {
+    use Effect::{Adds, Changes, Reads};
+    let full = |name, effect, call| offer(name, effect, call, false);
+    vec![
+        full("open_case", Adds, Call::of(Commonbook::open_case)),
+        full("get_case", Reads, Call::of(Commonbook::get_case)),
+        full("get_case_context", Reads, Call::of(Commonbook::get_case_context)),
+        full("list_cases", Reads, Call::of(Commonbook::list_cases)),
+        full("close_case", Changes, Call::of(Commonbook::close_case)),
+        full("archive_case", Changes, Call::of(Commonbook::archive_case)),
+        full("reopen_case", Changes, Call::of(Commonbook::reopen_case)),
+        full("changes_since", Changes, Call::of(Commonbook::changes_since)),
+        full("mark_read", Changes, Call::of(Commonbook::mark_read)),
+        full("start_session", Adds, Call::of(Commonbook::start_session)),
+        full("touch_session", Changes, Call::of(Commonbook::touch_session)),
+        full("end_session", Changes, Call::of(Commonbook::end_session)),
+        full("get_session", Reads, Call::of(Commonbook::get_session)),
+        full("list_sessions", Reads, Call::of(Commonbook::list_sessions)),
+    ]
+}
+
+/// The few tools, and those of memories.
+fn of_memories() -> Vec<Offer> {
     use Effect::{Adds, Changes, Destroys, Reads};
     let core = |name, effect, call| offer(name, effect, call, true);
     let full = |name, effect, call| offer(name, effect, call, false);
@@ -57,19 +84,7 @@ pub(super) fn offers() -> Vec<Offer> {
         core("delete_memory", Destroys, Call::of(Commonbook::delete_memory)),
         core("get_memory_stats", Reads, Call::of(Commonbook::get_memory_stats)),
         core("append_entries", Adds, Call::of(Commonbook::append_entries)),
-        core("read_case", Reads, Call::of(Commonbook::read_case)),
-        full("open_case", Adds, Call::of(Commonbook::open_case)),
-        full("get_case", Reads, Call::of(Commonbook::get_case)),
-        full("get_case_context", Reads, Call::of(Commonbook::get_case_context)),
-        full("list_cases", Reads, Call::of(Commonbook::list_cases)),
-        full("close_case", Changes, Call::of(Commonbook::close_case)),
-        full("archive_case", Changes, Call::of(Commonbook::archive_case)),
-        full("reopen_case", Changes, Call::of(Commonbook::reopen_case)),
-        full("start_session", Adds, Call::of(Commonbook::start_session)),
-        full("touch_session", Changes, Call::of(Commonbook::touch_session)),
-        full("end_session", Changes, Call::of(Commonbook::end_session)),
-        full("get_session", Reads, Call::of(Commonbook::get_session)),
-        full("list_sessions", Reads, Call::of(Commonbook::list_sessions)),
+        core("read_case", Changes, Call::of(Commonbook::read_case)),
         full("save_memories", Adds, Call::of(Commonbook::save_memories)),
         full("list_memories", Reads, Call::of(Commonbook::list_memories)),
         full("memory_history", Reads, Call::of(Commonbook::memory_history)),

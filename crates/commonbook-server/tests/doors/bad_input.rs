@@ -173,7 +173,20 @@ fn of_cases() -> Vec<Bad> {
         ("close_case", json!({"key": "k"}), "not_found", None),
         ("reopen_case", json!({"key": "k"}), "not_found", None),
         ("list_cases", json!({"status": "lost"}), "invalid", Some("status")),
+        ("search_memory", json!({"query": "tea case:k"}), "not_found", None),
+        ("search_memory", json!({"query": "tea", "case": "a/b"}), "invalid", Some("case")),
+        ("search_memory", json!({"query": "tea case:k", "case": "j"}), "invalid", Some("case")),
         ("list_cases", json!({"cursor": "c1.2"}), "invalid", Some("cursor")),
+    ]
+}
+
+/// What can be said on every door, of sessions and of what has changed; there are none.
+fn of_sessions() -> Vec<Bad> {
+    vec![
+        ("changes_since", json!({"case": "k"}), "not_found", None),
+        ("changes_since", json!({"limit": 0}), "invalid", Some("limit")),
+        ("mark_read", json!({"case": "k"}), "not_found", None),
+        ("mark_read", json!({"position": -1}), "invalid", Some("position")),
         ("start_session", json!({"case": "k"}), "not_found", None),
         ("start_session", json!({"client_session": ""}), "invalid", Some("client_session")),
         (
@@ -192,9 +205,6 @@ fn of_cases() -> Vec<Bad> {
         ),
         ("touch_session", json!({"session": "mine"}), "not_found", None),
         ("list_sessions", json!({"status": "lost"}), "invalid", Some("status")),
-        ("search_memory", json!({"query": "tea case:k"}), "not_found", None),
-        ("search_memory", json!({"query": "tea", "case": "a/b"}), "invalid", Some("case")),
-        ("search_memory", json!({"query": "tea case:k", "case": "j"}), "invalid", Some("case")),
     ]
 }
 
@@ -296,7 +306,8 @@ fn every_bad_request_is_refused_alike_on_every_door() {
     let home = Home::new();
     let server = Server::start(&home);
     let (cli, mcp) = (Cli(&home), Mcp::over_http(&home, &server));
-    for bad in saving().into_iter().chain(asking()).chain(of_cases()).chain(of_entities()) {
+    let all = [saving(), asking(), of_cases(), of_sessions(), of_entities()];
+    for bad in all.into_iter().flatten() {
         let rest = refused(&server, "REST", &bad);
         assert_eq!(refused(&mcp, "MCP", &bad), rest);
         assert_eq!(refused(&cli, "CLI", &bad), rest);

@@ -118,7 +118,13 @@ impl World {
             }
         }
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        for line in ["case list", "session list", "case read shared", "case show shared"] {
+        for line in [
+            "case list",
+            "session list",
+            "changes --limit 100",
+            "case read shared",
+            "case show shared",
+        ] {
             asked.push(words(line));
         }
         for line in [
@@ -271,7 +277,10 @@ fn over_mcp(mcp: &Mcp<'_>, hidden: &[String]) -> Vec<(String, Value)> {
 fn without_order(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let order = ["sequence", "next", "events", "mtime", "_meta"];
+            let order = [
+                "sequence", "next", "after", "through", "end", "position", "left", "events",
+                "mtime", "_meta",
+            ];
             let kept = fields.iter().filter(|(name, _)| !order.contains(&name.as_str()));
             Value::Object(kept.map(|(name, value)| (name.clone(), without_order(value))).collect())
         }

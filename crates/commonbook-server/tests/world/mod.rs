@@ -177,6 +177,8 @@ impl Door for Server {
             "list_agents" => ("GET", "/v1/agents"),
             "get_agent" => ("GET", "/v1/agents/{name}"),
             "list_events" => ("GET", "/v1/events"),
+            "changes_since" => ("GET", "/v1/changes"),
+            "mark_read" => ("POST", "/v1/changes/mark"),
             "resolve_entity" => ("POST", "/v1/entities/resolve"),
             "find_entity" => ("GET", "/v1/entities/find"),
             "get_entity" => ("GET", "/v1/entities/{entity}"),
@@ -266,6 +268,8 @@ impl Door for Cli<'_> {
             "list_agents" => ("agents", &[]),
             "get_agent" => ("agent", &["name"]),
             "list_events" => ("events", &[]),
+            "changes_since" => ("changes", &[]),
+            "mark_read" => ("mark", &["position"]),
             "resolve_entity" => ("entity resolve", &["type", "value"]),
             "find_entity" => ("entity find", &["type", "value"]),
             "get_entity" => ("entity show", &["entity"]),
@@ -470,7 +474,7 @@ impl Door for Mcp<'_> {
 }
 
 /// How the ids of things begin that are kept.
-const IDS: [&str; 4] = ["mem_", "ses_", "act_", "chk_"];
+const IDS: [&str; 6] = ["mem_", "ses_", "act_", "chk_", "rel_", "rev_"];
 
 /// An answer without what differs from door to door and from run to run: ids become `#1`, `#2` …
 /// in the order in which they are met, times become `T`.

@@ -256,13 +256,17 @@ impl NewEntry {
 pub struct ReadCase {
     /// The case.
     pub key: CaseKey,
-    /// Only entries after this position; 0, the beginning, by default.
+    /// Only entries after this position; by default after the one that you have marked as read, or
+    /// from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
     /// How many at once, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
+    /// Mark what is told as read: the next call without `after` goes on after it.
+    #[serde(default)]
+    pub mark: bool,
 }
 
 /// A stretch of a case.

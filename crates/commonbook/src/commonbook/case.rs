@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
+use super::cursor::place;
 use super::memory::{Change, keep};
 use crate::access::Sight;
 use crate::caller::Caller;
@@ -92,21 +93,25 @@ impl Commonbook {
         self.append_entries(caller, &request.clone().into()).map_err(alone)
     }
 
-    /// Reads the entries of a case after a position, oldest first.
+    /// Reads the entries of a case after a position, oldest first: after the one that the caller has
+    /// marked when it names none.
     ///
     /// # Errors
-    /// `invalid` for a limit that is none, `not_found` for a case that there is not.
+    /// `invalid` for a limit that is none, `not_found` for a case that there is not; as
+    /// [`crate::cursor::may_mark`] where what is told is to be marked.
     pub fn read_case(&self, caller: &Caller, request: &ReadCase) -> Result<CaseEntries> {
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
         let sight = Sight::reading_at_home(caller)?;
-        self.store.read(|tx| {
-            let case = known(tx, caller, &request.key)?;
-            let after = request.after.unwrap_or(0).min(case.version);
+        let (who, request) = (caller.clone(), request.clone());
+        self.marking(caller, request.mark, move |tx| {
+            let case = known(tx, &who, &request.key)?;
+            let after = place(tx, &who, Some(&request.key), (request.after, case.version))?;
             let until = case.version.min(after + u64::from(limit));
             let entries = told(tx, &sight, &case, (after, until))?;
             let next = Some(until).filter(|until| *until < case.version);
-            let Case { version: context_version, status, .. } = case;
-            Ok(CaseEntries { entries, context_version, status, next })
+            let Case { version: context_version, status, key, .. } = case;
+            let read = CaseEntries { entries, context_version, status, next };
+            Ok((read, (Some(key), until)))
         })
     }
 

@@ -190,3 +190,25 @@ pub(crate) fn entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_
         open_now = !open_now;
     }
 }
+
+pub(crate) fn a_cursor_is_each_agents_own_and_never_goes_back(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let agents = ["ann", "bob"].map(|name| Agent::named(name).unwrap());
+    let read = |workspace: &str, agent: usize, of: Option<&str>| {
+        let (workspace, of) = (place(workspace), of.map(key));
+        store.read(|tx| tx.cursor(&workspace, &agents[agent], of.as_ref())).unwrap()
+    };
+    let put = |agent: usize, of: Option<&str>, at: u64| {
+        let (agent, of) = (agents[agent].clone(), of.map(key));
+        store
+            .write(move |tx| tx.put_cursor(&place("x"), &agent, of.as_ref(), (at, now())))
+            .unwrap();
+    };
+    assert_eq!(read("x", 0, None), 0);
+    put(0, None, 5);
+    put(0, Some("a"), 7);
+    put(0, Some("a"), 3);
+    put(1, Some("a"), 1);
+    assert_eq!((read("x", 0, None), read("x", 0, Some("a")), read("x", 1, Some("a"))), (5, 7, 1));
+    assert_eq!((read("x", 0, Some("b")), read("y", 0, None), read("x", 1, None)), (0, 0, 0));
+}

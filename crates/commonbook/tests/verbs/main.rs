@@ -7,6 +7,7 @@ mod ask;
 mod cases;
 mod change;
 mod contact;
+mod cursors;
 mod entities;
 mod find;
 mod graph;

@@ -1,0 +1,41 @@
+//! The SQL of how far agents have read.
+
+use jiff::Timestamp;
+
+use super::SqliteTransaction;
+use crate::agent::Agent;
+use crate::case::CaseKey;
+use crate::error::Result;
+use crate::store::CursorRows;
+use crate::workspace::Workspace;
+
+impl CursorRows for SqliteTransaction<'_> {
+    fn cursor(&self, workspace: &Workspace, agent: &Agent, case: Option<&CaseKey>) -> Result<u64> {
+        let sql =
+            "SELECT position FROM cursor WHERE workspace = ?1 AND agent = ?2 AND case_key = ?3";
+        let params = [workspace.as_str(), agent.as_str(), column(case)];
+        Ok(self.one(sql, params, |row| row.get(0))?.unwrap_or(0))
+    }
+
+    fn put_cursor(
+        &mut self,
+        workspace: &Workspace,
+        agent: &Agent,
+        case: Option<&CaseKey>,
+        (position, at): (u64, Timestamp),
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO cursor (workspace, agent, case_key, position, at) \
+             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (workspace, agent, case_key) DO UPDATE SET \
+                 position = excluded.position, at = excluded.at \
+             WHERE excluded.position > position",
+            (workspace.as_str(), agent.as_str(), column(case), position, at.as_millisecond()),
+        )?;
+        Ok(())
+    }
+}
+
+/// What stands for a case in its column; for the journal nothing does.
+fn column(case: Option<&CaseKey>) -> &str {
+    case.map_or("", CaseKey::as_str)
+}
