@@ -45,9 +45,10 @@ impl MentionRows for SqliteTransaction<'_> {
             |row| row.get(0),
         )?;
         let Some(sequence) = sequence else { return Ok(false) };
-        self.execute(
-            "DELETE FROM mention WHERE workspace = ?1 AND sequence = ?2",
+        let before: Vec<EntityId> = self.all(
+            "DELETE FROM mention WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
             (workspace, sequence),
+            |row| text(row, 0),
         )?;
         for mention in mentions {
             self.execute(
@@ -65,6 +66,12 @@ impl MentionRows for SqliteTransaction<'_> {
                 ),
             )?;
             self.put_name(&mention.name, false)?;
+        }
+        // What nobody mentions any more is in no row.
+        for name in before {
+            if mentions.iter().all(|mention| mention.name.id != name) {
+                self.forget_name(&memory.workspace, name)?;
+            }
         }
         Ok(true)
     }
