@@ -49,7 +49,7 @@ impl Commonbook {
                         review::queue(
                             tx,
                             &entity,
-                            Review { id: review, agent, at, entity: id, wanted },
+                            &Review { id: review, agent, at, entity: id, wanted },
                         )?;
                         Ok(Resolved { entity, outcome: Resolution::Queued, review: Some(review) })
                     }

@@ -41,7 +41,7 @@ impl Commonbook {
                     merging::check_merge(&source, &target, read)?;
                     let (agent, at, entity) = (caller.agent.clone(), now, target.id);
                     let wanted = Wanted::Merged(source.id);
-                    review::queue(tx, &target, Review { id: review, agent, at, entity, wanted })?;
+                    review::queue(tx, &target, &Review { id: review, agent, at, entity, wanted })?;
                     return Ok(Merged { entity: target, source: source.id, review: Some(review) });
                 }
                 let entity = join(tx, (&source, &target), read, strategy, by)?;

@@ -106,8 +106,8 @@ impl Commonbook {
 }
 
 /// Keeps what waits, and tells of it.
-pub(super) fn queue(tx: &mut dyn Transaction, entity: &Entity, review: Review) -> Result<()> {
-    tx.put_review(&entity.workspace, &review)?;
+pub(super) fn queue(tx: &mut dyn Transaction, entity: &Entity, review: &Review) -> Result<()> {
+    tx.put_review(&entity.workspace, review)?;
     tell(tx, EventKind::EntityQueued, entity, (&review.agent, review.at), &[])
 }
 

@@ -7,7 +7,7 @@ use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::row::{encoded, json, text};
 use crate::access::Sight;
-use crate::entity::{Entity, EntityName, KeptMerge, Review, Statement};
+use crate::entity::{Entity, EntityName, EntityType, KeptMerge, Review, Statement};
 use crate::error::Result;
 use crate::id::{EntityId, ReviewId};
 use crate::store::{EntityRows, WantedNames};
@@ -179,7 +179,7 @@ impl EntityRows for SqliteTransaction<'_> {
             exists("e.id")
         );
         let after = wanted.after.map(|id| id.to_string());
-        let kind = wanted.entity_type.map(|kind| kind.name());
+        let kind = wanted.entity_type.map(EntityType::name);
         let more: [(&str, &dyn ToSql); 6] = [
             (":workspace", &at_home(sight)),
             (":type", &kind),

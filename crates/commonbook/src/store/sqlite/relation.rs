@@ -1,5 +1,6 @@
 //! The SQL of relations, and of the links that follow from memories.
 
+use jiff::Timestamp;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
@@ -45,8 +46,8 @@ impl RelationRows for SqliteTransaction<'_> {
                 relation.relation_type.as_str(),
                 relation.strength,
                 relation.recorded_at.as_millisecond(),
-                relation.valid_from.map(|time| time.as_millisecond()),
-                relation.valid_until.map(|time| time.as_millisecond()),
+                relation.valid_from.map(Timestamp::as_millisecond),
+                relation.valid_until.map(Timestamp::as_millisecond),
                 encoded(relation)?,
             ),
         )?;
