@@ -48,6 +48,7 @@ fn story(door: &dyn Door) -> Value {
     let gone = tell("analyst", "save_memory", json!({"text": "A mistake"})).unwrap();
     tell("analyst", "purge_memory", json!({"id": gone["memory"]["id"]})).unwrap();
     case_story(&mut tell);
+    entity_story(&mut tell);
     // What is left, as each sees it.
     for agent in ["analyst", "developer"] {
         tell(agent, "list_memories", json!({"limit": 2})).unwrap();
@@ -57,6 +58,35 @@ fn story(door: &dyn Door) -> Value {
         tell(agent, "list_events", json!({"limit": 100})).unwrap();
     }
     Value::Array(said)
+}
+
+/// The part of the story that is about things, and how they are related.
+fn entity_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
+    let said = |context: &str| json!({"type": "tool", "value": "TypeScript", "metadata": {"context": context}});
+    tell("analyst", "resolve_entity", said("Used for type safety")).unwrap();
+    tell("developer", "resolve_entity", said("Compile target ES2020")).unwrap();
+    let named = json!({"text": "Moved the form to src/form.ts", "entities": ["project:Checkout"]});
+    tell("developer", "save_memory", named).unwrap();
+    let uses = json!({"from": "project:Checkout", "type": "uses", "to": "tool:typescript"});
+    tell("analyst", "add_relation", uses).unwrap();
+    tell("analyst", "find_entity", json!({"type": "tool", "value": "TypeSript"})).unwrap();
+    tell("analyst", "get_entity", json!({"entity": "tool:TS"})).unwrap();
+    tell("analyst", "list_entities", json!({"type": "file"})).unwrap();
+    tell("analyst", "entity_mentions", json!({"entity": "file:src/form.ts"})).unwrap();
+    tell("analyst", "graph_query", json!({"from": "tool:TypeScript", "depth": 2})).unwrap();
+    let waiting =
+        json!({"type": "tool", "value": "TypeScript", "context": "Slow", "strategy": "manual"});
+    let queued = tell("developer", "resolve_entity", waiting).unwrap();
+    tell("analyst", "list_reviews", json!({})).unwrap();
+    let dismiss = json!({"review_id": queued["review"], "judgement": "dismiss"});
+    tell("analyst", "decide_review", dismiss).unwrap();
+    tell("analyst", "resolve_entity", json!({"type": "tool", "value": "Flow"})).unwrap();
+    let merge = json!({"source": "tool:Flow", "target": "tool:TypeScript", "target_version": 2});
+    tell("analyst", "merge_entities", merge.clone()).unwrap();
+    tell("analyst", "merge_entities", merge).unwrap_err();
+    tell("developer", "unmerge_entities", json!({"source": "tool:Flow"})).unwrap();
+    let question = json!({"query": "where is the form", "entity": "project:checkout"});
+    tell("analyst", "search_memory", question).unwrap();
 }
 
 /// The part of the story that several agents tell in a case.

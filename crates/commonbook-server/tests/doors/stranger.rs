@@ -54,7 +54,7 @@ impl World {
         let ann = ("X-Commonbook-Agent", "ann");
         let text = format!("The {WORD} is Ann's alone");
         let private = json!({"text": text, "title": WORD, "topics": [WORD], "sharing": "private",
-            "memory_type": WORD, "metadata": {"k": WORD}});
+            "memory_type": WORD, "metadata": {"k": WORD}, "entities": [format!("project:{WORD}")]});
         let one = self.save(&[ann], &private);
         let about = self.save(
             &[ann, ("X-Commonbook-User", WORD)],
@@ -127,9 +127,21 @@ impl World {
         ] {
             asked.push(words(line));
         }
-        for line in
-            ["list", "list --deleted", "events --limit 100", "stats", "agents", "users", "export -"]
-        {
+        for line in [
+            "list",
+            "list --deleted",
+            "events --limit 100",
+            "stats",
+            "agents",
+            "users",
+            "export -",
+            "entity list --limit 100",
+            "entity show xylophone",
+            "entity mentions concept:xylophone",
+            "entity find project xylophne",
+            "entity graph xylophone",
+            "entity reviews",
+        ] {
             asked.push(words(line));
         }
         for query in
@@ -162,6 +174,11 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
         let filled = fields.iter().filter_map(|(name, needed)| {
             let value = match name.as_str() {
                 "id" | "supersedes" => json!(id),
+                "entity" | "source" | "from" => json!(format!("project:{WORD}")),
+                "target" | "to" => json!("concept:music"),
+                "type" => json!("project"),
+                "review_id" => json!("rev_01m7zae187e8jr2amep8xnc3vw"),
+                "judgement" => json!("accept"),
                 "at" => json!("2099-01-01T00:00:00Z"),
                 "since" => json!("2020"),
                 "query" => json!(WORD),

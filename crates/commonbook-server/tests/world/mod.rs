@@ -183,6 +183,17 @@ impl Door for Server {
             "create_checkpoint" => ("POST", "/v1/checkpoints"),
             "checkpoint_and_summarise" => ("POST", "/v1/checkpoints/summarise"),
             "list_checkpoints" => ("GET", "/v1/checkpoints"),
+            "resolve_entity" => ("POST", "/v1/entities/resolve"),
+            "find_entity" => ("GET", "/v1/entities/find"),
+            "get_entity" => ("GET", "/v1/entities/{entity}"),
+            "list_entities" => ("GET", "/v1/entities"),
+            "entity_mentions" => ("GET", "/v1/entities/{entity}/mentions"),
+            "merge_entities" => ("POST", "/v1/entities/merge"),
+            "unmerge_entities" => ("POST", "/v1/entities/{source}/unmerge"),
+            "list_reviews" => ("GET", "/v1/entities/reviews"),
+            "decide_review" => ("POST", "/v1/entities/reviews/{review_id}"),
+            "add_relation" => ("POST", "/v1/relations"),
+            "graph_query" => ("GET", "/v1/graph"),
             "start_session" => ("POST", "/v1/sessions"),
             "list_sessions" => ("GET", "/v1/sessions"),
             "get_session" => ("GET", "/v1/sessions/{session}"),
@@ -201,7 +212,7 @@ impl Door for Server {
         };
         let mut fields = fields.as_object().unwrap().clone();
         let mut path = path.to_owned();
-        for name in ["id", "name", "key", "session"] {
+        for name in ["id", "name", "key", "session", "entity", "source", "review_id"] {
             if path.contains(&format!("{{{name}}}")) {
                 let id = text(&fields.remove(name).unwrap());
                 let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
@@ -267,6 +278,17 @@ impl Door for Cli<'_> {
             "create_checkpoint" => ("checkpoint", &[]),
             "checkpoint_and_summarise" => ("summarise", &["summary"]),
             "list_checkpoints" => ("checkpoints", &["session"]),
+            "resolve_entity" => ("entity resolve", &["type", "value"]),
+            "find_entity" => ("entity find", &["type", "value"]),
+            "get_entity" => ("entity show", &["entity"]),
+            "list_entities" => ("entity list", &[]),
+            "entity_mentions" => ("entity mentions", &["entity"]),
+            "merge_entities" => ("entity merge", &["source", "target"]),
+            "unmerge_entities" => ("entity unmerge", &["source"]),
+            "list_reviews" => ("entity reviews", &[]),
+            "decide_review" => ("entity decide", &["review_id", "judgement"]),
+            "add_relation" => ("entity relate", &["from", "type", "to"]),
+            "graph_query" => ("entity graph", &["from"]),
             "start_session" => ("session start", &[]),
             "list_sessions" => ("session list", &[]),
             "get_session" => ("session show", &["session"]),
@@ -297,6 +319,7 @@ impl Door for Cli<'_> {
             let flag = match name.as_str() {
                 "memory_type" => "type".to_owned(),
                 "topics" => "topic".to_owned(),
+                "entities" => "entity".to_owned(),
                 other => other.replace('_', "-"),
             };
             // A flag that is set has no value.
@@ -459,7 +482,7 @@ impl Door for Mcp<'_> {
 }
 
 /// How the ids of things begin that are kept.
-const IDS: [&str; 4] = ["mem_", "ses_", "act_", "chk_"];
+const IDS: [&str; 6] = ["mem_", "ses_", "act_", "chk_", "rel_", "rev_"];
 
 /// An answer without what differs from door to door and from run to run: ids become `#1`, `#2` …
 /// in the order in which they are met, times become `T`.

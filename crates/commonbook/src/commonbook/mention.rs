@@ -40,15 +40,9 @@ impl Commonbook {
         mut told: impl FnMut(Mentioning) -> ControlFlow<()>,
     ) -> Result<Mentioning> {
         let mut come = Mentioning::default();
-        let journals = self.store.read(|tx| {
-            let place = |(workspace, end): (Workspace, u64)| {
-                let place = tx.mentions_follow(&workspace, RULES)?;
-                Ok((workspace, place, end))
-            };
-            tx.journals()?.into_iter().map(place).collect::<Result<Vec<_>>>()
-        })?;
-        come.left = journals.iter().map(|(_, place, end)| end.saturating_sub(*place)).sum();
-        for (workspace, mut place, end) in journals {
+        let behind = self.store.read(|tx| tx.mentions_behind(RULES))?;
+        come.left = behind.iter().map(|(_, place, end)| end - place).sum();
+        for (workspace, mut place, end) in behind {
             while place < end {
                 let next = self.mentions_after(&workspace, place)?;
                 let read = next.saturating_sub(place);

@@ -163,6 +163,9 @@ pub trait MentionRows {
     /// How far the mentions follow a journal, by this revision of the rules.
     fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 
+    /// The journals that go on beyond where the mentions follow them: the place, and the end.
+    fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>>;
+
     /// Notes how far they do.
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()>;
 }

@@ -190,14 +190,21 @@ fn nearly_equal_names_meet_only_where_everybody_reads_them() {
 #[test]
 fn what_is_purged_leaves_no_name_behind() {
     let world = World::new();
-    let id = world.save("ann", "The file src/secret_plan.rs holds it").id;
+    let id = world.save("ann", "The files src/secret_plan.rs and src/first_plan.rs hold it").id;
+    assert_eq!(names(&world, "bob"), ["file:src/first_plan.rs", "file:src/secret_plan.rs"]);
+    let change = UpdateMemory {
+        text: Some("The file src/secret_plan.rs holds it".into()),
+        ..UpdateMemory::nothing(id)
+    };
+    world.book.update_memory(&caller("ann"), &change).unwrap();
     assert_eq!(names(&world, "bob"), ["file:src/secret_plan.rs"]);
     let purge = PurgeMemory { id, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     assert!(names(&world, "ann").is_empty());
     let file = std::fs::read(world.home().join("commonbook.db")).unwrap();
-    let name = b"secret_plan";
-    assert!(!file.windows(name.len()).any(|window| window == name));
+    for name in ["secret_plan", "first_plan"] {
+        assert!(!file.windows(name.len()).any(|window| window == name.as_bytes()), "{name}");
+    }
 }
 
 #[test]

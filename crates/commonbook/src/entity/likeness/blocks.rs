@@ -9,7 +9,6 @@
 //! other names share them. An index on (workspace, key) is all that a store needs.
 
 use super::{EDITS, LETTERS, Name};
-use crate::entity::EntityType;
 
 /// Letters below which a single slip is more than the likeness allows.
 const LEAST: usize = 6;
@@ -27,7 +26,7 @@ pub fn keys(name: &Name) -> Vec<String> {
     let pairs = (0..pieces).flat_map(|i| (i + 1..pieces).map(move |j| (i, j)));
     let piece = |place| &letters[bound(place, letters.len())..bound(place + 1, letters.len())];
     pairs
-        .map(|(i, j)| key(name.kind, letters.len(), (i, j), &letters[..2], piece(i), piece(j)))
+        .map(|(i, j)| key(name, letters.len(), (i, j), &letters[..2], piece(i), piece(j)))
         .collect()
 }
 
@@ -55,7 +54,7 @@ pub fn probes(name: &Name) -> Vec<String> {
             let (Some(one), Some(two)) = (at(pair.0, shifts.0), at(pair.1, shifts.1)) else {
                 continue;
             };
-            probes.push(key(name.kind, other, pair, &letters[..2], one, two));
+            probes.push(key(name, other, pair, &letters[..2], one, two));
         }
     }
     probes.sort_unstable();
@@ -115,18 +114,23 @@ fn shared_pieces(
 }
 
 fn key(
-    kind: EntityType,
+    name: &Name,
     length: usize,
     (i, j): (usize, usize),
     first: &[char],
     one: &[char],
     two: &[char],
 ) -> String {
-    let mut key = format!("{kind}:{length}:{i}{j}:");
+    let mut key = format!("{}:{length}:{i}{j}:", name.kind);
     key.extend(first);
     key.push(':');
     key.extend(one);
     key.push(':');
     key.extend(two);
+    // A word with a digit or a sign is exact, so that names that differ there never meet.
+    for word in name.words.iter().filter(|word| !word.chars().all(char::is_alphabetic)) {
+        key.push(':');
+        key.push_str(word);
+    }
     key
 }

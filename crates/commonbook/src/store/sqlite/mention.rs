@@ -45,9 +45,10 @@ impl MentionRows for SqliteTransaction<'_> {
             |row| row.get(0),
         )?;
         let Some(sequence) = sequence else { return Ok(false) };
-        self.execute(
-            "DELETE FROM mention WHERE workspace = ?1 AND sequence = ?2",
+        let before: Vec<EntityId> = self.all(
+            "DELETE FROM mention WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
             (workspace, sequence),
+            |row| text(row, 0),
         )?;
         for mention in mentions {
             self.execute(
@@ -65,6 +66,12 @@ impl MentionRows for SqliteTransaction<'_> {
                 ),
             )?;
             self.put_name(&mention.name, false)?;
+        }
+        // What nobody mentions any more is in no row.
+        for name in before {
+            if mentions.iter().all(|mention| mention.name.id != name) {
+                self.forget_name(&memory.workspace, name)?;
+            }
         }
         Ok(true)
     }
@@ -171,6 +178,13 @@ impl MentionRows for SqliteTransaction<'_> {
         let sql = "SELECT sequence FROM follower WHERE workspace = ?1 AND name = ?2 AND rules = ?3";
         let place = self.one(sql, (workspace.as_str(), FOLLOWER, rules), |row| row.get(0))?;
         Ok(place.unwrap_or(0))
+    }
+
+    fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>> {
+        let sql = "SELECT w.name, ifnull(f.sequence, 0), w.sequence FROM workspace w \
+             LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
+             WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
+        self.all(sql, (FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?, row.get(2)?)))
     }
 
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()> {
