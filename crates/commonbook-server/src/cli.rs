@@ -1,6 +1,7 @@
 //! The command line: the verbs as commands, made from the same schemas as tools and routes.
 
 mod case;
+mod checkpoint;
 mod doctor;
 mod entities;
 mod export;

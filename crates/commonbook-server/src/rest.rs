@@ -98,6 +98,23 @@ fn of_work() -> Vec<Route> {
         read("/v1/sessions/{session}", "get_session", Call::of(Commonbook::get_session)),
         post("/v1/sessions/{session}/touch", "touch_session", Call::of(Commonbook::touch_session)),
         post("/v1/sessions/{session}/end", "end_session", Call::of(Commonbook::end_session)),
+        post(
+            "/v1/sessions/{session}/resume",
+            "resume_session",
+            Call::of(Commonbook::resume_session),
+        ),
+        post("/v1/checkpoints", "create_checkpoint", Call::of(Commonbook::create_checkpoint)),
+        read("/v1/checkpoints", "list_checkpoints", Call::of(Commonbook::list_checkpoints)),
+        read(
+            "/v1/checkpoints/{checkpoint}",
+            "get_checkpoint",
+            Call::of(Commonbook::get_checkpoint),
+        ),
+        post(
+            "/v1/checkpoints/summarise",
+            "checkpoint_and_summarise",
+            Call::of(Commonbook::checkpoint_and_summarise),
+        ),
         post("/v1/cases", "open_case", Call::of(Commonbook::open_case)),
         read("/v1/cases", "list_cases", Call::of(Commonbook::list_cases)),
         read("/v1/cases/{key}", "get_case", Call::of(Commonbook::get_case)),

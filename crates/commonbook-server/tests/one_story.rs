@@ -131,6 +131,13 @@ fn case_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     let session = &session["session"]["id"];
     tell("developer", "touch_session", json!({"session": "s1", "pause": true})).unwrap();
     tell("analyst", "end_session", json!({"session": session})).unwrap_err();
+    let kind = json!({"session": session, "kind": "milestone", "title": "Half way"});
+    tell("developer", "create_checkpoint", kind).unwrap();
+    let summary = json!({"session": session, "summary": "It is five, and done."});
+    tell("developer", "checkpoint_and_summarise", summary).unwrap();
+    tell("analyst", "list_checkpoints", json!({"session": session})).unwrap();
+    let little = json!({"session": session, "budget": 9});
+    tell("qa", "resume_session", little).unwrap_err();
     tell("developer", "end_session", json!({"session": session, "summary": "Five it is."}))
         .unwrap();
     tell("analyst", "get_session", json!({"session": session})).unwrap();

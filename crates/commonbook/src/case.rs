@@ -26,8 +26,9 @@ use crate::agent::Agent;
 use crate::error::{Error, Result};
 use crate::event::EventKind;
 use crate::input::words;
+use crate::memory::fit_line;
 use crate::workspace::Workspace;
-use crate::{input, limits, quarantine, secret};
+use crate::{input, limits};
 
 /// The name of a case in its workspace: lower-case letters, digits, `-` and `.`. Blanks and `_` are
 /// taken as `-`, so that no case can be called like an id.
@@ -97,15 +98,9 @@ impl fmt::Display for CaseKey {
 /// # Errors
 /// `invalid` and `too_large` with the field.
 pub fn fit_title(key: &CaseKey, title: &str) -> Result<String> {
-    let title = input::line("title", title, limits::TITLE_CHARS)?;
-    let clean: String = secret::redact(&title).text.chars().take(limits::TITLE_CHARS).collect();
-    for (field, text) in [("title", title.as_str()), ("key", &key.as_str().replace('-', " "))] {
-        if let Some(reason) = quarantine::reasons(text).first() {
-            return Err(Error::invalid(field, "this reads like an order to other agents")
-                .hint(format!("Say what the case is about. {}", reason.sentence())));
-        }
-    }
-    Ok(clean)
+    let title = fit_line("title", title, limits::TITLE_CHARS)?;
+    fit_line("key", &key.as_str().replace('-', " "), limits::CASE_KEY_CHARS)?;
+    Ok(title)
 }
 
 words! {

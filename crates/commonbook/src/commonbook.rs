@@ -3,6 +3,7 @@
 mod act;
 mod agent;
 mod case;
+mod checkpoint;
 mod complete;
 mod contact;
 mod cursor;
@@ -32,7 +33,7 @@ use crate::caller::Caller;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::sha256;
-use crate::id::{IdSource, RandomIds};
+use crate::id::{CheckpointId, IdSource, RandomIds};
 use crate::index::Index;
 use crate::store::{KeptAnswer, Store, Telling, Transaction};
 use crate::{input, limits};
@@ -126,6 +127,8 @@ impl Commonbook {
         // Who works for another user asks for something else: the answer may be about that user.
         let request_sha256 = sha256(&encoded(&(verb, &caller.user, request))?);
         let (caller, now) = (caller.clone(), self.clock.now());
+        // In a session, what is written may be followed by a checkpoint.
+        let automatic = caller.session.as_ref().map(|_| CheckpointId::new(&*self.ids, now));
         self.store.write(move |tx| {
             if let Some(key) = &key
                 && let Some(kept) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
@@ -135,9 +138,7 @@ impl Commonbook {
                 return repeated(&kept, &request_sha256);
             }
             tx.see_agent(&caller, now)?;
-            if let Some(session) = caller.session.as_deref().and_then(|it| it.parse().ok()) {
-                tx.touch_session(&caller.workspace, &caller.agent, session, now)?;
-            }
+            checkpoint::touch(tx, &caller, automatic, now)?;
             let answer = act(tx, &caller, now)?;
             if let Some(key) = &key {
                 let kept = KeptAnswer {

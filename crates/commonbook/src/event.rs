@@ -85,6 +85,9 @@ pub enum EventKind {
     /// A session has ended.
     #[serde(rename = "session.ended")]
     SessionEnded,
+    /// A checkpoint was made of a session.
+    #[serde(rename = "checkpoint.created")]
+    CheckpointCreated,
     /// A session has ended in which something was kept, and nobody has summed it up.
     #[serde(rename = "session.unsummarised")]
     SessionUnsummarised,
@@ -117,6 +120,7 @@ impl EventKind {
         Self::SessionPaused,
         Self::SessionEnded,
         Self::SessionUnsummarised,
+        Self::CheckpointCreated,
     ];
 
     /// The kind as it is written, `noun.past_tense`.
@@ -146,6 +150,7 @@ impl EventKind {
             Self::SessionResumed => "session.resumed",
             Self::SessionPaused => "session.paused",
             Self::SessionEnded => "session.ended",
+            Self::CheckpointCreated => "checkpoint.created",
             Self::SessionUnsummarised => "session.unsummarised",
         }
     }

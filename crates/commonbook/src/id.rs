@@ -63,6 +63,12 @@ kinds! {
     ReviewKind "rev" "review"
     /// The id of what waits for somebody's decision.
     ReviewId,
+    CheckpointIdKind "chk" "checkpoint"
+    /// The id of a checkpoint.
+    CheckpointId,
+    HandoffIdKind "hnd" "handoff"
+    /// The id of a handoff.
+    HandoffId,
     RequestKind "req" "request"
     /// The id of a request, by which its answer is found in the log.
     RequestId,

@@ -28,6 +28,65 @@ pub const CHANGES_COUNTED: u64 = 100_000;
 pub const GLANCE_CHARS: usize = 240;
 /// Hours after which a session ends in which nothing was written.
 pub const SESSION_IDLE_HOURS: i64 = 24;
+/// Characters of a handoff's task.
+pub const HANDOFF_TASK_CHARS: usize = 2_000;
+/// Characters of a handoff's context.
+pub const HANDOFF_CONTEXT_CHARS: usize = 16_000;
+/// Files, decisions and next steps of a handoff, each.
+pub const HANDOFF_LINES: usize = 50;
+/// Characters of each of them.
+pub const HANDOFF_LINE_CHARS: usize = 500;
+/// Bytes of all that a handoff's author writes into it.
+pub const HANDOFF_BYTES: usize = 32 * 1024;
+/// Characters of the reason for rejecting or withdrawing a handoff, and of its result.
+pub const HANDOFF_NOTE_CHARS: usize = 2_000;
+/// Tokens of a handoff's text when nobody says (seed 000).
+pub const HANDOFF_TOKENS: u32 = 5_000;
+/// Tokens of a handoff's text at the least.
+pub const HANDOFF_TOKENS_MIN: u32 = 500;
+/// Tokens of a handoff's text at the most.
+pub const HANDOFF_TOKENS_MAX: u32 = 40_000;
+/// Memories chosen for a handoff when nobody says (seed 000).
+pub const HANDOFF_MEMORIES: u32 = 10;
+/// Memories chosen for a handoff at the most.
+pub const HANDOFF_MEMORIES_MAX: u32 = 100;
+/// Entities that go along with a handoff when nobody says (seed 000).
+pub const HANDOFF_ENTITIES: u32 = 20;
+/// Entities that go along with a handoff at the most.
+pub const HANDOFF_ENTITIES_MAX: u32 = 100;
+/// Earlier handoffs that one handoff can follow.
+pub const HANDOFF_FOLLOWS: usize = 20;
+/// Hours after which a handoff that nobody accepted expires, when nobody says (seed 001).
+pub const HANDOFF_HOURS: u32 = 24;
+/// Hours after which a handoff that nobody accepted expires, at the most.
+pub const HANDOFF_HOURS_MAX: u32 = 30 * 24;
+/// Characters of a case's key.
+/// Handoffs one after the other in a chain, where the policy does not say otherwise (seed 000).
+pub const CHAIN_DEPTH: u32 = 10;
+/// Checkpoints of one session (seed 000).
+pub const CHECKPOINTS: usize = 10;
+/// Days for which a checkpoint is kept (seed 000).
+pub const CHECKPOINT_DAYS: i64 = 30;
+/// Minutes of activity after which a checkpoint is made by itself (seed 000).
+pub const CHECKPOINT_MINUTES: u32 = 60;
+/// Minutes of silence that count as activity at the most.
+pub const IDLE_MINUTES: i64 = 15;
+/// Agents that a checkpoint names.
+pub const CHECKPOINT_AGENTS: usize = 50;
+/// Tokens of a resumed session's text when nobody says.
+pub const RESUME_TOKENS: u32 = 5_000;
+/// Tokens of a resumed session's text at the least.
+pub const RESUME_TOKENS_MIN: u32 = 500;
+/// Tokens of a resumed session's text at the most.
+pub const RESUME_TOKENS_MAX: u32 = 40_000;
+/// Memories that are resumed in full at the most, the newest.
+pub const RESUME_MEMORIES: usize = 500;
+/// Memories that are resumed in part, the newest (seed 000).
+pub const RESUME_PARTIAL_MEMORIES: usize = 50;
+/// Entities that are resumed in full at the most, those spoken of last.
+pub const RESUME_ENTITIES: usize = 200;
+/// Entities that are resumed in part, those spoken of last.
+pub const RESUME_PARTIAL_ENTITIES: usize = 20;
 /// Memories saved in one call.
 pub const BATCH: usize = 100;
 /// Characters of an agent's name with its path and device.

@@ -11,6 +11,7 @@ pub use ask::{
     DeleteMemory, GetMemory, History, ListMemories, MemoryAt, MemoryHistory, Order, PurgeMemory,
     Purged, RestoreMemory, Revision,
 };
+pub use receive::fit_line;
 pub use review::{ListQuarantined, ReleaseMemory};
 pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
 pub use update::{UpdateMemory, expect_revision};

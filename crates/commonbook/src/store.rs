@@ -11,6 +11,7 @@
 //!   counts what it does not see.
 
 mod case;
+mod checkpoint;
 mod cursor;
 mod entity;
 mod session;
@@ -36,6 +37,7 @@ use crate::token::{KeptToken, Token};
 use crate::workspace::Workspace;
 
 pub use case::CaseRows;
+pub use checkpoint::CheckpointRows;
 pub use cursor::CursorRows;
 pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
 pub use session::SessionRows;
@@ -141,6 +143,7 @@ transaction!(
     CaseRows,
     SessionRows,
     CursorRows,
+    CheckpointRows,
     EntityRows,
     MentionRows,
     RelationRows,

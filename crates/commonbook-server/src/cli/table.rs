@@ -3,7 +3,7 @@
 use commonbook::Commonbook;
 use serde_json::Value;
 
-use super::{Verb, case, entities, session, show, tokens};
+use super::{Verb, case, checkpoint, entities, session, show, tokens};
 use crate::call::Call;
 
 /// What the commands of a group are about.
@@ -96,6 +96,15 @@ fn sessions() -> Vec<Verb> {
         verb("session start", Call::of(Commonbook::start_session), &[], session::started),
         verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
         verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
+        verb("resume", Call::of(Commonbook::resume_session), &["session"], checkpoint::resumed),
+        verb("checkpoint", Call::of(Commonbook::create_checkpoint), &[], checkpoint::made),
+        verb(
+            "summarise",
+            Call::of(Commonbook::checkpoint_and_summarise),
+            &["summary"],
+            checkpoint::summarised,
+        ),
+        verb("checkpoints", Call::of(Commonbook::list_checkpoints), &["session"], checkpoint::list),
         verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
         verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
     ]

@@ -66,6 +66,11 @@ fn of_work() -> Vec<Offer> {
         full("start_session", Adds, Call::of(Commonbook::start_session)),
         full("touch_session", Changes, Call::of(Commonbook::touch_session)),
         full("end_session", Changes, Call::of(Commonbook::end_session)),
+        full("resume_session", Changes, Call::of(Commonbook::resume_session)),
+        full("create_checkpoint", Adds, Call::of(Commonbook::create_checkpoint)),
+        full("checkpoint_and_summarise", Adds, Call::of(Commonbook::checkpoint_and_summarise)),
+        full("list_checkpoints", Reads, Call::of(Commonbook::list_checkpoints)),
+        full("get_checkpoint", Reads, Call::of(Commonbook::get_checkpoint)),
         full("get_session", Reads, Call::of(Commonbook::get_session)),
         full("list_sessions", Reads, Call::of(Commonbook::list_sessions)),
     ]

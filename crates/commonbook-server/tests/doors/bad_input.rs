@@ -204,6 +204,15 @@ fn of_sessions() -> Vec<Bad> {
             Some("summary"),
         ),
         ("touch_session", json!({"session": "mine"}), "not_found", None),
+        ("resume_session", json!({"session": "mine"}), "not_found", None),
+        ("resume_session", json!({"session": "mine", "mode": "half"}), "invalid", Some("mode")),
+        ("resume_session", json!({"session": "mine", "budget": 9}), "invalid", Some("budget")),
+        ("create_checkpoint", json!({"session": "mine"}), "not_found", None),
+        ("create_checkpoint", json!({"kind": "odd"}), "invalid", Some("kind")),
+        ("create_checkpoint", json!({}), "invalid", Some("session")),
+        ("checkpoint_and_summarise", json!({"summary": "x"}), "invalid", Some("session")),
+        ("checkpoint_and_summarise", json!({"summary": "x", "session": "mine"}), "not_found", None),
+        ("list_checkpoints", json!({"session": "mine"}), "not_found", None),
         ("list_sessions", json!({"status": "lost"}), "invalid", Some("status")),
     ]
 }

@@ -20,7 +20,7 @@ pub struct Swept {
 
 impl Commonbook {
     /// Removes the memories that were deleted more than 30 days ago and the idempotency keys that
-    /// are older than 24 hours; ends the sessions in which nothing was written for a day. Long-lived processes do this when they start and every hour.
+    /// are older than 24 hours, and checkpoints older than 30 days; ends the sessions in which nothing was written for a day. Long-lived processes do this when they start and every hour.
     ///
     /// # Errors
     /// `unavailable` when the store cannot write.
@@ -44,6 +44,7 @@ impl Commonbook {
             }
         }
         self.end_idle_sessions(now)?;
+        self.drop_old_checkpoints(now)?;
         if swept.purged > 0 {
             self.scrub();
         }

@@ -6,9 +6,23 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Memory, Trust};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::quarantine::{self, Reason};
-use crate::{limits, secret};
+use crate::{input, limits, secret};
+
+/// A line that everybody is told beside memories, a title say: without secrets, and nothing that
+/// gives orders to agents.
+///
+/// # Errors
+/// `invalid` and `too_large` with the field.
+pub fn fit_line(field: &str, text: &str, chars: usize) -> Result<String> {
+    let line = input::line(field, text, chars)?;
+    if let Some(reason) = quarantine::reasons(&line).first() {
+        return Err(Error::invalid(field, "this reads like an order to other agents")
+            .hint(format!("Say what it is about. {}", reason.sentence())));
+    }
+    Ok(secret::redact(&line).text.chars().take(chars).collect())
+}
 
 impl Memory {
     /// Makes a memory fit to be kept, or what it has become of `before`: checks its limits, takes

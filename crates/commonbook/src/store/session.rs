@@ -51,13 +51,4 @@ pub trait SessionRows {
 
     /// Puts a session in the place of what it was.
     fn replace_session(&mut self, session: &Session) -> Result<()>;
-
-    /// Notes that its agent has written something in a session that has not ended.
-    fn touch_session(
-        &mut self,
-        workspace: &Workspace,
-        agent: &Agent,
-        id: SessionId,
-        at: Timestamp,
-    ) -> Result<()>;
 }

@@ -8,6 +8,7 @@ mod act;
 mod agent;
 mod answer;
 mod case;
+mod checkpoint;
 mod cursor;
 mod entity;
 mod event;

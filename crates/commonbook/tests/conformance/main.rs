@@ -95,6 +95,7 @@ laws! {
     cases::no_two_entries_of_a_case_have_one_place,
     cases::entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_the_index,
     cases::a_cursor_is_each_agents_own_and_never_goes_back,
+    sessions::a_checkpoint_is_kept_whole_under_a_number_of_its_own,
     sessions::a_session_is_kept_whole_and_seen_as_the_rule_says,
     sessions::a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_alone,
     entities::merges_taken_back_in_turn_leave_everything_as_it_was,

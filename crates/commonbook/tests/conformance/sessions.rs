@@ -1,9 +1,10 @@
 //! Sessions: kept whole, seen as the rule says, found by the client's own id.
 
 use commonbook::access::Sight;
+use commonbook::checkpoint::{Activity, Checkpoint, CheckpointKind};
 use commonbook::clock::Timestamp;
 use commonbook::event::{EventKind, NewEvent};
-use commonbook::id::{CountingIds, SessionId};
+use commonbook::id::{CheckpointId, CountingIds, SessionId};
 use commonbook::memory::{Memory, Sharing};
 use commonbook::session::{Session, SessionFilter, SessionStatus};
 use commonbook::store::Store;
@@ -99,10 +100,17 @@ pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_a
     };
     assert_eq!(own(&ann, "own"), Some(all[2].id), "the newest of several");
     assert_eq!((own(&bob, "own"), own(&bob, "other")), (Some(all[1].id), None));
-    let (first, given, other) = (all[0].id, ann.clone(), place.clone());
-    store.write(move |tx| tx.touch_session(&other, &bob, first, later(9))).unwrap();
-    let other = place.clone();
-    store.write(move |tx| tx.touch_session(&other, &given, first, later(5))).unwrap();
+    let first = all[0].id;
+    let (place, agent) = (all[0].workspace.clone(), all[0].agent.clone());
+    let at_work = |agent: &commonbook::agent::Agent| {
+        store.read(|tx| tx.activity(&place, agent, first)).unwrap()
+    };
+    assert_eq!(at_work(&all[1].agent), None, "it is another's");
+    let (session, activity) = at_work(&agent).unwrap();
+    assert_eq!((&session, activity), (&all[0], Activity::starting(now())));
+    let activity = activity.touched(later(5));
+    store.write(move |tx| tx.put_activity(&session, activity)).unwrap();
+    assert_eq!(at_work(&agent).unwrap().1, activity);
     let sight = Sight::at_home(&caller("ann", "x"));
     let found = |id| store.read(|tx| tx.session(&sight, id)).unwrap().unwrap();
     assert_eq!(found(first).touched_at, later(5));
@@ -132,4 +140,59 @@ pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_a
     let entry = Memory { case: "k".parse().ok(), position: Some(1), ..entry };
     store.write(move |tx| keep(tx, &entry)).unwrap();
     assert_eq!(owes(), (false, 0), "an entry of a case is a summary");
+}
+
+pub(crate) fn a_checkpoint_is_kept_whole_under_a_number_of_its_own(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let all = ["ann", "bob"].map(|agent| session(&ids, agent, "x"));
+    all.iter().for_each(|session| start(&*store, session));
+    let make = |session: &Session, at: i64| -> Checkpoint {
+        let (id, session) = (CheckpointId::new(&ids, later(at)), session.clone());
+        store
+            .write(move |tx| {
+                let made = Checkpoint {
+                    id,
+                    workspace: session.workspace.clone(),
+                    session: session.id.to_string(),
+                    sequence: tx.next_checkpoint(&session)?,
+                    kind: CheckpointKind::Milestone,
+                    title: Some("Half way".to_owned()),
+                    agent: session.agent.clone(),
+                    agents_involved: vec![session.agent.clone()],
+                    case: Some("k".to_owned()),
+                    position: 7,
+                    created_at: later(at),
+                    resumed: 0,
+                    resumed_at: None,
+                };
+                tx.put_checkpoint(&made)?;
+                Ok(made)
+            })
+            .unwrap()
+    };
+    let made = [make(&all[0], 1), make(&all[0], 2), make(&all[1], 3)];
+    assert_eq!(made.each_ref().map(|it| it.sequence), [1, 2, 1]);
+    let of = |session: &Session| store.read(|tx| tx.checkpoints(session)).unwrap();
+    assert_eq!((of(&all[0]), of(&all[1])), (made[..2].to_vec(), made[2..].to_vec()));
+    let again = Checkpoint { resumed: 1, resumed_at: Some(later(9)), ..made[1].clone() };
+    let given = again.clone();
+    store.write(move |tx| tx.put_checkpoint(&given)).unwrap();
+    let place = all[0].workspace.clone();
+    assert_eq!(store.read(|tx| tx.checkpoint(&place, again.id)).unwrap(), Some(again.clone()));
+    let old = store.read(|tx| tx.old_checkpoints(later(2), 10)).unwrap();
+    assert_eq!(old, made[..1]);
+    store.write(move |tx| tx.drop_checkpoint(&again)).unwrap();
+    assert_eq!(of(&all[0]), made[..1]);
+    assert_eq!(make(&all[0], 4).sequence, 3, "no number is given twice");
+    let sight = Sight::at_home(&caller("eve", "x"));
+    let kept = Memory { session: Some(all[0].id.to_string()), ..memory(&ids, "bob", "x", "tea") };
+    let private = Memory {
+        session: Some(all[0].id.to_string()),
+        sharing: Sharing::Private,
+        ..memory(&ids, "ann", "x", "tea")
+    };
+    store.write(move |tx| keep(tx, &kept).and_then(|()| keep(tx, &private))).unwrap();
+    let agents = store.read(|tx| tx.session_agents(&sight, &all[0])).unwrap();
+    assert_eq!(agents, [all[1].agent.clone()], "of what is in sight");
 }

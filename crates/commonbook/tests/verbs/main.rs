@@ -6,6 +6,7 @@ mod acts;
 mod ask;
 mod cases;
 mod change;
+mod checkpoints;
 mod contact;
 mod cursors;
 mod entities;

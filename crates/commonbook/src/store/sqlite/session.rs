@@ -154,21 +154,6 @@ impl SessionRows for SqliteTransaction<'_> {
         )?;
         Ok(())
     }
-
-    fn touch_session(
-        &mut self,
-        workspace: &Workspace,
-        agent: &Agent,
-        id: SessionId,
-        at: Timestamp,
-    ) -> Result<()> {
-        self.execute(
-            "UPDATE session SET touched_at = max(touched_at, ?4) \
-             WHERE workspace = ?1 AND id = ?2 AND agent = ?3 AND status <> 'completed'",
-            (workspace.as_str(), id.to_string(), agent.as_str(), at.as_millisecond()),
-        )?;
-        Ok(())
-    }
 }
 
 /// The parameters of [`SEEN_SESSION`] and `more`, by name.
@@ -182,7 +167,7 @@ fn named<'p>(
     all
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Session> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Session> {
     Ok(Session {
         id: text(row, "id")?,
         workspace: text(row, "workspace")?,

@@ -1,0 +1,133 @@
+//! The SQL of checkpoints.
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::ToSql;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::row::{encoded, json, text, time};
+use super::session;
+use crate::access::Sight;
+use crate::agent::Agent;
+use crate::checkpoint::{Activity, Checkpoint};
+use crate::error::Result;
+use crate::id::{CheckpointId, SessionId};
+use crate::session::Session;
+use crate::store::CheckpointRows;
+use crate::workspace::Workspace;
+
+impl CheckpointRows for SqliteTransaction<'_> {
+    fn checkpoint(&self, workspace: &Workspace, id: CheckpointId) -> Result<Option<Checkpoint>> {
+        let sql = "SELECT * FROM checkpoint WHERE workspace = ?1 AND id = ?2";
+        self.one(sql, (workspace.as_str(), id.to_string()), from_row)
+    }
+
+    fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>> {
+        let sql =
+            "SELECT * FROM checkpoint WHERE workspace = ?1 AND session = ?2 ORDER BY sequence";
+        self.all(sql, (session.workspace.as_str(), session.id.to_string()), from_row)
+    }
+
+    fn old_checkpoints(&self, before: Timestamp, limit: u32) -> Result<Vec<Checkpoint>> {
+        let sql = "SELECT * FROM checkpoint WHERE created_at < ?1 ORDER BY created_at LIMIT ?2";
+        self.all(sql, (before.as_millisecond(), limit), from_row)
+    }
+
+    fn session_agents(&self, sight: &Sight, session: &Session) -> Result<Vec<Agent>> {
+        let sql = format!(
+            "SELECT DISTINCT m.owner FROM memory m WHERE {SEEN} AND m.workspace = :workspace \
+                 AND m.session = :session ORDER BY m.owner"
+        );
+        let (workspace, id) = (session.workspace.as_str(), session.id.to_string());
+        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":session", &id)];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| text(row, 0))
+    }
+
+    fn activity(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        id: SessionId,
+    ) -> Result<Option<(Session, Activity)>> {
+        let sql = "SELECT * FROM session WHERE workspace = ?1 AND id = ?2 AND agent = ?3 \
+                   AND status <> 'completed'";
+        let params = (workspace.as_str(), id.to_string(), agent.as_str());
+        self.one(sql, params, |row| {
+            let session = session::from_row(row)?;
+            let activity = Activity { active: row.get("active")?, last: session.touched_at };
+            Ok((session, activity))
+        })
+    }
+
+    fn put_activity(&mut self, session: &Session, activity: Activity) -> Result<()> {
+        self.execute(
+            "UPDATE session SET active = ?3, touched_at = max(touched_at, ?4) \
+             WHERE workspace = ?1 AND id = ?2",
+            (
+                session.workspace.as_str(),
+                session.id.to_string(),
+                activity.active,
+                activity.last.as_millisecond(),
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn next_checkpoint(&mut self, session: &Session) -> Result<u64> {
+        let sql = "UPDATE session SET checkpoints = checkpoints + 1 \
+                   WHERE workspace = ?1 AND id = ?2 RETURNING checkpoints";
+        let params = (session.workspace.as_str(), session.id.to_string());
+        Ok(self.one(sql, params, |row| row.get(0))?.unwrap_or(1))
+    }
+
+    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO checkpoint (workspace, id, session, sequence, kind, title, agent, \
+             agents_involved, case_key, position, created_at, resumed, resumed_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            (
+                checkpoint.workspace.as_str(),
+                checkpoint.id.to_string(),
+                &checkpoint.session,
+                checkpoint.sequence,
+                checkpoint.kind.name(),
+                &checkpoint.title,
+                checkpoint.agent.as_str(),
+                encoded(&checkpoint.agents_involved)?,
+                &checkpoint.case,
+                checkpoint.position,
+                checkpoint.created_at.as_millisecond(),
+                checkpoint.resumed,
+                checkpoint.resumed_at.map(Timestamp::as_millisecond),
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn drop_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.execute(
+            "DELETE FROM checkpoint WHERE workspace = ?1 AND id = ?2",
+            (checkpoint.workspace.as_str(), checkpoint.id.to_string()),
+        )?;
+        Ok(())
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
+    Ok(Checkpoint {
+        id: text(row, "id")?,
+        workspace: text(row, "workspace")?,
+        session: row.get("session")?,
+        sequence: row.get("sequence")?,
+        kind: text(row, "kind")?,
+        title: row.get("title")?,
+        agent: text(row, "agent")?,
+        agents_involved: json(row, "agents_involved")?,
+        case: row.get("case_key")?,
+        position: row.get("position")?,
+        created_at: time(row.get("created_at")?),
+        resumed: row.get("resumed")?,
+        resumed_at: row.get::<_, Option<i64>>("resumed_at")?.map(time),
+    })
+}

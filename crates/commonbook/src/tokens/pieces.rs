@@ -1,0 +1,197 @@
+//! Pieces: where a text is taken apart before its words are looked up, as `o200k` does.
+//!
+//! The rule, as OpenAI publishes it, is a regular expression with seven alternatives, of which the
+//! first that fits counts. It is written out here as a function: of all that this program matches
+//! it alone needs Unicode's categories, whose tables a regular expression would bring for all.
+
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
+/// What a character is, as far as the rule asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// A capital letter.
+    Capital,
+    /// A small letter.
+    Small,
+    /// A letter without case, or a mark on a letter.
+    Caseless,
+    /// A digit or another number.
+    Number,
+    /// A blank or a line end.
+    Blank,
+    /// Anything else.
+    Symbol,
+}
+
+fn sort(c: char) -> Sort {
+    use GeneralCategory as Is;
+    match c {
+        'a'..='z' => Sort::Small,
+        'A'..='Z' => Sort::Capital,
+        '0'..='9' => Sort::Number,
+        c if c.is_whitespace() => Sort::Blank,
+        c if c.is_ascii() => Sort::Symbol,
+        c => match c.general_category() {
+            Is::UppercaseLetter | Is::TitlecaseLetter => Sort::Capital,
+            Is::LowercaseLetter => Sort::Small,
+            Is::ModifierLetter | Is::OtherLetter => Sort::Caseless,
+            Is::NonspacingMark | Is::SpacingMark | Is::EnclosingMark => Sort::Caseless,
+            Is::DecimalNumber | Is::LetterNumber | Is::OtherNumber => Sort::Number,
+            _ => Sort::Symbol,
+        },
+    }
+}
+
+fn is_mark(c: char) -> bool {
+    use GeneralCategory as Is;
+    let category = c.general_category();
+    matches!(category, Is::NonspacingMark | Is::SpacingMark | Is::EnclosingMark)
+}
+
+const fn is_line_end(c: char) -> bool {
+    matches!(c, '\r' | '\n')
+}
+
+/// Bytes of a piece at the most. No word is so long; of a run of letters without end, which would
+/// take a second for each megabyte, each stretch counts for itself, a token more here and there.
+const STRETCH: usize = 1024;
+
+/// The pieces of a text, one after the other, nothing left out.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let stretch = &rest[..rest.floor_char_boundary(rest.len().min(STRETCH))];
+        let (piece, after) = rest.split_at(first(stretch)?);
+        rest = after;
+        Some(piece)
+    })
+}
+
+/// The bytes of the first piece of a text; nothing when the text is empty.
+fn first(text: &str) -> Option<usize> {
+    let c = text.chars().next()?;
+    word(text)
+        .or_else(|| (sort(c) == Sort::Number).then(|| run(text, 3, |c| sort(c) == Sort::Number)))
+        .or_else(|| symbols(text))
+        .or_else(|| Some(blanks(text)))
+}
+
+/// The bytes of the beginning, of at most so many characters, whose characters are all such.
+fn run(text: &str, most: usize, is: impl Fn(char) -> bool) -> usize {
+    text.chars().take(most).take_while(|c| is(*c)).map(char::len_utf8).sum()
+}
+
+/// Letters, after one character at the most that is neither letter, number nor line end: capital
+/// ones and then small ones, at least one of these; else capital ones alone. Then what an
+/// apostrophe shortens.
+fn word(text: &str) -> Option<usize> {
+    let c = text.chars().next()?;
+    let leads = match sort(c) {
+        Sort::Symbol | Sort::Blank => !is_line_end(c),
+        Sort::Caseless => is_mark(c),
+        _ => false,
+    };
+    let after = leads.then(|| c.len_utf8());
+    let with_small = |from: usize| small(&text[from..]).map(|letters| from + letters);
+    let capital = |from: usize| {
+        let letters = run(&text[from..], usize::MAX, |c| sort(c) == Sort::Capital);
+        (letters > 0).then_some(from + letters)
+    };
+    let end = after
+        .and_then(with_small)
+        .or_else(|| with_small(0))
+        .or_else(|| after.and_then(capital))
+        .or_else(|| capital(0))?;
+    Some(end + shortened(&text[end..]))
+}
+
+/// Capital and caseless letters, then at least one small or caseless one, as many as there are.
+fn small(text: &str) -> Option<usize> {
+    let upper = run(text, usize::MAX, |c| matches!(sort(c), Sort::Capital | Sort::Caseless));
+    let lower = |from: usize| {
+        from + run(&text[from..], usize::MAX, |c| matches!(sort(c), Sort::Small | Sort::Caseless))
+    };
+    let end = lower(upper);
+    if end > upper {
+        return Some(end);
+    }
+    // No small one follows: the last caseless one of the run takes its place.
+    text[..upper]
+        .char_indices()
+        .rev()
+        .find(|(_, c)| sort(*c) == Sort::Caseless)
+        .map(|(at, _)| lower(at))
+}
+
+/// The bytes of `'s`, `'ll` and their like, in any case; `ſ` is an old `s`.
+fn shortened(text: &str) -> usize {
+    let mut letters = text.chars();
+    if letters.next() != Some('\'') {
+        return 0;
+    }
+    let lower = |c: Option<char>| c.map_or('\0', |c| c.to_ascii_lowercase());
+    let (one, two) = (lower(letters.next()), lower(letters.next()));
+    match (one, two) {
+        ('s' | 't' | 'm' | 'd', _) => 2,
+        ('ſ', _) => 1 + 'ſ'.len_utf8(),
+        ('r' | 'v', 'e') | ('l', 'l') => 3,
+        _ => 0,
+    }
+}
+
+/// Neither letters, numbers nor blanks, after one blank at the most; then line ends and slashes.
+fn symbols(text: &str) -> Option<usize> {
+    let from = usize::from(text.starts_with(' '));
+    let is = |c: char| sort(c) == Sort::Symbol || (sort(c) == Sort::Caseless && is_mark(c));
+    let end = from + run(&text[from..], usize::MAX, is);
+    let ends = |c: char| is_line_end(c) || c == '/';
+    (end > from).then(|| end + run(&text[end..], usize::MAX, ends))
+}
+
+/// Blanks: until the last line end among them; else all at the end of a text, all but the last
+/// before something, or the only one.
+fn blanks(text: &str) -> usize {
+    let all = run(text, usize::MAX, char::is_whitespace);
+    let last_end = text[..all].rfind(is_line_end).map(|at| at + 1);
+    if let Some(end) = last_end {
+        return end;
+    }
+    let last = text[..all].chars().next_back().map_or(0, char::len_utf8);
+    if all == text.len() || all == last { all } else { all - last }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_word_is_taken_apart_in_stretches() {
+        for letter in ["a", "é", "漢", " ", "\n", "-"] {
+            let text = letter.repeat(5_000);
+            let found: Vec<&str> = pieces(&text).collect();
+            assert_eq!(found.concat(), text);
+            assert!(found.iter().all(|piece| piece.len() <= STRETCH) && found.len() <= 16);
+        }
+    }
+
+    #[test]
+    fn texts_are_taken_apart_as_the_rule_says() {
+        let table: [(&str, &[&str]); 12] = [
+            ("", &[]),
+            ("Hello, world!", &["Hello", ",", " world", "!"]),
+            ("camelCase HTTPServer ABC", &["camel", "Case", " HTTPServer", " ABC"]),
+            ("don't DON'T we'll it'ſ x'y", &["don't", " DON'T", " we'll", " it'ſ", " x", "'y"]),
+            ("12345 ½", &["123", "45", " ", "½"]),
+            ("a  b\n\n c", &["a", " ", " b", "\n\n", " c"]),
+            ("x \n  \n  y", &["x", " \n  \n", " ", " y"]),
+            ("end  ", &["end", "  "]),
+            ("--//\n\n/x", &["--//\n\n/", "x"]),
+            (" ...\r\n", &[" ...\r\n"]),
+            ("日本語 ABC漢D", &["日本語", " ABC漢", "D"]),
+            ("e\u{301}a !\u{301}x", &["e\u{301}a", " !\u{301}", "x"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(pieces(text).collect::<Vec<_>>(), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The vocabulary `o200k` as a table that is searched where it lies, and what a piece of text is
+//! made of by it: nothing is unpacked and nothing is built when a program starts.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// As `tools/o200k.py` wrote it: for each length the number of tokens of that length, then those
+/// tokens in the order of their bytes, each followed by its rank.
+const TABLE: &[u8] = include_bytes!("o200k.bin");
+
+/// Bytes of the longest token: a run of blanks.
+const LONGEST: usize = 128;
+
+/// Bytes of a rank.
+const RANK: usize = 3;
+
+/// Where the tokens of each length begin in the table, and where those of the longest end.
+const STARTS: [usize; LONGEST + 2] = starts();
+
+const fn starts() -> [usize; LONGEST + 2] {
+    let mut starts = [LONGEST * 4; LONGEST + 2];
+    let mut length = 1;
+    while length <= LONGEST {
+        let at = (length - 1) * 4;
+        let count = u32::from_le_bytes([TABLE[at], TABLE[at + 1], TABLE[at + 2], TABLE[at + 3]]);
+        starts[length + 1] = starts[length] + count as usize * (length + RANK);
+        length += 1;
+    }
+    assert!(starts[LONGEST + 1] == TABLE.len(), "the table ends with its last token");
+    starts
+}
+
+/// The rank of a token: the lower, the earlier its two parts are joined.
+fn rank(token: &[u8]) -> Option<u32> {
+    let length = token.len();
+    if length == 0 || length > LONGEST {
+        return None;
+    }
+    let row = length + RANK;
+    let rows = &TABLE[STARTS[length]..STARTS[length + 1]];
+    let (mut low, mut high) = (0, rows.len() / row);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        let (word, rank) = rows[middle * row..(middle + 1) * row].split_at(length);
+        match word.cmp(token) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Greater => high = middle,
+            Ordering::Equal => return Some(u32::from_le_bytes([rank[0], rank[1], rank[2], 0])),
+        }
+    }
+    None
+}
+
+/// Where a part that was joined to the one before it ended.
+const GONE: usize = usize::MAX;
+
+/// How many bytes each token of a piece has, in order.
+///
+/// Of all neighbours that make a token together, those of the lowest rank are joined first, and of
+/// equal ones the leftmost, until none do (byte-pair encoding).
+pub(super) fn lengths(piece: &[u8]) -> Vec<usize> {
+    if piece.len() == 1 || rank(piece).is_some() {
+        return vec![piece.len()];
+    }
+    // The end of the part that begins at each byte, and the beginning of the part that ends there.
+    let mut ends: Vec<usize> = (1..=piece.len()).collect();
+    let mut begins: Vec<usize> = (0..=piece.len()).map(|end| end.saturating_sub(1)).collect();
+    let mut pairs = BinaryHeap::new();
+    let pair = |begin: usize, middle: usize, end: usize| {
+        rank(&piece[begin..end]).map(|rank| Reverse((rank, begin, middle, end)))
+    };
+    pairs.extend((2..=piece.len()).filter_map(|end| pair(end - 2, end - 1, end)));
+    while let Some(Reverse((_, begin, middle, end))) = pairs.pop() {
+        if ends[begin] != middle || middle == piece.len() || ends[middle] != end {
+            continue;
+        }
+        (ends[begin], ends[middle], begins[end]) = (end, GONE, begin);
+        if begin > 0 {
+            pairs.extend(pair(begins[begin], begin, end));
+        }
+        if end < piece.len() {
+            pairs.extend(pair(begin, end, ends[end]));
+        }
+    }
+    let mut lengths = Vec::new();
+    let mut begin = 0;
+    while begin < piece.len() {
+        lengths.push(ends[begin] - begin);
+        begin = ends[begin];
+    }
+    lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_holds_every_token_in_order() {
+        let mut ranks = vec![false; 199_998];
+        for length in 1..=LONGEST {
+            let rows = TABLE[STARTS[length]..STARTS[length + 1]].chunks(length + RANK);
+            let words: Vec<&[u8]> = rows.map(|row| &row[..length]).collect();
+            assert!(words.is_sorted(), "{length}");
+            for word in words {
+                ranks[rank(word).expect("it is there") as usize] = true;
+            }
+        }
+        assert!(ranks.into_iter().all(|found| found));
+        assert_eq!((rank(b"\xff\xff\xff"), rank(b""), rank(&[b'x'; 129])), (None, None, None));
+    }
+}
