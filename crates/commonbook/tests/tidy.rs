@@ -437,6 +437,10 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "what follows the journal shows nobody what it does not see",
     ),
     ("EXISTS (SELECT 1 FROM memory q", "the rule itself, for a row of another name"),
+    (
+        "(SELECT e.kind FROM event e WHERE",
+        "what follows the journal asks only how far it is behind",
+    ),
     ("DELETE FROM revision", "a verb has already judged the memory whose history it removes"),
 ];
 

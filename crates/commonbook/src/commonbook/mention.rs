@@ -73,10 +73,11 @@ impl Commonbook {
     pub(super) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
         let workspace = &caller.workspace;
         loop {
-            let (place, end) = self.store.read(|tx| {
-                Ok((tx.mentions_follow(workspace, RULES)?, tx.journal_end(workspace)?))
+            let (place, missing) = self.store.read(|tx| {
+                let place = tx.mentions_follow(workspace, RULES)?;
+                Ok((place, tx.mentions_miss(workspace, place, STRIDE)?))
             })?;
-            if place >= end {
+            if !missing {
                 return Ok(());
             }
             self.mentions_after(workspace, place)?;

@@ -166,6 +166,10 @@ pub trait MentionRows {
     /// The journals that go on beyond where the mentions follow them: the place, and the end.
     fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>>;
 
+    /// Whether a journal goes on beyond this place with an event about a memory, or with so many
+    /// others that they are worth passing over for good.
+    fn mentions_miss(&self, workspace: &Workspace, after: u64, many: u32) -> Result<bool>;
+
     /// Notes how far they do.
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()>;
 }

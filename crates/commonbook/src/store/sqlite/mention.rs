@@ -26,7 +26,7 @@ impl SqliteTransaction<'_> {
     pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         let names: Vec<EntityId> = self.all(
-            "DELETE FROM mention WHERE workspace = ?1 AND sequence = \
+            "DELETE FROM mention INDEXED BY mention_memory WHERE workspace = ?1 AND sequence = \
              (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) RETURNING name",
             (workspace, id),
             |row| text(row, 0),
@@ -46,7 +46,8 @@ impl MentionRows for SqliteTransaction<'_> {
         )?;
         let Some(sequence) = sequence else { return Ok(false) };
         let before: Vec<EntityId> = self.all(
-            "DELETE FROM mention WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
+            "DELETE FROM mention INDEXED BY mention_memory \
+             WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
             (workspace, sequence),
             |row| text(row, 0),
         )?;
@@ -185,6 +186,14 @@ impl MentionRows for SqliteTransaction<'_> {
              LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
              WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
         self.all(sql, (FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?, row.get(2)?)))
+    }
+
+    fn mentions_miss(&self, workspace: &Workspace, after: u64, many: u32) -> Result<bool> {
+        let sql = "SELECT ifnull(max(f.kind LIKE 'memory.%'), 0) OR count(*) >= ?3 FROM \
+             (SELECT e.kind FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 \
+              ORDER BY e.sequence LIMIT ?3) f";
+        let missing = self.one(sql, (workspace.as_str(), after, many), |row| row.get(0))?;
+        Ok(missing.unwrap_or(false))
     }
 
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()> {

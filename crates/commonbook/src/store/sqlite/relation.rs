@@ -128,11 +128,13 @@ impl SqliteTransaction<'_> {
         along: &Along,
         limit: usize,
     ) -> Result<Vec<Link>> {
+        // Without being told, the engine goes through all relations of the workspace.
         let side = |near: &str| {
             format!(
                 "SELECT r.id, r.relation_type, r.strength, ifnull(o.entity, r.origin) AS origin, \
                      ifnull(t.entity, r.target) AS target \
-                 FROM near CROSS JOIN relation r ON r.workspace = :workspace AND r.{near} = near.id \
+                 FROM near CROSS JOIN relation r INDEXED BY relation_{near} \
+                     ON r.workspace = :workspace AND r.{near} = near.id \
                  LEFT JOIN entity_same o ON o.workspace = :workspace AND o.name = r.origin \
                  LEFT JOIN entity_same t ON t.workspace = :workspace AND t.name = r.target \
                  WHERE r.recorded_at <= :at AND (r.valid_from IS NULL OR r.valid_from <= :at) \
@@ -149,7 +151,7 @@ impl SqliteTransaction<'_> {
         let sql = format!(
             "WITH given(id) AS (SELECT value FROM json_each(:nodes)), \
              near(id) AS (SELECT id FROM given UNION SELECT s.name FROM given \
-                 JOIN entity_same s ON s.workspace = :workspace AND s.entity = given.id) \
+                 CROSS JOIN entity_same s INDEXED BY entity_same_entity ON s.workspace = :workspace AND s.entity = given.id) \
              SELECT * FROM ({sides}) l WHERE l.origin <> l.target AND {} AND {} \
              ORDER BY l.strength DESC, l.id LIMIT :limit",
             sees("l.origin"),
@@ -182,17 +184,30 @@ impl SqliteTransaction<'_> {
     /// The links between a thing and the memories that mention it, or a memory and what it mentions.
     fn mentioned(&self, sight: &Sight, node: Node, along: &Along) -> Result<Vec<Link>> {
         let (of, direction) = match node {
-            Node::Entity(_) => (format!("n.name IN {NAMES}"), Direction::In),
-            Node::Memory(_) => ("m.id = :id".to_owned(), Direction::Out),
+            Node::Entity(_) => (
+                format!(
+                    "FROM mention n JOIN memory m \
+                         ON m.workspace = n.workspace AND m.sequence = n.sequence \
+                     LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
+                     WHERE n.name IN {NAMES}"
+                ),
+                Direction::In,
+            ),
+            Node::Memory(_) => (
+                "FROM memory m CROSS JOIN mention n INDEXED BY mention_memory \
+                     ON n.workspace = m.workspace AND n.sequence = m.sequence \
+                 LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
+                 WHERE m.workspace = :workspace AND m.id = :id"
+                    .to_owned(),
+                Direction::Out,
+            ),
         };
         if along.direction != Direction::Both && along.direction != direction {
             return Ok(Vec::new());
         }
         let sql = format!(
-            "SELECT m.id, ifnull(s.entity, n.name), max(n.confidence) FROM mention n \
-             JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-             WHERE n.workspace = :workspace AND {of} \
+            "SELECT m.id, ifnull(s.entity, n.name), max(n.confidence) {of} \
+             AND n.workspace = :workspace \
              AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
                  AND k.id = n.name AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
              AND m.recorded_at <= :at AND m.deleted_at IS NULL AND {SEEN} \
@@ -212,7 +227,9 @@ impl SqliteTransaction<'_> {
     fn superseded(&self, sight: &Sight, id: MemoryId, along: &Along) -> Result<Vec<Link>> {
         let sql = format!(
             "SELECT m.id, m.superseded_by FROM memory m WHERE m.workspace = :workspace \
-             AND ((:out AND m.superseded_by = :id) OR (:in AND m.id = :id)) \
+             AND m.id IN (SELECT :id WHERE :in UNION ALL \
+                 SELECT h.id FROM memory h INDEXED BY memory_heir \
+                 WHERE :out AND h.workspace = :workspace AND h.superseded_by = :id) \
              AND m.superseded_by IS NOT NULL AND m.deleted_at IS NULL AND {SEEN} \
              AND {} AND {}",
             sees("m.superseded_by"),

@@ -1,6 +1,9 @@
 -- The things that a memory names itself.
 ALTER TABLE memory ADD COLUMN entities TEXT NOT NULL DEFAULT '[]';
 
+-- Which memories a memory took the place of.
+CREATE INDEX memory_heir ON memory (workspace, superseded_by) WHERE superseded_by IS NOT NULL;
+
 -- What agents stated about a thing, whole as JSON. Its id follows from its first name.
 CREATE TABLE entity (
     workspace TEXT NOT NULL,
@@ -89,9 +92,9 @@ CREATE TABLE relation (
     valid_from    INTEGER,
     valid_until   INTEGER,
     relation      TEXT    NOT NULL,
-    UNIQUE (workspace, origin, relation_type, target),
     PRIMARY KEY (workspace, id)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX relation_origin ON relation (workspace, origin, relation_type, target);
 CREATE INDEX relation_target ON relation (workspace, target);
 
 -- How far what is derived has followed each journal, and by which revision of its rules.
