@@ -41,6 +41,7 @@ use crate::{input, limits};
 pub use complete::Completions;
 use contact::Contacts;
 pub use mention::Mentioning;
+use mention::Passed;
 pub use sweep::Swept;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
@@ -52,6 +53,7 @@ pub struct Commonbook {
     ids: Arc<dyn IdSource>,
     policy: Policy,
     contacts: Arc<Contacts>,
+    passed: Arc<Passed>,
 }
 
 /// What a write answers, and whether it answered so before under the same idempotency key.
@@ -71,7 +73,7 @@ impl Commonbook {
     #[must_use]
     pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
         let (index, policy) = (Arc::new(Index::in_memory()), Policy::default());
-        Self { store, index, clock, ids, policy, contacts: Arc::default() }
+        Self { store, index, clock, ids, policy, contacts: Arc::default(), passed: Arc::default() }
     }
 
     /// The same, searching in this index.

@@ -438,7 +438,7 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
     ),
     ("EXISTS (SELECT 1 FROM memory q", "the rule itself, for a row of another name"),
     (
-        "(SELECT e.kind FROM event e WHERE",
+        "(SELECT e.kind, e.sequence FROM event e WHERE",
         "what follows the journal asks only how far it is behind",
     ),
     ("DELETE FROM revision", "a verb has already judged the memory whose history it removes"),

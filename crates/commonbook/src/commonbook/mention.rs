@@ -1,7 +1,9 @@
 //! Following the journals with mentions: finding the things that memories speak of.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 use super::Commonbook;
 use super::entity::keys;
@@ -18,6 +20,22 @@ const RULES: u32 = 1;
 
 /// Events whose memories are read at once.
 const STRIDE: u32 = 500;
+
+/// How far each journal was found to say nothing about memories beyond where mentions follow it: a
+/// verb about entities need not write where only entities changed.
+#[derive(Debug, Default)]
+pub(super) struct Passed(Mutex<FxHashMap<Workspace, u64>>);
+
+impl Passed {
+    fn of(&self, workspace: &Workspace) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(workspace).copied().unwrap_or(0)
+    }
+
+    fn set(&self, workspace: &Workspace, place: u64) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(workspace.clone(), place);
+    }
+}
 
 /// How far mentions have come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,11 +91,13 @@ impl Commonbook {
     pub(super) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
         let workspace = &caller.workspace;
         loop {
-            let (place, missing) = self.store.read(|tx| {
+            let seen = self.passed.of(workspace);
+            let (place, (memories, others, last)) = self.store.read(|tx| {
                 let place = tx.mentions_follow(workspace, RULES)?;
-                Ok((place, tx.mentions_miss(workspace, place, STRIDE)?))
+                Ok((place, tx.news(workspace, place.max(seen), STRIDE)?))
             })?;
-            if !missing {
+            if !memories && others < STRIDE {
+                self.passed.set(workspace, last);
                 return Ok(());
             }
             self.mentions_after(workspace, place)?;

@@ -166,9 +166,9 @@ pub trait MentionRows {
     /// The journals that go on beyond where the mentions follow them: the place, and the end.
     fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>>;
 
-    /// Whether a journal goes on beyond this place with an event about a memory, or with so many
-    /// others that they are worth passing over for good.
-    fn mentions_miss(&self, workspace: &Workspace, after: u64, many: u32) -> Result<bool>;
+    /// Of the next `limit` events of a journal after this place: whether one is about a memory, how
+    /// many there are, and the place of the last.
+    fn news(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<(bool, u32, u64)>;
 
     /// Notes how far they do.
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()>;

@@ -188,12 +188,15 @@ impl MentionRows for SqliteTransaction<'_> {
         self.all(sql, (FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?, row.get(2)?)))
     }
 
-    fn mentions_miss(&self, workspace: &Workspace, after: u64, many: u32) -> Result<bool> {
-        let sql = "SELECT ifnull(max(f.kind LIKE 'memory.%'), 0) OR count(*) >= ?3 FROM \
-             (SELECT e.kind FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 \
+    fn news(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<(bool, u32, u64)> {
+        let sql = "SELECT ifnull(max(f.kind LIKE 'memory.%'), 0), count(*), \
+                 ifnull(max(f.sequence), ?2) FROM \
+             (SELECT e.kind, e.sequence FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 \
               ORDER BY e.sequence LIMIT ?3) f";
-        let missing = self.one(sql, (workspace.as_str(), after, many), |row| row.get(0))?;
-        Ok(missing.unwrap_or(false))
+        let news = self.one(sql, (workspace.as_str(), after, limit), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        Ok(news.unwrap_or((false, 0, after)))
     }
 
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()> {

@@ -189,16 +189,17 @@ impl SqliteTransaction<'_> {
                     "FROM mention n JOIN memory m \
                          ON m.workspace = n.workspace AND m.sequence = n.sequence \
                      LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-                     WHERE n.name IN {NAMES}"
+                     WHERE n.name IN {NAMES} AND {SEEN}"
                 ),
                 Direction::In,
             ),
             Node::Memory(_) => (
-                "FROM memory m CROSS JOIN mention n INDEXED BY mention_memory \
-                     ON n.workspace = m.workspace AND n.sequence = m.sequence \
-                 LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-                 WHERE m.workspace = :workspace AND m.id = :id"
-                    .to_owned(),
+                format!(
+                    "FROM memory m CROSS JOIN mention n INDEXED BY mention_memory \
+                         ON n.workspace = m.workspace AND n.sequence = m.sequence \
+                     LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
+                     WHERE m.workspace = :workspace AND m.id = :id AND {SEEN}"
+                ),
                 Direction::Out,
             ),
         };
@@ -210,7 +211,7 @@ impl SqliteTransaction<'_> {
              AND n.workspace = :workspace \
              AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
                  AND k.id = n.name AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
-             AND m.recorded_at <= :at AND m.deleted_at IS NULL AND {SEEN} \
+             AND m.recorded_at <= :at AND m.deleted_at IS NULL \
              GROUP BY n.sequence, 2 ORDER BY n.sequence DESC LIMIT {MENTIONS}"
         );
         let (at, id) = (along.at.as_millisecond(), node.to_string());
