@@ -16,6 +16,9 @@ pub(super) fn request(name: &str) -> Option<Value> {
         "update_memory" => json!({"text": "It retries five times.", "expected_revision": 1}),
         "restore_memory" | "purge_memory" => json!({}),
         "release_memory" => json!({"expected_revision": 1}),
+        "resolve_entity" => json!({
+            "type": "tool", "value": "TypeScript", "context": "Compile target ES2020",
+        }),
         "adopt_memories" => json!({"agent_name": "claude-code", "dry_run": true}),
         "purge_since" => json!({"since": "1h", "dry_run": true}),
         _ => return None,
@@ -33,7 +36,7 @@ pub(super) fn answer(name: &str) -> Option<Value> {
         "search_memory" => json!({
             "hits": [{
                 "memory": memory(), "score": 1.75, "matched": ["words"],
-                "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
+                "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "entity": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
             }],
             "total": 1, "next": null, "workspaces": ["payments", "global"],
         }),
