@@ -246,6 +246,8 @@ fn of_entities() -> Vec<Bad> {
         ("get_entity", json!({"entity": "tool:Rust"}), "not_found", None),
         ("entity_mentions", json!({"entity": "Rust", "limit": 0}), "invalid", Some("limit")),
         ("list_entities", json!({"cursor": "c1"}), "invalid", Some("cursor")),
+        ("list_entities", json!({"session": ""}), "invalid", Some("session")),
+        ("list_entities", json!({"beginning": ""}), "invalid", Some("beginning")),
         (
             "merge_entities",
             json!({"source": nobody, "target": "tool:Rust"}),

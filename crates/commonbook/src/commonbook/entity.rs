@@ -72,8 +72,10 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         let (kind, value) = (request.entity_type, &request.value);
         let value = input::line("value", value, limits::ENTITY_VALUE_CHARS)?;
-        let scope = (home(&sight)?, request.session.as_deref());
-        let name = EntityName::of(scope, kind, &value);
+        let session = request.session.as_deref();
+        let session = session.map(|id| input::line("session", id, limits::SESSION_CHARS));
+        let session = session.transpose()?;
+        let name = EntityName::of((home(&sight)?, session.as_deref()), kind, &value);
         let name = name.ok_or_else(|| nothing_called(&value))?;
         self.store.read(|tx| match find(tx, &sight, &name)? {
             Some(id) => known(tx, &sight, id),
@@ -114,10 +116,14 @@ impl Commonbook {
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
         let after = request.cursor.as_ref().map(Cursor::numbers::<2>).transpose()?;
         let sight = Sight::reading_at_home(caller)?;
+        let line = |field: &str, given: &Option<String>, limit| {
+            given.as_deref().map(|text| input::line(field, text, limit)).transpose()
+        };
+        let beginning = line("beginning", &request.beginning, limits::ENTITY_VALUE_CHARS)?;
         let wanted = WantedNames {
             entity_type: request.entity_type,
-            beginning: request.beginning.as_deref().map(value::beginning),
-            session: request.session.clone(),
+            beginning: beginning.as_deref().map(value::beginning),
+            session: line("session", &request.session, limits::SESSION_CHARS)?,
             after: after
                 .map(|[high, low]| EntityId::from_uuid(uuid::Uuid::from_u64_pair(high, low))),
         };
