@@ -11,6 +11,7 @@ mod entity;
 mod event;
 mod graph;
 mod import;
+mod known;
 mod list;
 mod memory;
 mod mention;

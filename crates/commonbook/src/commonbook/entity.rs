@@ -1,12 +1,12 @@
 //! Finding, stating and reading entities.
 
 mod join;
-mod known;
 mod review;
 
 use jiff::Timestamp;
 
 use super::Commonbook;
+use super::known::{home, known, meant, nothing_called, tell};
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::entity::likeness::{self, Name};
@@ -22,7 +22,6 @@ use crate::id::{EntityId, ReviewId};
 use crate::page::{self, Cursor, Page};
 use crate::store::{Transaction, WantedNames};
 use crate::{input, limits};
-pub(super) use known::{home, known, meant, nothing_called, tell};
 
 impl Commonbook {
     /// Finds an entity by its name or a nearly equal one and adds what the caller states about it;

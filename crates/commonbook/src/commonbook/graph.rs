@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::entity::{home, meant};
+use super::known::{home, meant};
 use super::memory::standing;
 use crate::access::Sight;
 use crate::caller::Caller;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::case::unknown;
-use super::entity::{meant, nothing_called};
+use super::known::{meant, nothing_called};
 use crate::access::{self, Sight};
 use crate::caller::Caller;
 use crate::entity::{EntityRef, spoken};

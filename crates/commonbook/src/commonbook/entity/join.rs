@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{keys, known, meant, review, tell};
+use super::{keys, review};
 use crate::access::Sight;
 use crate::agent::Agent;
 use crate::caller::Caller;
@@ -17,7 +17,7 @@ use crate::event::EventKind;
 use crate::id::{EntityId, ReviewId};
 use crate::store::Transaction;
 
-use super::known::home;
+use crate::commonbook::known::{home, known, meant, tell};
 
 impl Commonbook {
     /// Merges one entity into another of its type.

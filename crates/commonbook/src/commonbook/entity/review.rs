@@ -1,6 +1,6 @@
 //! Deciding what becomes of statements and merges that wait.
 
-use super::{join, known, state, tell};
+use super::{join, state};
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::commonbook::Commonbook;
@@ -15,7 +15,7 @@ use crate::limits;
 use crate::page::{self, Cursor, Page};
 use crate::store::Transaction;
 
-use super::known::home;
+use crate::commonbook::known::{home, known, tell};
 
 impl Commonbook {
     /// What waits for somebody's decision, oldest first, of what is about entities in sight.

@@ -13,16 +13,12 @@ use crate::store::Transaction;
 use crate::workspace::Workspace;
 
 /// The workspace whose things this sight looks at.
-pub(in crate::commonbook) fn home(sight: &Sight) -> Result<&Workspace> {
+pub(super) fn home(sight: &Sight) -> Result<&Workspace> {
     sight.workspaces.first().ok_or_else(|| Error::not_found("the workspace"))
 }
 
 /// A thing in sight: as it was stated, or as memories mention it.
-pub(in crate::commonbook) fn known(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    id: EntityId,
-) -> Result<Entity> {
+pub(super) fn known(tx: &dyn Transaction, sight: &Sight, id: EntityId) -> Result<Entity> {
     if let Some(entity) = tx.entity(home(sight)?, id)? {
         return Ok(entity);
     }
@@ -41,11 +37,7 @@ pub(in crate::commonbook) fn known(
 ///
 /// # Errors
 /// `not_found` when there is none in sight, `conflict` for a name that several types have.
-pub(in crate::commonbook) fn meant(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    meant: &EntityRef,
-) -> Result<EntityId> {
+pub(super) fn meant(tx: &dyn Transaction, sight: &Sight, meant: &EntityRef) -> Result<EntityId> {
     let workspace = home(sight)?;
     let called = |kind: EntityType, value: &str| -> Result<Option<EntityId>> {
         let name = EntityName::of((workspace, None), kind, value);
@@ -82,7 +74,7 @@ pub(in crate::commonbook) fn meant(
 }
 
 /// The answer where there is no such thing in sight.
-pub(in crate::commonbook) fn nothing_called(what: &str) -> Error {
+pub(super) fn nothing_called(what: &str) -> Error {
     let shown: String = what.chars().take(80).collect();
     Error::not_found(format!("there is no entity {shown:?}"))
         .hint("Look for it by the beginning of its name in the list of entities, or resolve it.")
@@ -90,7 +82,7 @@ pub(in crate::commonbook) fn nothing_called(what: &str) -> Error {
 
 /// Tells that something happened to a thing: to everybody when something is stated about it, for
 /// then everybody can read it; else to who did it.
-pub(in crate::commonbook) fn tell(
+pub(super) fn tell(
     tx: &mut dyn Transaction,
     kind: EventKind,
     entity: &Entity,
