@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::{Chain, Edge};
 use crate::agent::Agent;
+use crate::graph::export::quoted;
 use crate::handoff::HandoffStatus;
 
 /// The drawing instructions that Graphviz reads: an arrow for each two agents, with the number of
@@ -51,22 +52,4 @@ pub fn text(chains: &[Chain]) -> String {
         }
     }
     text
-}
-
-/// A text as a quoted string of DOT.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => {
-                quoted.push('\\');
-                quoted.push(letter);
-            }
-            letter if letter.is_control() => {}
-            letter => quoted.push(letter),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

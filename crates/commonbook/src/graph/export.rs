@@ -76,7 +76,7 @@ fn shown(label: &str) -> String {
 
 /// A text as a quoted string of DOT: backslashes and quotation marks are escaped, line ends are
 /// `\n`, and other control characters are left out.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {
