@@ -7,10 +7,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::block::quoted;
 use crate::id::MemoryId;
 use crate::limits;
 use crate::memory::Memory;
-use crate::quarantine;
 
 /// Tells what the shared memory holds about a task or a question, to be read before work begins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,20 +91,6 @@ fn body(memory: &Memory) -> String {
         text += &format!("\n\ntopics: {}", memory.topics.join(", "));
     }
     quoted(&text)
-}
-
-/// A text whose every line begins with `>`, without what a reader does not see.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::from("> ");
-    for c in text.trim().replace("\r\n", "\n").chars() {
-        match c {
-            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => out += "\n> ",
-            '\t' => out.push(' '),
-            c if c.is_control() || quarantine::is_unseen(c) => {}
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

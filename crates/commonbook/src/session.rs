@@ -71,6 +71,26 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session of this caller that begins now, about no case and without an id of its client's.
+    #[must_use]
+    pub fn of(caller: &Caller, id: SessionId, now: Timestamp) -> Self {
+        Self {
+            id,
+            workspace: caller.workspace.clone(),
+            agent: caller.agent.clone(),
+            device: caller.device.clone(),
+            client: caller.client.clone(),
+            user_id: caller.user.clone(),
+            case: None,
+            client_session: None,
+            status: SessionStatus::Active,
+            started_at: now,
+            touched_at: now,
+            ended_at: None,
+            summary: None,
+        }
+    }
+
     /// What decides who sees it: everybody in the workspace, unless it is for a user.
     #[must_use]
     pub fn reach(&self) -> Reach {

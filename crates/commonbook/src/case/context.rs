@@ -1,7 +1,7 @@
 //! A case told for an agent to read: its newest summaries, as information and not as orders.
 
 use super::{Case, Entry, EntryKind};
-use crate::recall::quoted;
+use crate::block::quoted;
 
 /// Characters that the line above a summary and the marks of its own take, about.
 const HEAD: usize = 80;

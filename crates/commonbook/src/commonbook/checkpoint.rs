@@ -21,7 +21,7 @@ use crate::limits;
 use crate::memory::{Memory, Order, fit_line};
 use crate::page::Page;
 use crate::search::Filter;
-use crate::session::{Session, SessionFilter, SessionName, SessionStatus};
+use crate::session::{Session, SessionFilter, SessionName};
 use crate::store::Transaction;
 
 /// Checkpoints that one transaction of a sweep removes at the most.
@@ -354,21 +354,7 @@ fn go_on(
         tx.replace_session(&session)?;
         return Ok(session);
     }
-    let session = Session {
-        id,
-        workspace: caller.workspace.clone(),
-        agent: caller.agent.clone(),
-        device: caller.device.clone(),
-        client: caller.client.clone(),
-        user_id: caller.user.clone(),
-        case: before.case.clone(),
-        client_session: None,
-        status: SessionStatus::Active,
-        started_at: now,
-        touched_at: now,
-        ended_at: None,
-        summary: None,
-    };
+    let session = Session { case: before.case.clone(), ..Session::of(caller, id, now) };
     insert(tx, &session, now)?;
     Ok(session)
 }

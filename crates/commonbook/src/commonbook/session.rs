@@ -59,19 +59,9 @@ impl Commonbook {
                 return Ok(StartedSession { session, outcome: SessionOutcome::Found });
             }
             let session = Session {
-                id,
-                workspace: caller.workspace.clone(),
-                agent: caller.agent.clone(),
-                device: caller.device.clone(),
-                client: caller.client.clone(),
-                user_id: caller.user.clone(),
                 case: key.clone(),
                 client_session: own.clone(),
-                status: SessionStatus::Active,
-                started_at: now,
-                touched_at: now,
-                ended_at: None,
-                summary: None,
+                ..Session::of(caller, id, now)
             };
             insert(tx, &session, now)?;
             Ok(StartedSession { session, outcome: SessionOutcome::Started })
