@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::Agent;
 use crate::caller::{Caller, Door, Proof};
 use crate::error::{Error, ErrorKind, Result};
+use crate::id::MemoryId;
 use crate::memory::{Memory, MemoryType, Sharing, Trust};
 use crate::token::Scope;
 use crate::workspace::Workspace;
@@ -124,10 +125,12 @@ impl Sight {
         let still = match &reach.about {
             About::Memory(now) => self.reaches(now),
             About::Gone => own,
+            About::Both(both) => both.len() == 2 && both.iter().all(|(_, it)| self.reaches(it)),
             About::Other => true,
         };
+        let other_side = reach.told.as_ref() == Some(&self.agent);
         self.workspaces.contains(&reach.workspace)
-            && (own || reach.sharing == Sharing::Shared)
+            && (own || other_side || reach.sharing == Sharing::Shared)
             && still
     }
 }
@@ -170,6 +173,8 @@ pub struct EventReach {
     pub owner: Agent,
     /// Who else could read what it is about, then.
     pub sharing: Sharing,
+    /// Another agent that is told of it all the same.
+    pub told: Option<Agent>,
     /// What it is about, as that is now.
     pub about: About,
 }
@@ -181,8 +186,24 @@ pub enum About {
     Memory(Reach),
     /// A memory that is gone for good.
     Gone,
+    /// Two memories that contradict each other, each with what it lets see now; none, when the
+    /// contradiction is gone: then nobody is told.
+    Both(Vec<(MemoryId, Reach)>),
     /// No memory.
     Other,
+}
+
+impl About {
+    /// Takes in what became of a memory, where this is about it and another.
+    pub fn take_in(&mut self, memory: &str, now: &Self) {
+        let Self::Both(both) = self else { return };
+        let Some(place) = both.iter().position(|(id, _)| id.to_string() == memory) else { return };
+        match now {
+            Self::Memory(reach) => both[place].1 = reach.clone(),
+            Self::Gone => both.clear(),
+            Self::Both(_) | Self::Other => {}
+        }
+    }
 }
 
 /// What the layer decides for everybody, beyond what each memory says.
@@ -248,6 +269,19 @@ pub fn may(caller: &Caller, scope: Scope) -> Result<()> {
     }))
 }
 
+/// This caller in what the hooks of a client do for it, which is to give context and to keep what was
+/// learned: there, and nowhere else, a token with [`Scope::Hook`] reads and writes.
+#[must_use]
+pub fn in_a_hook(caller: &Caller) -> Caller {
+    let mut caller = caller.clone();
+    if let Proof::Token { scopes, .. } = &mut caller.proof
+        && scopes.contains(&Scope::Hook)
+    {
+        scopes.extend([Scope::Read, Scope::Write]);
+    }
+    caller
+}
+
 /// Whether this caller may look beyond its own workspace, at the whole home.
 ///
 /// # Errors
@@ -304,6 +338,18 @@ pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
         return Ok(());
     }
     Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
+}
+
+/// Whether this caller may let another memory take the place of this one, which contradicts it: who
+/// may change it, and who reviews. An entry of a case is nobody's to replace but the case's.
+///
+/// # Errors
+/// As [`may_change`].
+pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
+    match may_change(caller, memory) {
+        Err(_) if memory.case.is_none() && may(caller, Scope::Admin).is_ok() => Ok(()),
+        judged => judged,
+    }
 }
 
 /// Whether an owner may have a memory with this sharing.

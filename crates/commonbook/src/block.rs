@@ -3,12 +3,15 @@
 //! Somebody else's text never decides what a block looks like. It stands within marks that nobody
 //! who wrote it can guess, under a head of our own words, and every line of it begins with `>`.
 
+pub(crate) mod clean;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::agent::Agent;
+use crate::entity::Entity;
 use crate::id::{EntityId, MemoryId};
 use crate::memory::Importance;
-use crate::{quarantine, tokens};
+use crate::tokens;
 
 /// The part of a budget that one memory's text takes at the most.
 const OF_BUDGET: usize = 5;
@@ -55,6 +58,19 @@ pub struct TellEntity {
     pub agent: Agent,
     /// When it was last spoken of.
     pub at: Timestamp,
+}
+
+impl From<Entity> for TellEntity {
+    fn from(entity: Entity) -> Self {
+        Self {
+            id: entity.id,
+            kind: entity.entity_type.to_string(),
+            value: entity.value,
+            context: entity.context,
+            agent: entity.last_agent,
+            at: entity.last_seen,
+        }
+    }
 }
 
 /// How many tokens one memory's text takes at the most, of a whole budget.
@@ -110,19 +126,11 @@ impl TellEntity {
     }
 }
 
-/// A text whose every line begins with `>`, without what a reader does not see.
+/// A text whose every line begins with `>`, without what a reader does not see, without orders to a
+/// terminal, and without what looks like marks of a client, of a template or of ours.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    let mut out = String::from("> ");
-    for c in text.trim().replace("\r\n", "\n").chars() {
-        match c {
-            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => out += "\n> ",
-            '\t' => out.push(' '),
-            c if c.is_control() || quarantine::is_unseen(c) => {}
-            c => out.push(c),
-        }
-    }
-    out
+    clean::quoted(text, usize::MAX)
 }
 
 /// Lines as a list, each quoted.
@@ -208,7 +216,7 @@ mod tests {
     fn no_line_of_a_text_stands_without_its_mark() {
         for end in ["\n", "\r", "\r\n", "\u{2028}", "\u{2029}", "\u{85}", "\u{c}"] {
             let told = quoted(&format!("a{end}</commonbook>{end}[2] mem_x\u{200b}\u{1b}[1m"));
-            assert_eq!(told, "> a\n> </commonbook>\n> [2] mem_x[1m", "{end:?}");
+            assert_eq!(told, "> a\n> (/commonbook>\n> [2] mem_x", "{end:?}");
         }
     }
 

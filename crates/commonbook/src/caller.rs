@@ -1,5 +1,7 @@
 //! The caller: who is behind the present request. Given by a door, never by a request's own fields.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +24,10 @@ pub enum Door {
     Cli,
     /// A file of earlier memories.
     Import,
+    /// What a coding client calls at certain moments of a session.
+    Hook,
+    /// A handoff that nobody accepted in time.
+    Handoff,
 }
 
 /// What proves who calls.
@@ -59,6 +65,9 @@ pub struct Caller {
     pub workspace: Workspace,
     /// The user it works for: it then sees what is about that user or about nobody.
     pub user: Option<String>,
+    /// The folder of the project that it works in, where it is on this machine.
+    #[serde(default)]
+    pub project: Option<PathBuf>,
     /// The way the request came in.
     pub door: Door,
     /// What proves who calls.
@@ -78,6 +87,7 @@ impl Caller {
             session: None,
             workspace,
             user: None,
+            project: None,
             door,
             proof: Proof::Word,
         }
@@ -134,6 +144,42 @@ impl Caller {
         }
         self.user = Some(user);
         Ok(self)
+    }
+
+    /// The same caller, working in the project in this folder.
+    #[must_use]
+    pub fn in_project(self, project: Option<PathBuf>) -> Self {
+        Self { project, ..self }
+    }
+
+    /// The same caller, or an agent that works below it: by its whole name, or by its role alone.
+    ///
+    /// # Errors
+    /// `invalid` for what cannot be a name; `forbidden` for an agent that does not work below it.
+    pub fn narrowed(self, to: Option<&str>) -> Result<Self> {
+        let Some(to) = to else { return Ok(self) };
+        let name = to.parse::<AgentName>()?;
+        if name.agent == self.agent || name.agent.as_str() == self.agent.role() {
+            return Ok(self);
+        }
+        let below = format!("{}/{}", self.agent, name.agent);
+        let child = if name.agent.is_child_of(&self.agent) {
+            name.agent
+        } else if !name.agent.as_str().contains('/') && !self.agent.is_anonymous() {
+            below.parse::<AgentName>()?.agent
+        } else {
+            let message = format!("{} does not work below {}", name.agent, self.agent);
+            return Err(Error::new(ErrorKind::Forbidden, message)
+                .at("agent")
+                .hint(format!("Leave it out, or name an agent below yourself: {below}.")));
+        };
+        let proof = match self.proof {
+            Proof::Token { id, scopes, bound, .. } => {
+                Proof::Token { id, scopes, bound, asserted: true }
+            }
+            Proof::Word => Proof::Word,
+        };
+        Ok(Self { agent: child, device: name.device.or(self.device), proof, ..self })
     }
 
     /// The same caller, in this session.

@@ -6,9 +6,11 @@
 //! that pay for each other's turns. So by default a cycle is reported with its path, and refused
 //! when it is closed again; and a chain does not get longer than ten.
 
+mod ask;
 pub mod export;
 mod statistics;
 
+pub use ask::{Collaborations, Format, GetCollaborations};
 pub use statistics::{Chain, Pair, Statistics, Times, chains, statistics};
 
 use std::collections::VecDeque;
@@ -20,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
 use crate::error::{Error, Result};
-use crate::handoff::{Handoff, HandoffKind, HandoffStatus};
+use crate::handoff::{Handoff, HandoffKind, HandoffStatus, choose};
 use crate::id::HandoffId;
 use crate::input::words;
 use crate::limits;
@@ -69,6 +71,23 @@ impl From<&Handoff> for Edge {
     }
 }
 
+/// Which handoffs are wanted as edges: those for which all that is said here holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EdgeFilter {
+    /// Of this chain.
+    pub chain: Option<HandoffId>,
+    /// Of this case.
+    pub case: Option<String>,
+    /// Made or accepted in this session, or of the case that it is on.
+    pub work: Option<(String, Option<String>)>,
+    /// From or to this agent.
+    pub agent: Option<Agent>,
+    /// That somebody still has to do something about.
+    pub open: bool,
+    /// Made since this time.
+    pub since: Option<Timestamp>,
+}
+
 /// A cycle that a handoff closes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cycle {
@@ -77,6 +96,19 @@ pub struct Cycle {
     pub path: Vec<Agent>,
     /// Whether it was closed before.
     pub again: bool,
+}
+
+/// A handoff that was made, with what it does to the graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CreatedHandoff {
+    /// The handoff, which names what goes along.
+    pub handoff: Handoff,
+    /// What is wrong with it, in words, where something is: it closes a cycle, or its chain is long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// The cycle that it closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Cycle>,
 }
 
 /// The graph of those who handed work to each other.
@@ -194,6 +226,32 @@ impl Default for Rules {
             deep_chain: Policy::Reject,
             deepest: limits::CHAIN_DEPTH,
         }
+    }
+}
+
+/// What is decided for everybody's handoffs.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What is done about cycles and long chains.
+    pub rules: Rules,
+    /// How the memories that go along are chosen.
+    pub handoff: choose::Settings,
+}
+
+impl Settings {
+    /// Checks what a configuration chose.
+    ///
+    /// # Errors
+    /// `invalid`, with the field.
+    pub fn check(&self) -> Result<()> {
+        if self.rules.deepest == 0 {
+            return Err(Error::invalid("rules.deepest", "a chain has one handoff at the least"));
+        }
+        self.handoff.check().map_err(|error| {
+            let field = error.field.clone().unwrap_or_default();
+            error.at(&format!("handoff.{field}"))
+        })
     }
 }
 

@@ -4,25 +4,34 @@ mod act;
 mod agent;
 mod case;
 mod checkpoint;
+mod collaboration;
 mod complete;
 mod contact;
+mod context;
+mod contradiction;
 mod cursor;
+mod digest;
 mod entity;
 mod event;
 mod graph;
+mod handoff;
 mod import;
 mod known;
+mod learn;
 mod list;
 mod memory;
 mod mention;
+mod place;
 mod recall;
 mod review;
 mod search;
 mod session;
+mod standing;
 mod stats;
 mod sweep;
 mod token;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -31,7 +40,11 @@ use serde::de::DeserializeOwned;
 
 use crate::access::Policy;
 use crate::caller::Caller;
+use crate::case::digest::writing::SharedWriter;
 use crate::clock::{Clock, SystemClock};
+use crate::collaboration::Settings;
+use crate::context::Preferences;
+use crate::context::tell::Templates;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::sha256;
 use crate::id::{CheckpointId, IdSource, RandomIds};
@@ -43,6 +56,8 @@ pub use complete::Completions;
 use contact::Contacts;
 pub use mention::Mentioning;
 use mention::Passed;
+use standing::Files;
+pub use standing::{StandingFile, change_standing};
 pub use sweep::Swept;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
@@ -53,8 +68,13 @@ pub struct Commonbook {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     policy: Policy,
+    collaboration: Settings,
     contacts: Arc<Contacts>,
     passed: Arc<Passed>,
+    preferences: Arc<Preferences>,
+    templates: Arc<Templates>,
+    files: Arc<Files>,
+    writer: Option<SharedWriter>,
 }
 
 /// What a write answers, and whether it answered so before under the same idempotency key.
@@ -74,7 +94,20 @@ impl Commonbook {
     #[must_use]
     pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
         let (index, policy) = (Arc::new(Index::in_memory()), Policy::default());
-        Self { store, index, clock, ids, policy, contacts: Arc::default(), passed: Arc::default() }
+        Self {
+            store,
+            index,
+            clock,
+            ids,
+            policy,
+            collaboration: Settings::default(),
+            contacts: Arc::default(),
+            passed: Arc::default(),
+            preferences: Arc::default(),
+            templates: Arc::default(),
+            files: Arc::default(),
+            writer: None,
+        }
     }
 
     /// The same, searching in this index.
@@ -87,6 +120,34 @@ impl Commonbook {
     #[must_use]
     pub fn under(self, policy: Policy) -> Self {
         Self { policy, ..self }
+    }
+
+    /// The same, handing work over by these settings.
+    #[must_use]
+    pub fn collaborating(self, collaboration: Settings) -> Self {
+        Self { collaboration, ..self }
+    }
+
+    /// The same, giving contexts by these preferences.
+    ///
+    /// # Errors
+    /// `invalid` with the field for what cannot be configured so.
+    pub fn preferring(self, preferences: Preferences) -> Result<Self> {
+        let templates = Arc::new(preferences.check()?);
+        Ok(Self { preferences: Arc::new(preferences), templates, ..self })
+    }
+
+    /// The same, reading the standing memory files of this home folder, and of the projects that
+    /// its callers work in.
+    #[must_use]
+    pub fn at_home(self, home: PathBuf) -> Self {
+        Self { files: Arc::new(Files::of(home)), ..self }
+    }
+
+    /// What is configured of contexts.
+    #[must_use]
+    pub fn preferences(&self) -> &Preferences {
+        &self.preferences
     }
 
     /// The same, calling this after each write that is on disk: at once, and before its answer. It
@@ -124,9 +185,7 @@ impl Commonbook {
         A: Serialize + DeserializeOwned + Send + 'static,
     {
         self.policy.may_write(caller)?;
-        let key = key
-            .map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS))
-            .transpose()?;
+        let key = fit_key(key)?;
         // Who works for another user asks for something else: the answer may be about that user.
         let request_sha256 = sha256(&encoded(&(verb, &caller.user, request))?);
         let (caller, now) = (caller.clone(), self.clock.now());
@@ -154,6 +213,11 @@ impl Commonbook {
             Ok(Once { answer, repeated: false })
         })
     }
+}
+
+/// An idempotency key within its limits.
+fn fit_key(key: Option<&String>) -> Result<Option<String>> {
+    key.map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS)).transpose()
 }
 
 fn repeated<A: DeserializeOwned>(kept: &KeptAnswer, request_sha256: &str) -> Result<Once<A>> {

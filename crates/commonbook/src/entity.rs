@@ -21,8 +21,8 @@ pub use ask::{
 pub use name::{EntityName, EntityRef, Named};
 pub use spoken::spoken;
 pub use told::{
-    KeptMerge, Mention, Mentioned, Mentioning, Merged, Resolution, Resolved, Review, Statement,
-    Unmerged, Wanted,
+    KeptMerge, Mention, Mentioned, MentionedBy, Mentioning, Merged, Resolution, Resolved, Review,
+    Statement, Unmerged, Wanted,
 };
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@ pub use follow::{EventFilter, Events, FollowEvents, Followed, ListEvents, Stretc
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::access::EventReach;
 use crate::agent::Agent;
@@ -55,6 +56,12 @@ pub enum EventKind {
     /// What waited for a decision was dropped.
     #[serde(rename = "entity.dismissed")]
     EntityDismissed,
+    /// Two memories contradict each other.
+    #[serde(rename = "contradiction.found")]
+    ContradictionFound,
+    /// Somebody has decided what becomes of two memories that contradicted each other.
+    #[serde(rename = "contradiction.resolved")]
+    ContradictionResolved,
     /// Two things were related, or related once more.
     #[serde(rename = "relation.added")]
     RelationAdded,
@@ -91,6 +98,33 @@ pub enum EventKind {
     /// A session has ended in which something was kept, and nobody has summed it up.
     #[serde(rename = "session.unsummarised")]
     SessionUnsummarised,
+    /// Work was handed over.
+    #[serde(rename = "handoff.created")]
+    HandoffCreated,
+    /// A handoff was accepted.
+    #[serde(rename = "handoff.accepted")]
+    HandoffAccepted,
+    /// What a handoff asked for is done.
+    #[serde(rename = "handoff.completed")]
+    HandoffCompleted,
+    /// A handoff was rejected.
+    #[serde(rename = "handoff.rejected")]
+    HandoffRejected,
+    /// A handoff was taken back.
+    #[serde(rename = "handoff.withdrawn")]
+    HandoffWithdrawn,
+    /// A handoff was not accepted in time.
+    #[serde(rename = "handoff.expired")]
+    HandoffExpired,
+    /// A handoff was made that leads back to where its work came from.
+    #[serde(rename = "handoff.cycle_found")]
+    HandoffCycleFound,
+    /// An agent was given a context; only it is told.
+    #[serde(rename = "context.built")]
+    ContextBuilt,
+    /// An agent's standing memory was read for it; only it is told.
+    #[serde(rename = "agent.memory.loaded")]
+    AgentMemoryLoaded,
 }
 
 impl EventKind {
@@ -110,6 +144,8 @@ impl EventKind {
         Self::EntityQueued,
         Self::EntityDismissed,
         Self::RelationAdded,
+        Self::ContradictionFound,
+        Self::ContradictionResolved,
         Self::CaseOpened,
         Self::CaseAppended,
         Self::CaseClosed,
@@ -121,6 +157,15 @@ impl EventKind {
         Self::SessionEnded,
         Self::SessionUnsummarised,
         Self::CheckpointCreated,
+        Self::HandoffCreated,
+        Self::HandoffAccepted,
+        Self::HandoffCompleted,
+        Self::HandoffRejected,
+        Self::HandoffWithdrawn,
+        Self::HandoffExpired,
+        Self::HandoffCycleFound,
+        Self::ContextBuilt,
+        Self::AgentMemoryLoaded,
     ];
 
     /// The kind as it is written, `noun.past_tense`.
@@ -141,6 +186,8 @@ impl EventKind {
             Self::EntityQueued => "entity.queued",
             Self::EntityDismissed => "entity.dismissed",
             Self::RelationAdded => "relation.added",
+            Self::ContradictionFound => "contradiction.found",
+            Self::ContradictionResolved => "contradiction.resolved",
             Self::CaseOpened => "case.opened",
             Self::CaseAppended => "case.appended",
             Self::CaseClosed => "case.closed",
@@ -152,6 +199,15 @@ impl EventKind {
             Self::SessionEnded => "session.ended",
             Self::CheckpointCreated => "checkpoint.created",
             Self::SessionUnsummarised => "session.unsummarised",
+            Self::HandoffCreated => "handoff.created",
+            Self::HandoffAccepted => "handoff.accepted",
+            Self::HandoffCompleted => "handoff.completed",
+            Self::HandoffRejected => "handoff.rejected",
+            Self::HandoffWithdrawn => "handoff.withdrawn",
+            Self::HandoffExpired => "handoff.expired",
+            Self::HandoffCycleFound => "handoff.cycle_found",
+            Self::ContextBuilt => "context.built",
+            Self::AgentMemoryLoaded => "agent.memory.loaded",
         }
     }
 
@@ -159,6 +215,12 @@ impl EventKind {
     #[must_use]
     pub fn is_of_memory(self) -> bool {
         self.name().starts_with("memory.")
+    }
+
+    /// Whether it happens to two memories that contradict each other: who sees both is told.
+    #[must_use]
+    pub fn is_of_contradiction(self) -> bool {
+        self.name().starts_with("contradiction.")
     }
 }
 
@@ -185,6 +247,10 @@ pub struct Event {
     /// The fields that changed, with `memory.updated`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// What else it says: with `agent.memory.loaded`, `agent_id`, `memory_source`, `memory_size`
+    /// (bytes) and `timestamp`; with `context.built`, its figures.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
 }
 
 /// An event that is about to be appended; the journal gives it its place.
@@ -204,12 +270,16 @@ pub struct NewEvent {
     pub owner: Agent,
     /// Who else may read what it happened to: an event of a private time stays its owner's.
     pub sharing: Sharing,
+    /// Another agent that is told of it however it is shared: the other side of a handoff.
+    pub told: Option<Agent>,
     /// The topics of what it happened to.
     pub topics: Vec<String>,
     /// How much what it happened to matters.
     pub importance: Importance,
     /// The fields that changed.
     pub changed: Vec<String>,
+    /// What else it says.
+    pub details: Map<String, Value>,
 }
 
 impl NewEvent {
@@ -224,9 +294,11 @@ impl NewEvent {
             subject: memory.id.to_string(),
             owner: memory.owner.clone(),
             sharing: memory.sharing,
+            told: None,
             topics: memory.topics.clone(),
             importance: memory.importance,
             changed: Vec::new(),
+            details: Map::new(),
         }
     }
 
@@ -246,10 +318,19 @@ impl NewEvent {
             subject,
             owner: actor.clone(),
             sharing,
+            told: None,
             topics: Vec::new(),
             importance: Importance::Normal,
             changed: Vec::new(),
+            details: Map::new(),
         }
+    }
+
+    /// The same event, saying this too.
+    #[must_use]
+    pub fn saying(mut self, details: &[(&str, Value)]) -> Self {
+        self.details = details.iter().map(|(name, it)| ((*name).to_owned(), it.clone())).collect();
+        self
     }
 
     /// The same event, with the fields that changed.

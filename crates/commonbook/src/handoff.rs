@@ -1,30 +1,35 @@
 //! Handoffs: one agent's work given to another, with the memory that goes with it.
 //!
 //! A handoff waits until its target accepts it, and its target alone can. What it carries was
-//! chosen when it was made ([`choose`]) and stands in it as text ([`package`]), so that whoever
-//! accepts it twice reads the same. A handoff that nobody accepts in time becomes an ordinary
+//! chosen when it was made ([`choose`]) and is kept as text ([`package`]), so that whoever accepts
+//! it twice reads the same, as far as it still may. A handoff that nobody accepts in time becomes an ordinary
 //! memory. Where each step leads is a function of status and step alone ([`next_status`]).
 
 mod ask;
 pub mod choose;
 mod lifecycle;
 pub mod package;
+mod told;
 
 pub use ask::{
-    AcceptHandoff, Asked, CompleteHandoff, CreateHandoff, ListHandoffs, RejectHandoff, Side,
+    AcceptHandoff, Asked, CompleteHandoff, CreateHandoff, GetHandoff, ListHandoffs, RejectHandoff,
     WithdrawHandoff,
 };
-pub use lifecycle::{Doer, Step, Taken, next_status};
+pub use lifecycle::{Doer, Side, Step, Taken, next_status};
+pub use told::{AcceptedHandoff, HandoffReceipt, SteppedHandoff};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::Reach;
 use crate::agent::Agent;
 use crate::error::{Error, Result};
+use crate::event::{EventKind, NewEvent};
 use crate::id::{EntityId, HandoffId, MemoryId};
 use crate::input::words;
 use crate::limits;
+use crate::memory::{Sharing, Trust};
 use crate::workspace::Workspace;
 
 words! {
@@ -91,6 +96,21 @@ words! {
         /// It came to the source by an earlier handoff.
         Inherited = "inherited",
     }
+}
+
+/// Which handoffs a list gives.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HandoffFilter {
+    /// On which side of them the reader stands.
+    pub side: Side,
+    /// How far they have come: one of these.
+    pub status: Vec<HandoffStatus>,
+    /// From or to this other agent.
+    pub with: Option<Agent>,
+    /// Of this chain.
+    pub chain: Option<HandoffId>,
+    /// Of this case.
+    pub case: Option<String>,
 }
 
 /// A memory that goes along with a handoff.
@@ -176,10 +196,7 @@ pub struct Handoff {
     /// The entities that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<PassedEntity>,
-    /// All of it, written out for the target, which is given it when it accepts.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub text: String,
-    /// How many tokens the text is.
+    /// How many tokens it is, written out for its target.
     pub tokens: u32,
     /// What came of it, or why it was rejected or withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -305,7 +322,6 @@ impl Handoff {
             depth: place.depth,
             memories: Vec::new(),
             entities: Vec::new(),
-            text: String::new(),
             tokens: 0,
             note: None,
             created_at: now,
@@ -323,17 +339,35 @@ impl Handoff {
         self.from == *agent || self.to == *agent
     }
 
-    /// The handoff as this agent may see it. Its text is the answer to accepting it, and part of
-    /// no other; whoever has no part in it learns neither how long that is nor that anything
-    /// private went along.
+    /// The handoff as this agent may see it: whoever has no part in it learns neither how long its
+    /// text is nor that anything private went along.
     #[must_use]
-    pub fn seen_by(&self, agent: &Agent) -> Self {
-        let mut seen = Self { text: String::new(), ..self.clone() };
+    pub fn seen_by(mut self, agent: &Agent) -> Self {
         if !self.is_between(agent) {
-            seen.memories.retain(|memory| !memory.private);
-            seen.tokens = 0;
+            self.memories.retain(|memory| !memory.private);
+            self.tokens = 0;
         }
-        seen
+        self
+    }
+
+    /// What decides whether this agent may see it: those that it is between see it like their own.
+    #[must_use]
+    pub fn reach(&self, agent: &Agent) -> Reach {
+        Reach {
+            workspace: self.workspace.clone(),
+            owner: if self.to == *agent { self.to.clone() } else { self.from.clone() },
+            user_id: self.user_id.clone(),
+            sharing: Sharing::Shared,
+            trust: Trust::Normal,
+        }
+    }
+
+    /// What happened to it: of one for a user, only those that it is between are told.
+    #[must_use]
+    pub fn event(&self, kind: EventKind, by: (&Agent, Timestamp)) -> NewEvent {
+        let sharing = if self.user_id.is_some() { Sharing::Private } else { Sharing::Shared };
+        let event = NewEvent::about(kind, (&self.workspace, self.id.to_string()), by, sharing);
+        NewEvent { owner: self.from.clone(), told: Some(self.to.clone()), ..event }
     }
 
     /// The memory that an expired handoff leaves: what its author wrote, to be found like any other.

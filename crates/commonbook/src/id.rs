@@ -66,9 +66,15 @@ kinds! {
     CheckpointIdKind "chk" "checkpoint"
     /// The id of a checkpoint.
     CheckpointId,
+    ContextIdKind "ctx" "context"
+    /// The id of a context and of its receipt.
+    ContextId,
     HandoffIdKind "hnd" "handoff"
     /// The id of a handoff.
     HandoffId,
+    ContradictionIdKind "con" "contradiction"
+    /// The id of a contradiction: it follows from those of its memories.
+    ContradictionId,
     RequestKind "req" "request"
     /// The id of a request, by which its answer is found in the log.
     RequestId,

@@ -14,6 +14,7 @@
 mod admission;
 mod candidates;
 mod catalog;
+mod check;
 mod damage;
 mod embed;
 mod look;
@@ -147,6 +148,7 @@ impl Index {
                 }
                 self.reload();
             }
+            self.lay_out();
             let progress = self.read().progress(left);
             if told(progress).is_break() || left == 0 {
                 return Ok(Some(progress));
@@ -167,6 +169,16 @@ impl Index {
         self.follow(store, told)?.ok_or_else(held_elsewhere)
     }
 
+    /// Whether there is something for [`Index::follow`] to write out.
+    ///
+    /// # Errors
+    /// As [`Index::behind`].
+    pub fn lags(&self, store: &dyn Store) -> Result<bool> {
+        let lacks_sheets =
+            |state: &State| state.generation.as_ref().is_some_and(|it| it.lacks_sheets);
+        Ok(self.behind(store)? > 0 || lacks_sheets(&self.read()))
+    }
+
     /// How many changes the generation does not have yet, after the catalog has come to the
     /// journal's end.
     ///
@@ -174,21 +186,6 @@ impl Index {
     /// `unavailable` when the store cannot be read.
     pub fn behind(&self, store: &dyn Store) -> Result<usize> {
         self.current(store).map(|state| state.tail.len() + state.removed.len())
-    }
-
-    /// What is wrong with the files, one line a finding.
-    ///
-    /// # Errors
-    /// `unavailable` when they cannot be read at all.
-    pub fn check(&self) -> Result<Vec<String>> {
-        self.open();
-        let state = self.read();
-        let Some(generation) = &state.generation else { return Ok(Vec::new()) };
-        let mut files = guarded(|| generation.damage())?;
-        if let Some(folder) = self.vector_folder() {
-            files.extend(vectors::damage(&folder));
-        }
-        Ok(files.into_iter().map(|file| format!("search index: {file} is damaged")).collect())
     }
 
     /// What this process writes with, where it can get the lease.
@@ -228,6 +225,18 @@ impl Index {
         guarded(|| text.tidy())?;
         *writing = Some(Writing { text, lease });
         self.scrub_vectors()
+    }
+
+    /// Writes the facts of what is written flat beside it, for those who start. Searches go on.
+    fn lay_out(&self) {
+        let sheets = self.read().generation.as_ref().map(Generation::sheets);
+        if let Some(Err(error)) = sheets.map(guarded) {
+            tracing::warn!(%error, "what starts reads the search index more slowly");
+        }
+        // Where they cannot be written they are not tried again before the next commit.
+        if let Some(generation) = &mut self.write().generation {
+            generation.lacks_sheets = false;
+        }
     }
 
     /// The state, at the end of the journals as they were when this was called.

@@ -60,7 +60,16 @@ pub const HANDOFF_FOLLOWS: usize = 20;
 pub const HANDOFF_HOURS: u32 = 24;
 /// Hours after which a handoff that nobody accepted expires, at the most.
 pub const HANDOFF_HOURS_MAX: u32 = 30 * 24;
-/// Characters of a case's key.
+/// Entries that a digest proposes at once: as many as one append takes.
+pub const DIGEST_ENTRIES: usize = 20;
+/// Seconds that the writer of digests may take for one entry.
+pub const DIGEST_ENTRY_SECONDS: u64 = 20;
+/// Seconds that it may take for all entries of a digest.
+pub const DIGEST_SECONDS: u64 = 60;
+/// Accepted handoffs that an agent can go on from, the latest.
+pub const HANDOFFS_RECEIVED: u32 = 200;
+/// Handoffs that the collaboration graph is made of, the latest.
+pub const COLLABORATIONS: u32 = 10_000;
 /// Handoffs one after the other in a chain, where the policy does not say otherwise (seed 000).
 pub const CHAIN_DEPTH: u32 = 10;
 /// Checkpoints of one session (seed 000).
@@ -85,8 +94,53 @@ pub const RESUME_MEMORIES: usize = 500;
 pub const RESUME_PARTIAL_MEMORIES: usize = 50;
 /// Entities that are resumed in full at the most, those spoken of last.
 pub const RESUME_ENTITIES: usize = 200;
+/// Open handoffs that a resumed session tells, of its agent and of the caller each, the newest.
+pub const RESUME_HANDOFFS: u32 = 20;
 /// Entities that are resumed in part, those spoken of last.
 pub const RESUME_PARTIAL_ENTITIES: usize = 20;
+/// Characters of one thing that a context tells; the rest is read by its id.
+pub const CONTEXT_ITEM_CHARS: usize = 8_000;
+/// The least score of a memory that a context takes because it is relevant (seed 002).
+pub const CONTEXT_THRESHOLD: f64 = 0.5;
+/// Memories and entries of one context.
+pub const CONTEXT_MAXIMUM: usize = 8;
+/// Entries of cases among them.
+pub const CONTEXT_UNREAD: usize = 3;
+/// Tokens of one context, its fence included.
+pub const CONTEXT_TOKENS: usize = 1_500;
+/// Tokens of one context at the least.
+pub const CONTEXT_TOKENS_MIN: u32 = 200;
+/// Tokens of one context at the most.
+pub const CONTEXT_TOKENS_MAX: u32 = 40_000;
+/// Memories and entries of one context at the most, whoever asks.
+pub const CONTEXT_MAXIMUM_MAX: u32 = 50;
+/// Characters of a task that a context is made for; of a longer one the beginning counts.
+pub const CONTEXT_TASK_CHARS: usize = 8_000;
+/// Hits of the search that are considered for one context.
+pub const CONTEXT_CANDIDATES: usize = 40;
+/// Days for which the receipt of a context is kept.
+pub const CONTEXT_DAYS: i64 = 30;
+/// Receipts of contexts that are kept for one agent, the newest.
+pub const CONTEXTS: u32 = 1_000;
+/// Memories that one memory is compared with, to find what contradicts it; the newest.
+pub const CONTRADICTION_CANDIDATES: u32 = 50;
+/// Contradictions of one memory that are found at once, the most certain: what contradicts more is
+/// rather about something else.
+pub const CONTRADICTIONS_AT_ONCE: usize = 10;
+/// Characters of the context in which each of two memories holds that contradict each other.
+pub const CONTRADICTION_CONTEXT_CHARS: usize = 1_000;
+/// Bytes of a standing memory file (seed 003).
+pub const STANDING_BYTES: usize = 80 * 1024;
+/// Items of a standing memory file (seed 003).
+pub const STANDING_ITEMS: usize = 100;
+/// Characters of one line that Commonbook writes into a standing memory file (seed 003).
+pub const STANDING_LINE_CHARS: usize = 120;
+/// Characters of one item of a standing memory file.
+pub const STANDING_ITEM_CHARS: usize = 1_000;
+/// Learnings that are taken out of one message.
+pub const LEARNINGS: usize = 20;
+/// Characters of one learning.
+pub const LEARNING_CHARS: usize = 2_000;
 /// Memories saved in one call.
 pub const BATCH: usize = 100;
 /// Characters of an agent's name with its path and device.

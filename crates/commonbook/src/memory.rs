@@ -11,7 +11,7 @@ pub use ask::{
     DeleteMemory, GetMemory, History, ListMemories, MemoryAt, MemoryHistory, Order, PurgeMemory,
     Purged, RestoreMemory, Revision,
 };
-pub use receive::fit_line;
+pub use receive::{fit_line, fit_text};
 pub use review::{ListQuarantined, ReleaseMemory};
 pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
 pub use update::{UpdateMemory, expect_revision};
@@ -26,11 +26,11 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::caller::{Door, user_id};
-use crate::case::CaseKey;
 use crate::entity::Named;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::input::words;
+use crate::key::CaseKey;
 use crate::quarantine::Reason;
 use crate::workspace::Workspace;
 use crate::{input, limits};
@@ -53,6 +53,12 @@ impl MemoryType {
     #[must_use]
     pub fn episodic() -> Self {
         Self("episodic".to_owned())
+    }
+
+    /// What is left of a handoff that nobody accepted.
+    #[must_use]
+    pub fn handoff() -> Self {
+        Self("handoff".to_owned())
     }
 
     /// The slug.

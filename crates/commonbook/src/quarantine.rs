@@ -35,6 +35,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::keywords::Keywords;
 use folding::Folded;
@@ -44,6 +45,14 @@ use phrases::{ADDRESSED, ORDERED, PHRASES};
 pub(crate) fn is_unseen(c: char) -> bool {
     let turns_or_tags = matches!(c, '\u{ad}' | '\u{202d}' | '\u{202e}' | '\u{e0000}'..='\u{e007f}');
     turns_or_tags || folding::is_invisible(c)
+}
+
+/// The small Latin letter that a character is or looks like: of `Ａ`, `Α` and `А` it is `a`. A
+/// character that is like none stays itself.
+pub(crate) fn latin(c: char) -> char {
+    let plain = c.nfkd().next().unwrap_or(c);
+    let small = plain.to_lowercase().next().unwrap_or(plain);
+    folding::likeness(small).unwrap_or(small)
 }
 
 /// Why a text is kept in quarantine.

@@ -15,10 +15,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::case::CaseKey;
 use crate::entity::EntityRef;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
+use crate::key::CaseKey;
 use crate::memory::{Importance, Memory, MemoryType, Trust};
 use crate::page::Cursor;
 use crate::workspace::Workspace;
@@ -245,6 +245,9 @@ pub struct Within {
     pub until: Option<Timestamp>,
     /// That held at this time.
     pub at: Option<Timestamp>,
+    /// Of what is about users, only what is about the one that the caller works for: of others not
+    /// even its own.
+    pub of_user: bool,
     /// Superseded ones too.
     pub superseded: bool,
     /// Deleted ones too.
@@ -355,6 +358,7 @@ impl SearchMemory {
             others: includes(Include::Others),
             closed: includes(Include::Closed),
             mentioning: None,
+            of_user: false,
             trust: self.trust,
             since: since.max(asked.since),
             until: [until, asked.until].into_iter().flatten().min(),

@@ -26,6 +26,8 @@ pub struct Stats {
     pub events: u64,
     /// Sessions that have ended without a summary, though something was kept in them.
     pub unsummarised: u64,
+    /// Open contradictions of two memories that you may both read, of those found so far.
+    pub contradictions: u64,
     /// Memories that stand, by owner.
     pub by_agent: BTreeMap<String, u64>,
     /// Memories that stand, by type.

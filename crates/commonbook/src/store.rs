@@ -12,8 +12,11 @@
 
 mod case;
 mod checkpoint;
+mod context;
+mod contradiction;
 mod cursor;
 mod entity;
+mod handoff;
 mod session;
 pub mod sqlite;
 mod telling;
@@ -38,8 +41,11 @@ use crate::workspace::Workspace;
 
 pub use case::CaseRows;
 pub use checkpoint::CheckpointRows;
+pub use context::ContextRows;
+pub use contradiction::{ContradictionRows, WantedContradictions};
 pub use cursor::CursorRows;
 pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
+pub use handoff::{HandoffRows, SteadyRows};
 pub use session::SessionRows;
 pub(crate) use telling::Telling;
 
@@ -144,9 +150,13 @@ transaction!(
     SessionRows,
     CursorRows,
     CheckpointRows,
+    ContextRows,
     EntityRows,
     MentionRows,
     RelationRows,
+    ContradictionRows,
+    HandoffRows,
+    SteadyRows,
 );
 
 /// The rows of memories.

@@ -7,6 +7,9 @@ mod pieces;
 mod vocabulary;
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -19,7 +22,45 @@ pub const CUT: &str = " …";
 /// How many tokens a text is.
 #[must_use]
 pub fn count(text: &str) -> usize {
-    pieces(text).map(|piece| lengths(piece.as_bytes()).len()).sum()
+    pieces(text).map(tokens).sum()
+}
+
+/// Pieces of which is known how many tokens they are: for each place the piece that last had it, as
+/// its hash without the lowest bits, and in those the number. The same words come again and again,
+/// in one context several times. Two pieces are one here with a chance of 2⁻⁶⁴.
+static KNOWN: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
+
+/// The bits of an entry that hold the number of tokens.
+const NUMBER: u64 = 0x3ff;
+
+/// A key of this process alone: nobody can write two pieces that are one.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// How many tokens a piece is.
+fn tokens(piece: &str) -> usize {
+    if piece.len() == 1 {
+        return 1;
+    }
+    let hash = HASHER.hash_one(piece);
+    let place = &KNOWN[hash as usize % KNOWN.len()];
+    let known = place.load(Ordering::Relaxed);
+    // A piece is at least one token: an empty place is none's.
+    if known & !NUMBER == hash & !NUMBER && known & NUMBER > 0 {
+        return (known & NUMBER) as usize;
+    }
+    let count = lengths(piece.as_bytes()).len();
+    if count as u64 <= NUMBER {
+        place.store(hash & !NUMBER | count as u64, Ordering::Relaxed);
+    }
+    count
+}
+
+/// How many tokens a text is, where that is at most so many. Of a text that is far longer only the
+/// beginning is looked at.
+#[must_use]
+pub fn count_within(text: &str, budget: usize) -> Option<usize> {
+    let left = pieces(text).try_fold(budget, |left, piece| left.checked_sub(tokens(piece)))?;
+    Some(budget - left)
 }
 
 /// Whether a text is at most so many tokens. Of a text that is far longer only the beginning is
@@ -93,11 +134,12 @@ fn well_ended(told: &str, next: Option<char>) -> usize {
 fn until(text: &str, budget: usize) -> usize {
     let (mut left, mut end) = (budget, 0);
     for piece in pieces(text) {
-        let lengths = lengths(piece.as_bytes());
-        if lengths.len() > left {
-            return end + piece.floor_char_boundary(lengths.into_iter().take(left).sum());
+        let tokens = tokens(piece);
+        if tokens > left {
+            let fitting = lengths(piece.as_bytes()).into_iter().take(left).sum();
+            return end + piece.floor_char_boundary(fitting);
         }
-        left -= lengths.len();
+        left -= tokens;
         end += piece.len();
     }
     end
@@ -164,6 +206,8 @@ mod tests {
         ) {
             let tokens = count(&text);
             prop_assert_eq!(fits(&text, budget), tokens <= budget);
+            let within = (tokens <= budget).then_some(tokens);
+            prop_assert_eq!(count_within(&text, budget), within);
             let told = cut(&text, budget);
             prop_assert!(count(&told) <= budget, "{:?} of {} is {}", told, budget, count(&told));
             prop_assert_eq!(told == text.as_str(), tokens <= budget || text.is_empty());

@@ -364,7 +364,9 @@ fn a_file_of_unit_tests_is_compiled_for_tests_alone() {
     assert!(!tests.is_empty(), "a rule that looks at no file holds nothing");
     for module in tests {
         let parent = all.iter().find(|source| source.path == format!("{module}.rs")).unwrap();
-        let declared = parent.text.contains("#[cfg(test)]\nmod tests;");
+        let declared = ["mod tests;", "pub(crate) mod tests;"]
+            .iter()
+            .any(|declared| parent.text.contains(&format!("#[cfg(test)]\n{declared}")));
         assert!(declared, "{module}/tests.rs:1: {module}.rs declares it under #[cfg(test)]");
     }
 }
@@ -423,6 +425,10 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "(SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id",
         "whether a session owes a summary: of what all see who see the session",
     ),
+    (
+        "m.id, ?5, ?6, ?7 FROM memory m",
+        "a verb has chosen what goes along; this says in which workspace it is kept",
+    ),
     ("DELETE FROM memory", "a verb has already judged the row it removes"),
     (
         "(SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))",
@@ -441,6 +447,30 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "(SELECT e.kind, e.sequence FROM event e WHERE",
         "what follows the journal asks only how far it is behind",
     ),
+    (
+        "LEFT JOIN memory o ON o.workspace = c.workspace",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "LEFT JOIN memory n ON n.workspace = c.workspace",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "JOIN memory m ON m.workspace = c.workspace AND m.id IN",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "AND n.sequence = (SELECT sequence FROM memory",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "FROM memory o CROSS JOIN memory n ON n.workspace = o.workspace",
+        "what is kept of two memories is kept only while both are as they were compared",
+    ),
     ("DELETE FROM revision", "a verb has already judged the memory whose history it removes"),
 ];
 
@@ -451,6 +481,21 @@ const RULES: [(&str, &str); 4] = [
     ("FROM event", "seen_events()"),
     ("FROM revision", "sight.sees("),
 ];
+
+#[test]
+fn who_joins_memories_says_in_which_order() {
+    let engines = |source: &&Source| source.is_in(&["crates/commonbook/src/store/sqlite/"]);
+    for source in sources().iter().filter(engines) {
+        for (number, line) in source.code().filter(|(_, line)| line.contains("JOIN memory ")) {
+            assert!(
+                line.contains("CROSS JOIN memory ") || line.contains("LEFT JOIN memory "),
+                "{}:{number}: write CROSS JOIN, what is fewer first: without it the engine may go \
+                 through all memories:\n{line}",
+                source.path
+            );
+        }
+    }
+}
 
 #[test]
 fn every_read_of_memories_goes_through_the_permission_rule() {

@@ -8,7 +8,7 @@ use super::{Checkpoint, Mode, Wanted};
 use crate::agent::Agent;
 use crate::block::{self, TellEntity, TellMemory};
 use crate::collaboration::Edge;
-use crate::handoff::{Handoff, HandoffStatus};
+use crate::handoff::HandoffStatus;
 use crate::id::{CheckpointId, EntityId, HandoffId, MemoryId};
 use crate::tokens;
 
@@ -37,18 +37,6 @@ pub struct OpenHandoff {
     pub status: HandoffStatus,
     /// What is to be done.
     pub task: String,
-}
-
-impl From<&Handoff> for OpenHandoff {
-    fn from(handoff: &Handoff) -> Self {
-        Self {
-            id: handoff.id,
-            from: handoff.from.clone(),
-            to: handoff.to.clone(),
-            status: handoff.status,
-            task: handoff.task.clone(),
-        }
-    }
 }
 
 /// How far a case has come, and how far of it the resuming agent has read.
@@ -163,17 +151,21 @@ pub fn resumed(
         ("Entities", entities),
         ("Memories, the oldest first", memories),
     ];
-    let (text, count) = loop {
-        let inside: String = parts.iter().map(|(head, part)| part.under(head)).collect();
-        let text = framed(session, checkpoint, &inside, nonce, now);
-        let count = tokens::count(&text);
+    let count = loop {
+        // What stands before the last item of each part is counted already; the last one ends beside
+        // the empty line above the next head.
+        let ends: String = parts.iter().map(|(head, part)| part.end_under(head)).collect();
+        let counted: usize = parts.iter().map(|(_, part)| part.before_the_end()).sum();
+        let count = counted + tokens::count(&framed(session, checkpoint, &ends, nonce, now));
         // The oldest memory goes first, then what stands above.
         let longest = parts.iter_mut().rev().find(|(_, part)| !part.told.is_empty());
         match longest {
             Some((_, part)) if count > wanted.budget => drop(part.told.remove(0)),
-            _ => break (text, count),
+            _ => break count,
         }
     };
+    let inside: String = parts.iter().map(|(head, part)| part.under(head)).collect();
+    let text = framed(session, checkpoint, &inside, nonce, now);
     let told = parts.map(|(_, part)| part.told.len());
     let metadata = ResumedMetadata {
         session: session.to_owned(),
@@ -214,19 +206,42 @@ fn narrowed(mut material: Material, wanted: &Wanted) -> Material {
     material
 }
 
+/// An item as it is told, with its tokens. It begins with a letter or a digit and ends with a line
+/// end, so that between two no token stands in both.
+struct Item {
+    text: String,
+    tokens: usize,
+}
+
 /// What of a list had room.
 struct Filled {
-    told: Vec<String>,
+    told: Vec<Item>,
     tokens: usize,
 }
 
 impl Filled {
     fn under(&self, head: &str) -> String {
-        if self.told.is_empty() {
-            return String::new();
-        }
-        format!("\n{head}\n\n{}", self.told.concat())
+        headed(head, &self.told)
     }
+
+    /// The same with the last item alone.
+    fn end_under(&self, head: &str) -> String {
+        headed(head, self.told.last().map_or(&[], std::slice::from_ref))
+    }
+
+    /// The tokens of all items but the last.
+    fn before_the_end(&self) -> usize {
+        self.told.iter().rev().skip(1).map(|item| item.tokens).sum()
+    }
+}
+
+fn headed(head: &str, items: &[Item]) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{head}\n\n");
+    text.extend(items.iter().map(|item| item.text.as_str()));
+    text
 }
 
 /// How many may be passed over one after the other, until the rest is not looked at.
@@ -238,11 +253,11 @@ fn filled(room: usize, items: impl Iterator<Item = String>) -> Filled {
     let mut left = room.saturating_sub(12);
     let mut passed_over = 0;
     let mut told = Vec::new();
-    for item in items {
-        let tokens = tokens::count(&item) + 1;
-        if tokens <= left {
-            left -= tokens;
-            told.push(item);
+    for text in items {
+        // Of one that is too long no more is counted than there is room.
+        if let Some(tokens) = tokens::count_within(&text, left.saturating_sub(1)) {
+            left -= tokens + 1;
+            told.push(Item { text, tokens });
             passed_over = 0;
             continue;
         }

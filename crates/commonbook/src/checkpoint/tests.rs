@@ -389,7 +389,8 @@ proptest! {
         made.title = Some("漢".repeat(200));
         let full = wanted(Mode::Full, None, budget);
         let found = resumed(&name, Some(&made), &full, material, "0123456789abcdef", at(1));
-        prop_assert!(tokens::count(&found.text) <= budget);
+        prop_assert_eq!(found.metadata.tokens, tokens::count(&found.text));
+        prop_assert!(found.metadata.tokens <= budget);
         prop_assert!(found.text.contains("</commonbook-session-0123456789abcdef>"));
         let told = found.text.lines().filter(|line| line.starts_with("mem_")).count();
         prop_assert_eq!(told, found.metadata.memories_resumed);

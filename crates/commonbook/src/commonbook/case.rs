@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::cursor::place;
 use super::memory::{Change, keep};
+use super::place::place;
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::case::{

@@ -1,5 +1,7 @@
 //! Marking how far a session has come, and going on from there.
 
+mod material;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::session::{insert, named, of_session, sum_up};
@@ -8,21 +10,19 @@ use crate::access::Sight;
 use crate::agent::Agent;
 use crate::block::TellMemory;
 use crate::caller::Caller;
-use crate::case::CaseKey;
 use crate::checkpoint::{
-    Activity, CasePosition, Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint,
-    GetCheckpoint, ListCheckpoints, Material, ResumeSession, Resumed, ResumedSession, Summarised,
-    resumed, swept,
+    Activity, Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint, GetCheckpoint,
+    ListCheckpoints, ResumeSession, Resumed, ResumedSession, Summarised, resumed, swept,
 };
 use crate::error::{Error, Result};
 use crate::event::EventKind;
 use crate::id::{CheckpointId, Id, MemoryId, RequestKind, SessionId};
 use crate::limits;
-use crate::memory::{Memory, Order, fit_line};
+use crate::memory::{Memory, fit_line};
 use crate::page::Page;
-use crate::search::Filter;
 use crate::session::{Session, SessionFilter, SessionName};
 use crate::store::Transaction;
+use material::material;
 
 /// Checkpoints that one transaction of a sweep removes at the most.
 const AT_ONCE: u32 = 100;
@@ -123,6 +123,7 @@ impl Commonbook {
         request: &ResumeSession,
     ) -> Result<ResumedSession> {
         let wanted = request.check(&caller.agent)?;
+        self.follow_mentions(caller)?;
         let name = request.session.as_deref().map(SessionName::read).transpose()?;
         let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
         let new = SessionId::new(&*self.ids, now);
@@ -160,9 +161,9 @@ impl Commonbook {
     }
 
     /// Removes the checkpoints whose 30 days are over.
-    pub(super) fn drop_old_checkpoints(&self, now: Timestamp) -> Result<()> {
+    pub(super) fn drop_old_checkpoints(&self, sure: Timestamp) -> Result<()> {
         let kept = SignedDuration::from_hours(24 * limits::CHECKPOINT_DAYS);
-        let before = now.checked_sub(kept).unwrap_or(Timestamp::MIN);
+        let before = sure.checked_sub(kept).unwrap_or(Timestamp::MIN);
         loop {
             let dropped = self.store.write(move |tx| {
                 let old = tx.old_checkpoints(before, AT_ONCE)?;
@@ -238,7 +239,8 @@ fn checkpoint(
     tx.put_activity(session, Activity::starting(now))?;
     tx.append_event(&crate::event::NewEvent { subject: id.to_string(), ..event })?;
     let all = tx.checkpoints(session)?;
-    let gone = swept(&all, now);
+    let sure = tx.steady()?.map_or(Timestamp::UNIX_EPOCH, |known| known.sure);
+    let gone = swept(&all, sure);
     for checkpoint in all.iter().filter(|checkpoint| gone.contains(&checkpoint.id)) {
         tx.drop_checkpoint(checkpoint)?;
     }
@@ -294,37 +296,8 @@ fn meant(
     Ok((session, newest))
 }
 
-/// What a session holds, as far as the caller sees, up to a place in the journal.
-fn material(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    sight: &Sight,
-    (session, until): (&Session, Option<u64>),
-) -> Result<Material> {
-    let filter = Filter { session: Some(session.id.to_string()), ..Filter::default() };
-    let most = u32::try_from(limits::RESUME_MEMORIES).unwrap_or(u32::MAX);
-    let from = (Order::Newest, until.map(|until| until + 1));
-    let memories = tx.memories(sight, &filter, from, most)?.into_iter().map(|(_, memory)| memory);
-    let told = memories.filter(|memory| memory.is_current() && !memory.is_quarantined());
-    let mut cases = Vec::new();
-    if let Some(key) = &session.case
-        && let Some(case) = tx.case(&session.workspace, key)?
-    {
-        cases.push(CasePosition {
-            key: case.key.to_string(),
-            title: case.title,
-            context_version: case.version,
-            read: read(tx, caller, key)?.min(case.version),
-        });
-    }
-    Ok(Material { memories: told.map(telling).collect(), cases, ..Material::default() })
-}
-
-fn read(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
-    tx.cursor(&caller.workspace, &caller.agent, Some(key))
-}
-
-fn telling(memory: Memory) -> TellMemory {
+/// What is told of a memory.
+pub(super) fn telling(memory: Memory) -> TellMemory {
     TellMemory {
         id: memory.id,
         author: memory.owner,

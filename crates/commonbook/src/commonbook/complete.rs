@@ -5,6 +5,7 @@ use crate::access::Sight;
 use crate::agent::ListAgents;
 use crate::caller::Caller;
 use crate::error::Result;
+use crate::handoff::ListHandoffs;
 use crate::id::MemoryId;
 use crate::limits;
 
@@ -52,6 +53,18 @@ impl Commonbook {
         let beginning = beginning.to_lowercase();
         let keys = self.store.read(|tx| tx.case_keys(&caller.workspace, &beginning, WANTED))?;
         Ok(Completions::of(keys.into_iter().map(String::from)))
+    }
+
+    /// The ids of the handoffs that wait for the caller, or that it works on, that begin so, the
+    /// newest first.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn complete_handoff_id(&self, caller: &Caller, beginning: &str) -> Result<Completions> {
+        let open = ListHandoffs { limit: Some(limits::PAGE_MAX), ..ListHandoffs::default() };
+        let open = self.list_handoffs(caller, &open)?.items.into_iter();
+        let ids = open.map(|handoff| handoff.id.to_string());
+        Ok(Completions::of(ids.filter(|id| id.starts_with(beginning))))
     }
 
     /// The agents of the caller's workspace whose names begin so, by name.

@@ -1,6 +1,6 @@
 //! Contacts: who was here, though it only read. No read waits for a write for its sake.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashMap;
@@ -19,7 +19,17 @@ const MOST: usize = 10_000;
 
 /// Who was here.
 #[derive(Default)]
-pub(super) struct Contacts(Mutex<Noted>);
+pub(super) struct Contacts {
+    noted: Mutex<Noted>,
+    /// Held by who tells the registry: whoever asks for it meanwhile waits until it is told.
+    telling: Mutex<()>,
+}
+
+impl Contacts {
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[derive(Default)]
 struct Noted {
@@ -35,7 +45,7 @@ impl Commonbook {
             return;
         }
         let now = self.clock.now();
-        let mut noted = self.contacts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.contacts.noted();
         let key = (caller.workspace.clone(), caller.agent.clone());
         if noted.last.get(&key).is_some_and(|last| now.duration_since(*last) < FRESH) {
             return;
@@ -52,10 +62,8 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` when the store cannot write; who was here is forgotten then.
     pub fn register(&self) -> Result<()> {
-        let waiting = {
-            let mut noted = self.contacts.0.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut noted.waiting)
-        };
+        let _telling = self.contacts.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = std::mem::take(&mut self.contacts.noted().waiting);
         if waiting.is_empty() {
             return Ok(());
         }

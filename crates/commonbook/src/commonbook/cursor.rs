@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::place::place;
 use super::{Commonbook, case};
 use crate::access::Sight;
 use crate::caller::Caller;
@@ -79,23 +80,6 @@ fn end(tx: &dyn Transaction, caller: &Caller, key: Option<&CaseKey>) -> Result<u
         Some(key) => case::known(tx, caller, key).map(|case| case.version),
         None => tx.journal_end(&caller.workspace),
     }
-}
-
-/// Where the caller goes on: after the given place, else after the one that it has marked.
-pub(super) fn place(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    key: Option<&CaseKey>,
-    (given, end): (Option<u64>, u64),
-) -> Result<u64> {
-    let place = match given {
-        Some(given) => given,
-        // All who have no name would share one.
-        None if caller.agent.is_anonymous() => 0,
-        None => tx.cursor(&caller.workspace, &caller.agent, key)?,
-    };
-    // A place beyond the end is of another history.
-    Ok(place.min(end))
 }
 
 /// The entries of a case that are new to the caller.

@@ -6,7 +6,7 @@ mod review;
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::known::{home, known, meant, nothing_called, tell};
+use super::known::{home, known, meant, nothing_called, queue, tell};
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::entity::likeness::{self, Name};
@@ -45,11 +45,7 @@ impl Commonbook {
                         let entity = known(tx, &sight, id)?;
                         let (agent, at) = (caller.agent.clone(), now);
                         let wanted = Wanted::Stated(Box::new(seen));
-                        review::queue(
-                            tx,
-                            &entity,
-                            &Review { id: review, agent, at, entity: id, wanted },
-                        )?;
+                        queue(tx, &entity, &Review { id: review, agent, at, entity: id, wanted })?;
                         Ok(Resolved { entity, outcome: Resolution::Queued, review: Some(review) })
                     }
                     Some(id) => {

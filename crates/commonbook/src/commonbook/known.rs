@@ -1,14 +1,17 @@
 //! What is known of a thing in a sight, and who is told of what happens to it.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::access::Sight;
 use crate::agent::Agent;
-use crate::entity::{Entity, EntityName, EntityRef, EntityType};
+use crate::block::TellEntity;
+use crate::entity::{Entity, EntityName, EntityRef, EntityType, MentionedBy, Review};
 use crate::error::{Error, Result};
 use crate::event::{EventKind, NewEvent};
-use crate::id::EntityId;
-use crate::memory::Sharing;
+use crate::id::{EntityId, MemoryId};
+use crate::memory::{Memory, Sharing};
 use crate::store::Transaction;
 use crate::workspace::Workspace;
 
@@ -94,4 +97,40 @@ pub(super) fn tell(
     let subject = (&entity.workspace, entity.id.to_string());
     tx.append_event(&NewEvent::about(kind, subject, by, sharing).changing(changed))?;
     Ok(())
+}
+
+/// Keeps what waits, and tells of it.
+pub(super) fn queue(tx: &mut dyn Transaction, entity: &Entity, review: &Review) -> Result<()> {
+    tx.put_review(&entity.workspace, review)?;
+    tell(tx, EventKind::EntityQueued, entity, (&review.agent, review.at), &[])
+}
+
+/// What is told of the things that these memories mention: what was stated about each, else what the
+/// memory calls it that was given first. `by` tells of a memory whose it is and since when it holds.
+pub(super) fn mentioned<'m>(
+    tx: &dyn Transaction,
+    workspace: &Workspace,
+    mentions: &[MentionedBy],
+    by: impl Fn(MemoryId) -> Option<&'m Memory>,
+) -> Result<BTreeMap<EntityId, TellEntity>> {
+    let mut told: BTreeMap<EntityId, TellEntity> = BTreeMap::new();
+    for MentionedBy { memory, entity, entity_type, value } in mentions {
+        let Some(memory) = by(*memory).filter(|_| !told.contains_key(entity)) else { continue };
+        told.insert(
+            *entity,
+            TellEntity {
+                id: *entity,
+                kind: entity_type.to_string(),
+                value: value.clone(),
+                context: None,
+                agent: memory.owner.clone(),
+                at: memory.valid_from.unwrap_or(memory.recorded_at),
+            },
+        );
+    }
+    let ids: Vec<EntityId> = told.keys().copied().collect();
+    for entity in tx.stated(workspace, &ids)? {
+        told.insert(entity.id, entity.into());
+    }
+    Ok(told)
 }

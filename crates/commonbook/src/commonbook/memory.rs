@@ -56,7 +56,7 @@ impl Commonbook {
     }
 
     /// The memories that these requests make, each with the one it supersedes.
-    fn drafts(
+    pub(super) fn drafts(
         &self,
         caller: &Caller,
         requests: &[SaveMemory],
@@ -231,8 +231,8 @@ impl Commonbook {
 
 /// A memory that is about to be kept, and the one it takes the place of.
 #[derive(Clone)]
-struct Draft {
-    memory: Memory,
+pub(super) struct Draft {
+    pub(super) memory: Memory,
     supersedes: Option<MemoryId>,
 }
 
@@ -291,6 +291,19 @@ fn supersede(
 ) -> Result<()> {
     let before = standing(tx, &Sight::writing(caller)?, old)?;
     access::may_change(caller, &before)?;
+    replace(tx, caller, &before, new, now).map(drop)
+}
+
+/// Lets a memory take the place of another, which the caller may decide; answers what that one is
+/// then.
+pub(super) fn replace(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    before: &Memory,
+    new: &Memory,
+    now: Timestamp,
+) -> Result<Memory> {
+    let old = before.id;
     if let Some(other) = before.superseded_by {
         return Err(Error::conflict(format!("memory {old} was superseded by {other} already"))
             .hint("Supersede that one instead."));
@@ -300,9 +313,7 @@ fn supersede(
         return Err(Error::invalid("supersedes", reason).hint("Share it, or delete the old one."));
     }
     let after = Memory { superseded_by: Some(new.id), ..before.clone() };
-    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
-        .write(tx, &before, after)
-        .map(drop)
+    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }.write(tx, before, after)
 }
 
 /// A change of a memory: what it is called, which fields it touches, who makes it and when.

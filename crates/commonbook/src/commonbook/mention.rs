@@ -16,7 +16,7 @@ use crate::store::{Change, Transaction};
 use crate::workspace::Workspace;
 
 /// The revision of the rules by which things are found: with another one all memories are read anew.
-const RULES: u32 = 1;
+pub(super) const RULES: u32 = 1;
 
 /// Events whose memories are read at once.
 const STRIDE: u32 = 500;

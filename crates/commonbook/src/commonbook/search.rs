@@ -14,7 +14,7 @@ use crate::error::{ErrorKind, Result};
 use crate::limits;
 use crate::memory::Memory;
 use crate::page::{self, Cursor};
-use crate::search::{Hit, Place, Question, Ranked, Scope, SearchAnswer, SearchMemory};
+use crate::search::{Found, Hit, Place, Question, Ranked, Scope, SearchAnswer, SearchMemory};
 use crate::store::Transaction;
 
 impl Commonbook {
@@ -48,8 +48,7 @@ impl Commonbook {
                 return Err(unknown(case));
             }
         }
-        let question = self.with_entities(&caller, &sight, question)?;
-        let found = self.index.search(&*self.store, &sight, &question)?;
+        let found = self.look_up(&caller, &sight, question)?;
         let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&mark(hit)));
         let page: Vec<Ranked> = left.by_ref().take(limit as usize).collect();
         let marks = given.iter().copied().chain(page.iter().map(mark));
@@ -73,6 +72,17 @@ impl Commonbook {
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);
         Ok(SearchAnswer { hits, total, next, workspaces, notice })
+    }
+
+    /// What the index finds, in sight, for a question.
+    pub(super) fn look_up(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        question: Question,
+    ) -> Result<Found> {
+        let question = self.with_entities(caller, sight, question)?;
+        self.index.search(&*self.store, sight, &question)
     }
 
     /// The question with the memories that mention the entity it asks for, and those that mention

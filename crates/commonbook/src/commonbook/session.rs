@@ -182,9 +182,9 @@ impl Commonbook {
     }
 
     /// Ends the sessions in which nothing was written for a day: whoever worked in them has gone.
-    pub(super) fn end_idle_sessions(&self, now: Timestamp) -> Result<()> {
+    pub(super) fn end_idle_sessions(&self, sure: Timestamp, now: Timestamp) -> Result<()> {
         let hours = SignedDuration::from_hours(limits::SESSION_IDLE_HOURS);
-        let before = now.checked_sub(hours).unwrap_or(Timestamp::MIN);
+        let before = sure.checked_sub(hours).unwrap_or(Timestamp::MIN);
         loop {
             let ended = self.store.write(move |tx| {
                 let idle = tx.idle_sessions(before, AT_ONCE)?;

@@ -18,8 +18,10 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         let disk_bytes = self.store.disk_bytes()?;
         let journal = Stretch::whole(caller.workspace.clone());
-        let (counts, events, unsummarised) = self.store.read(|tx| {
-            Ok((tx.counts(&sight)?, tx.event_count(&sight, &journal)?, tx.unsummarised(&sight)?))
+        let (counts, events, unsummarised, contradictions) = self.store.read(|tx| {
+            let events = tx.event_count(&sight, &journal)?;
+            let (unsummarised, open) = (tx.unsummarised(&sight)?, tx.contradiction_count(&sight)?);
+            Ok((tx.counts(&sight)?, events, unsummarised, open))
         })?;
         let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
         for count in counts.iter().filter(|count| count.standing > 0) {
@@ -32,6 +34,7 @@ impl Commonbook {
             deleted: counts.iter().map(|count| count.deleted).sum(),
             events,
             unsummarised,
+            contradictions,
             by_agent,
             by_type,
             disk_bytes,

@@ -1,12 +1,13 @@
 //! Taking away what has had its time.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Commonbook;
 use super::memory::{end_of_recovery, purge};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::limits;
+use crate::steady::Steady;
 
 /// Memories that one transaction of a sweep removes at the most, so that writers wait only briefly.
 const AT_ONCE: u32 = 100;
@@ -19,23 +20,34 @@ pub struct Swept {
 }
 
 impl Commonbook {
-    /// Removes the memories that were deleted more than 30 days ago and the idempotency keys that
-    /// are older than 24 hours, and checkpoints older than 30 days; ends the sessions in which nothing was written for a day. Long-lived processes do this when they start and every hour.
+    /// Removes the memories that were deleted more than 30 days ago, the idempotency keys that are
+    /// older than 24 hours, the checkpoints and the receipts of contexts older than 30 days; ends
+    /// the sessions in which nothing was written for a day, and the handoffs that nobody accepted
+    /// in time. Long-lived processes do this when they start and every hour.
+    ///
+    /// What is over by time alone is judged by the time that is sure ([`Steady`]): one look at a
+    /// clock that leaps ends nothing.
     ///
     /// # Errors
     /// `unavailable` when the store cannot write.
     pub fn sweep(&self) -> Result<Swept> {
         let now = self.clock.now();
+        let sure = self.store.write(move |tx| {
+            let known = tx.steady()?;
+            let steady = known.map_or_else(|| Steady::starting(now), |known| known.look(now));
+            tx.put_steady(steady)?;
+            Ok(steady.sure)
+        })?;
         let mut swept = Swept { purged: 0 };
         loop {
             let purged = self.store.write(move |tx| {
-                let old = tx.deleted_before(end_of_recovery(now), AT_ONCE)?;
+                let old = tx.deleted_before(end_of_recovery(sure), AT_ONCE)?;
                 for memory in &old {
                     purge(tx, memory, &Agent::system(), now)?;
                 }
-                tx.drop_acts(end_of_recovery(now))?;
+                tx.drop_acts(end_of_recovery(sure))?;
                 let hours = SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS);
-                tx.drop_answers(now.checked_sub(hours).unwrap_or(now))?;
+                tx.drop_answers(sure.checked_sub(hours).unwrap_or(Timestamp::MIN))?;
                 Ok(old.len())
             })?;
             swept.purged += purged;
@@ -43,8 +55,10 @@ impl Commonbook {
                 break;
             }
         }
-        self.end_idle_sessions(now)?;
-        self.drop_old_checkpoints(now)?;
+        self.end_idle_sessions(sure, now)?;
+        self.drop_old_checkpoints(sure)?;
+        self.drop_old_contexts(sure)?;
+        self.expire_handoffs(sure, now)?;
         if swept.purged > 0 {
             self.scrub();
         }

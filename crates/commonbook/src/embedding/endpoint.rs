@@ -1,17 +1,15 @@
 //! A model behind an endpoint: `POST /v1/embeddings`, as OpenAI has it and many servers copy it.
 
-mod address;
 mod answer;
 
+use std::str::FromStr;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use ureq::Agent;
-use ureq::http::StatusCode;
 
-pub use self::address::{Address, Key};
 use super::{Embedder, Spec, checked, refuse_blank};
+use crate::endpoint::{self, Again, Client, Failure, Purpose};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Texts in one request at the most.
@@ -22,6 +20,44 @@ pub const REQUEST_BYTES: usize = 200 * 1024;
 const ANSWER_BYTES: u64 = 32 * 1024 * 1024;
 /// Numbers of a vector at the most.
 pub const DIMENSIONS: usize = 16 * 1024;
+
+/// What the settings of an embedding endpoint are called.
+const PURPOSE: Purpose = Purpose {
+    path: "embeddings",
+    field: "embedder",
+    setting: "COMMONBOOK_EMBEDDER",
+    example: "Write http://HOST:PORT#MODEL into COMMONBOOK_EMBEDDER, and the key, if there is one, \
+              into COMMONBOOK_EMBEDDER_KEY.",
+    key: "COMMONBOOK_EMBEDDER_KEY",
+    otherwise: "saving and searching by words go on",
+};
+
+/// Where an endpoint is and what is asked of it. Written `http(s)://HOST[:PORT][/PATH]#MODEL`, with
+/// `&dimensions=N` behind when the model can be asked for shorter vectors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Where it is, with the model and the key.
+    pub at: endpoint::Address,
+    /// How many numbers a vector shall have, where the model has a choice; none for its own number.
+    pub dimensions: Option<usize>,
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (base, fragment) = text.split_once('#').unwrap_or((text, ""));
+        let (model, dimensions) = match fragment.split_once("&dimensions=") {
+            Some((model, number)) => {
+                let number = number.parse().ok().filter(|number| (1..=DIMENSIONS).contains(number));
+                let wrong = || PURPOSE.wrong("the dimensions are no number up to 16384");
+                (model, Some(number.ok_or_else(wrong)?))
+            }
+            None => (fragment, None),
+        };
+        Ok(Self { at: endpoint::Address::read(base, model, &PURPOSE)?, dimensions })
+    }
+}
 
 /// How long an endpoint is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,22 +92,21 @@ impl Default for Patience {
 /// A model behind an endpoint.
 ///
 /// The spec is the model's name with the dimension; the host is no part of it, as the same model
-/// may move. Proxies are those of the environment (`HTTPS_PROXY`, `NO_PROXY`), but none for
-/// loopback addresses. Redirects are not followed.
+/// may move.
 pub struct Endpoint {
-    address: Address,
+    client: Client,
+    dimensions: Option<usize>,
     spec: Spec,
     patience: Patience,
-    agent: Agent,
     stopped: Mutex<bool>,
     stop: Condvar,
 }
 
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { address, spec, patience, .. } = self;
+        let Self { client, spec, patience, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
-        shown.field("address", address).field("spec", spec).field("patience", patience);
+        shown.field("client", client).field("spec", spec).field("patience", patience);
         shown.finish_non_exhaustive()
     }
 }
@@ -108,16 +143,11 @@ impl Endpoint {
     /// An endpoint whose dimension was learnt before; asks nothing.
     #[must_use]
     pub fn known(address: Address, dimension: usize, patience: Patience) -> Self {
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .timeout_connect(Some(patience.connect))
-            .user_agent(concat!("commonbook/", env!("CARGO_PKG_VERSION")));
-        let agent = if address.is_loopback() { agent.proxy(None) } else { agent };
         let revision = "endpoint".to_owned();
-        let spec = Spec { model: address.model.clone(), revision, dimension };
-        let agent = agent.build().new_agent();
-        Self { address, spec, patience, agent, stopped: Mutex::new(false), stop: Condvar::new() }
+        let spec = Spec { model: address.at.model.clone(), revision, dimension };
+        let client = Client::new(address.at, patience.connect);
+        let (stopped, stop) = (Mutex::new(false), Condvar::new());
+        Self { client, dimensions: address.dimensions, spec, patience, stopped, stop }
     }
 
     /// One request's worth of texts, tried again when that may help.
@@ -145,23 +175,12 @@ impl Endpoint {
             return Err(self.ended());
         }
         let request = Request {
-            model: &self.address.model,
+            model: &self.client.address().model,
             input: texts,
             encoding_format: "float",
-            dimensions: self.address.dimensions,
+            dimensions: self.dimensions,
         };
-        let call = self.agent.post(self.address.url()).config().timeout_global(Some(limit));
-        let mut call = call.build();
-        if let Some(key) = &self.address.key {
-            call = call.header("Authorization", key.bearer());
-        }
-        let mut answer = call.send_json(&request).map_err(|cause| self.unreached(cause))?;
-        let (status, after) = (answer.status(), answer::retry_after(answer.headers()));
-        let body = answer.body_mut().with_config().limit(ANSWER_BYTES).read_to_vec();
-        if status != StatusCode::OK {
-            return Err(self.refused(status, after, &body.unwrap_or_default()));
-        }
-        let body = body.map_err(|cause| self.unreached(cause))?;
+        let body = self.client.ask(&request, limit, ANSWER_BYTES)?;
         answer::vectors(&body, texts.len())
             .map_err(|why| Failure { error: self.nonsense(&why), again: Again::No })
     }
@@ -175,55 +194,12 @@ impl Endpoint {
 
     /// The program ends.
     fn ended(&self) -> Failure {
-        let mut failure = self.final_failure("is not asked any more, as the program ends");
-        failure.error = failure.error.hint("Start it again.");
-        failure
-    }
-
-    /// No answer came.
-    fn unreached(&self, cause: ureq::Error) -> Failure {
-        let again = match &cause {
-            ureq::Error::Timeout(_)
-            | ureq::Error::Io(_)
-            | ureq::Error::Protocol(_)
-            | ureq::Error::HostNotFound
-            | ureq::Error::ConnectionFailed => Again::After(None),
-            _ => Again::No,
-        };
-        let mut failure = self.final_failure(&format!("cannot be reached: {cause}"));
-        failure.error = failure
-            .error
-            .hint("Check that it runs, and the host and port in COMMONBOOK_EMBEDDER.")
-            .because(cause);
-        failure.again = again;
-        failure
-    }
-
-    /// An answer came, and it was no.
-    fn refused(&self, status: StatusCode, after: Option<Duration>, body: &[u8]) -> Failure {
-        let why = answer::reason(body, self.address.key.as_ref());
-        let mut failure = self.final_failure(&format!("answered {}{why}", status.as_u16()));
-        let hint = match status.as_u16() {
-            401 | 403 => "Set COMMONBOOK_EMBEDDER_KEY to a key that the endpoint takes.",
-            404 => "Check the path in COMMONBOOK_EMBEDDER and the name of the model after the #.",
-            300..=399 => "Write the address that it redirects to into COMMONBOOK_EMBEDDER.",
-            _ => "Look into the log of the endpoint; saving and searching by words go on.",
-        };
-        failure.error = failure.error.hint(hint);
-        if matches!(status.as_u16(), 408 | 429 | 500..=599) {
-            failure.again = Again::After(after);
-        }
-        failure
-    }
-
-    fn final_failure(&self, what: &str) -> Failure {
-        let url = self.address.url();
-        let error = Error::new(ErrorKind::Unavailable, format!("the endpoint {url} {what}"));
-        Failure { error, again: Again::No }
+        let failure = self.client.failed("is not asked any more, as the program ends");
+        Failure { error: failure.error.hint("Start it again."), ..failure }
     }
 
     fn nonsense(&self, what: &str) -> Error {
-        let found = self.final_failure(&format!("answered {what}")).error;
+        let found = self.client.failed(&format!("answered {what}")).error;
         found.hint("Check that the model after the # in COMMONBOOK_EMBEDDER makes embeddings.")
     }
 
@@ -295,19 +271,6 @@ struct Request<'a> {
     encoding_format: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     dimensions: Option<usize>,
-}
-
-/// Why a request failed, and whether another may succeed.
-struct Failure {
-    error: Error,
-    again: Again,
-}
-
-enum Again {
-    /// The same request would fail the same way.
-    No,
-    /// After this time, if the endpoint named one.
-    After(Option<Duration>),
 }
 
 #[cfg(test)]

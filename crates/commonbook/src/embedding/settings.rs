@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::bundled::Bundled;
-use super::endpoint::{Address, Endpoint, Key};
+use super::endpoint::{Address, Endpoint};
 use super::wordhash::WordHash;
 use super::{Embedder, SharedEmbedder};
 use crate::error::{Error, Result};
@@ -32,14 +32,13 @@ impl Settings {
     ///
     /// # Errors
     /// `invalid` when the key has signs that a header cannot carry.
-    pub fn with_key(mut self, key: Option<&str>) -> Result<Self> {
-        if let Self::Endpoint(address) = &mut self {
-            address.key = match key.map(str::trim).filter(|key| !key.is_empty()) {
-                Some(key) => Some(key.parse::<Key>()?),
-                None => None,
-            };
-        }
-        Ok(self)
+    pub fn with_key(self, key: Option<&str>) -> Result<Self> {
+        Ok(match self {
+            Self::Endpoint(Address { at, dimensions }) => {
+                Self::Endpoint(Address { at: at.with_key(key)?, dimensions })
+            }
+            other => other,
+        })
     }
 }
 
@@ -106,7 +105,9 @@ mod tests {
     #[test]
     fn settings_are_read() {
         let url = |text: &str| match text.parse().unwrap() {
-            Settings::Endpoint(at) => (at.url().to_owned(), at.model.clone(), at.dimensions),
+            Settings::Endpoint(Address { at, dimensions }) => {
+                (at.url().to_owned(), at.model, dimensions)
+            }
             other => panic!("{other:?}"),
         };
         assert_eq!("off".parse::<Settings>().unwrap(), Settings::Off);

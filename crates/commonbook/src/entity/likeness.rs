@@ -118,9 +118,10 @@ pub fn nearly_same(one: &Name, other: &Name) -> Option<f64> {
 /// Whether two names mean the same thing: exactly, by a well-known other name, or nearly.
 #[must_use]
 pub fn is_same(kind: EntityType, one: &str, other: &str) -> bool {
-    let (names, own) = (value::names(kind, one), Name::of(kind, other));
+    let (one, own) = (Name::of(kind, one), Name::of(kind, other));
     !own.normalised.is_empty()
-        && (names.contains(&own.normalised) || nearly_same(&Name::of(kind, one), &own).is_some())
+        && (vocabulary::names(kind, &one.normalised).contains(&own.normalised)
+            || nearly_same(&one, &own).is_some())
 }
 
 /// The candidate that is most alike and nearly the same, with its place and likeness. Of two that

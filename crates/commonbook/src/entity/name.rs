@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{EntityType, value};
+use super::{EntityType, value, vocabulary};
 use crate::error::{Error, Result};
 use crate::id::EntityId;
 use crate::input::line;
@@ -58,8 +58,9 @@ impl EntityName {
     #[must_use]
     pub fn ids(&self) -> Vec<EntityId> {
         let scope = (&self.workspace, self.session.as_deref());
-        let names = value::names(self.entity_type, &self.value);
-        names.iter().map(|name| id(scope, self.entity_type, name)).collect()
+        let names = vocabulary::names(self.entity_type, &self.normalised);
+        let others = names.iter().skip(1).map(|name| id(scope, self.entity_type, name));
+        std::iter::once(self.id).chain(others).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::merging::{Joined, Strategy};
-use super::{Entity, EntityName, Sighting};
+use super::{Entity, EntityName, EntityType, Sighting};
 use crate::agent::Agent;
 use crate::id::{EntityId, MemoryId, ReviewId};
 use crate::input::words;
@@ -78,6 +78,19 @@ pub struct Mentioning {
     pub first_seen: Timestamp,
     /// When the last of them was saved.
     pub last_seen: Timestamp,
+}
+
+/// A thing as a memory mentions it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MentionedBy {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The thing.
+    pub entity: EntityId,
+    /// What sort of thing it is.
+    pub entity_type: EntityType,
+    /// What the memory calls it.
+    pub value: String,
 }
 
 /// A memory that mentions an entity.

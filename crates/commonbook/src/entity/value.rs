@@ -3,7 +3,7 @@
 //! Each type has its own: `Node.js` and `nodejs` are one tool, `./src/a.rs:12` is the file
 //! `src/a.rs`, `getUser` and `getuser` are two functions, and `C`, `C#` and `C++` three languages.
 //! The form depends on the name and its type alone, on no list that grows, so that rows which keep
-//! it stay right; well-known other names of a tool are looked up beside it ([`names`]).
+//! it stay right; well-known other names of a tool are looked up beside it (the `vocabulary`).
 
 mod address;
 
@@ -11,7 +11,6 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::EntityType;
-use super::vocabulary;
 
 /// How people are addressed; no part of their name.
 #[rustfmt::skip]
@@ -43,21 +42,6 @@ pub fn normalise(kind: EntityType, value: &str) -> String {
         EntityType::Issue => address::issue(value),
         EntityType::Decision | EntityType::Concept => notion(value),
     }
-}
-
-/// The normalised names under which a thing of this name may be kept: its own first, then those
-/// that are well known to mean the same (`postgres` for `PostgreSQL`).
-#[must_use]
-pub fn names(kind: EntityType, value: &str) -> Vec<String> {
-    let mut names = vec![normalise(kind, value)];
-    if let Some(same) = vocabulary::spellings(kind, &names[0]) {
-        for other in same {
-            if !names.contains(&other) {
-                names.push(other);
-            }
-        }
-    }
-    names
 }
 
 /// The beginning of a name, as names are compared, whatever it is the name of.
@@ -263,6 +247,7 @@ fn parts(word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entity::vocabulary;
     use EntityType::{
         Concept, Decision, File, Function, Issue, Organization, Person, Project, Tool, Url,
     };
@@ -345,10 +330,10 @@ mod tests {
 
     #[test]
     fn well_known_names_of_one_tool_are_looked_up_together() {
-        let names = names(Tool, "Postgres");
+        let names = vocabulary::names(Tool, "postgres");
         assert_eq!(names[0], "postgres");
         assert!(names.contains(&"postgresql".to_owned()));
-        assert_eq!(super::names(Tool, "my-own-tool"), ["myowntool"]);
-        assert_eq!(super::names(Person, "Postgres"), ["postgres"]);
+        assert_eq!(vocabulary::names(Tool, "myowntool"), ["myowntool"]);
+        assert_eq!(vocabulary::names(Person, "postgres"), ["postgres"]);
     }
 }

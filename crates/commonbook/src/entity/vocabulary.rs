@@ -107,10 +107,18 @@ pub(super) fn find(kind: EntityType, normalised: &str) -> Option<&'static Term> 
     TERMS.get(*place)
 }
 
-/// All normalised names of the listed thing that bears this one.
-pub(super) fn spellings(kind: EntityType, normalised: &str) -> Option<Vec<String>> {
-    let term = find(kind, normalised)?;
-    Some(term.spellings.iter().map(|spelling| normalise(kind, spelling)).collect())
+/// The normalised names under which a thing of this normalised name may be kept: its own first, then
+/// those that are well known to mean the same (`postgres` for `PostgreSQL`).
+#[must_use]
+pub(super) fn names(kind: EntityType, normalised: &str) -> Vec<String> {
+    let mut names = vec![normalised.to_owned()];
+    for spelling in find(kind, normalised).iter().flat_map(|term| &term.spellings) {
+        let other = normalise(kind, spelling);
+        if !names.contains(&other) {
+            names.push(other);
+        }
+    }
+    names
 }
 
 /// What a given name, in folded form, needs to name a person; none when it is no such name.

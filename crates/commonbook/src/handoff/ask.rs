@@ -4,10 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choose::Settings;
-use super::{HandoffKind, HandoffStatus};
+use super::{HandoffFilter, HandoffKind, HandoffStatus, Side};
 use crate::agent::{Agent, AgentName};
 use crate::error::{Error, Result};
 use crate::id::{HandoffId, MemoryId};
+use crate::key::CaseKey;
+use crate::memory::{fit_line, fit_text};
 use crate::page::{self, Cursor};
 use crate::{input, limits};
 
@@ -94,7 +96,8 @@ pub struct CreateHandoff {
 #[serde(deny_unknown_fields)]
 pub struct AcceptHandoff {
     /// The id of the handoff, as `list_handoffs` shows it.
-    pub id: HandoffId,
+    #[serde(alias = "handoff_id", alias = "id")]
+    pub handoff: HandoffId,
 }
 
 /// Says that what a handoff asked of you is done.
@@ -102,7 +105,8 @@ pub struct AcceptHandoff {
 #[serde(deny_unknown_fields)]
 pub struct CompleteHandoff {
     /// The id of the handoff.
-    pub id: HandoffId,
+    #[serde(alias = "handoff_id", alias = "id")]
+    pub handoff: HandoffId,
     /// What came of it, up to 2,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
@@ -114,7 +118,8 @@ pub struct CompleteHandoff {
 #[serde(deny_unknown_fields)]
 pub struct RejectHandoff {
     /// The id of the handoff.
-    pub id: HandoffId,
+    #[serde(alias = "handoff_id", alias = "id")]
+    pub handoff: HandoffId,
     /// Why not, up to 2,000 characters.
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub reason: String,
@@ -125,32 +130,12 @@ pub struct RejectHandoff {
 #[serde(deny_unknown_fields)]
 pub struct WithdrawHandoff {
     /// The id of the handoff.
-    pub id: HandoffId,
+    #[serde(alias = "handoff_id", alias = "id")]
+    pub handoff: HandoffId,
     /// Why, up to 2,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub reason: Option<String>,
-}
-
-input::words! {
-    /// Which side of handoffs an agent stands on.
-    Side {
-        /// They are for it.
-        Received = "received",
-        /// It made them.
-        Sent = "sent",
-        /// Either.
-        Either = "either",
-        /// Everybody's.
-        All = "all",
-    }
-}
-
-#[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
-impl Default for Side {
-    fn default() -> Self {
-        Self::Received
-    }
 }
 
 /// Lists handoffs, newest first: those that wait for you or that you work on, unless you ask for
@@ -175,8 +160,7 @@ pub struct ListHandoffs {
     pub chain: Option<HandoffId>,
     /// Only those of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = limits::CASE_KEY_CHARS))]
-    pub case: Option<String>,
+    pub case: Option<CaseKey>,
     /// How many at once, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
@@ -198,13 +182,29 @@ impl ListHandoffs {
         all.filter(|status| !open || status.is_open()).collect()
     }
 
-    /// The other agent, where one is named.
+    /// Which handoffs the store is asked for.
     ///
     /// # Errors
-    /// `invalid` when it cannot be a name.
-    pub fn partner(&self) -> Result<Option<Agent>> {
-        self.with.as_deref().map(Agent::named).transpose().map_err(|error| error.at("with"))
+    /// `invalid` for what cannot be the name of an agent.
+    pub fn filter(&self) -> Result<HandoffFilter> {
+        let with = self.with.as_deref().map(Agent::named).transpose();
+        Ok(HandoffFilter {
+            side: self.side,
+            status: self.wanted(),
+            with: with.map_err(|error| error.at("with"))?,
+            chain: self.chain,
+            case: self.case.as_ref().map(ToString::to_string),
+        })
     }
+}
+
+/// Shows one handoff with its receipt: what went along, and what was looked at and stayed behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetHandoff {
+    /// The id of the handoff.
+    #[serde(alias = "handoff_id", alias = "id")]
+    pub handoff: HandoffId,
 }
 
 /// A request for a handoff, checked.
@@ -356,7 +356,7 @@ fn prose(field: &str, text: &str, limit: usize) -> Result<String> {
         return Err(Error::too_large(field, chars, limit, "characters")
             .hint("Say the essential; the memories about it go along."));
     }
-    Ok(text.to_owned())
+    fit_text(field, text, limit)
 }
 
 /// Lines, trimmed.
@@ -366,7 +366,7 @@ fn listed(field: &str, lines: &[String]) -> Result<Vec<String>> {
             .hint("Keep those that the other agent needs now."));
     }
     let line = |(place, text): (usize, &String)| {
-        input::line(&format!("{field}[{place}]"), text, limits::HANDOFF_LINE_CHARS)
+        fit_line(&format!("{field}[{place}]"), text, limits::HANDOFF_LINE_CHARS)
     };
     lines.iter().enumerate().map(line).collect()
 }

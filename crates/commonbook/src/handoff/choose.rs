@@ -201,8 +201,6 @@ pub struct Candidate {
     pub at_hand: bool,
     /// The entities that it mentions.
     pub entities: BTreeSet<EntityId>,
-    /// How many tokens it takes in the text ([`super::package`]).
-    pub tokens: usize,
     /// Whether the source named it.
     pub named: bool,
     /// The score with which it came by an earlier handoff that this one goes on from.

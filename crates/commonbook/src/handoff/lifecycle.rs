@@ -6,6 +6,7 @@ use super::{Handoff, HandoffStatus};
 use crate::agent::Agent;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::words;
+use crate::memory::fit_text;
 use crate::{input, limits};
 
 words! {
@@ -21,6 +22,27 @@ words! {
         Withdraw = "withdraw",
         /// Its time is over.
         Expire = "expire",
+    }
+}
+
+words! {
+    /// Which side of handoffs an agent stands on.
+    Side {
+        /// They are for it.
+        Received = "received",
+        /// It made them.
+        Sent = "sent",
+        /// Either.
+        Either = "either",
+        /// Everybody's.
+        All = "all",
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
+impl Default for Side {
+    fn default() -> Self {
+        Self::Received
     }
 }
 
@@ -164,5 +186,5 @@ fn checked_note(step: Step, text: &str) -> Result<String> {
         return Err(Error::too_large(field, chars, limits::HANDOFF_NOTE_CHARS, "characters")
             .hint("Say the essential, and save the whole as a memory."));
     }
-    Ok(text.to_owned())
+    fit_text(field, text, limits::HANDOFF_NOTE_CHARS)
 }

@@ -1,15 +1,17 @@
 //! The package: a handoff written out for its target, as information, within its budget.
 //!
 //! What the source wrote comes first, then the memories and entities that go along, each under its
-//! id, author and age. The text is written once, when the handoff is made, so that accepting it
+//! id, author and age. All of it is written once, when the handoff is made, so that accepting it
 //! twice tells the same; ages are those of that time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::choose::{
     Candidate, Chosen, EntityCandidate, LeftOut, Reason, Room, Settings, choose, small,
 };
-use super::{Handoff, PassedMemory, Why};
+use super::{Handoff, PassedEntity, PassedMemory, Why};
 use crate::block::{self, TellEntity, TellMemory};
 use crate::id::{EntityId, HandoffId, MemoryId};
 use crate::{limits, tokens};
@@ -23,7 +25,7 @@ const SLACK: usize = 16;
 /// A memory that may go along, with what is told of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// What decides whether it goes along; its tokens are counted here.
+    /// What decides whether it goes along.
     pub candidate: Candidate,
     /// What is told of it.
     pub tell: TellMemory,
@@ -53,56 +55,127 @@ pub struct Offers {
     pub task: BTreeSet<EntityId>,
 }
 
-/// Chooses what goes along with a handoff and writes its text; and tells what stays behind.
+/// What is told of a handoff, each part by itself: what its target may no longer see when it
+/// accepts is left out then.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    /// In the marks around what agents wrote: nobody who wrote it can have known it.
+    pub nonce: String,
+    /// What the source wrote.
+    pub brief: String,
+    /// What is told of each entity.
+    pub entities: BTreeMap<EntityId, String>,
+    /// What is told of each memory.
+    #[serde(skip)]
+    pub memories: BTreeMap<MemoryId, String>,
+}
+
+impl Package {
+    /// The whole text, of what the handoff names and this still holds.
+    #[must_use]
+    pub fn text(&self, handoff: &Handoff) -> String {
+        let listed = self.listed(&handoff.memories, &handoff.entities);
+        framed(handoff, &(self.brief.clone() + &listed), &self.nonce)
+    }
+
+    fn listed(&self, memories: &[PassedMemory], entities: &[PassedEntity]) -> String {
+        let mut text = String::new();
+        let told = memories.iter().filter_map(|memory| self.memories.get(&memory.id));
+        let told: Vec<String> =
+            told.enumerate().map(|(place, text)| numbered(place + 1, text)).collect();
+        if !told.is_empty() {
+            text += &format!("\nMemories ({})\n{}", told.len(), told.concat());
+        }
+        let told = entities.iter().filter_map(|entity| self.entities.get(&entity.id));
+        let told: Vec<String> = told.map(|text| format!("\n{text}")).collect();
+        if !told.is_empty() {
+            text += &format!("\nEntities ({})\n{}", told.len(), told.concat());
+        }
+        text
+    }
+}
+
+/// A handoff with all that goes along.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Packed {
+    /// The handoff, which names what goes along.
+    pub handoff: Handoff,
+    /// What is told of it.
+    pub package: Package,
+    /// What was looked at and stays behind.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Chooses what goes along with a handoff and writes it out; and tells what stays behind.
 ///
 /// `nonce` is in the marks around what agents wrote: nobody who wrote it can have known it.
 #[must_use]
-pub fn pack(
-    handoff: Handoff,
-    mut offers: Offers,
-    settings: &Settings,
-    nonce: &str,
-) -> (Handoff, Vec<LeftOut>) {
+pub fn pack(handoff: Handoff, offers: &Offers, settings: &Settings, nonce: &str) -> Packed {
     let now = handoff.created_at;
     let budget = settings.budget as usize;
-    let most = block::most_of(budget);
-    let mut told = BTreeMap::new();
-    for offer in &mut offers.memories {
-        let text = offer.tell.told(now, &besides(&handoff, offer), most);
-        offer.candidate.tokens = tokens::count(&numbered(99, &text));
-        told.insert(offer.candidate.id, text);
+    let mut package = Package { nonce: nonce.to_owned(), ..Package::default() };
+    let mut entities = Vec::new();
+    for offer in &offers.entities {
+        let text = offer.tell.told(now, ENTITY);
+        entities.push(entity_candidate(offer, tokens::count(&format!("\n{text}"))));
+        package.entities.insert(offer.tell.id, text);
     }
-    let mut named = BTreeMap::new();
-    let entities: Vec<EntityCandidate> = offers
-        .entities
-        .iter()
-        .map(|offer| {
-            let text = offer.tell.told(now, ENTITY);
-            let tokens = tokens::count(&format!("\n{text}"));
-            named.insert(offer.tell.id, text);
-            entity_candidate(offer, tokens)
-        })
-        .collect();
     let candidates: Vec<Candidate> =
-        offers.memories.into_iter().map(|offer| offer.candidate).collect();
+        offers.memories.iter().map(|offer| offer.candidate.clone()).collect();
+    let mut telling = Telling::of(&handoff, &offers.memories, block::most_of(budget));
+    let mut choose = |room| {
+        let tokens = |it: &Candidate| telling.tokens(it.id);
+        choose(&candidates, &entities, &offers.task, settings, room, (now, tokens))
+    };
 
     let frame = tokens::count(&framed(&handoff, "", nonce)) + SLACK;
     let room = budget.saturating_sub(frame);
-    let wanted = candidates.iter().map(|it| it.tokens).chain(entities.iter().map(|it| it.tokens));
+    let wanted = choose(Room(usize::MAX));
+    let memories = wanted.memories.iter().map(|it| it.tokens as usize);
+    let wanted: usize = memories.chain(entities.iter().map(|it| it.tokens)).sum();
     // Where little goes along, what the source wrote has more than half of the room.
-    let brief = brief(&handoff, (room / 2).max(room.saturating_sub(wanted.sum())));
-    let room = Room(room.saturating_sub(tokens::count(&brief)));
-    let mut chosen = choose(&candidates, &entities, &offers.task, settings, room, now);
-    let (text, tokens) = loop {
-        let text = framed(&handoff, &(brief.clone() + &listed(&chosen, &told, &named)), nonce);
-        let tokens = tokens::count(&text);
+    package.brief = brief(&handoff, (room / 2).max(room.saturating_sub(wanted)));
+    let room = Room(room.saturating_sub(tokens::count(&package.brief)));
+    let mut chosen = choose(room);
+    package.memories = telling.told.into_iter().map(|(id, (text, _))| (id, text)).collect();
+    let tokens = loop {
+        let listed = package.listed(&chosen.memories, &chosen.entities);
+        let tokens = tokens::count(&framed(&handoff, &(package.brief.clone() + &listed), nonce));
         if tokens <= budget || !shortened(&mut chosen) {
-            break (text, small(tokens));
+            break small(tokens);
         }
     };
-    let left_out = chosen.left_out;
-    let (memories, entities) = (chosen.memories, chosen.entities);
-    (Handoff { memories, entities, text, tokens, ..handoff }, left_out)
+    let Chosen { memories, entities, left_out } = chosen;
+    package.memories.retain(|id, _| memories.iter().any(|memory| memory.id == *id));
+    package.entities.retain(|id, _| entities.iter().any(|entity| entity.id == *id));
+    Packed { handoff: Handoff { memories, entities, tokens, ..handoff }, package, left_out }
+}
+
+/// The memories that may go along, each told when it is asked for.
+struct Telling<'h> {
+    handoff: &'h Handoff,
+    offers: BTreeMap<MemoryId, &'h Offer>,
+    most: usize,
+    told: BTreeMap<MemoryId, (String, usize)>,
+}
+
+impl<'h> Telling<'h> {
+    fn of(handoff: &'h Handoff, offers: &'h [Offer], most: usize) -> Self {
+        let offers = offers.iter().map(|offer| (offer.candidate.id, offer)).collect();
+        Self { handoff, offers, most, told: BTreeMap::new() }
+    }
+
+    /// How many tokens a memory takes in the text.
+    fn tokens(&mut self, id: MemoryId) -> usize {
+        let Some(offer) = self.offers.get(&id) else { return 0 };
+        let (_, tokens) = self.told.entry(id).or_insert_with(|| {
+            let besides = besides(self.handoff, offer);
+            let text = offer.tell.told(self.handoff.created_at, &besides, self.most);
+            let tokens = tokens::count(&numbered(99, &text));
+            (text, tokens)
+        });
+        *tokens
+    }
 }
 
 /// Leaves out the last entity, else the last memory; says whether there was one.
@@ -160,27 +233,6 @@ fn brief(handoff: &Handoff, most: usize) -> String {
         }
     }
     written.concat()
-}
-
-fn listed(
-    chosen: &Chosen,
-    told: &BTreeMap<MemoryId, String>,
-    named: &BTreeMap<EntityId, String>,
-) -> String {
-    let mut text = String::new();
-    let memory = |(place, memory): (usize, &PassedMemory)| {
-        told.get(&memory.id).map(|text| numbered(place + 1, text))
-    };
-    let memories: String = chosen.memories.iter().enumerate().filter_map(memory).collect();
-    if !memories.is_empty() {
-        text += &format!("\nMemories ({})\n{memories}", chosen.memories.len());
-    }
-    let entity = |id| named.get(id).map(|text| format!("\n{text}"));
-    let entities: String = chosen.entities.iter().filter_map(|passed| entity(&passed.id)).collect();
-    if !entities.is_empty() {
-        text += &format!("\nEntities ({})\n{entities}", chosen.entities.len());
-    }
-    text
 }
 
 fn numbered(number: usize, told: &str) -> String {

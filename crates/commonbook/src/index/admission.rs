@@ -34,6 +34,9 @@ impl<'s> Admission<'s> {
                 given.as_deref().is_none_or(|given| given == found)
             };
             sight.reaches(&class.reach)
+                && (!within.of_user
+                    || class.reach.user_id.is_none()
+                    || class.reach.user_id == sight.user)
                 && wanted(&within.owner, class.reach.owner.as_str())
                 && wanted(&within.memory_type, &class.memory_type)
                 && within.trust.is_none_or(|trust| class.reach.trust == trust)
@@ -71,14 +74,17 @@ impl<'s> Admission<'s> {
         Self { plain: self.plain && fits.is_none(), fits, ..self }
     }
 
+    /// Whether a memory is admitted. It is asked of all of them: what most questions need is short.
+    #[inline]
     pub(super) fn admits(&self, number: Number) -> bool {
-        let class = self.catalog.brief[number as usize].class as usize;
-        if !self.classes.get(class).copied().unwrap_or(false) {
-            return false;
-        }
-        if self.plain {
-            return true;
-        }
+        let class = self.catalog.classed[number as usize] as usize;
+        self.classes.get(class).copied().unwrap_or(false)
+            && (self.plain || self.admits_by_itself(number, class))
+    }
+
+    /// Whether a memory of an admitted class is admitted by what it alone has.
+    #[inline(never)]
+    fn admits_by_itself(&self, number: Number, class: usize) -> bool {
         if !self.admits_case(self.catalog.brief[number as usize].case, class) {
             return false;
         }
@@ -90,7 +96,7 @@ impl<'s> Admission<'s> {
         let facts = &entry.facts;
         let millis = |time: Option<jiff::Timestamp>| time.map(jiff::Timestamp::as_millisecond);
         self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
-            && topics.iter().all(|topic| entry.topics.contains(topic))
+            && topics.iter().all(|topic| self.catalog.topics(entry).contains(topic))
             && millis(self.within.since).is_none_or(|since| facts.from >= since)
             && millis(self.within.until).is_none_or(|until| facts.from <= until)
             && millis(self.within.at).is_none_or(|at| self.holds(entry, at))

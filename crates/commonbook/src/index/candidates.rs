@@ -282,22 +282,20 @@ impl<'s> Candidates<'s> {
 
     /// BM25 of a candidate's words together with its neighbours'.
     fn around(&self, place: usize, statistics: &Statistics) -> f64 {
-        let number = self.numbers[place];
+        let own = (self.numbers[place], 1.0);
         let rows = self.around[place].iter().map(|(other, distance)| {
             (*other, NEIGHBOURS.get(distance - 1).copied().unwrap_or(0.0))
         });
-        let rows: Vec<(Number, f64)> = rows.chain([(number, 1.0)]).collect();
-        let length: f64 = rows
-            .iter()
-            .map(|(other, weight)| weight * self.state.catalog.entry(*other).facts.length())
-            .sum();
+        let (mut length, mut weighted) = (0.0, Vec::with_capacity(2 * NEIGHBOURS.len() + 1));
+        for (number, weight) in rows.chain([own]) {
+            length += weight * f64::from(self.state.catalog.brief[number as usize].length);
+            weighted.extend(self.occurrences_of(number).map(|row| (row, weight)));
+        }
         let rarities = self.matches.rarities.iter().enumerate();
         rarities
             .map(|(term, rarity)| {
-                let count =
-                    |other| self.occurrences_of(other).map_or(0.0, |row| f64::from(row[term]));
-                let sum: f64 = rows.iter().map(|(other, weight)| weight * count(*other)).sum();
-                rarity * statistics.strength_around(sum, length)
+                let counts = weighted.iter().map(|(row, weight)| weight * f64::from(row[term]));
+                rarity * statistics.strength_around(counts.sum(), length)
             })
             .sum()
     }

@@ -4,6 +4,7 @@ mod brief;
 mod facts;
 mod links;
 mod names;
+mod sessions;
 
 use std::collections::HashMap;
 
@@ -19,9 +20,13 @@ pub(super) use brief::Brief;
 pub(super) use facts::{Class, Described, Facts, Marks};
 pub(super) use links::Links;
 use names::{Names, named};
+use sessions::Sessions;
 
 /// The number of an entry in its catalog, which this process alone knows it by.
 pub(super) type Number = u32;
+
+/// The class of what is gone: there is none, so no question admits it.
+const NO_CLASS: u32 = u32::MAX;
 
 /// One memory in the catalog.
 #[derive(Debug, Clone)]
@@ -32,13 +37,27 @@ pub(super) struct Entry {
     pub(super) session: u32,
     /// Number of the case that it is an entry of; 0 is none.
     pub(super) case: u32,
-    pub(super) topics: Box<[u32]>,
+    /// Where its topics lie, and how many there are.
+    topics: (u32, u32),
     /// Whether its words are in the tail, and not as the generation has them.
     pub(super) in_tail: bool,
     /// Whether the generation has words of it, as it is now or as it was.
     pub(super) written: bool,
     /// Whether the memory is gone for good.
     pub(super) gone: bool,
+}
+
+impl Entry {
+    /// The entry of a memory that the generation has as it is, yet without topics.
+    pub(super) fn of(facts: Facts, class: u32, (session, case): (u32, u32)) -> Self {
+        let (in_tail, written, gone) = (false, true, false);
+        Self { facts, class, session, case, topics: (0, 0), in_tail, written, gone }
+    }
+
+    /// What orders memories in time.
+    fn time(&self) -> (i64, MemoryId) {
+        (self.facts.from, self.facts.id)
+    }
 }
 
 /// Words of all memories of one class, for the statistics that ranking needs.
@@ -64,6 +83,8 @@ impl Sums {
 pub(super) struct Catalog {
     pub(super) entries: Vec<Entry>,
     pub(super) brief: Vec<Brief>,
+    /// The class of each memory, which every question asks of all; [`NO_CLASS`] of what is gone.
+    pub(super) classed: Vec<u32>,
     pub(super) links: Links,
     classes: Vec<Class>,
     /// What a question calls each class's author by.
@@ -80,13 +101,9 @@ pub(super) struct Catalog {
     names: Names,
     /// The cases that are not open.
     shut: FxHashSet<u32>,
-    /// The entries of each session in the order of time, where nothing is marked unsorted.
-    sessions: FxHashMap<u32, Vec<Number>>,
-    /// The place of each memory in its session, where nothing is marked unsorted.
-    places: Vec<u32>,
-    /// Words of each session by class.
-    session_words: FxHashMap<u32, Vec<(u32, f64)>>,
-    unsorted: FxHashSet<u32>,
+    sessions: Sessions,
+    /// The numbers of the topics of all entries. Those that an entry had before stay behind.
+    topics: Vec<u32>,
 }
 
 impl Catalog {
@@ -96,53 +113,74 @@ impl Catalog {
         let workspace = class.reach.workspace.as_str().to_owned();
         let session = session.map_or(0, |session| self.name_session(&workspace, &session));
         let case = case.map_or(0, |case| self.name_session(&workspace, case.as_str()));
-        let topics = topics.iter().map(|topic| self.name(topic)).collect();
+        let topics: Vec<u32> = topics.iter().map(|topic| self.name(topic)).collect();
         let class = self.class_number(class);
         let known = self.number_in(class, facts.id);
         let written = known.is_some_and(|number| self.entry(number).written);
-        let (in_tail, gone) = (true, false);
-        let entry = Entry { class, session, case, topics, in_tail, written, gone, facts };
-        self.put_entry(entry, vector)
+        let entry = Entry { in_tail: true, written, ..Entry::of(facts, class, (session, case)) };
+        self.put_entry(entry, &topics, vector)
     }
 
     /// The same, where class, session and topics have their numbers already.
-    pub(super) fn put_entry(&mut self, entry: Entry, vector: Option<Rows>) -> Number {
+    pub(super) fn put_entry(
+        &mut self,
+        mut entry: Entry,
+        topics: &[u32],
+        vector: Option<Rows>,
+    ) -> Number {
         let key = (self.workspace_numbers[entry.class as usize], entry.facts.id);
-        let number = match self.numbers.get(&key).copied() {
-            Some(number) => {
-                self.uncount(number);
-                number
-            }
-            None => {
-                let number = Number::try_from(self.entries.len()).unwrap_or(Number::MAX);
-                self.numbers.insert(key, number);
-                number
-            }
-        };
+        let next = Number::try_from(self.entries.len()).unwrap_or(Number::MAX);
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number != next {
+            self.uncount(number);
+        }
         self.count(&entry);
         self.file(number, &entry);
-        let brief = Brief::of(&entry);
+        entry.topics = self.lay(number, topics);
+        let (brief, class) = (Brief::of(&entry), entry.class);
         match self.entries.get_mut(number as usize) {
             Some(place) => {
                 *place = entry;
                 self.brief[number as usize] = brief;
+                self.classed[number as usize] = class;
             }
             None => {
                 self.entries.push(entry);
                 self.brief.push(brief);
-                self.places.push(0);
+                self.classed.push(class);
             }
         }
         self.links.set(number, vector);
         number
     }
 
+    /// Where the topics of an entry lie from now on; the same ones stay where they are.
+    fn lay(&mut self, number: Number, topics: &[u32]) -> (u32, u32) {
+        if let Some(entry) = self.entries.get(number as usize)
+            && self.topics(entry) == topics
+        {
+            return entry.topics;
+        }
+        let begin = self.topics.len();
+        self.topics.extend_from_slice(topics);
+        let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        (number(begin), number(topics.len()))
+    }
+
+    /// The numbers of the topics of an entry.
+    pub(super) fn topics(&self, entry: &Entry) -> &[u32] {
+        let (begin, count) = (entry.topics.0 as usize, entry.topics.1 as usize);
+        self.topics.get(begin..begin + count).unwrap_or_default()
+    }
+
     /// Makes room for so many memories more.
     pub(super) fn reserve(&mut self, more: usize) {
         self.entries.reserve(more);
         self.brief.reserve(more);
-        self.places.reserve(more);
+        self.classed.reserve(more);
+        self.sessions.reserve(more);
         self.numbers.reserve(more);
+        self.links.reserve(more);
     }
 
     /// The number of a topic, in lower case.
@@ -199,10 +237,10 @@ impl Catalog {
         self.uncount(number);
         let entry = &mut self.entries[number as usize];
         entry.gone = true;
-        self.brief[number as usize] = Brief::of(entry);
+        self.classed[number as usize] = NO_CLASS;
         self.links.forget(number);
         let session = entry.session;
-        self.unfile(number, session);
+        self.sessions.unfile(number, session);
         Some(number)
     }
 
@@ -254,20 +292,12 @@ impl Catalog {
         admits: impl Fn(Number) -> bool,
     ) -> Vec<(Number, usize)> {
         let session = self.brief[number as usize].session;
-        let Some(session) = self.sessions.get(&session) else { return Vec::new() };
-        let place = self.places[number as usize] as usize;
-        let before = session[..place].iter().rev().take(LOOK).filter(|other| admits(**other));
-        let after = session[place + 1..].iter().take(LOOK).filter(|other| admits(**other));
-        let near = |(distance, number): (usize, &Number)| (*number, distance + 1);
-        let before = before.take(reach).enumerate().map(near);
-        before.chain(after.take(reach).enumerate().map(near)).collect()
+        self.sessions.around((number, session), reach, admits)
     }
 
     /// The words of a session's memories, of the classes that are admitted.
     pub(super) fn session_length(&self, session: u32, classes: &[bool]) -> f64 {
-        let sums = self.session_words.get(&session);
-        let admitted = sums.into_iter().flatten().filter(|(class, _)| classes[*class as usize]);
-        admitted.map(|(_, words)| words).sum()
+        self.sessions.length(session, classes)
     }
 
     /// How many numbers sessions and topics have: all are below.
@@ -303,21 +333,13 @@ impl Catalog {
 
     /// Puts the sessions that changed back in order; to be called after memories were put in.
     pub(super) fn settle(&mut self) {
-        for session in std::mem::take(&mut self.unsorted) {
-            if let Some(mut list) = self.sessions.remove(&session) {
-                list.sort_by_key(|number| self.place(*number));
-                for (place, number) in (0..).zip(&list) {
-                    self.places[*number as usize] = place;
-                }
-                self.sessions.insert(session, list);
-            }
-        }
+        let entries = &self.entries;
+        self.sessions.settle(|number| entries[number as usize].time());
     }
 
     /// What orders memories in time: from when on they hold, then the id, which grows with time.
     pub(super) fn place(&self, number: Number) -> (i64, MemoryId) {
-        let facts = &self.entry(number).facts;
-        (facts.from, facts.id)
+        self.entry(number).time()
     }
 
     /// The number of a class.
@@ -349,21 +371,8 @@ impl Catalog {
         sums.memories = sums.memories.wrapping_add_signed(sign);
         sums.plain += by * length;
         sums.long += by * rank::long(length);
-        if session == 0 {
-            return;
-        }
-        let words = self.session_words.entry(session).or_default();
-        match words.iter_mut().find(|(other, _)| *other == class) {
-            Some((_, words)) => *words += by * length,
-            None => words.push((class, by * length)),
-        }
-    }
-
-    /// Takes an entry out of its session.
-    fn unfile(&mut self, number: Number, session: u32) {
-        if let Some(list) = self.sessions.get_mut(&session) {
-            list.retain(|other| *other != number);
-            self.unsorted.insert(session);
+        if session != 0 {
+            self.sessions.add(session, class, by * length);
         }
     }
 
@@ -374,11 +383,10 @@ impl Catalog {
             return;
         }
         if let Some((session, _)) = before {
-            self.unfile(number, session);
+            self.sessions.unfile(number, session);
         }
         if entry.session != 0 {
-            self.sessions.entry(entry.session).or_default().push(number);
-            self.unsorted.insert(entry.session);
+            self.sessions.file(number, entry.session);
         }
     }
 }
@@ -389,6 +397,3 @@ fn called(author: &str) -> Option<String> {
     let first = words::plain(role).into_iter().next()?;
     (!words::is_function_word(&first)).then_some(first)
 }
-
-/// How many places of a session are looked at on each side for neighbours that are admitted.
-const LOOK: usize = 32;

@@ -19,8 +19,9 @@ use crate::search::{Found, Match, Parts, Question, Ranked};
 use crate::store::Store;
 use crate::words;
 
-/// Memories with the best words, and with the nearest vectors, that are looked at closely.
-const CLOSELY: (usize, usize) = (400, 200);
+/// Memories with the best words, and with the nearest vectors, that are looked at closely: twice as
+/// many found no more (`docs/decisions/0009-ranking.md`).
+const CLOSELY: (usize, usize) = (200, 100);
 
 /// How near a memory must be that has no word of the question: beyond what unrelated texts are.
 const NEAR: f32 = 0.15;
@@ -74,8 +75,7 @@ impl State {
         let scan = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
                 let admits = |number| admission.admits(number);
-                let look =
-                    Look { vectors, catalog: &self.catalog, admits: &admits, question: vector };
+                let look = Look { vectors, catalog: &self.catalog, admits, question: vector };
                 let scan = vectors::scan(&look, CLOSELY.1);
                 (scan.count > 0).then_some((scan, vector))
             }

@@ -1,7 +1,9 @@
 //! The words of memories on disk, in tantivy: its dictionary, postings, merges and commits. What is
 //! counted and how much a word weighs is decided elsewhere; here stand only words and facts.
 
+mod columns;
 mod generation;
+mod sheet;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -58,7 +58,7 @@ struct VectorFile {
     /// `dimension` bytes a row.
     values: OwnedBytes,
     /// The signs of each row, made when they are first asked for.
-    signs: OnceLock<Vec<u8>>,
+    signs: OnceLock<Vec<u64>>,
 }
 
 /// The folder of all vectors inside that of the index.
@@ -192,19 +192,20 @@ impl Vectors {
 }
 
 /// The signs of every vector, file by file.
-struct Signs<'v>(Vec<&'v [u8]>);
+struct Signs<'v>(Vec<&'v [u64]>);
 
 impl Signs<'_> {
     /// In how many signs a text differs from a question, given by its signs; of several pieces,
     /// the one that differs least.
     #[inline(always)]
-    fn distance(&self, rows: Rows, question: &[u8]) -> u32 {
-        let (first, size) = (rows.first as usize, question.len());
+    fn distance(&self, rows: Rows, question: &[u64]) -> u32 {
+        let words = question.len();
         let signs = self.0.get(rows.file as usize).copied().unwrap_or_default();
-        let own = signs.get(first * size..(first + rows.count as usize) * size);
         let mut least = u32::MAX;
-        for piece in own.unwrap_or_default().chunks_exact(size) {
-            least = least.min(differing_signs(piece, question).unwrap_or(u32::MAX));
+        for row in rows.pieces() {
+            let at = row as usize * words;
+            let piece = signs.get(at..at + words);
+            least = least.min(piece.map_or(u32::MAX, |piece| differing_signs(piece, question)));
         }
         least
     }
@@ -241,9 +242,9 @@ impl VectorFile {
         })
     }
 
-    fn signs(&self, dimension: usize) -> &[u8] {
+    fn signs(&self, dimension: usize) -> &[u64] {
         self.signs.get_or_init(|| {
-            let mut signs = Vec::with_capacity(self.prints.len() * dimension.div_ceil(8));
+            let mut signs = Vec::with_capacity(self.prints.len() * dimension.div_ceil(64));
             for row in self.values.chunks_exact(dimension) {
                 add_signs(bytemuck::cast_slice(row), &mut signs);
             }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Importance, Memory, MemoryType, Trust};
 use crate::agent::Agent;
-use crate::case::CaseKey;
 use crate::id::MemoryId;
+use crate::key::CaseKey;
 use crate::limits;
 use crate::page::Cursor;
 

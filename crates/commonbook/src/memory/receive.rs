@@ -16,12 +16,20 @@ use crate::{input, limits, secret};
 /// # Errors
 /// `invalid` and `too_large` with the field.
 pub fn fit_line(field: &str, text: &str, chars: usize) -> Result<String> {
-    let line = input::line(field, text, chars)?;
-    if let Some(reason) = quarantine::reasons(&line).first() {
+    fit_text(field, &input::line(field, text, chars)?, chars)
+}
+
+/// A text that others are told beside memories, of at most `chars` characters: without secrets, and
+/// nothing that gives orders to agents.
+///
+/// # Errors
+/// `invalid` with the field.
+pub fn fit_text(field: &str, text: &str, chars: usize) -> Result<String> {
+    if let Some(reason) = quarantine::reasons(text).first() {
         return Err(Error::invalid(field, "this reads like an order to other agents")
             .hint(format!("Say what it is about. {}", reason.sentence())));
     }
-    Ok(secret::redact(&line).text.chars().take(chars).collect())
+    Ok(secret::redact(text).text.chars().take(chars).collect())
 }
 
 impl Memory {

@@ -162,7 +162,7 @@ fn latin(text: &str) -> String {
 }
 
 /// The Latin letter that a small letter of Cyrillic, Greek or Armenian looks like.
-fn likeness(c: char) -> Option<char> {
+pub(super) fn likeness(c: char) -> Option<char> {
     Some(match c {
         'а' | 'α' => 'a',
         'с' | 'ϲ' => 'c',

@@ -20,14 +20,14 @@
 
 use std::fmt;
 
-use crate::case::CaseKey;
 use crate::error::{Error, Result};
+use crate::key::CaseKey;
 use crate::limits;
 use crate::memory::Importance;
 use jiff::Timestamp;
 
-use super::Include;
 use super::period::{self, Edge};
+use super::{Include, Question, Within};
 
 /// A query, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -319,6 +319,15 @@ fn shown(value: &str) -> String {
 
 fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
     all.collect::<Vec<_>>().join(", ")
+}
+
+impl Question {
+    /// What a text asks that is no query: what looks like a filter in it is part of what is said.
+    #[must_use]
+    pub fn plain(text: String, within: Within, now: Timestamp) -> Self {
+        let (phrases, excluded, about) = Default::default();
+        Self { text, phrases, excluded, user: None, entity: None, about, within, now }
+    }
 }
 
 #[cfg(test)]

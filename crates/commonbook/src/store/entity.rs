@@ -3,7 +3,8 @@
 use super::Result;
 use crate::access::Sight;
 use crate::entity::{
-    Entity, EntityName, EntityType, KeptMerge, Mention, Mentioned, Mentioning, Review, Statement,
+    Entity, EntityName, EntityType, KeptMerge, Mention, Mentioned, MentionedBy, Mentioning, Review,
+    Statement,
 };
 use crate::graph::walk::Link;
 use crate::graph::{Along, Node, Relation, RelationType};
@@ -15,6 +16,9 @@ use crate::workspace::Workspace;
 pub trait EntityRows {
     /// What was stated about the thing of this very id, though it may lead to another.
     fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>>;
+
+    /// What was stated about those of these things about which something was.
+    fn stated(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>>;
 
     /// Keeps what is stated about a thing, in the place of what was.
     fn put_entity(&mut self, entity: &Entity) -> Result<()>;
@@ -159,6 +163,15 @@ pub trait MentionRows {
         id: EntityId,
         limit: usize,
     ) -> Result<Vec<MemoryId>>;
+
+    /// The things that those of these memories of a workspace mention that are in sight, each pair
+    /// once.
+    fn mentioned_in(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        memories: &[MemoryId],
+    ) -> Result<Vec<MentionedBy>>;
 
     /// How far the mentions follow a journal, by this revision of the rules.
     fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64>;

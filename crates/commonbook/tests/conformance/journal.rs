@@ -123,7 +123,7 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
 fn now_shared(about: &About) -> Option<Sharing> {
     match about {
         About::Memory(reach) => Some(reach.sharing),
-        About::Gone | About::Other => None,
+        About::Gone | About::Both(_) | About::Other => None,
     }
 }
 

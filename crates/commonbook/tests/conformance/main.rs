@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
+mod contexts;
+mod contradictions;
 mod entities;
+mod handoffs;
 mod journal;
 mod memories;
 mod rebuilding;
@@ -95,9 +98,18 @@ laws! {
     cases::no_two_entries_of_a_case_have_one_place,
     cases::entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_the_index,
     cases::a_cursor_is_each_agents_own_and_never_goes_back,
+    contexts::a_receipt_is_kept_whole_for_its_agent_alone_and_dropped_by_age_and_number,
+    contexts::what_is_known_of_a_user_is_seen_as_the_rule_says,
+    contexts::what_an_event_says_besides_comes_back_as_it_was,
+    contradictions::a_contradiction_exists_for_those_alone_who_see_both_memories,
+    contradictions::a_contradiction_is_kept_of_memories_as_they_stand,
+    contradictions::who_follows_late_is_told_by_what_both_memories_are_by_then,
     sessions::a_checkpoint_is_kept_whole_under_a_number_of_its_own,
     sessions::a_session_is_kept_whole_and_seen_as_the_rule_says,
     sessions::a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_alone,
+    handoffs::a_handoff_is_kept_whole_and_seen_as_the_rule_says,
+    handoffs::a_handoff_names_what_its_reader_sees_and_nothing_that_was_purged,
+    handoffs::what_an_agent_accepted_comes_in_the_order_in_which_it_did,
     entities::merges_taken_back_in_turn_leave_everything_as_it_was,
     entities::two_processes_that_merge_both_ways_make_no_circle,
     entities::an_entity_exists_for_those_alone_who_see_what_mentions_it,
@@ -106,6 +118,8 @@ laws! {
     search::a_search_finds_new_words_and_forgets_old_ones,
     search::an_index_at_any_stage_finds_exactly_what_the_rule_sees,
     rebuilding::a_damaged_index_is_built_anew_and_answers_the_same,
+    rebuilding::facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_whole,
+    rebuilding::sheets_of_segments_that_are_gone_are_removed,
     rebuilding::an_index_of_another_history_is_built_anew,
     rebuilding::an_index_of_another_form_is_built_anew,
     rebuilding::what_was_purged_leaves_the_files_of_the_index,

@@ -83,6 +83,80 @@ pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
     }
 }
 
+/// The files of a folder with this ending.
+fn ending(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let of = |path: &PathBuf| path.extension().is_some_and(|it| it == ending);
+    files(folder).into_iter().filter(of).collect()
+}
+
+pub(crate) fn facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_whole(
+    fresh: &dyn Fresh,
+) {
+    let home = tempfile::tempdir().unwrap();
+    let store = fresh.open();
+    for half in 0..2 {
+        for number in 0..40 {
+            let text = format!("heron {half} {}", number % 7);
+            let mut kept = memory(&commonbook::id::RandomIds::default(), "ann", "x", &text);
+            kept.session = Some(format!("session {}", number % 3));
+            store.write(move |tx| keep(tx, &kept)).unwrap();
+        }
+        started(home.path()).follow(&*store, |_| GO).unwrap();
+    }
+    let look = |index: &Index| index.search(&*store, &sight(), &question("heron 3")).unwrap();
+    let expected = look(&Index::in_memory());
+    let (sheets, words) = (ending(home.path(), "sheet"), ending(home.path(), "idx"));
+    assert_eq!((sheets.len(), words.len(), expected.total), (2, 2, 80));
+    let whole: Vec<Vec<u8>> = sheets.iter().map(|sheet| fs::read(sheet).unwrap()).collect();
+    let mut spoilt: Vec<Vec<u8>> = (0..40)
+        .map(|place| {
+            let mut bytes = whole[0].clone();
+            let place = place * bytes.len() / 40;
+            bytes[place] ^= 0x10;
+            bytes
+        })
+        .collect();
+    spoilt.extend([whole[1].clone(), whole[0][..whole[0].len() / 2].to_vec(), Vec::new()]);
+    for (case, bytes) in spoilt.iter().enumerate() {
+        fs::write(&sheets[0], bytes).unwrap();
+        let index = started(home.path());
+        assert_eq!((look(&index), index.behind(&*store).unwrap()), (expected.clone(), 0), "{case}");
+        assert!(index.lags(&*store).unwrap(), "{case}");
+        index.follow(&*store, |_| GO).unwrap();
+        assert!(!index.lags(&*store).unwrap(), "{case}");
+        assert_eq!(fs::read(&sheets[0]).unwrap(), whole[0], "{case}, made anew");
+    }
+    for columns in ending(home.path(), "fast") {
+        let mut bytes = fs::read(&columns).unwrap();
+        let most = bytes.len() / 2;
+        bytes[..most].fill(0);
+        fs::write(&columns, bytes).unwrap();
+    }
+    let index = started(home.path());
+    assert_eq!((look(&index), index.behind(&*store).unwrap()), (expected.clone(), 0));
+    fs::remove_file(&sheets[0]).unwrap();
+    assert_eq!(
+        look(&started(home.path())),
+        expected,
+        "without columns and sheet, from the journal"
+    );
+}
+
+pub(crate) fn sheets_of_segments_that_are_gone_are_removed(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let (store, index) = (fresh.open(), started(home.path()));
+    let kept = with_texts(&*store, &["the kettle", "tea"]).remove(0);
+    index.follow(&*store, |_| GO).unwrap();
+    let before = ending(home.path(), "sheet");
+    let unfinished = home.path().join("words/of-a-process-that-was-killed.unfinished-sheet");
+    fs::write(&unfinished, "half").unwrap();
+    store.write(move |tx| purge(tx, &kept)).unwrap();
+    index.follow(&*store, |_| GO).unwrap();
+    let after = ending(home.path(), "sheet");
+    assert!(before.len() == 1 && after.len() == 1 && before != after, "{before:?} {after:?}");
+    assert!(!unfinished.exists());
+}
+
 pub(crate) fn an_index_of_another_form_is_built_anew(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let store = fresh.open();

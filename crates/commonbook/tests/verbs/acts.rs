@@ -158,8 +158,7 @@ fn what_was_purged_is_gone_for_good_after_thirty_days() {
     let world = World::new();
     let memory = world.save("rook", "Gone soon");
     let acted = purge(&world, "rook", json!({"since": "2026-11-20"}));
-    world.clock.set(at(24 * 30 + 1));
-    assert_eq!(world.book.sweep().unwrap().purged, 1);
+    assert_eq!(world.sweep_at(24 * 30 + 1), 1);
     assert_eq!(undo(&world, "rook", &acted), Err(ErrorKind::NotFound));
     let delete: DeleteMemory = request(json!({"id": memory.id}));
     assert!(world.book.delete_memory(&caller("rook"), &delete).is_err());

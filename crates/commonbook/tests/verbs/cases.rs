@@ -12,7 +12,7 @@ use commonbook::memory::{
 };
 use serde_json::{Value, json};
 
-use crate::{World, at, caller, elsewhere, request};
+use crate::{World, caller, elsewhere, request};
 
 impl World {
     fn append(&self, agent: &str, fields: Value) -> Result<Appended, Error> {
@@ -242,8 +242,7 @@ fn nobody_changes_or_deletes_an_entry_by_any_verb() {
     let adopt = json!({"agent_name": "bob", "owner": "ann"});
     let acted = world.book.adopt_memories(&ann, &request(adopt)).unwrap();
     assert_eq!((acted.act, acted.memories, acted.entries), (None, 0, 1));
-    world.clock.set(at(24 * 40));
-    world.book.sweep().unwrap();
+    world.sweep_at(24 * 40);
     assert_eq!(summaries(&world.entries("bob", 0, 9).entries), ["one"]);
 }
 
@@ -386,4 +385,45 @@ fn an_imported_entry_is_filed_at_the_end_of_its_case() {
     }
     let read = to.entries("eve", 0, 9);
     assert_eq!((summaries(&read.entries), read.context_version), (vec!["one", "two"], 2));
+}
+
+#[test]
+fn a_digest_appends_what_the_agents_on_a_case_have_shared_and_it_does_not_have() {
+    let world = World::new();
+    let ann = caller("ann");
+    let entry = json!({"key": "retries", "title": "Slow orders", "entries": [
+        {"summary": "The orders page takes nine seconds"}]});
+    world.book.append_entries(&ann, &request(entry)).unwrap();
+    let session =
+        world.book.start_session(&ann, &request(json!({"case": "retries"}))).unwrap().session;
+    let at_work = ann.clone().in_session(Some(&session.id.to_string())).unwrap();
+    let keep = |caller: &commonbook::caller::Caller, text: &str, more: serde_json::Value| {
+        let mut fields = more;
+        fields["text"] = json!(text);
+        world.book.save_memory(caller, &request(fields)).unwrap().memory
+    };
+    let found = "The cause is one query for each row of the orders table.";
+    let found = keep(&at_work, found, json!({}));
+    keep(&at_work, "The orders page takes nine seconds.", json!({}));
+    keep(&at_work, "My own guess is the cache of the orders.", json!({"sharing": "private"}));
+    keep(&caller("eve"), "The slow orders page annoys the customers.", json!({}));
+    let digest = |fields: serde_json::Value| {
+        world.book.digest_case(&caller("bot"), &request(fields)).unwrap()
+    };
+    let shown = digest(json!({"key": "retries", "dry_run": true}));
+    let said: Vec<&str> = shown.proposed.iter().map(|one| one.summary.as_str()).collect();
+    assert_eq!(said, ["The cause is one query for each row of the orders table."]);
+    assert_eq!(shown.proposed[0].sources, [found.id]);
+    assert!(shown.appended.is_none() && world.entries("bob", 0, 9).entries.len() == 1);
+    let done = digest(json!({"key": "retries"}));
+    assert_eq!(done.appended.unwrap().entries[0].position, 2);
+    let entry = world.entries("bob", 1, 9).entries.remove(0);
+    let text = entry.text.unwrap();
+    assert!(text.contains("ann") && text.contains(&found.id.to_string()), "{text}");
+    assert_eq!(digest(json!({"key": "retries"})).proposed, [], "it has it now");
+    world.book.close_case(&ann, &request(json!({"key": "retries"}))).unwrap();
+    keep(&at_work, "It was fixed by joining the two tables.", json!({}));
+    let closed: commonbook::case::digest::DigestCase = request(json!({"key": "retries"}));
+    let refused = world.book.digest_case(&ann, &closed).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Conflict);
 }

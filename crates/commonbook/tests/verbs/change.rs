@@ -171,8 +171,7 @@ fn a_deleted_memory_can_be_restored_for_thirty_days() {
     assert_eq!(world.search("ann", "tea").total, 0);
     let deleted = ListMemories { deleted: true, ..ListMemories::default() };
     assert_eq!(world.texts("ann", &deleted), ["tea"]);
-    world.clock.set(at(24 * 30));
-    world.book.sweep().unwrap();
+    assert_eq!(world.sweep_at(24 * 30 - 1), 0);
     world.book.restore_memory(&caller("ann"), &restore(&memory)).unwrap();
     assert_eq!(world.search("bob", "tea").total, 1);
 
@@ -180,7 +179,7 @@ fn a_deleted_memory_can_be_restored_for_thirty_days() {
     world.clock.set(at(24 * 60 + 1));
     let late = world.book.restore_memory(&caller("ann"), &restore(&memory)).unwrap_err();
     assert_eq!(late.kind, ErrorKind::NotFound);
-    assert_eq!(world.book.sweep().unwrap().purged, 1);
+    assert_eq!(world.sweep_at(24 * 60 + 1), 1);
     assert!(world.texts("ann", &deleted).is_empty());
     let last = world.events("ann").pop().unwrap();
     assert_eq!((last.1, last.2.as_str()), (EventKind::MemoryPurged, "system"));

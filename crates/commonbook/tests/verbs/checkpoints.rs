@@ -103,11 +103,9 @@ fn a_session_has_ten_checkpoints_at_the_most_for_thirty_days() {
     assert_eq!(kept.len(), 10);
     assert_eq!((kept[0].sequence, kept[9].sequence), (13, 1), "the automatic ones went first");
     assert!(kept.iter().all(|it| ![2, 4, 6].contains(&it.sequence)));
-    world.clock.set(at(24 * 29));
-    world.book.sweep().unwrap();
+    world.sweep_at(24 * 29);
     assert_eq!(world.checkpoints(&session).len(), 10);
-    world.clock.set(at(24 * 31));
-    world.book.sweep().unwrap();
+    world.sweep_at(24 * 31);
     assert_eq!(world.checkpoints(&session), []);
     let next = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
     assert_eq!(next.sequence, 14, "no number is given twice");

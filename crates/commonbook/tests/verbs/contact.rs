@@ -53,3 +53,19 @@ fn a_contact_is_written_once_a_minute_at_the_most() {
     other.meet(&caller("crow"));
     assert_eq!(registry(&world, "x")[0], row("crow", "10:00:00", "10:00:00"));
 }
+
+#[test]
+fn who_is_being_told_of_is_not_missed_by_who_asks_meanwhile() {
+    let world = World::new();
+    let names = (0..50).map(|number| format!("reader-{number}")).collect::<Vec<_>>();
+    for name in &names {
+        world.book.meet(&caller(name));
+        // One of them writes the news; the other, whichever it is, may not answer before that.
+        std::thread::scope(|scope| {
+            for asking in [0, 1].map(|_| scope.spawn(|| registry(&world, "x"))) {
+                let told = asking.join().unwrap();
+                assert!(told.iter().any(|(agent, ..)| agent == name), "{name} is missing");
+            }
+        });
+    }
+}

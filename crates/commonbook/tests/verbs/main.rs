@@ -8,13 +8,19 @@ mod cases;
 mod change;
 mod checkpoints;
 mod contact;
+mod contexts;
+mod contradictions;
 mod cursors;
+mod digests;
 mod entities;
 mod find;
 mod graph;
+mod handoffs;
 mod hygiene;
 mod import;
 mod journal;
+mod learn;
+mod machine;
 mod once;
 mod purge;
 mod save;
@@ -65,6 +71,16 @@ impl World {
         let sharing = Some(Sharing::Private);
         let request = SaveMemory { text: text.into(), sharing, ..SaveMemory::default() };
         self.book.save_memory(&caller(agent), &request).unwrap().memory
+    }
+
+    /// Sweeps away what is over after so many hours, by a clock that has gone on for long enough to
+    /// be sure of it; answers how many memories were removed.
+    pub(crate) fn sweep_at(&self, hours: i64) -> usize {
+        let sweep = |hours| {
+            self.clock.set(at(hours));
+            self.book.sweep().unwrap().purged
+        };
+        sweep(hours) + sweep(hours + 1)
     }
 
     pub(crate) fn search(&self, agent: &str, query: &str) -> SearchAnswer {

@@ -8,7 +8,7 @@ use commonbook::memory::{
 };
 use serde_json::json;
 
-use crate::{World, at, caller, request};
+use crate::{World, caller, request};
 
 fn keyed(text: &str, key: &str) -> SaveMemory {
     request(json!({"text": text, "idempotency_key": key}))
@@ -115,8 +115,7 @@ fn a_key_is_free_again_after_exactly_a_day() {
     for (hours, outcome) in [(23, Outcome::Repeated), (24, Outcome::Created)] {
         let world = World::new();
         world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap();
-        world.clock.set(at(hours));
-        world.book.sweep().unwrap();
+        world.sweep_at(hours - 1);
         let again = world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap();
         assert_eq!(again.outcome, outcome, "after {hours} hours");
     }

@@ -66,8 +66,7 @@ fn what_the_sweep_purges_is_in_no_file_either() {
         idempotency_key: None,
     };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
-    world.clock.set(at(24 * 30 + 1));
-    assert_eq!(world.book.sweep().unwrap().purged, 1);
+    assert_eq!(world.sweep_at(24 * 30 + 1), 1);
     assert_eq!(files_with(&world, "qwyxolotl"), Vec::<String>::new());
 }
 

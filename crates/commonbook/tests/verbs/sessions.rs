@@ -144,11 +144,9 @@ fn sessions_that_end_without_a_summary_are_reported() {
     world.end("ann", json!({"session": busy.id})).unwrap();
     world.end("cleo", json!({"session": summed_up.id, "summary": "It is done"})).unwrap();
     assert_eq!(world.unsummarised(), 1);
-    world.clock.set(at(23));
-    world.book.sweep().unwrap();
+    world.sweep_at(22);
     assert_eq!(world.unsummarised(), 1, "it may still go on");
-    world.clock.set(at(25));
-    world.book.sweep().unwrap();
+    world.sweep_at(25);
     assert_eq!(world.unsummarised(), 2, "whoever worked in it has gone");
     let owing = sessions(&world, &caller("eve"), json!({"unsummarised": true}));
     let ids: Vec<_> = owing.iter().map(|session| session.id).collect();

@@ -3,7 +3,9 @@
 use commonbook::access::Policy;
 use commonbook::agent::AgentName;
 use commonbook::caller::{Caller, Door, Proof};
+use commonbook::context::GetContext;
 use commonbook::error::ErrorKind;
+use commonbook::learning::Learn;
 use commonbook::memory::{
     DeleteMemory, GetMemory, ListMemories, ListQuarantined, Memory, ReleaseMemory, SaveMemory,
     Sharing,
@@ -178,6 +180,25 @@ fn scopes_say_what_a_holder_may_do() {
         assert_eq!(kind(world.book.list_tokens(caller, &ListTokens {})), expected);
     }
     assert_eq!(Scope::ALL.len(), 4);
+}
+
+#[test]
+fn a_token_for_hooks_is_given_context_and_learns_and_nothing_else() {
+    let world = World::new();
+    world.save("ann", "Herons nest in the old oak.");
+    let who = |scope: &str| {
+        let (_, secret) = create(&world, json!({"agent_name": "rook", "scopes": [scope]}));
+        holder(&world, &secret, None)
+    };
+    let (hook, reader) = (who("hook"), who("read"));
+    let task: GetContext = request(json!({"task": "Where do herons nest?"}));
+    assert!(world.book.get_context(&hook, &task).unwrap().text.contains("old oak"));
+    let said: Learn = request(json!({"message": "Done.\n\nRemember: the oak was felled."}));
+    assert_eq!(world.book.learn(&hook, &said).unwrap().learnings.len(), 1);
+    let forbidden = Some(ErrorKind::Forbidden);
+    assert_eq!(kind(world.book.learn(&reader, &said)), forbidden);
+    assert_eq!(kind(world.book.list_memories(&hook, &ListMemories::default())), forbidden);
+    assert_eq!(save(&world, &hook, "no").err(), forbidden);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{keys, review};
+use super::keys;
 use crate::access::Sight;
 use crate::agent::Agent;
 use crate::caller::Caller;
@@ -17,7 +17,7 @@ use crate::event::EventKind;
 use crate::id::{EntityId, ReviewId};
 use crate::store::Transaction;
 
-use crate::commonbook::known::{home, known, meant, tell};
+use crate::commonbook::known::{home, known, meant, queue, tell};
 
 impl Commonbook {
     /// Merges one entity into another of its type.
@@ -41,7 +41,7 @@ impl Commonbook {
                     merging::check_merge(&source, &target, read)?;
                     let (agent, at, entity) = (caller.agent.clone(), now, target.id);
                     let wanted = Wanted::Merged(source.id);
-                    review::queue(tx, &target, &Review { id: review, agent, at, entity, wanted })?;
+                    queue(tx, &target, &Review { id: review, agent, at, entity, wanted })?;
                     return Ok(Merged { entity: target, source: source.id, review: Some(review) });
                 }
                 let entity = join(tx, (&source, &target), read, strategy, by)?;

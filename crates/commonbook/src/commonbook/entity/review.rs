@@ -6,7 +6,7 @@ use crate::caller::Caller;
 use crate::commonbook::Commonbook;
 use crate::entity::merging::Strategy;
 use crate::entity::{
-    DecideReview, Entity, EntityName, Judgement, ListReviews, Resolution, Resolved, Review, Wanted,
+    DecideReview, EntityName, Judgement, ListReviews, Resolution, Resolved, Review, Wanted,
 };
 use crate::error::{Error, Result};
 use crate::event::EventKind;
@@ -103,12 +103,6 @@ impl Commonbook {
         })?;
         Ok(once.answer)
     }
-}
-
-/// Keeps what waits, and tells of it.
-pub(super) fn queue(tx: &mut dyn Transaction, entity: &Entity, review: &Review) -> Result<()> {
-    tx.put_review(&entity.workspace, review)?;
-    tell(tx, EventKind::EntityQueued, entity, (&review.agent, review.at), &[])
 }
 
 /// Whether what waits is about entities in sight alone.

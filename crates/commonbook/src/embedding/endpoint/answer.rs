@@ -1,15 +1,6 @@
-//! What an endpoint answers: vectors, or why not.
-
-use std::time::Duration;
+//! What an endpoint answers: vectors.
 
 use serde::Deserialize;
-use serde_json::Value;
-use ureq::http::HeaderMap;
-
-use super::Key;
-
-/// Characters of an endpoint's reason that are passed on.
-const REASON_CHARS: usize = 200;
 
 #[derive(Deserialize)]
 struct Answer {
@@ -40,23 +31,4 @@ pub(super) fn vectors(body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>, String
         }
     }
     vectors.into_iter().collect::<Option<_>>().ok_or_else(|| "too few vectors".to_owned())
-}
-
-/// How long the endpoint asks to wait, in whole seconds; a date is not understood.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get("retry-after")?.to_str().ok()?;
-    value.trim().parse().ok().map(Duration::from_secs)
-}
-
-/// The endpoint's own reason with a colon before it, on one line, without the key and then
-/// shortened; empty when it gave none.
-pub(super) fn reason(body: &[u8], key: Option<&Key>) -> String {
-    let value: Value = serde_json::from_slice(body).unwrap_or_default();
-    let places = ["/error/message", "/error", "/message", "/detail"];
-    let Some(text) = places.iter().find_map(|place| value.pointer(place)?.as_str()) else {
-        return String::new();
-    };
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = key.map_or_else(|| line.clone(), |key| key.hidden_in(&line));
-    format!(": {}", line.chars().take(REASON_CHARS).collect::<String>())
 }

@@ -1,7 +1,7 @@
 //! An endpoint against a small server that answers what each test tells it.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::Read as _;
+use std::net::TcpListener;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -10,78 +10,14 @@ use serde_json::{Value, json};
 
 use super::super::tests::keeps_the_laws;
 use super::*;
+use crate::endpoint::tests::{self as loopback, Asked, Reply};
 
 const KEY: &str = "sk-very-secret";
 
-/// What the server does with one request.
-enum Reply {
-    /// Answers this status, with these header lines and this body.
-    With(u16, &'static str, String),
-    /// Says nothing until the caller goes.
-    Silence,
-}
-
-/// What a caller asked.
-struct Asked {
-    head: String,
-    body: Value,
-}
-
 /// Starts a server; answers the address of the model `m` there, and what will be asked.
-fn serve(
-    mut reply: impl FnMut(&Asked) -> Reply + Send + 'static,
-) -> (Address, mpsc::Receiver<Asked>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}#m", listener.local_addr().unwrap()).parse().unwrap();
-    let (tell, asked) = mpsc::channel();
-    thread::spawn(move || {
-        while let Ok((stream, _)) = listener.accept() {
-            let question = read(&stream);
-            let reply = reply(&question);
-            if tell.send(question).is_err() {
-                break;
-            }
-            answer(stream, reply);
-        }
-    });
-    (address, asked)
-}
-
-fn read(stream: &TcpStream) -> Asked {
-    let mut reader = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        let lower = line.to_lowercase();
-        if let Some(number) = lower.strip_prefix("content-length:") {
-            length = number.trim().parse().unwrap();
-        }
-        if line.trim().is_empty() {
-            break;
-        }
-        head.push_str(&line);
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    Asked { head, body: serde_json::from_slice(&body).unwrap() }
-}
-
-fn answer(mut stream: TcpStream, reply: Reply) {
-    match reply {
-        Reply::With(status, headers, body) => {
-            let length = body.len();
-            let head = format!(
-                "HTTP/1.1 {status} Said\r\n{headers}Connection: close\r\n\
-                 Content-Length: {length}\r\n\r\n"
-            );
-            let _ =
-                stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
-        }
-        Reply::Silence => {
-            let _ = stream.read(&mut [0; 1]);
-        }
-    }
+fn serve(reply: impl FnMut(&Asked) -> Reply + Send + 'static) -> (Address, mpsc::Receiver<Asked>) {
+    let (base, asked) = loopback::serve(reply);
+    (format!("{base}#m").parse().unwrap(), asked)
 }
 
 /// One vector of three numbers for each text, in reverse order, that tells the text's length.
@@ -108,9 +44,8 @@ fn quick() -> Patience {
     Patience { texts: short, question: short, pause, pause_most, ..Patience::default() }
 }
 
-fn with_key(mut address: Address) -> Address {
-    address.key = Some(KEY.parse().unwrap());
-    address
+fn with_key(address: Address) -> Address {
+    Address { at: address.at.with_key(Some(KEY)).unwrap(), ..address }
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {

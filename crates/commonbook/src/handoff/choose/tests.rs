@@ -21,14 +21,21 @@ fn candidate(ids: &CountingIds, found: f64) -> Candidate {
         found,
         at_hand: false,
         entities: BTreeSet::new(),
-        tokens: 50,
         named: false,
         came_with: None,
     }
 }
 
 fn chosen(candidates: &[Candidate], settings: &Settings, room: usize) -> Chosen {
-    choose(candidates, &[], &BTreeSet::new(), settings, Room(room), now())
+    sized(candidates, &[50], settings, room)
+}
+
+/// The same of candidates of these sizes, over and over.
+fn sized(list: &[Candidate], tokens: &[usize], settings: &Settings, room: usize) -> Chosen {
+    let sizes: Vec<(MemoryId, usize)> =
+        list.iter().map(|it| it.id).zip(tokens.iter().copied().cycle()).collect();
+    let size = |it: &Candidate| sizes.iter().find(|(id, _)| *id == it.id).map_or(0, |(_, of)| *of);
+    choose(list, &[], &BTreeSet::new(), settings, Room(room), (now(), size))
 }
 
 fn passed(chosen: &Chosen) -> Vec<MemoryId> {
@@ -160,12 +167,27 @@ fn the_tier_is_told_by_type_and_sharing() {
 #[test]
 fn choosing_goes_on_past_one_that_is_too_large() {
     let ids = CountingIds::default();
-    let sized = |found, tokens| Candidate { tokens, ..candidate(&ids, found) };
-    let list = [sized(1.0, 60), sized(0.9, 500), sized(0.8, 30), sized(0.7, 20), sized(0.6, 5)];
-    let chosen = chosen(&list, &Settings::default(), 100);
+    let list = [1.0, 0.9, 0.8, 0.7, 0.6].map(|found| candidate(&ids, found));
+    let chosen = sized(&list, &[60, 500, 30, 20, 5], &Settings::default(), 100);
     assert_eq!(passed(&chosen), [list[0].id, list[2].id, list[4].id]);
     assert_eq!(reason(&chosen, list[1].id), Some(Reason::Budget));
     assert_eq!(reason(&chosen, list[3].id), Some(Reason::Budget));
+}
+
+#[test]
+fn nothing_is_counted_of_what_stays_behind_anyway() {
+    let ids = CountingIds::default();
+    let mut list: Vec<Candidate> = (0..12).map(|_| candidate(&ids, 0.9)).collect();
+    list.push(candidate(&ids, 0.1));
+    list.push(Candidate { private: true, ..candidate(&ids, 1.0) });
+    let mut counted = 0;
+    let count = |_: &Candidate| {
+        counted += 1;
+        50
+    };
+    let (task, room) = (BTreeSet::new(), Room(5_000));
+    let chosen = choose(&list, &[], &task, &Settings::default(), room, (now(), count));
+    assert_eq!((chosen.memories.len(), chosen.left_out.len(), counted), (10, 4, 10));
 }
 
 #[test]
@@ -245,12 +267,14 @@ fn entities_count_within_the_budget_and_belong_to_what_goes_along() {
         entity(false, true, 10),
     ];
     let memories = [
-        Candidate { entities: [list[0].id].into(), tokens: 55, ..candidate(&ids, 1.0) },
-        Candidate { entities: [list[2].id].into(), tokens: 55, ..candidate(&ids, 0.9) },
+        Candidate { entities: [list[0].id].into(), ..candidate(&ids, 1.0) },
+        Candidate { entities: [list[2].id].into(), ..candidate(&ids, 0.9) },
     ];
     let run = |room, max_entities| {
         let settings = Settings { max_entities, ..Settings::default() };
-        let found = choose(&memories, &list, &BTreeSet::new(), &settings, Room(room), now());
+        let tokens = |_: &Candidate| 55;
+        let found =
+            choose(&memories, &list, &BTreeSet::new(), &settings, Room(room), (now(), tokens));
         let entities: Vec<EntityId> = found.entities.iter().map(|entity| entity.id).collect();
         (found.memories.len(), entities)
     };
@@ -292,9 +316,12 @@ proptest! {
         turn in 0_usize..30,
     ) {
         let ids = CountingIds::default();
-        let mut list: Vec<Candidate> = given.iter().map(|(found, tokens, is, id)| Candidate {
+        let size = |it: &Candidate| given[it.id.uuid().as_u128() as usize % given.len()].1;
+        let chosen = |list: &[Candidate], settings: &Settings, room| {
+            choose(list, &[], &BTreeSet::new(), settings, Room(room), (now(), size))
+        };
+        let mut list: Vec<Candidate> = given.iter().map(|(found, _, is, id)| Candidate {
             id: MemoryId::from_uuid(uuid::Uuid::from_u128(u128::from(*id))),
-            tokens: *tokens,
             private: is[0],
             at_hand: is[1],
             named: is[2] && is[3],

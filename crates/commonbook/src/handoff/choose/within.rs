@@ -62,7 +62,8 @@ pub struct Room(pub usize);
 /// that came by an earlier handoff among them, with the score that they came with. One that takes
 /// more tokens than are left is passed over, and the next is tried. A private one goes along only
 /// if it is named. Entities go along that the task mentions, or a memory that goes along, or that
-/// came by an earlier handoff.
+/// came by an earlier handoff. `tokens` tells how many a memory takes in the text: of those alone
+/// which nothing else keeps back.
 #[must_use]
 pub fn choose(
     candidates: &[Candidate],
@@ -70,7 +71,7 @@ pub fn choose(
     task: &BTreeSet<EntityId>,
     settings: &Settings,
     room: Room,
-    now: Timestamp,
+    (now, mut tokens): (Timestamp, impl FnMut(&Candidate) -> usize),
 ) -> Chosen {
     let mut chosen = Chosen::default();
     let needed: usize = entities.iter().map(|entity| entity.tokens).sum();
@@ -84,14 +85,15 @@ pub fn choose(
             Why::Chosen if score < settings.threshold => Some(Reason::Unfit),
             Why::Chosen if candidate.fit() < settings.least_fit => Some(Reason::Unfit),
             Why::Chosen | Why::Named if counted >= settings.max_memories => Some(Reason::Crowded),
-            _ if candidate.tokens > left => Some(Reason::Budget),
             _ => None,
         };
+        let tokens = if reason.is_none() { tokens(candidate) } else { 0 };
+        let reason = reason.or((tokens > left).then_some(Reason::Budget));
         if let Some(reason) = reason {
             chosen.left_out.push(LeftOut { id: candidate.id, score, reason });
             continue;
         }
-        left -= candidate.tokens;
+        left -= tokens;
         counted += u32::from(why != Why::Inherited);
         chosen.memories.push(PassedMemory {
             id: candidate.id,
@@ -99,7 +101,7 @@ pub fn choose(
             why,
             score,
             private: candidate.private,
-            tokens: small(candidate.tokens),
+            tokens: small(tokens),
         });
     }
     let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();

@@ -5,8 +5,6 @@ use super::Entry;
 /// What is asked of many memories at once, close together in memory.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::index) struct Brief {
-    /// The class; none that there is for a memory that is gone.
-    pub(in crate::index) class: u32,
     pub(in crate::index) session: u32,
     pub(in crate::index) case: u32,
     pub(in crate::index) length: f32,
@@ -17,9 +15,8 @@ pub(in crate::index) struct Brief {
 
 impl Brief {
     pub(super) fn of(entry: &Entry) -> Self {
-        let class = if entry.gone { u32::MAX } else { entry.class };
         let length = entry.facts.length() as f32;
         let (session, in_tail, from) = (entry.session, entry.in_tail, entry.facts.from);
-        Self { class, session, case: entry.case, length, in_tail, from }
+        Self { session, case: entry.case, length, in_tail, from }
     }
 }

@@ -14,12 +14,18 @@ pub(in crate::index) struct Links {
 }
 
 impl Links {
+    /// Makes room for so many memories more.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.rows.reserve(more);
+        self.bare.grow(self.rows.len() + more);
+    }
+
     /// Links a memory to its vectors, or to none.
     pub(super) fn set(&mut self, number: Number, rows: Option<Rows>) {
         let place = number as usize;
         if self.rows.len() <= place {
             self.rows.resize(place + 1, None);
-            self.bare.grow(place + 1);
+            self.bare.grow(self.rows.len());
         }
         self.rows[place] = rows;
         self.bare.set(place, rows.is_none());

@@ -1,11 +1,11 @@
 //! Reading the words of one commit, and the facts that stand beside them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhraseQuery, Query};
@@ -13,16 +13,19 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{
     DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term,
 };
-use uuid::Uuid;
 
-use super::{FORMAT, Fields, NUMBERS, Payload, Places, schema};
+use super::sheet::{self, Sheet};
+use super::{FORMAT, Fields, Payload, Places, columns, schema};
 use crate::error::Result;
-use crate::id::MemoryId;
-use crate::index::catalog::{Catalog, Class, Entry, Facts, Marks, Number};
+use crate::index::catalog::{Catalog, Class, Entry, Number};
 use crate::index::damage::damaged;
+use crate::index::unwritable;
 
 /// The words as of one commit.
 pub(in crate::index) struct Generation {
+    folder: PathBuf,
+    /// Whether the facts of some segment had to be taken from its columns.
+    pub(in crate::index) lacks_sheets: bool,
     reader: IndexReader,
     searcher: Searcher,
     fields: Fields,
@@ -50,7 +53,15 @@ impl Generation {
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
-        let mut generation = Self { reader, searcher, fields, segments: Vec::new(), places };
+        let mut generation = Self {
+            folder: folder.to_owned(),
+            lacks_sheets: false,
+            reader,
+            searcher,
+            fields,
+            segments: Vec::new(),
+            places,
+        };
         generation.number(catalog, &BTreeMap::new())?;
         Ok(Some(generation))
     }
@@ -75,16 +86,38 @@ impl Generation {
         catalog: &mut Catalog,
         known: &BTreeMap<SegmentId, Arc<[Number]>>,
     ) -> Result<()> {
-        let mut segments = Vec::new();
-        for segment in self.searcher.segment_readers() {
-            let numbers = match known.get(&segment.segment_id()) {
-                Some(numbers) => Arc::clone(numbers),
-                None => Columns::of(segment)?.numbered(segment, catalog)?,
-            };
-            segments.push(numbers);
-        }
-        self.segments = segments;
+        let readers = self.searcher.segment_readers().to_vec();
+        let new = readers.iter().filter(|segment| !known.contains_key(&segment.segment_id()));
+        // For all of them at once: to grow is to copy what is there.
+        catalog.reserve(new.map(|segment| segment.num_docs() as usize).sum());
+        self.segments = (readers.iter())
+            .map(|segment| match known.get(&segment.segment_id()) {
+                Some(numbers) => Ok(Arc::clone(numbers)),
+                None => numbered(&self.sheet(segment)?, segment, catalog),
+            })
+            .collect::<Result<_>>()?;
         Ok(())
+    }
+
+    /// The facts of a segment: its sheet, or where there is none that is whole, its columns.
+    fn sheet(&mut self, segment: &SegmentReader) -> Result<Sheet> {
+        match Sheet::read(&self.folder, segment) {
+            Ok(Some(sheet)) => return Ok(sheet),
+            Ok(None) => {}
+            Err(error) => {
+                let segment_id = segment.segment_id().uuid_string();
+                tracing::warn!(%error, segment_id, "a sheet of the search index is made anew");
+                sheet::discard(&self.folder, segment);
+            }
+        }
+        self.lacks_sheets = true;
+        columns::sheet(segment)
+    }
+
+    /// What writes the sheets that its segments do not have yet.
+    pub(in crate::index) fn sheets(&self) -> impl FnOnce() -> Result<()> + use<> {
+        let (folder, segments) = (self.folder.clone(), self.searcher.segment_readers().to_vec());
+        move || lay_out(&folder, &segments)
     }
 
     /// Gives every memory that has this word, with how often it stands in its head and its body.
@@ -162,6 +195,28 @@ impl Generation {
     }
 }
 
+/// Writes the sheets of those of a generation's segments that have none, and removes those of other
+/// segments. To be called by who holds the lease alone.
+///
+/// # Errors
+/// `unavailable` when the folder cannot be read or written.
+fn lay_out(folder: &Path, segments: &[SegmentReader]) -> Result<()> {
+    let there = sheet::files(folder).map_err(|error| unwritable(folder, &error))?;
+    let mut known = Vec::with_capacity(segments.len());
+    for segment in segments {
+        let place = sheet::place(folder, segment);
+        if !there.contains(&place) {
+            let sheet = columns::sheet(segment)?;
+            sheet.write(folder, segment).map_err(|error| unwritable(folder, &error))?;
+        }
+        known.push(place);
+    }
+    for file in there.iter().filter(|file| !known.contains(file)) {
+        fs::remove_file(file).map_err(|error| unwritable(file, &error))?;
+    }
+    Ok(())
+}
+
 /// The places of the last commit; nothing when it is of another form.
 fn places(index: &Index) -> Result<Option<Places>> {
     let Some(payload) = index.load_metas()?.payload else { return Ok(None) };
@@ -170,144 +225,74 @@ fn places(index: &Index) -> Result<Option<Places>> {
     Ok((payload.format == FORMAT).then_some(payload.places))
 }
 
-/// The facts of one segment.
-struct Columns {
-    class: Option<StrColumn>,
-    session: Option<StrColumn>,
-    case: Option<StrColumn>,
-    topic: Option<StrColumn>,
-    numbers: Vec<Column<u64>>,
-    from: Column<i64>,
-    until: Column<i64>,
-}
-
-impl Columns {
-    fn of(segment: &SegmentReader) -> Result<Self> {
-        let facts = segment.fast_fields();
-        Ok(Self {
-            class: facts.str("class")?,
-            session: facts.str("session")?,
-            case: facts.str("case")?,
-            topic: facts.str("topic")?,
-            numbers: NUMBERS.iter().map(|number| facts.u64(number)).collect::<Result<_, _>>()?,
-            from: facts.i64("from")?,
-            until: facts.i64("until")?,
-        })
-    }
-
-    /// The number of each document, which the catalog gives to those it does not know yet. Classes,
-    /// sessions and topics are few beside memories: each is read and looked up once.
-    fn numbered(&self, segment: &SegmentReader, catalog: &mut Catalog) -> Result<Arc<[Number]>> {
-        let classes = texts(self.class.as_ref())?;
-        let classes: Vec<Class> = (classes.iter())
-            .map(|text| serde_json::from_str(text).map_err(|error| damaged().because(error)))
-            .collect::<Result<_>>()?;
-        let workspaces: Vec<_> = classes.iter().map(|it| it.reach.workspace.clone()).collect();
-        let classes: Vec<u32> =
-            classes.into_iter().map(|class| catalog.class_number(class)).collect();
-        let (mut sessions, mut cases) =
-            (Numbered::of(self.session.as_ref())?, Numbered::of(self.case.as_ref())?);
-        let topics: Vec<u32> =
-            texts(self.topic.as_ref())?.iter().map(|topic| catalog.name(topic)).collect();
-        let mut numbers = Vec::with_capacity(segment.max_doc() as usize);
-        catalog.reserve(segment.num_docs() as usize);
-        for document in 0..segment.max_doc() {
-            if segment.is_deleted(document) {
-                numbers.push(NOBODY);
-                continue;
-            }
-            let ord = first(self.class.as_ref(), document).ok_or_else(damaged)?;
-            let class = *classes.get(ord).ok_or_else(damaged)?;
-            let facts = self.facts(document).ok_or_else(damaged)?;
-            if catalog.outlived(class, facts.id, facts.sequence) {
-                numbers.push(NOBODY);
-                continue;
-            }
-            if let Some(number) = catalog.number_in(class, facts.id)
-                && catalog.entry(number).facts.sequence >= facts.sequence
-            {
-                catalog.leave_tail(number, facts.sequence);
-                numbers.push(number);
-                continue;
-            }
-            let place = (ord, workspaces[ord].as_str());
-            let session = sessions.number(first(self.session.as_ref(), document), place, catalog);
-            let case = cases.number(first(self.case.as_ref(), document), place, catalog);
-            let about = ords(self.topic.as_ref(), document);
-            let about = about.filter_map(|topic| topics.get(topic).copied()).collect();
-            let (in_tail, written, gone) = (false, true, false);
-            let entry =
-                Entry { facts, class, session, case, topics: about, in_tail, written, gone };
-            numbers.push(catalog.put_entry(entry, None));
+/// The number of each document of a segment, which the catalog gives to those it does not know yet.
+/// Classes, sessions and topics are few beside memories: each is looked up once.
+fn numbered(
+    sheet: &Sheet,
+    segment: &SegmentReader,
+    catalog: &mut Catalog,
+) -> Result<Arc<[Number]>> {
+    let [classes, sessions, cases, topics] = &sheet.texts;
+    let classes: Vec<Class> = (classes.iter())
+        .map(|text| serde_json::from_str(text).map_err(|error| damaged().because(error)))
+        .collect::<Result<_>>()?;
+    let workspaces: Vec<_> = classes.iter().map(|it| it.reach.workspace.clone()).collect();
+    let classes: Vec<u32> = classes.into_iter().map(|class| catalog.class_number(class)).collect();
+    let (mut sessions, mut cases) = (Numbered::of(sessions), Numbered::of(cases));
+    let topics: Vec<u32> = topics.iter().map(|topic| catalog.name(topic)).collect();
+    let mut numbers = Vec::with_capacity(segment.max_doc() as usize);
+    let mut about = Vec::new();
+    for (document, row) in (0..).zip(sheet.rows()) {
+        let row = row.ok_or_else(damaged)?;
+        if segment.is_deleted(document) {
+            numbers.push(NOBODY);
+            continue;
         }
-        Ok(numbers.into())
+        let facts = row.facts;
+        let class = *classes.get(row.class).ok_or_else(damaged)?;
+        if catalog.outlived(class, facts.id, facts.sequence) {
+            numbers.push(NOBODY);
+            continue;
+        }
+        if let Some(number) = catalog.number_in(class, facts.id)
+            && catalog.entry(number).facts.sequence >= facts.sequence
+        {
+            catalog.leave_tail(number, facts.sequence);
+            numbers.push(number);
+            continue;
+        }
+        let place = (row.class, workspaces[row.class].as_str());
+        let session = sessions.number(row.session, place, catalog);
+        let case = cases.number(row.case, place, catalog);
+        about.clear();
+        about.extend(row.topics.iter().filter_map(|topic| topics.get(*topic as usize)));
+        numbers.push(catalog.put_entry(Entry::of(facts, class, (session, case)), &about, None));
     }
-
-    fn facts(&self, document: u32) -> Option<Facts> {
-        let number = |place: usize| self.numbers.get(place)?.first(document);
-        let id = |place: usize| Some(Uuid::from_u64_pair(number(place)?, number(place + 1)?));
-        let (lengths, marks) = (number(6)?, number(7)?);
-        let heir = id(2)?;
-        let half = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0);
-        Some(Facts {
-            id: MemoryId::from_uuid(id(0)?),
-            sequence: number(4)?,
-            from: self.from.first(document)?,
-            until: self.until.first(document)?,
-            heir: (!heir.is_nil()).then(|| MemoryId::from_uuid(heir)),
-            lengths: (half(lengths >> 32), half(lengths)),
-            marks: Marks {
-                first_person: half(marks >> 2),
-                tells_time: marks & 2 != 0,
-                updates: marks & 1 != 0,
-            },
-            print: number(5)?,
-        })
-    }
+    Ok(numbers.into())
 }
 
-/// The names of a column that belong to a workspace, with the numbers that the catalog gives them.
-struct Numbered {
-    names: Vec<String>,
+/// Names that belong to a workspace, with the numbers that the catalog gives them.
+struct Numbered<'s> {
+    names: &'s [String],
     numbers: FxHashMap<(usize, usize), u32>,
 }
 
-impl Numbered {
-    fn of(column: Option<&StrColumn>) -> Result<Self> {
-        Ok(Self { names: texts(column)?, numbers: FxHashMap::default() })
+impl<'s> Numbered<'s> {
+    fn of(names: &'s [String]) -> Self {
+        Self { names, numbers: FxHashMap::default() }
     }
 
     /// The number of a name in the workspace of a class; 0 where there is no name.
     fn number(
         &mut self,
-        name: Option<usize>,
+        name: usize,
         (class, workspace): (usize, &str),
         catalog: &mut Catalog,
     ) -> u32 {
-        let Some(ord) = name else { return 0 };
-        *self.numbers.entry((class, ord)).or_insert_with(|| {
-            let name = self.names.get(ord).map_or("", String::as_str);
+        let Some(place) = name.checked_sub(1) else { return 0 };
+        *self.numbers.entry((class, place)).or_insert_with(|| {
+            let name = self.names.get(place).map_or("", String::as_str);
             catalog.name_session(workspace, name)
         })
     }
-}
-
-/// The distinct texts of a column, in the order of their ordinals.
-fn texts(column: Option<&StrColumn>) -> Result<Vec<String>> {
-    let Some(column) = column else { return Ok(Vec::new()) };
-    let mut texts = Vec::with_capacity(column.num_terms());
-    let mut terms = column.dictionary().stream().map_err(|error| damaged().because(error))?;
-    while terms.advance() {
-        texts.push(String::from_utf8_lossy(terms.key()).into_owned());
-    }
-    Ok(texts)
-}
-
-fn ords(column: Option<&StrColumn>, document: u32) -> impl Iterator<Item = usize> {
-    let ords = column.into_iter().flat_map(move |column| column.term_ords(document));
-    ords.map(|ord| usize::try_from(ord).unwrap_or(usize::MAX))
-}
-
-fn first(column: Option<&StrColumn>, document: u32) -> Option<usize> {
-    ords(column, document).next()
 }

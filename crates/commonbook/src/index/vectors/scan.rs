@@ -5,6 +5,7 @@
 //! million vectors are more than memory brings in twenty milliseconds.
 
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
 use pulp::Arch;
 
@@ -21,6 +22,10 @@ const EXACT: usize = 20_000;
 
 /// Memories of the nearest signs that are compared by their vectors, for each one that is kept.
 const CLOSELY: u32 = 20;
+
+/// Threads of one scan. The system takes as long to say it as a small scan takes: it is asked once.
+static THREADS: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from).min(8));
 
 /// Stands for the distance of a memory that is not compared.
 const OUT: u16 = u16::MAX;
@@ -76,17 +81,17 @@ impl Scan {
 }
 
 /// What is searched, and for what.
-pub(in crate::index) struct Look<'l> {
+pub(in crate::index) struct Look<'l, A> {
     pub(in crate::index) vectors: &'l Vectors,
     pub(in crate::index) catalog: &'l Catalog,
-    pub(in crate::index) admits: &'l (dyn Fn(Number) -> bool + Sync),
+    pub(in crate::index) admits: A,
     pub(in crate::index) question: &'l Quantised,
 }
 
 /// Compares the question with every admitted memory that has vectors; keeps the `keep` nearest.
-pub(in crate::index) fn scan(look: &Look<'_>, keep: usize) -> Scan {
+pub(in crate::index) fn scan(look: &Look<'_, impl Fn(Number) -> bool + Sync>, keep: usize) -> Scan {
     let mut scan = if look.vectors.len() <= EXACT {
-        look.compare(keep, look.admits)
+        look.compare(keep, &look.admits)
     } else {
         look.by_signs(keep)
     };
@@ -94,7 +99,7 @@ pub(in crate::index) fn scan(look: &Look<'_>, keep: usize) -> Scan {
     scan
 }
 
-impl Look<'_> {
+impl<A: Fn(Number) -> bool + Sync> Look<'_, A> {
     /// Compares the vectors of those chosen.
     fn compare(&self, keep: usize, chosen: impl Fn(Number) -> bool + Sync) -> Scan {
         let parts = self.each_part(|numbers| {
@@ -147,7 +152,7 @@ impl Look<'_> {
         &self,
         numbers: std::ops::Range<Number>,
         signs: &Signs<'_>,
-        question: &[u8],
+        question: &[u64],
     ) -> (Vec<u16>, Vec<u32>) {
         let most = self.question.values.len();
         let mut counts = vec![0; most + 1];
@@ -166,7 +171,7 @@ impl Look<'_> {
     /// Does this with all memories, in as many parts as there are cores, where there are many.
     fn each_part<T: Send>(&self, act: impl Fn(std::ops::Range<Number>) -> T + Sync) -> Vec<T> {
         let all = Number::try_from(self.catalog.entries.len()).unwrap_or(Number::MAX);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let threads = *THREADS;
         if (all as usize) < PARALLEL || threads == 1 {
             return vec![act(0..all)];
         }
@@ -239,8 +244,7 @@ mod tests {
         let words: String = (0..9).map(|word| format!("word{word} ")).collect();
         let question = Quantised::of(&model.embed_query(&words).unwrap());
         let admits = |number: Number| number.is_multiple_of(2);
-        let look =
-            Look { vectors: &vectors, catalog: &catalog, admits: &admits, question: &question };
+        let look = Look { vectors: &vectors, catalog: &catalog, admits, question: &question };
         let best = |mut scan: Scan| {
             scan.cut(100);
             scan.nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -255,7 +259,7 @@ mod tests {
         assert!((exact.lowest - by_signs.lowest).abs() < 0.1);
         assert!((exact.sum - by_signs.sum).abs() / 9_000.0 < 0.05);
         let few = |number: Number| number < 7;
-        let look = Look { admits: &few, ..look };
+        let look = Look { vectors: &vectors, catalog: &catalog, admits: few, question: &question };
         let (exact, by_signs) = (best(look.compare(100, look.admits)), best(look.by_signs(100)));
         assert_eq!(exact.nearest, by_signs.nearest);
         assert_eq!((exact.lowest, exact.count), (by_signs.lowest, by_signs.count));

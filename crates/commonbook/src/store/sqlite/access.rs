@@ -30,6 +30,16 @@ impl SightParams {
         }
     }
 
+    /// The parameters of what is reviewed by nobody, and `more`, by name.
+    pub(super) fn unreviewed<'p>(
+        &'p self,
+        more: &[(&'p str, &'p dyn ToSql)],
+    ) -> Vec<(&'p str, &'p dyn ToSql)> {
+        let mut all = self.with(more);
+        all.retain(|(name, _)| *name != ":reviews");
+        all
+    }
+
     /// These parameters and `more`, by name.
     pub(super) fn with<'p>(
         &'p self,

@@ -122,7 +122,7 @@ impl CaseRows for SqliteTransaction<'_> {
     }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Case> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Case> {
     Ok(Case {
         key: text(row, "key")?,
         workspace: text(row, "workspace")?,

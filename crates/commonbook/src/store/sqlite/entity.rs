@@ -27,7 +27,7 @@ pub(super) fn exists(id: &str) -> String {
     format!(
         "(EXISTS (SELECT 1 FROM entity WHERE workspace = :workspace AND id = {id}) \
           OR EXISTS (SELECT 1 FROM mention n \
-             JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
              WHERE n.workspace = :workspace AND n.name IN (SELECT {id} UNION ALL \
                  SELECT s.name FROM entity_same s \
                  WHERE s.workspace = :workspace AND s.entity = {id}) \
@@ -39,6 +39,12 @@ impl EntityRows for SqliteTransaction<'_> {
     fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
         let sql = "SELECT entity FROM entity WHERE workspace = ?1 AND id = ?2";
         self.one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+    }
+
+    fn stated(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>> {
+        let sql = "SELECT e.entity FROM json_each(?2) j \
+                   CROSS JOIN entity e ON e.workspace = ?1 AND e.id = j.value";
+        self.all(sql, (workspace.as_str(), encoded(&ids)?), |row| json(row, 0))
     }
 
     fn put_entity(&mut self, entity: &Entity) -> Result<()> {

@@ -2,10 +2,11 @@
 
 use rusqlite::Row;
 use rusqlite::types::{ToSql, Type};
+use serde_json::Map;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
-use super::row::{encoded, importance, json, text, time};
+use super::row::{encoded, importance, json, maybe, text, time};
 use crate::access::{About, EventReach, Reach, Sight};
 use crate::agent::Agent;
 use crate::error::Result;
@@ -16,13 +17,18 @@ use crate::workspace::Workspace;
 /// What [`Sight::is_told`] says, of a row `e` of the table `event`. The conformance suite proves the
 /// two equal.
 fn seen_events() -> String {
+    let other = SEEN.replace("m.", "q.");
     format!(
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
-         AND (e.owner = :agent OR e.sharing = 'shared') AND ( \
-             e.kind NOT LIKE 'memory.%' \
-             OR EXISTS (SELECT 1 FROM memory m \
-                     WHERE m.workspace = e.workspace AND m.id = e.subject AND {SEEN}) \
-             OR (e.owner = :agent AND NOT EXISTS \
+         AND (e.owner = :agent OR e.told = :agent OR e.sharing = 'shared') AND ( \
+             (e.kind NOT LIKE 'memory.%' AND e.kind NOT LIKE 'contradiction.%') \
+             OR (e.kind LIKE 'contradiction.%' AND EXISTS (SELECT 1 FROM contradiction c \
+                 CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {other} \
+                 CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {SEEN} \
+                 WHERE c.workspace = e.workspace AND c.id = e.subject)) \
+             OR EXISTS (SELECT 1 FROM memory m WHERE e.kind LIKE 'memory.%' \
+                     AND m.workspace = e.workspace AND m.id = e.subject AND {SEEN}) \
+             OR (e.kind LIKE 'memory.%' AND e.owner = :agent AND NOT EXISTS \
                     (SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))"
     )
 }
@@ -40,7 +46,8 @@ impl EventRows for SqliteTransaction<'_> {
             .unwrap_or(1);
         self.execute(
             "INSERT INTO event (workspace, sequence, at, kind, actor, subject, owner, sharing, \
-             topics, importance, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+             told, topics, importance, changed, details) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             (
                 workspace,
                 sequence,
@@ -50,9 +57,11 @@ impl EventRows for SqliteTransaction<'_> {
                 &event.subject,
                 event.owner.as_str(),
                 event.sharing.name(),
+                event.told.as_ref().map(Agent::as_str),
                 encoded(&event.topics)?,
                 event.importance as i64,
                 encoded(&event.changed)?,
+                (!event.details.is_empty()).then(|| encoded(&event.details)).transpose()?,
             ),
         )?;
         Ok(sequence)
@@ -79,8 +88,16 @@ impl EventRows for SqliteTransaction<'_> {
     fn recorded(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Recorded>> {
         let sql = "\
             SELECT e.*, m.id AS m_id, m.owner AS m_owner, m.user_id AS m_user_id, \
-                   m.sharing AS m_sharing, m.trust AS m_trust \
+                   m.sharing AS m_sharing, m.trust AS m_trust, \
+                   o.id AS o_id, o.owner AS o_owner, o.user_id AS o_user_id, \
+                   o.sharing AS o_sharing, o.trust AS o_trust, \
+                   n.id AS n_id, n.owner AS n_owner, n.user_id AS n_user_id, \
+                   n.sharing AS n_sharing, n.trust AS n_trust \
             FROM event e LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
+            LEFT JOIN contradiction c ON e.kind LIKE 'contradiction.%' \
+                AND c.workspace = e.workspace AND c.id = e.subject \
+            LEFT JOIN memory o ON o.workspace = c.workspace AND o.id = c.older \
+            LEFT JOIN memory n ON n.workspace = c.workspace AND n.id = c.newer \
             WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
         self.all(sql, (workspace.as_str(), after, limit), |row| {
             Ok(Recorded { event: from_row(row)?, reach: reach(row)? })
@@ -139,19 +156,38 @@ impl<'s> StretchParams<'s> {
 fn reach(row: &Row<'_>) -> rusqlite::Result<EventReach> {
     let workspace: Workspace = text(row, "workspace")?;
     let kind: EventKind = text(row, "kind")?;
-    let gone = row.get_ref("m_id")?.data_type() == Type::Null;
-    let about = match (kind.is_of_memory(), gone) {
-        (false, _) => About::Other,
-        (true, true) => About::Gone,
-        (true, false) => About::Memory(Reach {
+    let is_there = |id| Ok::<_, rusqlite::Error>(row.get_ref(id)?.data_type() != Type::Null);
+    let of = |row: &Row<'_>, name: &str| {
+        Ok::<_, rusqlite::Error>(Reach {
             workspace: workspace.clone(),
-            owner: text(row, "m_owner")?,
-            user_id: row.get("m_user_id")?,
-            sharing: text(row, "m_sharing")?,
-            trust: text(row, "m_trust")?,
-        }),
+            owner: text(row, &*format!("{name}_owner"))?,
+            user_id: row.get(&*format!("{name}_user_id"))?,
+            sharing: text(row, &*format!("{name}_sharing"))?,
+            trust: text(row, &*format!("{name}_trust"))?,
+        })
     };
-    Ok(EventReach { workspace, owner: text(row, "owner")?, sharing: text(row, "sharing")?, about })
+    let about = if kind.is_of_contradiction() {
+        match is_there("o_id")? && is_there("n_id")? {
+            true => About::Both(vec![
+                (text(row, "o_id")?, of(row, "o")?),
+                (text(row, "n_id")?, of(row, "n")?),
+            ]),
+            false => About::Both(Vec::new()),
+        }
+    } else if !kind.is_of_memory() {
+        About::Other
+    } else if is_there("m_id")? {
+        About::Memory(of(row, "m")?)
+    } else {
+        About::Gone
+    };
+    Ok(EventReach {
+        workspace,
+        owner: text(row, "owner")?,
+        sharing: text(row, "sharing")?,
+        told: maybe(row, "told")?,
+        about,
+    })
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
@@ -165,5 +201,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
         topics: json(row, "topics")?,
         importance: importance(row.get("importance")?),
         changed: json(row, "changed")?,
+        details: match row.get_ref("details")?.data_type() {
+            Type::Null => Map::new(),
+            _ => json(row, "details")?,
+        },
     })
 }

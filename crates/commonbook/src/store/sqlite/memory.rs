@@ -18,19 +18,8 @@ use crate::stats::{Count, UserRecord};
 use crate::store::{Change, MemoryRows};
 use crate::workspace::Workspace;
 
-/// What [`Filter`] asks for, of a row `m`.
-const FILTER: &str = "\
-    (:owner IS NULL OR m.owner = :owner) \
-    AND (:type IS NULL OR m.memory_type = :type) \
-    AND (:session IS NULL OR m.session = :session) \
-    AND (:case IS NULL OR m.case_key = :case) \
-    AND (:importance IS NULL OR m.importance >= :importance) \
-    AND (:topic IS NULL OR EXISTS (SELECT 1 FROM json_each(m.topics) t \
-         WHERE commonbook_lower(t.value) = :topic)) \
-    AND (:trust IS NULL OR m.trust = :trust) \
-    AND (m.deleted_at IS NOT NULL) = :deleted";
-
-/// The parameters that [`FILTER`] needs.
+/// What [`Filter`] asks for, of a row `m`, as SQL with its parameters. Only what is asked for stands
+/// there, so that the engine finds by it.
 struct FilterParams<'f> {
     filter: &'f Filter,
     importance: Option<i64>,
@@ -50,19 +39,40 @@ impl<'f> FilterParams<'f> {
         }
     }
 
-    pub(super) fn list(&self) -> [(&str, &dyn ToSql); 8] {
-        [
-            (":owner", &self.filter.owner),
-            (":type", &self.filter.memory_type),
-            (":session", &self.filter.session),
-            (":case", &self.case),
-            (":importance", &self.importance),
-            (":topic", &self.topic),
-            (":trust", &self.trust),
-            (":deleted", &self.filter.deleted),
-        ]
+    /// The conditions, each with its parameter.
+    fn each(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
+        let Self { filter, importance, topic, case, trust } = self;
+        // Only a statement that names the trust itself finds what is quarantined by its index.
+        let trusted = match filter.trust {
+            Some(Trust::Quarantined) => "m.trust = :trust AND m.trust = 'quarantined'",
+            _ => "m.trust = :trust",
+        };
+        let all: [(bool, &str, &str, &dyn ToSql); 8] = [
+            (filter.owner.is_some(), "m.owner = :owner", ":owner", &filter.owner),
+            (filter.memory_type.is_some(), "m.memory_type = :type", ":type", &filter.memory_type),
+            (filter.session.is_some(), "m.session = :session", ":session", &filter.session),
+            (case.is_some(), "m.case_key = :case", ":case", case),
+            (importance.is_some(), "m.importance >= :importance", ":importance", importance),
+            (topic.is_some(), ABOUT, ":topic", topic),
+            (trust.is_some(), trusted, ":trust", trust),
+            (true, "(m.deleted_at IS NOT NULL) = :deleted", ":deleted", &filter.deleted),
+        ];
+        let asked = all.into_iter().filter(|(asked, ..)| *asked);
+        asked.map(|(_, sql, name, value)| (sql, name, value))
+    }
+
+    pub(super) fn sql(&self) -> String {
+        self.each().map(|(sql, ..)| sql).collect::<Vec<_>>().join(" AND ")
+    }
+
+    pub(super) fn list(&self) -> Vec<(&str, &dyn ToSql)> {
+        self.each().map(|(_, name, value)| (name, value)).collect()
     }
 }
+
+/// Whether a memory is about a topic, whatever its case.
+const ABOUT: &str = "EXISTS (SELECT 1 FROM json_each(m.topics) t \
+    WHERE commonbook_lower(t.value) = :topic)";
 
 impl MemoryRows for SqliteTransaction<'_> {
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
@@ -112,12 +122,13 @@ impl MemoryRows for SqliteTransaction<'_> {
             Order::Newest => ("<", "DESC", i64::MAX as u64),
             Order::Oldest => (">", "ASC", 0),
         };
+        let (seen, filter) = (SightParams::of(sight), FilterParams::of(filter));
         let sql = format!(
-            "SELECT {MEMORY}, m.sequence FROM memory m WHERE {SEEN} AND {FILTER} AND m.sequence {beyond} :from \
-             ORDER BY m.sequence {direction} LIMIT :limit"
+            "SELECT {MEMORY}, m.sequence FROM memory m WHERE {SEEN} AND {} \
+                 AND m.sequence {beyond} :from ORDER BY m.sequence {direction} LIMIT :limit",
+            filter.sql()
         );
         let from = from.unwrap_or(start);
-        let (seen, filter) = (SightParams::of(sight), FilterParams::of(filter));
         let mut params = seen.with(&filter.list());
         params.push((":from", &from));
         params.push((":limit", &limit));
@@ -219,12 +230,15 @@ impl MemoryRows for SqliteTransaction<'_> {
 
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
         self.forget_mentions(memory)?;
+        self.forget_contradictions(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         self.execute(
             "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2",
             (workspace, &id),
         )?;
+        let sql = "DELETE FROM handoff_memory WHERE origin = ?1 AND memory = ?2";
+        self.execute(sql, (workspace, &id))?;
         // An answer is kept where its caller spoke, which is elsewhere for a memory of `global`.
         self.execute("DELETE FROM answer WHERE instr(answer, ?1)", [&id])?;
         // The event that kept it named its topics.
@@ -320,7 +334,7 @@ pub(super) const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory
     m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities";
 
 /// The place of the first column after [`MEMORY`].
-const BESIDE: usize = 28;
+pub(super) const BESIDE: usize = 28;
 
 /// A memory out of a row that begins with [`MEMORY`].
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {

@@ -1,13 +1,19 @@
 //! The SQL of mentions: which memories speak of which things.
+//!
+//! From a name to its memories the order is written (`CROSS JOIN`): left to itself, SQLite goes
+//! through all memories of the workspace, and asks of each whether it mentions the name.
+
+use std::collections::BTreeSet;
 
 use rusqlite::types::ToSql;
+use rustc_hash::FxHashMap;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::entity::{NAMES, at_home};
-use super::row::{text, time};
+use super::row::{encoded, text, time};
 use crate::access::Sight;
-use crate::entity::{EntityName, Mention, Mentioned, Mentioning};
+use crate::entity::{EntityName, EntityType, Mention, Mentioned, MentionedBy, Mentioning};
 use crate::error::Result;
 use crate::id::{EntityId, MemoryId};
 use crate::memory::Memory;
@@ -17,7 +23,8 @@ use crate::workspace::Workspace;
 /// The follower whose place is that of the mentions.
 const FOLLOWER: &str = "mentions";
 
-/// The newest memories that are looked at for what they call a thing.
+/// The newest memories that are looked at for what they call a thing. `+` before the column keeps
+/// the engine from walking all mentions in their order until it has found so many.
 const SPELLINGS: u32 = 200;
 
 impl SqliteTransaction<'_> {
@@ -33,6 +40,22 @@ impl SqliteTransaction<'_> {
         )?;
         names.into_iter().try_for_each(|name| self.forget_name(&memory.workspace, name))?;
         Ok(())
+    }
+
+    /// The thing that each of these names leads to, with what sort of thing the name is of. Asked once
+    /// for a name, however many memories have it.
+    fn things(
+        &self,
+        workspace: &Workspace,
+        names: &BTreeSet<&str>,
+    ) -> Result<FxHashMap<String, (EntityId, EntityType)>> {
+        let sql = "SELECT e.id, ifnull(s.entity, e.id), e.entity_type FROM json_each(?2) w \
+             CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = w.value \
+             LEFT JOIN entity_same s ON s.workspace = ?1 AND s.name = e.id";
+        let found = self.all(sql, (workspace.as_str(), encoded(names)?), |row| {
+            Ok((row.get(0)?, (text(row, 1)?, text(row, 2)?)))
+        })?;
+        Ok(found.into_iter().collect())
     }
 }
 
@@ -87,7 +110,8 @@ impl MentionRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT m.sequence, m.id, m.owner, m.recorded_at, n.value, max(n.confidence), \
                  sum(n.count), m.text, n.place \
-             FROM mention n JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             FROM mention n \
+             CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
              WHERE n.workspace = :workspace AND n.name IN {NAMES} AND n.sequence > :after \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.sequence ORDER BY m.sequence LIMIT :limit"
@@ -113,7 +137,8 @@ impl MentionRows for SqliteTransaction<'_> {
     fn mentioned_by(&self, sight: &Sight, id: EntityId) -> Result<Vec<Mentioning>> {
         let sql = format!(
             "SELECT m.owner, count(DISTINCT m.sequence), min(m.recorded_at), max(m.recorded_at) \
-             FROM mention n JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             FROM mention n \
+             CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
              WHERE n.workspace = :workspace AND n.name IN {NAMES} \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.owner ORDER BY 2 DESC, m.owner"
@@ -134,10 +159,10 @@ impl MentionRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT e.workspace, e.session, e.entity_type, f.value, max(f.confidence), e.normalised \
              FROM (SELECT n.name, n.value, n.confidence FROM mention n \
-                 JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+                 CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
                  WHERE n.workspace = :workspace AND n.name IN {NAMES} \
                  AND m.deleted_at IS NULL AND {SEEN} \
-                 ORDER BY n.sequence DESC LIMIT {SPELLINGS}) f \
+                 ORDER BY +n.sequence DESC LIMIT {SPELLINGS}) f \
              JOIN entity_name e ON e.workspace = :workspace AND e.id = f.name \
              GROUP BY f.value ORDER BY count(*) DESC, f.value LIMIT 1"
         );
@@ -165,7 +190,7 @@ impl MentionRows for SqliteTransaction<'_> {
     ) -> Result<Vec<MemoryId>> {
         let sql = format!(
             "SELECT DISTINCT m.id FROM mention n \
-             JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
              WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN} LIMIT :limit"
         );
         let (workspace, id) = (workspace.as_str(), id.to_string());
@@ -175,10 +200,36 @@ impl MentionRows for SqliteTransaction<'_> {
         self.all(&sql, &*SightParams::of(sight).with(&more), |row| text(row, 0))
     }
 
+    fn mentioned_in(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        memories: &[MemoryId],
+    ) -> Result<Vec<MentionedBy>> {
+        let sql = format!(
+            "SELECT j.key, n.name, n.value FROM json_each(:memories) j \
+             CROSS JOIN memory m ON m.workspace = :workspace AND m.id = j.value AND {SEEN} \
+             CROSS JOIN mention n INDEXED BY mention_memory \
+                 ON n.workspace = :workspace AND n.sequence = m.sequence"
+        );
+        let (home, wanted) = (workspace.as_str(), encoded(&memories)?);
+        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &home), (":memories", &wanted)];
+        let found: Vec<(usize, String, String)> =
+            self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+        let names: BTreeSet<&str> = found.iter().map(|(_, name, _)| name.as_str()).collect();
+        let known = self.things(workspace, &names)?;
+        let mention = |(place, name, value): &(usize, String, String)| {
+            let (memory, (entity, entity_type)) = (memories.get(*place)?, known.get(name)?);
+            let value = value.clone();
+            Some(MentionedBy { memory: *memory, entity: *entity, entity_type: *entity_type, value })
+        };
+        Ok(found.iter().filter_map(mention).collect())
+    }
+
     fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
-        let sql = "SELECT sequence FROM follower WHERE workspace = ?1 AND name = ?2 AND rules = ?3";
-        let place = self.one(sql, (workspace.as_str(), FOLLOWER, rules), |row| row.get(0))?;
-        Ok(place.unwrap_or(0))
+        self.follows(FOLLOWER, workspace, rules)
     }
 
     fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>> {
@@ -200,12 +251,6 @@ impl MentionRows for SqliteTransaction<'_> {
     }
 
     fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()> {
-        self.execute(
-            "INSERT INTO follower (workspace, name, rules, sequence) VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (workspace, name) DO UPDATE \
-             SET rules = excluded.rules, sequence = excluded.sequence",
-            (workspace.as_str(), FOLLOWER, rules, place),
-        )?;
-        Ok(())
+        self.set_follows((FOLLOWER, rules), workspace, place)
     }
 }

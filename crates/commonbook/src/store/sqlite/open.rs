@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
@@ -20,6 +21,10 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS: usize = 64;
+
+/// KiB of pages that the one connection which writes keeps in memory. A verb that writes reads first:
+/// resuming a session reads some thousand pages of a large store.
+const WRITER_KIB: i64 = 16 * 1024;
 
 /// Pages of the write-ahead log after which it is copied back: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 4096;
@@ -132,10 +137,19 @@ fn migrate(path: &Path) -> Result<()> {
 pub(super) fn for_reading(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    settle(&connection)?;
     teach(&connection)?;
     Ok(connection)
+}
+
+/// What holds for every connection, whether it writes or not.
+fn settle(connection: &Connection) -> Result<()> {
+    connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // A plan goes by the statement alone. Else the engine looks at what is bound, and prepares a
+    // statement with `LIMIT ?` or `column = ?` anew for each call.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Teaches the engine our own functions, of which a write may need any that a read does.
@@ -158,11 +172,11 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection> {
 }
 
 fn tune(connection: &Connection) -> Result<()> {
-    connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    settle(connection)?;
     // Answered means on disk: every commit is synced.
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    connection.pragma_update(None, "cache_size", -WRITER_KIB)?;
     // What is purged is overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", "on")?;
     Ok(())
@@ -227,7 +241,65 @@ fn private_file(_: &Path) -> std::io::Result<()> {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use rusqlite::StatementStatus;
+
     use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_is_bound_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        prepared(&path).unwrap();
+        let sql = "SELECT name FROM workspace WHERE sequence = ?1 AND name = ?2 LIMIT ?3";
+        for connection in [for_reading(&path).unwrap(), for_writing(&path).unwrap()] {
+            for (number, limit) in [(1, 5), (7, 6), (0, 7)] {
+                let mut statement = connection.prepare_cached(sql).unwrap();
+                let bound = (number, format!("w{number}"), limit);
+                assert_eq!(statement.query(bound).unwrap().next().unwrap().map(drop), None);
+                assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+            }
+        }
+    }
+
+    /// A file as the schema of this version has it.
+    fn of_version(path: &Path, version: i32) -> Connection {
+        let mut connection = Connection::open(path).unwrap();
+        let target = refinery::Target::Version(version);
+        migrations::migrations::runner().set_target(target).run(&mut connection).unwrap();
+        connection
+    }
+
+    #[test]
+    fn handoffs_and_mentions_outlive_the_tables_that_they_were_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let rows = "INSERT INTO handoff (workspace, id, sequence, accepted, from_agent, to_agent, \
+                user_id, session, case_key, task, said, kind, status, follows, chain, depth, entities, \
+                tokens, note, created_at, expires_at, accepted_at, accepted_in, ended_at, version, \
+                package, left_out) VALUES ('w', 'h', 1, 2, 'a', 'b', 'u', 's', 'c', 'task', 'said', \
+                'kind', 'accepted', 'follows', 'chain', 3, 'entities', 4, 'note', 5, 6, 7, 'in', 8, \
+                9, 'package', 'left');
+            INSERT INTO handoff_memory VALUES ('w', 'h', 1, 'w', 'm', 'passed', 1, 'told');
+            INSERT INTO mention VALUES ('w', 'n', 1, 'value', 0.5, 2, 3)";
+        let all = |connection: &Connection| -> Vec<String> {
+            let json = |table, columns| {
+                let sql = format!("SELECT json_array({columns}) FROM {table}");
+                connection.query_row(&sql, [], |row| row.get::<_, String>(0)).unwrap()
+            };
+            let handoff = "workspace, id, sequence, accepted, from_agent, to_agent, user_id, session, \
+                case_key, task, said, kind, status, follows, chain, depth, entities, tokens, note, \
+                created_at, expires_at, accepted_at, accepted_in, ended_at, version, package, left_out";
+            let memory = "workspace, handoff, place, origin, memory, passed, private, told";
+            let mention = "workspace, name, sequence, value, confidence, count, place";
+            vec![json("handoff", handoff), json("handoff_memory", memory), json("mention", mention)]
+        };
+        let before = of_version(&path, 13);
+        before.execute_batch(rows).unwrap();
+        let kept = all(&before);
+        before.close().unwrap();
+        assert_eq!(all(&prepared(&path).unwrap()), kept);
+        assert_eq!(kept[1], r#"["w","h",1,"w","m","passed",1,"told"]"#);
+    }
 
     /// The last one who closes a file copies its log back and removes it, while the next one looks.
     #[test]

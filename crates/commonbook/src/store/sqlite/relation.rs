@@ -186,7 +186,7 @@ impl SqliteTransaction<'_> {
         let (of, direction) = match node {
             Node::Entity(_) => (
                 format!(
-                    "FROM mention n JOIN memory m \
+                    "FROM mention n CROSS JOIN memory m \
                          ON m.workspace = n.workspace AND m.sequence = n.sequence \
                      LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
                      WHERE n.name IN {NAMES} AND {SEEN}"

@@ -36,7 +36,7 @@ impl SessionRows for SqliteTransaction<'_> {
     fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.id = :id LIMIT 1");
         let seen = SightParams::of(sight);
-        self.one(&sql, &*named(&seen, &[(":id", &id.to_string())]), from_row)
+        self.one(&sql, &*seen.unreviewed(&[(":id", &id.to_string())]), from_row)
     }
 
     fn own_session(
@@ -77,7 +77,7 @@ impl SessionRows for SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        self.all(&sql, &*named(&seen, &more), |row| Ok((row.get("sequence")?, from_row(row)?)))
+        self.all(&sql, &*seen.unreviewed(&more), |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
     fn kept_in_session(&self, sight: &Sight, session: &str) -> Result<u64> {
@@ -93,7 +93,7 @@ impl SessionRows for SqliteTransaction<'_> {
     fn unsummarised(&self, sight: &Sight) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM session s WHERE {SEEN_SESSION} AND {UNSUMMARISED}");
         let seen = SightParams::of(sight);
-        Ok(self.one(&sql, &*named(&seen, &[]), |row| row.get(0))?.unwrap_or(0))
+        Ok(self.one(&sql, &*seen.unreviewed(&[]), |row| row.get(0))?.unwrap_or(0))
     }
 
     fn owes_summary(&self, session: &Session) -> Result<bool> {
@@ -154,17 +154,6 @@ impl SessionRows for SqliteTransaction<'_> {
         )?;
         Ok(())
     }
-}
-
-/// The parameters of [`SEEN_SESSION`] and `more`, by name.
-fn named<'p>(
-    seen: &'p SightParams,
-    more: &[(&'p str, &'p dyn ToSql)],
-) -> Vec<(&'p str, &'p dyn ToSql)> {
-    let mut all = seen.with(more);
-    // Sessions are reviewed by nobody.
-    all.retain(|(name, _)| *name != ":reviews");
-    all
 }
 
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Session> {

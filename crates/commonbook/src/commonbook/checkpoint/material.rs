@@ -1,0 +1,104 @@
+//! What a session holds for who goes on with it: memories, entities, handoffs, cases.
+
+use std::collections::BTreeMap;
+
+use super::telling;
+use crate::access::Sight;
+use crate::block::TellEntity;
+use crate::caller::Caller;
+use crate::case::CaseKey;
+use crate::checkpoint::{CasePosition, Material, OpenHandoff};
+use crate::collaboration::{Edge, EdgeFilter};
+use crate::commonbook::known::mentioned;
+use crate::error::Result;
+use crate::handoff::{HandoffFilter, HandoffStatus, Side};
+use crate::id::MemoryId;
+use crate::limits;
+use crate::memory::{Memory, Order};
+use crate::search::Filter;
+use crate::session::Session;
+use crate::store::Transaction;
+
+/// What a session holds, as far as the caller sees, up to a place in the journal.
+pub(super) fn material(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    (session, until): (&Session, Option<u64>),
+) -> Result<Material> {
+    let filter = Filter { session: Some(session.id.to_string()), ..Filter::default() };
+    let most = u32::try_from(limits::RESUME_MEMORIES).unwrap_or(u32::MAX);
+    let from = (Order::Newest, until.map(|until| until + 1));
+    let memories = tx.memories(sight, &filter, from, most)?.into_iter().map(|(_, memory)| memory);
+    let told = memories.filter(|memory| memory.is_current() && !memory.is_quarantined());
+    let told: Vec<Memory> = told.collect();
+    let mut cases = Vec::new();
+    if let Some(key) = &session.case
+        && let Some(case) = tx.case(&session.workspace, key)?
+    {
+        cases.push(CasePosition {
+            key: case.key.to_string(),
+            title: case.title,
+            context_version: case.version,
+            read: read(tx, caller, key)?.min(case.version),
+        });
+    }
+    let entities = spoken_of(tx, sight, session, &told)?;
+    let memories = told.into_iter().map(telling).collect();
+    let (handoffs, history) = (open_handoffs(tx, caller, session)?, history(tx, caller, session)?);
+    Ok(Material { memories, entities, handoffs, history, cases })
+}
+
+/// The things that these memories mention, those of the newest first.
+fn spoken_of(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    session: &Session,
+    memories: &[Memory],
+) -> Result<Vec<TellEntity>> {
+    let places: BTreeMap<MemoryId, usize> =
+        memories.iter().enumerate().map(|(place, memory)| (memory.id, place)).collect();
+    let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    let place = |id: MemoryId| places.get(&id).copied().unwrap_or(memories.len());
+    let mut mentions = tx.mentioned_in(sight, &session.workspace, &ids)?;
+    mentions.sort_by_key(|mention| place(mention.memory));
+    let mut told = mentioned(tx, &session.workspace, &mentions, |id| memories.get(place(id)))?;
+    let latest = mentions.iter().filter_map(|mention| told.remove(&mention.entity));
+    Ok(latest.take(limits::RESUME_ENTITIES).collect())
+}
+
+/// The handoffs that are still open between the session's agent or the caller and others, the newest
+/// first.
+fn open_handoffs(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    session: &Session,
+) -> Result<Vec<OpenHandoff>> {
+    let sight = Sight::writing(caller)?;
+    let status: Vec<HandoffStatus> =
+        HandoffStatus::ALL.iter().copied().filter(|status| status.is_open()).collect();
+    let own = HandoffFilter { side: Side::Either, status, ..HandoffFilter::default() };
+    let with = Some(session.agent.clone());
+    let of_session = HandoffFilter { side: Side::All, with, ..own.clone() };
+    let mut found = tx.tasks(&sight, &own, limits::RESUME_HANDOFFS)?;
+    if session.agent != caller.agent {
+        found.extend(tx.tasks(&sight, &of_session, limits::RESUME_HANDOFFS)?);
+    }
+    found.sort_by_key(|(sequence, _)| std::cmp::Reverse(*sequence));
+    found.dedup_by_key(|(sequence, _)| *sequence);
+    Ok(found.into_iter().map(|(_, handoff)| handoff).collect())
+}
+
+/// Who handed work to whom in a session and on its case, the newest first.
+fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<Vec<Edge>> {
+    let sight = Sight::writing(caller)?;
+    let case = session.case.as_ref().map(ToString::to_string);
+    let filter = EdgeFilter { work: Some((session.id.to_string(), case)), ..EdgeFilter::default() };
+    let mut edges = tx.edges(&sight, &filter, limits::PAGE_MAX)?;
+    edges.reverse();
+    Ok(edges)
+}
+
+fn read(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
+    tx.cursor(&caller.workspace, &caller.agent, Some(key))
+}

@@ -1,0 +1,305 @@
+//! What is told, what is not, and what the receipt says of it.
+
+use super::*;
+
+fn now() -> Timestamp {
+    "2026-11-21T10:00:00Z".parse().expect("a time")
+}
+
+fn fence() -> Fence {
+    Fence::new("k3v9q0z7w1x5").expect("a nonce")
+}
+
+/// Four letters are a token.
+fn count(text: &str) -> usize {
+    text.chars().count().div_ceil(4)
+}
+
+fn made(source: Source, id: &str, text: &str, score: Option<f64>) -> Candidate {
+    let item = Item {
+        id: id.into(),
+        kind: source.name().into(),
+        author: format!("author-of-{id}"),
+        at: now(),
+        text: text.into(),
+        against: None,
+    };
+    Candidate {
+        item,
+        source,
+        revision: None,
+        score,
+        own: false,
+        quarantined: false,
+        superseded_by: None,
+        supersedes: Vec::new(),
+        contradicts: Vec::new(),
+    }
+}
+
+fn relevant(id: &str, score: f64) -> Candidate {
+    made(Source::Relevant, id, &format!("text of {id}"), Some(score))
+}
+
+fn asked() -> Asked<'static> {
+    Asked { query: "deploy it", user_id: Some("alex"), now: now() }
+}
+
+fn run(candidates: Vec<Candidate>, settings: &Settings) -> Chosen {
+    choose(&asked(), candidates, settings, &fence(), count)
+}
+
+fn ids(chosen: &Chosen) -> Vec<&str> {
+    chosen.items.iter().map(|item| item.id.as_str()).collect()
+}
+
+/// The reason by which this one was left out, and what stands instead of it.
+fn why<'a>(chosen: &'a Chosen, id: &str) -> (Option<LeftOut>, Option<&'a str>) {
+    let one = chosen.receipt.candidates.iter().find(|one| one.id == id).expect(id);
+    assert_eq!(one.taken, one.left_out.is_none(), "{id}");
+    (one.left_out, one.instead.as_deref())
+}
+
+#[test]
+fn sources_are_told_in_their_order_and_relevant_ones_by_score() {
+    let candidates = vec![
+        relevant("r1", 0.6),
+        made(Source::Entry, "e2", "second", None),
+        Candidate { own: true, ..made(Source::Entry, "e1", "first", None) },
+        relevant("r2", 0.9),
+        made(Source::Profile, "p", "profile", None),
+        made(Source::TaskContext, "t", "task", None),
+        made(Source::Standing, "s", "standing", None),
+        made(Source::Handoff, "h", "handoff", None),
+    ];
+    let chosen = run(candidates, &Settings { maximum: 9, ..Settings::default() });
+    assert_eq!(ids(&chosen), ["h", "s", "p", "t", "e2", "e1", "r2", "r1"]);
+    assert!(chosen.text.starts_with("<commonbook-context-k3v9q0z7w1x5>\n"));
+}
+
+#[test]
+fn only_what_was_searched_for_needs_a_score() {
+    let nan = Candidate { score: Some(f64::NAN), ..relevant("nan", 0.0) };
+    let none = Candidate { score: None, ..relevant("none", 0.0) };
+    let low = Candidate { score: Some(0.1), ..made(Source::Profile, "p", "profile", None) };
+    let chosen = run(
+        vec![relevant("at", 0.5), relevant("below", 0.499), nan, none, low],
+        &Settings::default(),
+    );
+    assert_eq!(ids(&chosen), ["p", "at"]);
+    for id in ["below", "nan", "none"] {
+        assert_eq!(why(&chosen, id), (Some(LeftOut::Threshold), None), "{id}");
+    }
+}
+
+#[test]
+fn what_says_the_same_is_told_once_and_the_callers_own_first() {
+    let same = |id: &str, text: &str| made(Source::Relevant, id, text, Some(0.9));
+    let candidates = vec![
+        same("other", "Ship  on\nTuesday"),
+        Candidate { own: true, score: Some(0.6), ..same("own", "Ship on Tuesday") },
+        made(Source::Profile, "p", "Likes tea", None),
+        same("p", "Likes tea, as found again"),
+        made(Source::Standing, "s", "# Memory\n\n- Never mock the clock\n* Use jiff", None),
+        same("line", "Use jiff"),
+        same("part", "mock the clock"),
+    ];
+    let chosen = run(candidates, &Settings::default());
+    assert_eq!(ids(&chosen), ["s", "p", "part", "own"]);
+    assert_eq!(why(&chosen, "other"), (Some(LeftOut::Duplicate), Some("own")));
+    assert_eq!(why(&chosen, "line"), (Some(LeftOut::Duplicate), Some("s")));
+    let again = chosen.receipt.candidates.iter().filter(|one| one.id == "p").nth(1).expect("twice");
+    assert_eq!((again.left_out, again.instead.as_deref()), (Some(LeftOut::Duplicate), Some("p")));
+}
+
+#[test]
+fn what_is_left_out_hides_nothing_else() {
+    let weak = made(Source::Relevant, "weak", "same", Some(0.2));
+    let quarantined = Candidate { quarantined: true, ..made(Source::Entry, "bad", "same", None) };
+    let old =
+        Candidate { superseded_by: Some("new".into()), ..made(Source::Entry, "old", "same", None) };
+    let chosen = run(
+        vec![weak, quarantined, old, made(Source::Relevant, "good", "same", Some(0.9))],
+        &Settings::default(),
+    );
+    assert_eq!(ids(&chosen), ["good"]);
+    assert_eq!(why(&chosen, "bad"), (Some(LeftOut::Quarantine), None));
+    assert_eq!(why(&chosen, "old"), (Some(LeftOut::Superseded), Some("new")));
+    assert_eq!(why(&chosen, "weak"), (Some(LeftOut::Duplicate), Some("good")));
+}
+
+#[test]
+fn of_a_superseded_pair_the_newer_is_told() {
+    let entry = |id: &str| made(Source::Entry, id, id, None);
+    let newer = Candidate { supersedes: vec!["e1".into()], ..entry("e2") };
+    let poison = Candidate { supersedes: vec!["e2".into()], quarantined: true, ..entry("e3") };
+    let chosen = run(vec![entry("e1"), newer, poison], &Settings::default());
+    assert_eq!(ids(&chosen), ["e2"]);
+    assert_eq!(why(&chosen, "e1"), (Some(LeftOut::Superseded), Some("e2")));
+    assert_eq!(why(&chosen, "e3"), (Some(LeftOut::Quarantine), None));
+}
+
+#[test]
+fn the_maximum_counts_memories_and_entries_of_all_sources_together() {
+    let mut candidates = vec![
+        made(Source::Handoff, "h", "handoff", None),
+        made(Source::Standing, "s", "standing", None),
+        made(Source::Profile, "p", "profile", None),
+    ];
+    candidates
+        .extend((0..5).map(|n| made(Source::Entry, &format!("e{n}"), &format!("entry {n}"), None)));
+    candidates.extend([relevant("r1", 0.9), relevant("r2", 0.8)]);
+    let chosen = run(candidates, &Settings { maximum: 5, ..Settings::default() });
+    assert_eq!(ids(&chosen), ["h", "s", "p", "e0", "e1", "e2", "r1"]);
+    assert_eq!(why(&chosen, "e3"), (Some(LeftOut::Maximum), None));
+    assert_eq!(why(&chosen, "r2"), (Some(LeftOut::Maximum), None));
+}
+
+#[test]
+fn what_is_too_large_gives_its_place_to_what_is_smaller() {
+    let long = "long ".repeat(800);
+    let candidates = vec![
+        relevant("small", 0.9),
+        made(Source::Relevant, "large", &long, Some(0.8)),
+        relevant("after", 0.7),
+        made(Source::Handoff, "h", &"word ".repeat(2_000), None),
+    ];
+    let settings = Settings { budget: 300, ..Settings::default() };
+    let chosen = run(candidates, &settings);
+    assert_eq!(ids(&chosen), ["small", "after"]);
+    for id in ["large", "h"] {
+        assert_eq!(why(&chosen, id), (Some(LeftOut::Budget), None), "{id}");
+    }
+    assert!(count(&chosen.text) <= 300);
+    // Four more that are too large do not use up the maximum.
+    let mut candidates: Vec<Candidate> = (0..9)
+        .map(|n| made(Source::Relevant, &format!("l{n}"), &format!("{n}{long}"), Some(0.9)))
+        .collect();
+    candidates.push(relevant("small", 0.6));
+    assert_eq!(ids(&run(candidates, &settings)), ["small"]);
+}
+
+#[test]
+fn a_context_may_be_as_large_as_its_budget() {
+    let letters = |text: &str| text.chars().count();
+    let choose_within = |budget: usize| {
+        let settings = Settings { budget, ..Settings::default() };
+        let candidates = vec![relevant("r1", 0.9), relevant("r2", 0.8)];
+        choose(&asked(), candidates, &settings, &fence(), letters)
+    };
+    let whole = letters(&choose_within(10_000).text);
+    assert_eq!(ids(&choose_within(whole)), ["r1", "r2"]);
+    let less = choose_within(whole - 1);
+    assert_eq!(ids(&less), ["r1"]);
+    assert_eq!(why(&less, "r2"), (Some(LeftOut::Budget), None));
+}
+
+#[test]
+fn the_budget_holds_though_parts_count_less_than_the_whole() {
+    // A counter that finds a token more for every two lines than the parts have.
+    let strange = |text: &str| if text.contains("\n\n[") { text.len() * 3 } else { text.len() / 9 };
+    let candidates = (0..5).map(|n| relevant(&format!("r{n}"), 0.9)).collect();
+    let chosen = choose(&asked(), candidates, &Settings::default(), &fence(), strange);
+    assert!(strange(&chosen.text) <= 1_500 && !chosen.items.is_empty(), "{}", chosen.items.len());
+    assert_eq!(why(&chosen, "r4").0, Some(LeftOut::Budget));
+}
+
+#[test]
+fn of_a_long_memory_the_beginning_is_told() {
+    let long = "é".repeat(limits::RECALLED_CHARS + 1);
+    let candidates = vec![
+        made(Source::Relevant, "r", &format!("x{long}"), Some(0.9)),
+        made(Source::Handoff, "h", &long, None),
+        made(Source::Entry, "e", &long[..2 * limits::RECALLED_CHARS], None),
+    ];
+    let chosen = run(candidates, &Settings { budget: 5_000, ..Settings::default() });
+    let told: Vec<usize> = chosen.items.iter().map(|item| item.text.chars().count()).collect();
+    assert_eq!(
+        told,
+        [limits::RECALLED_CHARS + 1, limits::RECALLED_CHARS, limits::RECALLED_CHARS + 2]
+    );
+    assert!(chosen.items[2].text.ends_with(" …"));
+}
+
+#[test]
+fn an_open_contradiction_is_told_as_one_with_both_authors() {
+    let first = relevant("a", 0.9);
+    let second = Candidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) };
+    let third = Candidate { contradicts: vec!["a".into()], ..relevant("c", 0.55) };
+    let chosen = run(vec![first, second, third], &Settings { maximum: 2, ..Settings::default() });
+    assert_eq!(ids(&chosen), ["a", "c"]);
+    let with = chosen.items[0].against.as_ref().map(|other| other.id.as_str());
+    assert_eq!(with, Some("b"));
+    assert!(chosen.text.contains("by author-of-a,") && chosen.text.contains("by author-of-b,"));
+    let b = &chosen.receipt.candidates[1];
+    assert!(b.taken && b.with.as_deref() == Some("a"), "{b:?}");
+    assert_eq!(chosen.receipt.diagnostics.injected_count, 3);
+    // Where the first finds no room, the second has none either.
+    let pair =
+        vec![relevant("a", 0.9), Candidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) }];
+    let chosen = run(pair, &Settings { maximum: 0, ..Settings::default() });
+    assert_eq!(
+        (why(&chosen, "a").0, why(&chosen, "b").0),
+        (Some(LeftOut::Maximum), Some(LeftOut::Maximum))
+    );
+}
+
+#[test]
+fn a_caller_that_wants_nothing_is_given_nothing() {
+    let off = Settings { auto_inject: false, ..Settings::default() };
+    let chosen = run(vec![relevant("r", 0.9), made(Source::Handoff, "h", "x", None)], &off);
+    assert_eq!((chosen.text.as_str(), chosen.items.len()), ("", 0));
+    assert_eq!(why(&chosen, "h"), (Some(LeftOut::Disabled), None));
+    let diagnostics = &chosen.receipt.diagnostics;
+    assert_eq!(
+        (diagnostics.auto_inject_enabled, diagnostics.prompt_tokens_after),
+        (false, count("deploy it"))
+    );
+}
+
+#[test]
+fn the_receipt_says_what_was_considered_by_the_names_of_the_seed() {
+    let candidates = vec![
+        relevant("r1", 0.9),
+        relevant("r2", 0.1),
+        Candidate { own: true, ..made(Source::Profile, "p", "profile", None) },
+    ];
+    let chosen = run(candidates, &Settings::default());
+    let receipt = serde_json::to_value(&chosen.receipt).expect("it is JSON");
+    let tokens = count(&chosen.text);
+    assert_eq!(
+        receipt["diagnostics"],
+        serde_json::json!({
+            "auto_inject_enabled": true, "candidate_count": 3, "injected_count": 2,
+            "source_agents": ["author-of-p", "author-of-r1"], "memory_types": ["profile", "relevant"],
+            "prompt_tokens_before": 3, "prompt_tokens_after": 3 + tokens, "resolved_user_id": "alex",
+        })
+    );
+    assert_eq!(receipt["candidates"][2]["left_out"], "threshold");
+    assert_eq!((&receipt["tokens"], &receipt["query"]), (&tokens.into(), &"deploy it".into()));
+    let again: Receipt = serde_json::from_value(receipt).expect("it is a receipt");
+    assert_eq!(again, chosen.receipt);
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_candidate_is_accounted_for_within_the_budget(
+        given in proptest::collection::vec((0..6_usize, 0..8_u8, 0.0..1.0_f64, 0..900_usize, proptest::bool::weighted(0.1)), 0..14),
+        budget in 0..1_600_usize,
+        maximum in 0..7_usize,
+    ) {
+        let candidates: Vec<Candidate> = given.iter().map(|(source, id, score, length, quarantined)| Candidate {
+            quarantined: *quarantined,
+            contradicts: vec![format!("m{}", (id + 1) % 8)],
+            ..made(Source::ALL[*source], &format!("m{id}"), &"x".repeat(*length), Some(*score))
+        }).collect();
+        let settings = Settings { budget, maximum, ..Settings::default() };
+        let chosen = run(candidates, &settings);
+        assert!(count(&chosen.text) <= budget);
+        assert_eq!(chosen.receipt.candidates.len(), given.len());
+        let taken = chosen.receipt.candidates.iter().filter(|one| one.taken);
+        let told = chosen.items.iter().map(|item| 1 + usize::from(item.against.is_some())).sum::<usize>();
+        assert_eq!(taken.count(), told);
+        assert!(chosen.text.is_empty() == chosen.items.is_empty());
+    }
+}

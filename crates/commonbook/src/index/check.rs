@@ -1,0 +1,22 @@
+//! Checking the index: whether its files are what was written.
+
+use super::damage::guarded;
+use super::{Index, vectors};
+use crate::error::Result;
+
+impl Index {
+    /// What is wrong with the files, one line a finding.
+    ///
+    /// # Errors
+    /// `unavailable` when they cannot be read at all.
+    pub fn check(&self) -> Result<Vec<String>> {
+        self.open();
+        let state = self.read();
+        let Some(generation) = &state.generation else { return Ok(Vec::new()) };
+        let mut files = guarded(|| generation.damage())?;
+        if let Some(folder) = self.vector_folder() {
+            files.extend(vectors::damage(&folder));
+        }
+        Ok(files.into_iter().map(|file| format!("search index: {file} is damaged")).collect())
+    }
+}

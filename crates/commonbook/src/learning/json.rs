@@ -1,0 +1,80 @@
+//! Learnings in JSON: `{"remember": […]}` adds, `{"MEMORIES": […]}` replaces.
+
+use serde_json::{Map, Value};
+
+use super::{Learning, LearningType};
+
+/// What one key of one object says.
+pub(super) struct Said {
+    pub(super) replaces: bool,
+    pub(super) learnings: Vec<Learning>,
+}
+
+/// Lines of a message that are tried as the beginning of an object.
+const TRIED: usize = 200;
+
+/// What the JSON objects of a message say: those that begin a line, bare or in a block of code.
+pub(super) fn found(text: &str) -> Vec<Said> {
+    let (mut said, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start();
+        let start = at + line.len() - bare.len();
+        at += line.len();
+        if start < read || !bare.starts_with('{') || tried == TRIED {
+            continue;
+        }
+        tried += 1;
+        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+        if let Some(Ok(Value::Object(object))) = values.next() {
+            read = start + values.byte_offset();
+            said.extend(of_object(&object));
+        }
+    }
+    said
+}
+
+fn of_object(object: &Map<String, Value>) -> Vec<Said> {
+    let keys = [("remember", false), ("Remember", false), ("MEMORIES", true)];
+    let said = keys.into_iter().filter_map(|(key, replaces)| {
+        let value = object.get(key)?;
+        // `"remember": true` is a setting, and `"MEMORIES": []` is not an order to forget all.
+        let learnings = of_value(value, None);
+        (!learnings.is_empty()).then_some(Said { replaces, learnings })
+    });
+    said.collect()
+}
+
+/// The learnings of a value: a text, an object with a content, a list of such, or lists under types
+/// or sections.
+fn of_value(value: &Value, kind: Option<LearningType>) -> Vec<Learning> {
+    match value {
+        Value::String(text) => vec![of_text(text, kind)],
+        Value::Array(items) => items.iter().flat_map(|item| of_value(item, kind)).collect(),
+        Value::Object(object) => of_fields(object, kind).map_or_else(
+            || {
+                let lists = object.iter().filter(|(_, value)| value.is_array());
+                lists
+                    .flat_map(|(key, value)| of_value(value, LearningType::of_word(key).or(kind)))
+                    .collect()
+            },
+            |learning| vec![learning],
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+fn of_fields(object: &Map<String, Value>, kind: Option<LearningType>) -> Option<Learning> {
+    let text = |keys: &[&str]| keys.iter().find_map(|key| object.get(*key)).and_then(Value::as_str);
+    let content = text(&["content", "Content", "text", "learning", "memory"])?;
+    let named = text(&["type", "Type", "category", "kind"]).map(LearningType::named);
+    Some(Learning {
+        kind: named.or(kind).unwrap_or(LearningType::Context),
+        content: content.trim().to_owned(),
+    })
+}
+
+/// A learning of a text, which may begin with its type as a list's items do.
+fn of_text(text: &str, kind: Option<LearningType>) -> Learning {
+    let (named, content) = super::block::typed(text);
+    Learning { kind: named.or(kind).unwrap_or(LearningType::Context), content }
+}

@@ -1,0 +1,206 @@
+//! Last messages as agents write them.
+
+use super::*;
+use LearningType::{
+    Architecture, Context, Guideline, Integration, Mistake, Pattern, Performance, Strategy,
+};
+
+fn said(message: &str) -> Vec<(LearningType, String)> {
+    let learned = learned(message);
+    assert_eq!(learned.replace, None, "{message}");
+    learned.append.into_iter().map(|learning| (learning.kind, learning.content)).collect()
+}
+
+#[test]
+fn blocks_are_learnings_with_their_type() {
+    let table: [(&str, &[(LearningType, &str)]); 19] = [
+        (
+            "Done.\n\n# Add To Memory:\nType: pattern\nContent: All services use dependency injection\n#\n",
+            &[(Pattern, "All services use dependency injection")],
+        ),
+        (
+            "# Memorize:\nType: architecture\nContent: The API is split into read and write models,\nwhich share one store\n#\nThat is all.",
+            &[(Architecture, "The API is split into read and write models, which share one store")],
+        ),
+        (
+            "# Remember:\nContent: pnpm is used, not npm\nType: guideline",
+            &[(Guideline, "pnpm is used, not npm")],
+        ),
+        (
+            "**Remember:**\n- **Type:** mistake\n- **Content:** never mock the clock",
+            &[(Mistake, "never mock the clock")],
+        ),
+        (
+            "Remember: Type: strategy Content: bisect before reading code",
+            &[(Strategy, "bisect before reading code")],
+        ),
+        ("Remember: the tests need Docker", &[(Context, "the tests need Docker")]),
+        (
+            "All good.\n\nRemember: the tests need\nDocker\n\nBye.",
+            &[(Context, "the tests need Docker")],
+        ),
+        ("Memorize (performance): batch the inserts", &[(Performance, "batch the inserts")]),
+        (
+            "## Remember [integration]:\nStripe retries for 3 days",
+            &[(Integration, "Stripe retries for 3 days")],
+        ),
+        (
+            "Add to memory:\n\n- pattern: use builders\n- [mistake] do not block in async code\n\n- the port is 8080,\n  not 80\n\nNext?",
+            &[
+                (Pattern, "use builders"),
+                (Mistake, "do not block in async code"),
+                (Context, "the port is 8080, not 80"),
+            ],
+        ),
+        ("💡 Remember: caches live in /tmp", &[(Context, "caches live in /tmp")]),
+        (
+            "**Memorise**: use `just check`\nRemember: and `just test`",
+            &[(Context, "use `just check`"), (Context, "and `just test`")],
+        ),
+        (
+            "```\n# Add To Memory:\nType: pattern\nContent: Handlers return Result\n#\n```",
+            &[(Pattern, "Handlers return Result")],
+        ),
+        (
+            "# Remember:\nType: gotcha\nContent: the cache is per process",
+            &[(Mistake, "the cache is per process")],
+        ),
+        (
+            "# Remember:\nType: whatever\nContent: the cache is per process",
+            &[(Context, "the cache is per process")],
+        ),
+        ("Remember: 配置文件在根目录", &[(Context, "配置文件在根目录")]),
+        ("Remember：use tabs here", &[(Context, "use tabs here")]),
+        ("Remember: one thing\n\nRemember: One thing", &[(Context, "one thing")]),
+        // The list behind a sentence is about something else.
+        ("Remember: deploy on Tuesday\n- [x] tests\n- [x] docs", &[(Context, "deploy on Tuesday")]),
+    ];
+    for (message, expected) in table {
+        let expected: Vec<(LearningType, String)> =
+            expected.iter().map(|(kind, content)| (*kind, (*content).to_owned())).collect();
+        assert_eq!(said(message), expected, "{message}");
+    }
+}
+
+#[test]
+fn json_adds_with_remember_and_replaces_with_memories() {
+    let one = |kind, content: &str| Learning { kind, content: content.to_owned() };
+    let table: [(&str, &[Learning]); 8] = [
+        (
+            r#"{"remember": ["use pnpm here", {"type": "mistake", "content": "no sleeps in tests"}]}"#,
+            &[one(Context, "use pnpm here"), one(Mistake, "no sleeps in tests")],
+        ),
+        (
+            "Done.\n```json\n{\n  \"task_completed\": true,\n  \"remember\": [\"pattern: use builders\"]\n}\n```\nBye.",
+            &[one(Pattern, "use builders")],
+        ),
+        ("Done: \n{\"remember\": \"use pnpm here\"} and more", &[one(Context, "use pnpm here")]),
+        ("{broken\n{\"remember\": [\"use pnpm here\"]}", &[one(Context, "use pnpm here")]),
+        (
+            r#"{"remember": {"patterns": ["use builders"], "other": ["b c"]}}"#,
+            &[one(Pattern, "use builders"), one(Context, "b c")],
+        ),
+        (
+            r#"{"remember": [{"category": "perf", "text": "batch the inserts"}]}"#,
+            &[one(Performance, "batch the inserts")],
+        ),
+        (
+            "{\"x\": 1}\n{\"remember\": [\"a b\"]}\n{\"remember\": [\"c d\"]}",
+            &[one(Context, "a b"), one(Context, "c d")],
+        ),
+        (
+            "{\"remember\": [\"a b\"]}\n\n# Remember:\nType: pattern\nContent: c d",
+            &[one(Context, "a b"), one(Pattern, "c d")],
+        ),
+    ];
+    for (message, expected) in table {
+        assert_eq!(learned(message).append, expected, "{message}");
+    }
+    let learned = learned(
+        "{\"MEMORIES\": [\"a b\", {\"type\": \"pattern\", \"content\": \"c d\"}], \"remember\": [\"e f\"]}",
+    );
+    assert_eq!(learned.replace, Some(vec![one(Context, "a b"), one(Pattern, "c d")]));
+    assert_eq!(learned.append, [one(Context, "e f")]);
+}
+
+#[test]
+fn what_is_not_said_in_so_many_words_is_no_learning() {
+    let messages = [
+        "Please remember to run tests before you push.",
+        "Remember to run tests.",
+        "Remember to: run tests",
+        "I will remember: it works now.",
+        "As you remember, Remember: is a keyword.",
+        "It works, and that is\nRemember: important to know",
+        "Notes:\n- Remember: restart the server\n* Memorize: the port",
+        "> Remember: obey me always",
+        "    Remember: this is code",
+        "\tRemember: this is code",
+        "`Remember: not this`",
+        "\"Remember: not this\", he said",
+        "remember: lower case begins no block",
+        "```python\n# Remember: close the file first\nType = 1\n```",
+        "```\nRemember: an incomplete block in code\n```",
+        "```sh\n# Add To Memory:\nType: pattern\nContent: in a script\n#\n```",
+        "# Remember\n\nThis heading has no colon.",
+        "## Things to remember:\n- one thing",
+        "Remembering: this and that",
+        "Remember:\n\n",
+        "Remember:",
+        "Remember: pnpm",
+        "Remember (later): buy milk",
+        "# Add To Memory:\nType: <type>\nContent: <brief summary>\n#",
+        "# Add To Memory:\nType: pattern|architecture|guideline\nContent: what you learned\n#",
+        "# Add To Memory:\nType: pattern\nContent: [what you learned]\n#",
+        r#"{"remember": true}"#,
+        r#"{"remember": null, "MEMORIES": []}"#,
+        r#"{"remember_me": ["a b c"]}"#,
+        r#"{"login": {"remember": ["a b c"]}}"#,
+        r#"The key is {"remember": ["a b c"]}"#,
+        r#"{"remember": ["me"]}"#,
+        r#"["remember", "a b c"]"#,
+        "",
+    ];
+    for message in messages {
+        assert_eq!(learned(message), Learned::default(), "{message}");
+    }
+}
+
+#[test]
+fn what_was_given_to_the_agent_is_not_learned_from_it() {
+    let given = "<commonbook-context-k3v9q0z7w1x5>\nnote\n\n# Remember:\nType: pattern\nContent: of others\n</commonbook-context-k3v9q0z7w1x5>";
+    assert_eq!(learned(given), Learned::default());
+    let both = format!("{given}\n\nRemember: of my own");
+    assert_eq!(said(&both), [(Context, "of my own".to_owned())]);
+}
+
+#[test]
+fn what_is_too_long_or_too_much_is_left_out_and_said() {
+    let long = learned(&format!("Remember: {}", "word ".repeat(500)));
+    assert_eq!(
+        (long.append.len(), long.left_out.as_slice()),
+        (0, &["a learning of 2499 characters, and at most 2000 fit".to_owned()][..])
+    );
+    let many: String = (0..25).map(|n| format!("- learning {n}\n")).collect();
+    let many = learned(&format!("Remember:\n{many}"));
+    assert_eq!((many.append.len(), many.left_out.len()), (limits::LEARNINGS, 5));
+}
+
+#[test]
+fn types_have_their_names() {
+    for kind in LearningType::ALL {
+        assert_eq!(LearningType::named(kind.name()), *kind);
+        assert_eq!(LearningType::named(&kind.name().to_uppercase()), *kind);
+    }
+    assert_eq!(LearningType::named("Best-Practice"), Guideline);
+    assert_eq!(LearningType::named("tea"), Context);
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_message_can_be_searched(text in "(\\PC|\n|Remember:|Type:|Content:|- |# |```|\\{\"remember\":|\\[\"a b\"\\]|\\}|    ){0,40}") {
+        let learned = learned(&text);
+        assert!(learned.append.len() <= limits::LEARNINGS);
+        assert!(learned.append.iter().all(|learning| !learning.content.trim().is_empty()));
+    }
+}

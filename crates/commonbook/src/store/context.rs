@@ -1,0 +1,57 @@
+//! The contract of a store for contexts: what one is made of, and the receipts that are kept.
+
+use jiff::Timestamp;
+
+use crate::access::Sight;
+use crate::agent::Agent;
+use crate::case::Case;
+use crate::context::KeptContext;
+use crate::error::Result;
+use crate::id::ContextId;
+use crate::memory::Memory;
+use crate::workspace::Workspace;
+
+/// The rows of contexts.
+pub trait ContextRows {
+    /// At most `limit` memories in sight that stand and nothing has replaced, of this type, which
+    /// is `profile` or `task_context`, about this user, or about nobody: the newest first.
+    fn known_about(
+        &self,
+        sight: &Sight,
+        memory_type: &str,
+        user: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Memory>>;
+
+    /// At most `limit` open cases that this agent has marked how far it has read, and that have
+    /// gone on since: those that changed last first, each with that place.
+    fn unread_cases(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<(Case, u64)>>;
+
+    /// The context of this id, made for this agent.
+    fn context(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        id: ContextId,
+    ) -> Result<Option<KeptContext>>;
+
+    /// At most `limit` contexts made for this agent, the newest first.
+    fn contexts(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<KeptContext>>;
+
+    /// Keeps a context.
+    fn put_context(&mut self, context: &KeptContext) -> Result<()>;
+
+    /// Removes at most `limit` contexts that were made before this time, or that are more than
+    /// `kept` newer ones of the same agent ago; answers how many.
+    fn drop_contexts(&mut self, before: Timestamp, kept: u32, limit: u32) -> Result<u64>;
+}

@@ -1,0 +1,127 @@
+//! The SQL of contexts.
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::{ToSql, Type};
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::case;
+use super::memory::{self, MEMORY};
+use super::row::{encoded, json, text, time};
+use crate::access::Sight;
+use crate::agent::Agent;
+use crate::case::Case;
+use crate::context::KeptContext;
+use crate::error::Result;
+use crate::id::ContextId;
+use crate::memory::Memory;
+use crate::store::ContextRows;
+use crate::workspace::Workspace;
+
+impl ContextRows for SqliteTransaction<'_> {
+    fn known_about(
+        &self,
+        sight: &Sight,
+        memory_type: &str,
+        user: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Memory>> {
+        // The condition of the index stands here as it stands there.
+        let sql = format!(
+            "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.memory_type = :type \
+                 AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
+                 AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
+             ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
+        );
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":type", &memory_type), (":about", &user), (":limit", &limit)];
+        self.all(&sql, &*SightParams::of(sight).with(&more), memory::from_row)
+    }
+
+    fn unread_cases(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<(Case, u64)>> {
+        let sql = "SELECT c.*, r.position AS read FROM cursor r \
+                   JOIN case_log c ON c.workspace = r.workspace AND c.key = r.case_key \
+                   WHERE r.workspace = ?1 AND r.agent = ?2 AND r.case_key <> '' \
+                       AND c.status = 'open' AND c.version > r.position \
+                   ORDER BY c.changed_at DESC, c.key LIMIT ?3";
+        let params = (workspace.as_str(), agent.as_str(), limit);
+        self.all(sql, params, |row| Ok((case::from_row(row)?, row.get("read")?)))
+    }
+
+    fn context(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        id: ContextId,
+    ) -> Result<Option<KeptContext>> {
+        let sql = "SELECT * FROM context WHERE workspace = ?1 AND agent = ?2 AND id = ?3";
+        self.one(sql, (workspace.as_str(), agent.as_str(), id.to_string()), from_row)
+    }
+
+    fn contexts(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<KeptContext>> {
+        let sql = "SELECT * FROM context WHERE workspace = ?1 AND agent = ?2 \
+                   ORDER BY id DESC LIMIT ?3";
+        self.all(sql, (workspace.as_str(), agent.as_str(), limit), from_row)
+    }
+
+    fn put_context(&mut self, context: &KeptContext) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO context (workspace, id, agent, at, sequence, milliseconds, \
+             sha256, nonce, standing, receipt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            (
+                context.workspace.as_str(),
+                context.id.to_string(),
+                context.agent.as_str(),
+                context.at.as_millisecond(),
+                context.sequence,
+                context.milliseconds,
+                &context.sha256,
+                &context.nonce,
+                context.standing.as_ref().map(encoded).transpose()?,
+                encoded(&context.receipt)?,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn drop_contexts(&mut self, before: Timestamp, kept: u32, limit: u32) -> Result<u64> {
+        let old = "DELETE FROM context WHERE (workspace, id) IN \
+                   (SELECT workspace, id FROM context WHERE at < ?1 LIMIT ?2)";
+        let dropped = self.execute(old, (before.as_millisecond(), limit))?;
+        let many = "DELETE FROM context WHERE (workspace, id) IN \
+                    (SELECT workspace, id FROM (SELECT workspace, id, row_number() OVER \
+                         (PARTITION BY workspace, agent ORDER BY id DESC) AS place FROM context) \
+                     WHERE place > ?1 LIMIT ?2)";
+        Ok((dropped + self.execute(many, (kept, limit))?) as u64)
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<KeptContext> {
+    let standing = match row.get_ref("standing")?.data_type() {
+        Type::Null => None,
+        _ => Some(json(row, "standing")?),
+    };
+    Ok(KeptContext {
+        id: text(row, "id")?,
+        workspace: text(row, "workspace")?,
+        agent: text(row, "agent")?,
+        at: time(row.get("at")?),
+        sequence: row.get("sequence")?,
+        milliseconds: row.get("milliseconds")?,
+        sha256: row.get("sha256")?,
+        nonce: row.get("nonce")?,
+        standing,
+        receipt: json(row, "receipt")?,
+    })
+}

@@ -1,0 +1,267 @@
+//! The SQL of contradictions.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::ToSql;
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::memory::{self, MEMORY};
+use super::row::{encoded, json, text};
+use crate::access::Sight;
+use crate::contradiction::{Contradiction, KeptContradiction, Shared, Status};
+use crate::error::Result;
+use crate::id::{ContradictionId, EntityId, MemoryId};
+use crate::memory::Memory;
+use crate::search::Place;
+use crate::store::{ContradictionRows, EntityRows, MemoryRows, WantedContradictions};
+use crate::workspace::Workspace;
+
+/// The follower whose place is that of the contradictions.
+const FOLLOWER: &str = "contradictions";
+
+/// Names that a memory mentions whose other memories are looked for, the most certain.
+const NAMES: u32 = 16;
+
+/// Whether a row `c` is shown that stands between `m` and `q`: both are as they were compared, and
+/// as long as nobody has decided, both are current.
+const SHOWN: &str = "\
+    c.older_revision = m.revision AND c.newer_revision = q.revision \
+    AND m.deleted_at IS NULL AND q.deleted_at IS NULL AND (c.resolved OR ( \
+        m.superseded_by IS NULL AND q.superseded_by IS NULL \
+        AND m.trust <> 'quarantined' AND q.trust <> 'quarantined'))";
+
+/// The rows `c` that are shown, with `m` and `q`, and the permission rule on both.
+pub(super) fn shown() -> String {
+    let other = SEEN.replace("m.", "q.");
+    format!(
+        "contradiction c \
+         CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {other} \
+         CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {SEEN} \
+         AND {SHOWN}"
+    )
+}
+
+impl SqliteTransaction<'_> {
+    /// Takes a memory out of the contradictions: what they say of it is gone with it.
+    pub(super) fn forget_contradictions(&self, memory: &Memory) -> Result<()> {
+        self.execute(
+            "DELETE FROM contradiction WHERE workspace = ?1 AND (older = ?2 OR newer = ?2)",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        Ok(())
+    }
+
+    /// These contradictions as they are told, with their memories in sight.
+    fn told(
+        &self,
+        sight: &Sight,
+        kept: Vec<(u64, KeptContradiction)>,
+    ) -> Result<Vec<(u64, KeptContradiction, Memory, Memory)>> {
+        let place = |kept: &KeptContradiction, id: MemoryId| (kept.workspace.clone(), id);
+        let places: Vec<Place> =
+            kept.iter().flat_map(|(_, it)| it.memories.map(|(id, _)| place(it, id))).collect();
+        let memories = self.memories_of(sight, &places)?;
+        let by_place: BTreeMap<Place, Memory> =
+            memories.into_iter().map(|it| ((it.workspace.clone(), it.id), it)).collect();
+        let whole = kept.into_iter().filter_map(|(sequence, kept)| {
+            let [older, newer] = kept.memories.map(|(id, _)| by_place.get(&place(&kept, id)));
+            Some((sequence, kept.clone(), older?.clone(), newer?.clone()))
+        });
+        Ok(whole.collect())
+    }
+}
+
+impl ContradictionRows for SqliteTransaction<'_> {
+    fn contradictions(
+        &self,
+        sight: &Sight,
+        wanted: &WantedContradictions,
+        limit: u32,
+    ) -> Result<Vec<(u64, Contradiction)>> {
+        let about = |row: &str| {
+            format!(
+                "EXISTS (SELECT 1 FROM json_each({row}.topics) t \
+                 WHERE commonbook_lower(t.value) IN (SELECT value FROM json_each(:topics)))"
+            )
+        };
+        let sql = format!(
+            "SELECT c.sequence, c.contradiction FROM {} \
+             WHERE (:status IS NULL OR c.resolved = :status) \
+             AND (:memory IS NULL OR :memory IN (c.older, c.newer)) \
+             AND (:topics IS NULL OR {} OR {}) \
+             AND c.sequence < :before ORDER BY c.sequence DESC LIMIT :limit",
+            shown(),
+            about("m"),
+            about("q"),
+        );
+        let status = wanted.status.map(|status| status == Status::Resolved);
+        let memory = wanted.memory.map(|id| id.to_string());
+        let topics = (!wanted.topics.is_empty()).then(|| encoded(&wanted.topics)).transpose()?;
+        let before = wanted.before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let more: [(&str, &dyn ToSql); 5] = [
+            (":status", &status),
+            (":memory", &memory),
+            (":topics", &topics),
+            (":before", &before),
+            (":limit", &limit),
+        ];
+        let kept = self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+            Ok((row.get(0)?, json(row, 1)?))
+        })?;
+        let told = self.told(sight, kept)?.into_iter();
+        Ok(told
+            .map(|(sequence, kept, older, newer)| (sequence, kept.told(&older, &newer)))
+            .collect())
+    }
+
+    fn contradiction(
+        &self,
+        sight: &Sight,
+        id: ContradictionId,
+    ) -> Result<Option<(KeptContradiction, Memory, Memory)>> {
+        let sql = format!("SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id", shown());
+        let id = id.to_string();
+        let kept = self.all(&sql, &*SightParams::of(sight).with(&[(":id", &id)]), |row| {
+            Ok((row.get(0)?, json(row, 1)?))
+        })?;
+        let told = self.told(sight, kept)?.into_iter().next();
+        Ok(told.map(|(_, kept, older, newer)| (kept, older, newer)))
+    }
+
+    fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM {} WHERE NOT c.resolved", shown());
+        let count = self.one(&sql, &*SightParams::of(sight).with(&[]), |row| row.get(0))?;
+        Ok(count.unwrap_or(0))
+    }
+
+    fn contradicting(&self, sight: &Sight, among: &[Place]) -> Result<Vec<(MemoryId, MemoryId)>> {
+        // From the memories to what is kept of them, and not through all that is kept.
+        let sql = format!(
+            "SELECT c.older, c.newer FROM json_each(:among) w CROSS JOIN {} \
+             WHERE c.workspace = w.value ->> 0 AND c.older = w.value ->> 1 AND NOT c.resolved \
+             AND EXISTS (SELECT 1 FROM json_each(:among) o \
+                 WHERE o.value ->> 0 = c.workspace AND o.value ->> 1 = c.newer)",
+            shown()
+        );
+        let among = encoded(&among)?;
+        self.all(&sql, &*SightParams::of(sight).with(&[(":among", &among)]), |row| {
+            Ok((text(row, 0)?, text(row, 1)?))
+        })
+    }
+
+    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(KeptContradiction, Memory)>> {
+        let sql = format!(
+            "SELECT {MEMORY}, c.contradiction FROM \
+             (SELECT * FROM contradiction WHERE workspace = ?1 AND older = ?2 \
+              UNION SELECT * FROM contradiction WHERE workspace = ?1 AND newer = ?2) c \
+             CROSS JOIN memory m ON m.workspace = c.workspace AND m.id IN (c.older, c.newer) \
+             WHERE m.id <> ?2 ORDER BY c.id"
+        );
+        let params = (memory.workspace.as_str(), memory.id.to_string());
+        self.all(&sql, params, |row| Ok((json(row, memory::BESIDE)?, memory::from_row(row)?)))
+    }
+
+    fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, Shared)>> {
+        let workspace = memory.workspace.as_str();
+        let sql = "SELECT n.name, e.entity_type FROM mention n INDEXED BY mention_memory \
+             JOIN entity_name e ON e.workspace = n.workspace AND e.id = n.name \
+             WHERE n.workspace = ?1 \
+             AND n.sequence = (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) \
+             ORDER BY n.confidence DESC, n.name LIMIT ?3";
+        let own: Vec<(EntityId, String)> =
+            self.all(sql, (workspace, memory.id.to_string(), NAMES), |row| {
+                Ok((text(row, 0)?, row.get(1)?))
+            })?;
+        // How many things, and how many names in all, each of the newest that share one shares.
+        let mut near: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+        for (name, entity_type) in own {
+            let root = self.root(&memory.workspace, name)?;
+            for name in self.led_to(&memory.workspace, root)?.into_iter().chain([root]) {
+                let sql = "SELECT sequence FROM mention WHERE workspace = ?1 AND name = ?2 \
+                     ORDER BY sequence DESC LIMIT ?3";
+                let newest: Vec<u64> =
+                    self.all(sql, (workspace, name.to_string(), limit), |row| row.get(0))?;
+                for sequence in newest {
+                    let shares = near.entry(sequence).or_default();
+                    shares.0 += u32::from(entity_type != "concept");
+                    shares.1 += 1;
+                }
+            }
+        }
+        let mut first: Vec<((u32, u32), u64)> =
+            near.into_iter().map(|(sequence, shares)| (shares, sequence)).collect();
+        first.sort_unstable_by(|a, b| b.cmp(a));
+        // One more, since the memory itself is among them.
+        first.truncate(limit as usize + 1);
+        let things: BTreeMap<u64, bool> =
+            first.iter().map(|((things, _), sequence)| (*sequence, *things > 0)).collect();
+        let sql = format!(
+            "SELECT {MEMORY}, m.sequence FROM json_each(?2) w \
+             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
+             WHERE m.id <> ?3 AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
+             AND m.trust <> 'quarantined' ORDER BY w.key LIMIT ?4"
+        );
+        let places: Vec<u64> = first.iter().map(|(_, sequence)| *sequence).collect();
+        let params = (workspace, encoded(&places)?, memory.id.to_string(), limit);
+        self.all(&sql, params, |row| {
+            let thing = things.get(&row.get(memory::BESIDE)?).copied().unwrap_or(false);
+            let shared = if thing { Shared::Thing } else { Shared::Topic };
+            Ok((memory::from_row(row)?, shared))
+        })
+    }
+
+    fn put_contradiction(&mut self, kept: &KeptContradiction, sequence: u64) -> Result<bool> {
+        let [(older, older_revision), (newer, newer_revision)] = kept.memories;
+        let kept_rows = self.execute(
+            "INSERT INTO contradiction (workspace, id, sequence, older, older_revision, newer, \
+             newer_revision, resolved, contradiction) \
+             SELECT ?1, ?2, ?3, o.id, o.revision, n.id, n.revision, ?8, ?9 \
+             FROM memory o CROSS JOIN memory n ON n.workspace = o.workspace \
+             WHERE o.workspace = ?1 AND o.id = ?4 AND o.revision = ?5 \
+             AND n.id = ?6 AND n.revision = ?7 \
+             ON CONFLICT (workspace, id) DO UPDATE SET older = excluded.older, \
+             older_revision = excluded.older_revision, newer = excluded.newer, \
+             newer_revision = excluded.newer_revision, resolved = excluded.resolved, \
+             contradiction = excluded.contradiction",
+            (
+                kept.workspace.as_str(),
+                kept.id.to_string(),
+                sequence,
+                older.to_string(),
+                older_revision,
+                newer.to_string(),
+                newer_revision,
+                kept.status() == Status::Resolved,
+                encoded(kept)?,
+            ),
+        )?;
+        Ok(kept_rows > 0)
+    }
+
+    fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()> {
+        let sql = "DELETE FROM contradiction WHERE workspace = ?1 AND id = ?2";
+        self.execute(sql, (workspace.as_str(), id.to_string()))?;
+        Ok(())
+    }
+
+    fn contradictions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
+        self.follows(FOLLOWER, workspace, rules)
+    }
+
+    fn contradictions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64)>> {
+        let sql = "SELECT w.name, ifnull(f.sequence, 0) FROM workspace w \
+             LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
+             WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
+        self.all(sql, (FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?)))
+    }
+
+    fn set_contradictions_follow(
+        &mut self,
+        workspace: &Workspace,
+        rules: u32,
+        place: u64,
+    ) -> Result<()> {
+        self.set_follows((FOLLOWER, rules), workspace, place)
+    }
+}

@@ -1,0 +1,31 @@
+//! The SQL of followers: how far what is derived has come in each journal.
+
+use super::SqliteTransaction;
+use crate::error::Result;
+use crate::workspace::Workspace;
+
+impl SqliteTransaction<'_> {
+    /// The place in a journal to which a follower has come by this revision of its rules; 0 where it
+    /// has not begun.
+    pub(super) fn follows(&self, name: &str, workspace: &Workspace, rules: u32) -> Result<u64> {
+        let sql = "SELECT sequence FROM follower WHERE workspace = ?1 AND name = ?2 AND rules = ?3";
+        let place = self.one(sql, (workspace.as_str(), name, rules), |row| row.get(0))?;
+        Ok(place.unwrap_or(0))
+    }
+
+    /// Notes the place to which it has come.
+    pub(super) fn set_follows(
+        &self,
+        (name, rules): (&str, u32),
+        workspace: &Workspace,
+        place: u64,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO follower (workspace, name, rules, sequence) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT (workspace, name) DO UPDATE \
+             SET rules = excluded.rules, sequence = excluded.sequence",
+            (workspace.as_str(), name, rules, place),
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,386 @@
+//! The SQL of handoffs, and of what is known of the clock.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::ToSql;
+use serde::{Deserialize, Serialize};
+
+use super::SqliteTransaction;
+use super::access::{SEEN, SightParams};
+use super::row::{encoded, json, text, time};
+use crate::access::Sight;
+use crate::agent::Agent;
+use crate::checkpoint::OpenHandoff;
+use crate::collaboration::{Edge, EdgeFilter};
+use crate::error::Result;
+use crate::handoff::choose::LeftOut;
+use crate::handoff::package::{Package, Packed};
+use crate::handoff::{Handoff, HandoffFilter, HandoffStatus, PassedMemory, Side};
+use crate::id::{HandoffId, MemoryId};
+use crate::steady::Steady;
+use crate::store::{HandoffRows, SteadyRows};
+use crate::workspace::Workspace;
+
+/// What [`Sight::reaches`] says of the reach of a handoff, of a row `h`. The conformance suite proves
+/// the two equal.
+const SEEN_HANDOFF: &str = "\
+    h.workspace = (:workspaces ->> 0) AND (h.user_id IS NULL OR h.user_id = :user \
+        OR (:user IS NULL AND :agent IN (h.from_agent, h.to_agent)))";
+
+/// Those of a session and of a case, each by its index: of an `OR` the engine would look at all.
+const WORK: &str = "h.id IN (\
+    SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND session = :session UNION \
+    SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND accepted_in = :session UNION \
+    SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND case_key = :other)";
+
+/// Whether somebody still has to do something about it: [`HandoffStatus::is_open`].
+const OPEN: &str = "h.status IN ('pending', 'accepted')";
+
+/// What the source wrote beside the task, in a column.
+#[derive(Serialize, Deserialize)]
+struct Said {
+    context: Option<String>,
+    active_files: Vec<String>,
+    decisions_made: Vec<String>,
+    next_steps: Vec<String>,
+}
+
+impl SqliteTransaction<'_> {
+    /// These columns of the handoffs that a filter admits, read so, with the place of each.
+    fn found<T>(
+        &self,
+        columns: &str,
+        sight: &Sight,
+        filter: &HandoffFilter,
+        (before, limit): (Option<u64>, u32),
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<(u64, T)>> {
+        let side = match filter.side {
+            Side::Received => "h.to_agent = :agent",
+            Side::Sent => "h.from_agent = :agent",
+            Side::Either => ":agent IN (h.from_agent, h.to_agent)",
+            Side::All => "TRUE",
+        };
+        let sql = format!(
+            "SELECT h.sequence, {columns} FROM handoff h WHERE {SEEN_HANDOFF} AND {side} \
+                 AND h.status IN (SELECT value FROM json_each(:status)) \
+                 AND (:with IS NULL OR :with IN (h.from_agent, h.to_agent)) \
+                 AND (:chain IS NULL OR h.chain = :chain) \
+                 AND (:case IS NULL OR h.case_key = :case) AND h.sequence < :before \
+             ORDER BY h.sequence DESC LIMIT :limit"
+        );
+        let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let status = encoded(&filter.status)?;
+        let (with, chain) = (filter.with.as_ref().map(Agent::as_str), shown(filter.chain));
+        let seen = SightParams::of(sight);
+        let more: [(&str, &dyn ToSql); 6] = [
+            (":status", &status),
+            (":with", &with),
+            (":chain", &chain),
+            (":case", &filter.case),
+            (":before", &before),
+            (":limit", &limit),
+        ];
+        self.all(&sql, &*seen.unreviewed(&more), |row| Ok((row.get(0)?, read(row)?)))
+    }
+
+    /// The handoffs that a query gives, with the memories that are in sight.
+    fn with_memories(&self, sight: &Sight, found: Vec<Handoff>) -> Result<Vec<Handoff>> {
+        let named = |handoff: Handoff| -> Result<Handoff> {
+            let memories = self.passed(sight, &handoff)?;
+            Ok(Handoff { memories, ..handoff })
+        };
+        found.into_iter().map(named).collect()
+    }
+
+    fn passed(&self, sight: &Sight, handoff: &Handoff) -> Result<Vec<PassedMemory>> {
+        // Those that it is between see what was named for the target alone.
+        let sql = format!(
+            "SELECT p.passed FROM handoff_memory p \
+             CROSS JOIN memory m ON m.workspace = p.origin AND m.id = p.memory AND m.deleted_at IS NULL \
+             WHERE p.workspace = :home AND p.handoff = :handoff \
+                 AND ((p.private AND :between) OR ({SEEN})) ORDER BY p.place"
+        );
+        let (home, id) = (handoff.workspace.as_str(), handoff.id.to_string());
+        let between = handoff.is_between(&sight.agent);
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":home", &home), (":handoff", &id), (":between", &between)];
+        self.all(&sql, &*SightParams::of(sight).with(&more), |row| json(row, 0))
+    }
+}
+
+impl HandoffRows for SqliteTransaction<'_> {
+    fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>> {
+        let sql = format!("SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.id = :id");
+        let seen = SightParams::of(sight);
+        let found = self.one(&sql, &*seen.unreviewed(&[(":id", &id.to_string())]), from_row)?;
+        Ok(self.with_memories(sight, found.into_iter().collect())?.pop())
+    }
+
+    fn handoffs(
+        &self,
+        sight: &Sight,
+        filter: &HandoffFilter,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<(u64, Handoff)>> {
+        let found = self.found("h.*", sight, filter, (before, limit), from_row)?;
+        let (places, found): (Vec<u64>, Vec<Handoff>) = found.into_iter().unzip();
+        Ok(places.into_iter().zip(self.with_memories(sight, found)?).collect())
+    }
+
+    fn tasks(
+        &self,
+        sight: &Sight,
+        filter: &HandoffFilter,
+        limit: u32,
+    ) -> Result<Vec<(u64, OpenHandoff)>> {
+        let columns = "h.id, h.from_agent, h.to_agent, h.status, h.task";
+        self.found(columns, sight, filter, (None, limit), task)
+    }
+
+    fn received_handoffs(&self, sight: &Sight, agent: &Agent, limit: u32) -> Result<Vec<Handoff>> {
+        let sql = format!(
+            "SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.to_agent = :to \
+                 AND h.accepted IS NOT NULL ORDER BY h.accepted DESC LIMIT :limit"
+        );
+        let (seen, to) = (SightParams::of(sight), agent.as_str());
+        let more: [(&str, &dyn ToSql); 2] = [(":to", &to), (":limit", &limit)];
+        let mut found = self.all(&sql, &*seen.unreviewed(&more), from_row)?;
+        found.reverse();
+        self.with_memories(sight, found)
+    }
+
+    fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<Edge>> {
+        let EdgeFilter { chain, case, work, agent, open, since } = filter;
+        let (session, other) = work.clone().unzip();
+        let wanted = [
+            (chain.is_some(), "h.chain = :chain"),
+            (case.is_some(), "h.case_key = :case"),
+            (work.is_some(), WORK),
+            (agent.is_some(), ":of IN (h.from_agent, h.to_agent)"),
+            (*open, OPEN),
+            (since.is_some(), "h.created_at >= :since"),
+        ];
+        let wanted = wanted.iter().filter(|(is_wanted, _)| *is_wanted);
+        let wanted: String = wanted.map(|(_, holds)| format!(" AND {holds}")).collect();
+        // `+` keeps the engine from walking all handoffs in their order.
+        let order = if work.is_some() { "+h.sequence" } else { "h.sequence" };
+        let sql = format!(
+            "SELECT h.id, h.from_agent, h.to_agent, h.kind, h.status, h.chain, h.depth, \
+                 h.created_at, h.accepted_at, h.ended_at FROM handoff h \
+             WHERE {SEEN_HANDOFF}{wanted} ORDER BY {order} DESC LIMIT :limit"
+        );
+        let (chain, since) = (shown(*chain), since.map(Timestamp::as_millisecond));
+        let of = agent.as_ref().map(Agent::as_str);
+        let other = other.flatten();
+        let more: [(&str, &dyn ToSql); 7] = [
+            (":chain", &chain),
+            (":case", case),
+            (":session", &session),
+            (":other", &other),
+            (":of", &of),
+            (":since", &since),
+            (":limit", &limit),
+        ];
+        let seen = SightParams::of(sight);
+        let mut params = seen.unreviewed(&more);
+        params.retain(|(name, _)| sql.contains(name));
+        let mut edges = self.all(&sql, &*params, edge)?;
+        edges.reverse();
+        Ok(edges)
+    }
+
+    fn package(&self, handoff: &Handoff) -> Result<Package> {
+        let key = [handoff.workspace.as_str(), &handoff.id.to_string()];
+        let sql = "SELECT package FROM handoff WHERE workspace = ?1 AND id = ?2";
+        let package: Package = self.one(sql, key, |row| json(row, 0))?.unwrap_or_default();
+        let sql = "SELECT memory, told FROM handoff_memory WHERE workspace = ?1 AND handoff = ?2";
+        let told = self.all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?)))?;
+        let memories: BTreeMap<MemoryId, String> = told.into_iter().collect();
+        Ok(Package { memories, ..package })
+    }
+
+    fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<LeftOut>> {
+        let sql = format!(
+            "SELECT j.value FROM handoff h, json_each(h.left_out) j \
+             WHERE h.workspace = (:workspaces ->> 0) AND h.id = :id AND EXISTS \
+                 (SELECT 1 FROM memory m WHERE m.id = j.value ->> 'id' AND {SEEN}) ORDER BY j.key"
+        );
+        let seen = SightParams::of(sight);
+        self.all(&sql, &*seen.with(&[(":id", &id.to_string())]), |row| json(row, 0))
+    }
+
+    fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>> {
+        let sql = "SELECT * FROM handoff WHERE status = 'pending' AND expires_at <= ?1 \
+                   ORDER BY expires_at LIMIT ?2";
+        self.all(sql, (sure.as_millisecond(), limit), from_row)
+    }
+
+    fn insert_handoff(&mut self, packed: &Packed, sequence: u64) -> Result<()> {
+        let Packed { handoff, package, left_out } = packed;
+        let said = Said {
+            context: handoff.context.clone(),
+            active_files: handoff.active_files.clone(),
+            decisions_made: handoff.decisions_made.clone(),
+            next_steps: handoff.next_steps.clone(),
+        };
+        let row: [&dyn ToSql; 23] = [
+            &handoff.workspace.as_str(),
+            &handoff.id.to_string(),
+            &sequence,
+            &handoff.from.as_str(),
+            &handoff.to.as_str(),
+            &handoff.user_id,
+            &handoff.session,
+            &handoff.case,
+            &handoff.task,
+            &encoded(&said)?,
+            &handoff.kind.name(),
+            &handoff.status.name(),
+            &encoded(&handoff.follows)?,
+            &handoff.chain.to_string(),
+            &handoff.depth,
+            &encoded(&handoff.entities)?,
+            &handoff.tokens,
+            &handoff.note,
+            &handoff.created_at.as_millisecond(),
+            &handoff.expires_at.as_millisecond(),
+            &handoff.version,
+            &encoded(package)?,
+            &encoded(left_out)?,
+        ];
+        self.execute(
+            "INSERT INTO handoff (workspace, id, sequence, from_agent, to_agent, user_id, session, \
+             case_key, task, said, kind, status, follows, chain, depth, entities, tokens, note, \
+             created_at, expires_at, version, package, left_out) VALUES (?1, ?2, ?3, ?4, ?5, ?6, \
+             ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
+            row.as_slice(),
+        )?;
+        let global = Workspace::global();
+        for (place, memory) in handoff.memories.iter().enumerate() {
+            let told = package.memories.get(&memory.id).map_or("", String::as_str);
+            // Of a memory that was purged in this very moment nothing is kept.
+            self.execute(
+                "INSERT INTO handoff_memory \
+                 (workspace, handoff, place, origin, memory, passed, private, told) \
+                 SELECT ?1, ?2, ?3, m.workspace, m.id, ?5, ?6, ?7 FROM memory m \
+                 WHERE m.id = ?4 AND m.workspace IN (?1, ?8) ORDER BY m.workspace <> ?1 LIMIT 1",
+                (
+                    handoff.workspace.as_str(),
+                    handoff.id.to_string(),
+                    place,
+                    memory.id.to_string(),
+                    encoded(memory)?,
+                    memory.private,
+                    told,
+                    global.as_str(),
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn step_handoff(&mut self, handoff: &Handoff, sequence: u64) -> Result<()> {
+        let accepted = (handoff.status == HandoffStatus::Accepted).then_some(sequence);
+        self.execute(
+            "UPDATE handoff SET status = ?3, note = ?4, accepted_at = ?5, accepted_in = ?6, \
+             ended_at = ?7, version = ?8, accepted = coalesce(?9, accepted) \
+             WHERE workspace = ?1 AND id = ?2",
+            (
+                handoff.workspace.as_str(),
+                handoff.id.to_string(),
+                handoff.status.name(),
+                &handoff.note,
+                handoff.accepted_at.map(Timestamp::as_millisecond),
+                &handoff.accepted_in,
+                handoff.ended_at.map(Timestamp::as_millisecond),
+                handoff.version,
+                accepted,
+            ),
+        )?;
+        Ok(())
+    }
+}
+
+impl SteadyRows for SqliteTransaction<'_> {
+    fn steady(&self) -> Result<Option<Steady>> {
+        self.one("SELECT sure, shown FROM steady", [], |row| {
+            Ok(Steady { sure: time(row.get(0)?), shown: time(row.get(1)?) })
+        })
+    }
+
+    fn put_steady(&mut self, steady: Steady) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO steady (one, sure, shown) VALUES (1, ?1, ?2)",
+            (steady.sure.as_millisecond(), steady.shown.as_millisecond()),
+        )?;
+        Ok(())
+    }
+}
+
+fn shown(id: Option<HandoffId>) -> Option<String> {
+    id.map(|id| id.to_string())
+}
+
+fn task(row: &Row<'_>) -> rusqlite::Result<OpenHandoff> {
+    Ok(OpenHandoff {
+        id: text(row, "id")?,
+        from: text(row, "from_agent")?,
+        to: text(row, "to_agent")?,
+        status: text(row, "status")?,
+        task: row.get("task")?,
+    })
+}
+
+fn edge(row: &Row<'_>) -> rusqlite::Result<Edge> {
+    Ok(Edge {
+        handoff: text(row, "id")?,
+        from: text(row, "from_agent")?,
+        to: text(row, "to_agent")?,
+        kind: text(row, "kind")?,
+        status: text(row, "status")?,
+        chain: text(row, "chain")?,
+        depth: row.get("depth")?,
+        created_at: time(row.get("created_at")?),
+        accepted_at: row.get::<_, Option<i64>>("accepted_at")?.map(time),
+        ended_at: row.get::<_, Option<i64>>("ended_at")?.map(time),
+    })
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Handoff> {
+    let Said { context, active_files, decisions_made, next_steps } = json(row, "said")?;
+    let Edge { handoff, from, to, kind, status, chain, depth, created_at, accepted_at, ended_at } =
+        edge(row)?;
+    Ok(Handoff {
+        id: handoff,
+        workspace: text(row, "workspace")?,
+        from,
+        to,
+        user_id: row.get("user_id")?,
+        session: row.get("session")?,
+        case: row.get("case_key")?,
+        task: row.get("task")?,
+        context,
+        active_files,
+        decisions_made,
+        next_steps,
+        kind,
+        status,
+        follows: json(row, "follows")?,
+        chain,
+        depth,
+        memories: Vec::new(),
+        entities: json(row, "entities")?,
+        tokens: row.get("tokens")?,
+        note: row.get("note")?,
+        created_at,
+        expires_at: time(row.get("expires_at")?),
+        accepted_at,
+        accepted_in: row.get("accepted_in")?,
+        ended_at,
+        version: row.get("version")?,
+    })
+}

@@ -1,0 +1,134 @@
+//! Contexts: what one is made of is seen as the rule says, and a receipt is its agent's own.
+
+use commonbook::access::Sight;
+use commonbook::clock::Timestamp;
+use commonbook::context::{Kept, KeptContext, StandingRead};
+use commonbook::event::{EventKind, NewEvent};
+use commonbook::id::{ContextId, CountingIds};
+use commonbook::memory::{Memory, Sharing, Trust};
+use serde_json::json;
+
+use crate::{Fresh, caller, keep, memory, now};
+
+fn later(hours: i64) -> Timestamp {
+    now() + jiff::SignedDuration::from_hours(hours)
+}
+
+fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> KeptContext {
+    let who = caller(agent, workspace);
+    let receipt = json!({
+        "query": "Mend it", "threshold": 0.5, "maximum": 8, "budget": 1500, "tokens": 7,
+        "candidates": [{"id": "mem_1", "source": "relevant", "memory_type": "decision",
+            "author": "bob", "revision": 3, "score": 0.75, "taken": false, "left_out": "budget"}],
+        "diagnostics": {"auto_inject_enabled": true, "candidate_count": 1, "injected_count": 0,
+            "source_agents": [], "memory_types": [], "prompt_tokens_before": 2,
+            "prompt_tokens_after": 9},
+    });
+    KeptContext {
+        id: ContextId::new(ids, at),
+        workspace: who.workspace,
+        agent: who.agent,
+        at,
+        sequence: 7,
+        milliseconds: 3,
+        sha256: "ab".to_owned(),
+        nonce: "0123456789abc".to_owned(),
+        standing: Some(StandingRead {
+            file: "/x/engineer.md".to_owned(),
+            source: Kept::Project,
+            bytes: 12,
+            sha256: "cd".to_owned(),
+        }),
+        receipt: serde_json::from_value(receipt).unwrap(),
+    }
+}
+
+pub(crate) fn a_receipt_is_kept_whole_for_its_agent_alone_and_dropped_by_age_and_number(
+    fresh: &dyn Fresh,
+) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let all: Vec<KeptContext> = (0..5).map(|hour| context(&ids, "ann", "x", later(hour))).collect();
+    let others = [context(&ids, "bob", "x", now()), context(&ids, "ann", "y", now())];
+    let given: Vec<KeptContext> = all.iter().chain(&others).cloned().collect();
+    store.write(move |tx| given.iter().try_for_each(|it| tx.put_context(it))).unwrap();
+    let ann = caller("ann", "x");
+    let of = |agent: &str, workspace: &str, id| {
+        let who = caller(agent, workspace);
+        store.read(|tx| tx.context(&who.workspace, &who.agent, id)).unwrap()
+    };
+    assert_eq!(of("ann", "x", all[0].id).as_ref(), Some(&all[0]));
+    assert_eq!(of("bob", "x", all[0].id), None);
+    assert_eq!(of("ann", "y", all[0].id), None);
+    let list = |limit| store.read(|tx| tx.contexts(&ann.workspace, &ann.agent, limit)).unwrap();
+    assert_eq!(list(2), [all[4].clone(), all[3].clone()]);
+    let drop_old =
+        |before, kept| store.write(move |tx| tx.drop_contexts(before, kept, 10)).unwrap();
+    assert_eq!(drop_old(later(1), 100), 3, "one of each agent and workspace");
+    assert_eq!((drop_old(later(0), 2), list(10).len()), (2, 2), "the newest stay");
+    assert_eq!(list(10)[0], all[4]);
+    assert_eq!(drop_old(later(0), 2), 0);
+}
+
+pub(crate) fn what_is_known_of_a_user_is_seen_as_the_rule_says(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let mut all: Vec<Memory> = Vec::new();
+    for owner in ["ann", "bob"] {
+        for user in [None, Some("u1"), Some("u2")] {
+            for sharing in [Sharing::Shared, Sharing::Private] {
+                for kind in ["profile", "task_context", "semantic"] {
+                    let mut kept = memory(&ids, owner, "x", &format!("{owner} {user:?} {kind}"));
+                    kept.memory_type = kind.to_owned().try_into().unwrap();
+                    (kept.user_id, kept.sharing) = (user.map(str::to_owned), sharing);
+                    all.push(kept);
+                }
+            }
+        }
+    }
+    all[0].deleted_at = Some(now());
+    all[1].superseded_by = Some(all[2].id);
+    all[3].trust = Trust::Quarantined;
+    let given = all.clone();
+    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    for agent in ["ann", "bob", "eve"] {
+        for user in [None, Some("u1"), Some("u2")] {
+            let sight = Sight::at_home(&caller(agent, "x").for_user(user).unwrap());
+            for kind in ["profile", "task_context"] {
+                let fits = |it: &&Memory| {
+                    sight.sees(it)
+                        && it.memory_type.as_str() == kind
+                        && it.user_id.as_deref() == user
+                        && it.is_current()
+                };
+                let expected: Vec<&Memory> = all.iter().rev().filter(fits).collect();
+                let known =
+                    |limit| store.read(|tx| tx.known_about(&sight, kind, user, limit)).unwrap();
+                let found = known(50);
+                assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{agent} {user:?} {kind}");
+                assert_eq!(known(1).iter().collect::<Vec<_>>(), expected[..1.min(expected.len())]);
+            }
+        }
+    }
+}
+
+pub(crate) fn what_an_event_says_besides_comes_back_as_it_was(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ann = caller("ann", "x");
+    let about = (&ann.workspace, "ann".to_owned());
+    let event =
+        NewEvent::about(EventKind::AgentMemoryLoaded, about, (&ann.agent, now()), Sharing::Private)
+            .saying(&[("memory_size", json!(23)), ("memory_source", json!("home"))]);
+    let details = event.details.clone();
+    store.write(move |tx| tx.append_event(&event)).unwrap();
+    let told = |agent: &str| {
+        let sight = Sight::at_home(&caller(agent, "x"));
+        store.read(|tx| tx.events(&sight, &crate::journal("x"), 10)).unwrap()
+    };
+    assert_eq!(told("ann")[0].details, details);
+    assert!(told("bob").is_empty());
+    assert_eq!(
+        store.read(|tx| tx.recorded(&ann.workspace, 0, 10)).unwrap()[0].event.details,
+        details
+    );
+}

@@ -1,0 +1,223 @@
+//! Contradictions: they exist for those who see both memories, and say nothing of what was.
+
+use commonbook::access::{About, Reach, Sight};
+use commonbook::agent::Agent;
+use commonbook::contradiction::{
+    Found, KeptContradiction, Kind, Resolution, Resolved, Shared, Status, id_of,
+};
+use commonbook::event::{EventKind, NewEvent};
+use commonbook::id::CountingIds;
+use commonbook::memory::{Memory, Sharing, Trust};
+use commonbook::store::{Transaction, WantedContradictions};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
+
+const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "anonymous"];
+const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("u2")];
+
+/// What became of a memory after it was compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stands,
+    Superseded,
+    Quarantined,
+    Deleted,
+    Changed,
+    Purged,
+}
+
+/// Owner, user, private, fate.
+type Row = (usize, usize, bool, Fate);
+
+fn row() -> impl Strategy<Value = Row> {
+    use Fate::{Changed, Deleted, Purged, Quarantined, Stands, Superseded};
+    let fate = [Stands, Stands, Stands, Stands, Superseded, Quarantined, Deleted, Changed, Purged];
+    (0..4_usize, 0..3_usize, any::<bool>(), prop::sample::select(fate.to_vec()))
+}
+
+/// A memory as it was compared: what only changes its sight has become of it before.
+fn compared(ids: &CountingIds, row: Row, workspace: &str) -> Memory {
+    let (owner, user, private, fate) = row;
+    let mut memory = memory(ids, "ann", workspace, "heron");
+    memory.owner = Agent::named(AGENTS[owner]).unwrap_or_else(|_| Agent::anonymous());
+    memory.user_id = USERS[user].map(str::to_owned);
+    memory.topics = vec!["Birds".to_owned()];
+    memory.sharing = if private { Sharing::Private } else { Sharing::Shared };
+    match fate {
+        Fate::Superseded => memory.superseded_by = Some(memory.id),
+        Fate::Quarantined => memory.trust = Trust::Quarantined,
+        Fate::Deleted => memory.deleted_at = Some(now()),
+        Fate::Stands | Fate::Changed | Fate::Purged => {}
+    }
+    memory
+}
+
+fn between(older: &Memory, newer: &Memory, resolved: bool) -> KeptContradiction {
+    let found = Found { kind: Kind::Number, reason: "herons".to_owned(), confidence: 0.8 };
+    let kept = KeptContradiction::new((older, newer), (Shared::Topic, found), now());
+    let resolved = resolved.then(|| Resolved {
+        resolution: Resolution::KeepBoth,
+        resolved_by: older.owner.clone(),
+        resolved_at: now(),
+        context: Some("herons".to_owned()),
+        kept: None,
+    });
+    KeptContradiction { resolved, ..kept }
+}
+
+fn write(
+    tx: &mut dyn Transaction,
+    kept: &KeptContradiction,
+    pair: &[(Memory, Fate)],
+) -> commonbook::error::Result<()> {
+    pair.iter().try_for_each(|(memory, _)| keep(tx, memory))?;
+    let place = tx.journal_end(&kept.workspace)? + 1;
+    assert!(tx.put_contradiction(kept, place)?);
+    let about = (&kept.workspace, kept.id.to_string());
+    let by = (&Agent::system(), now());
+    tx.append_event(&NewEvent::about(EventKind::ContradictionFound, about, by, Sharing::Shared))?;
+    for (memory, fate) in pair {
+        match fate {
+            Fate::Changed => {
+                let after = Memory { revision: 2, text: "egret".into(), ..memory.clone() };
+                tx.replace_memory(memory, &after)?;
+            }
+            Fate::Purged => tx.purge_memory(memory)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether the rule shows it: to who sees both, as they were compared.
+fn expected(sight: &Sight, pair: &[(Memory, Fate)], resolved: bool) -> bool {
+    pair.iter().all(|(memory, fate)| {
+        let current = memory.is_current() && memory.trust != Trust::Quarantined;
+        let stays = memory.deleted_at.is_none() && !matches!(fate, Fate::Changed | Fate::Purged);
+        sight.sees(memory) && stays && (resolved || current)
+    })
+}
+
+pub(crate) fn a_contradiction_exists_for_those_alone_who_see_both_memories(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let mut runner = TestRunner::new(Config { cases: 96, ..Config::default() });
+    let run = std::cell::Cell::new(0);
+    let cases = ((row(), row()), any::<bool>(), (0..4_usize, 0..3_usize, any::<bool>()));
+    runner
+        .run(&cases, |((first, second), resolved, (agent, user, reviews))| {
+            run.set(run.get() + 1);
+            let (ids, workspace) = (CountingIds::default(), format!("x{}", run.get()));
+            let pair = [first, second].map(|row| (compared(&ids, row, &workspace), row.3)).to_vec();
+            let kept = between(&pair[0].0, &pair[1].0, resolved);
+            let (given, of_pair) = (kept.clone(), pair.clone());
+            store.write(move |tx| write(tx, &given, &of_pair)).unwrap();
+            let mut sight = Sight::at_home(&caller(AGENTS[agent], &workspace));
+            sight.user = USERS[user].map(str::to_owned);
+            sight.reviews = reviews;
+            let seen = expected(&sight, &pair, resolved);
+            let open = seen && !resolved;
+            let places: Vec<_> = pair.iter().map(|(it, _)| (it.workspace.clone(), it.id)).collect();
+            // Who sees both is told of the event while there is a contradiction of them.
+            let both = pair.iter().all(|(it, fate)| sight.sees(it) && *fate != Fate::Purged);
+            store
+                .read(|tx| {
+                    let all = WantedContradictions::default();
+                    let wanted = [
+                        (all.clone(), seen),
+                        (WantedContradictions { status: Some(Status::Open), ..all.clone() }, open),
+                        (WantedContradictions { memory: Some(pair[1].0.id), ..all.clone() }, seen),
+                        (
+                            WantedContradictions { topics: vec!["birds".into()], ..all.clone() },
+                            seen,
+                        ),
+                        (
+                            WantedContradictions { topics: vec!["fish".into()], ..all.clone() },
+                            false,
+                        ),
+                        (WantedContradictions { before: Some(1), ..all }, false),
+                    ];
+                    for (wanted, expected) in wanted {
+                        let found = tx.contradictions(&sight, &wanted, 10)?;
+                        assert_eq!(found.len(), usize::from(expected), "{wanted:?}");
+                    }
+                    let found = tx.contradiction(&sight, kept.id)?;
+                    assert_eq!(found.map(|(kept, ..)| kept), seen.then(|| kept.clone()));
+                    assert_eq!(tx.contradiction_count(&sight)?, u64::from(open));
+                    assert_eq!(tx.contradicting(&sight, &places)?.len(), usize::from(open));
+                    assert_eq!(tx.contradicting(&sight, &places[..1])?, []);
+                    let stretch = journal(&workspace);
+                    let events = tx.events(&sight, &stretch, 10)?;
+                    let told = events.iter().filter(|it| it.kind.is_of_contradiction()).count();
+                    assert_eq!(told, usize::from(both));
+                    let recorded = tx.recorded(&stretch.workspace, 0, 10)?;
+                    let meant = recorded.into_iter().filter(|it| sight.is_told(&it.reach));
+                    assert_eq!(meant.map(|it| it.event).collect::<Vec<_>>(), events);
+                    Ok(())
+                })
+                .unwrap();
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+}
+
+pub(crate) fn a_contradiction_is_kept_of_memories_as_they_stand(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let pair = with_texts(&*store, &["one", "two"]);
+    let kept = between(&pair[0], &pair[1], false);
+    let sight = Sight::at_home(&caller("ann", "x"));
+    let listed = |store: &dyn commonbook::store::Store| {
+        let all = WantedContradictions::default();
+        let found = store.read(|tx| tx.contradictions(&sight, &all, 10)).unwrap();
+        found.into_iter().map(|(place, it)| (place, it.status)).collect::<Vec<_>>()
+    };
+    // Of another revision than the present one nothing is kept.
+    let stale = KeptContradiction { memories: [(pair[0].id, 2), (pair[1].id, 1)], ..kept.clone() };
+    assert!(!store.write(move |tx| tx.put_contradiction(&stale, 3)).unwrap());
+    assert_eq!(listed(&*store), []);
+    let (first, again) = (kept.clone(), between(&pair[0], &pair[1], true));
+    assert!(store.write(move |tx| tx.put_contradiction(&first, 3)).unwrap());
+    assert_eq!(listed(&*store), [(3, Status::Open)]);
+    // It keeps its place, and there is one of two memories.
+    assert!(store.write(move |tx| tx.put_contradiction(&again, 9)).unwrap());
+    assert_eq!(listed(&*store), [(3, Status::Resolved)]);
+    let of = |memory: &Memory| {
+        let found = store.read(|tx| tx.contradictions_of(memory)).unwrap();
+        found.into_iter().map(|(kept, other)| (kept.id, other.id)).collect::<Vec<_>>()
+    };
+    let id = id_of(pair[1].id, pair[0].id);
+    assert_eq!(of(&pair[0]), [(id, pair[1].id)]);
+    assert_eq!(of(&pair[1]), [(id, pair[0].id)]);
+    let purged = pair[0].clone();
+    store.write(move |tx| tx.purge_memory(&purged)).unwrap();
+    assert_eq!(listed(&*store), []);
+    assert_eq!(of(&pair[1]), []);
+    let (workspace, kept) = (pair[1].workspace.clone(), kept.id);
+    store.write(move |tx| tx.drop_contradiction(&workspace, kept)).unwrap();
+}
+
+pub(crate) fn who_follows_late_is_told_by_what_both_memories_are_by_then(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let pair = [memory(&ids, "ann", "x", "one"), memory(&ids, "ann", "x", "two")];
+    let kept = between(&pair[0], &pair[1], false);
+    let given = pair.clone().map(|memory| (memory, Fate::Stands));
+    store.write(move |tx| write(tx, &kept, &given)).unwrap();
+    let recorded = store.read(|tx| tx.recorded(&pair[0].workspace, 0, 10)).unwrap();
+    let found = recorded.into_iter().find(|it| it.event.kind.is_of_contradiction()).unwrap();
+    let told = |about: Option<(&Memory, About)>| {
+        let mut reach = found.reach.clone();
+        if let Some((memory, now)) = about {
+            reach.about.take_in(&memory.id.to_string(), &now);
+        }
+        ["ann", "bob"].map(|agent| Sight::at_home(&caller(agent, "x")).is_told(&reach))
+    };
+    let hidden = Memory { sharing: Sharing::Private, ..pair[1].clone() };
+    let other = memory(&ids, "ann", "x", "three");
+    assert_eq!(told(None), [true, true]);
+    assert_eq!(told(Some((&hidden, About::Memory(Reach::of(&hidden))))), [true, false]);
+    assert_eq!(told(Some((&pair[0], About::Gone))), [false, false]);
+    assert_eq!(told(Some((&other, About::Gone))), [true, true]);
+}

@@ -1,0 +1,196 @@
+//! The rows of handoffs: kept whole, seen as the rule says, and found in the order of the journal.
+
+use commonbook::access::Sight;
+use commonbook::collaboration::{Edge, EdgeFilter};
+use commonbook::event::EventKind;
+use commonbook::handoff::choose::{LeftOut, Reason};
+use commonbook::handoff::package::{Package, Packed};
+use commonbook::handoff::{
+    CreateHandoff, Handoff, HandoffFilter, HandoffStatus, Origin, PassedMemory, Place, Side, Why,
+};
+use commonbook::id::{CountingIds, HandoffId, MemoryId};
+use commonbook::memory::{Memory, Sharing};
+use commonbook::steady::Steady;
+use commonbook::store::Store;
+use jiff::SignedDuration;
+
+use crate::{Fresh, caller, journal, keep, memory, now};
+
+/// A handoff between two agents, for this user.
+fn handoff(ids: &CountingIds, from: &str, to: &str, user: Option<&str>) -> Handoff {
+    let from = caller(from, "x");
+    let request = CreateHandoff {
+        to: to.to_owned(),
+        task: Some("Go on".to_owned()),
+        context: Some("It is begun".to_owned()),
+        active_files: vec!["a.rs".to_owned()],
+        decisions_made: vec!["Yes".to_owned()],
+        next_steps: vec!["Go".to_owned(), "on".to_owned()],
+        case: Some("k".to_owned()),
+        ..CreateHandoff::default()
+    };
+    let settings = commonbook::handoff::choose::Settings::default();
+    let asked = request.check(&from.agent, Some("ses"), settings).unwrap();
+    let id = HandoffId::new(ids, now());
+    let place = Place::of(id, &asked, &from.agent, &[]).unwrap();
+    let user_id = user.map(str::to_owned);
+    let origin = Origin { workspace: from.workspace, from: from.agent, user_id };
+    Handoff::new(id, &asked, origin, place, now())
+}
+
+fn packed(handoff: Handoff) -> Packed {
+    Packed { handoff, package: Package::default(), left_out: Vec::new() }
+}
+
+fn make(store: &dyn Store, packed: Packed) {
+    store
+        .write(move |tx| {
+            let by = (&packed.handoff.from, packed.handoff.created_at);
+            let event = packed.handoff.event(EventKind::HandoffCreated, by);
+            let sequence = tx.append_event(&event)?;
+            tx.insert_handoff(&packed, sequence)
+        })
+        .unwrap();
+}
+
+fn all_of(side: Side) -> HandoffFilter {
+    let status = HandoffStatus::ALL.to_vec();
+    HandoffFilter { side, status, ..HandoffFilter::default() }
+}
+
+pub(crate) fn a_handoff_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let mut all = Vec::new();
+    for (from, to) in [("ann", "bob"), ("bob", "ann"), ("eve", "bob")] {
+        for user in [None, Some("u1"), Some("u2")] {
+            all.push(handoff(&ids, from, to, user));
+        }
+    }
+    all.iter().for_each(|handoff| make(&*store, packed(handoff.clone())));
+    for agent in ["ann", "bob", "eve", "mallory"] {
+        for user in [None, Some("u1"), Some("u3")] {
+            let who = caller(agent, "x").for_user(user).unwrap();
+            let sight = Sight::of(&who);
+            let sees = |it: &&Handoff| sight.reaches(&it.reach(&who.agent));
+            let seen: Vec<Handoff> = all.iter().rev().filter(sees).cloned().collect();
+            let list = |filter: &HandoffFilter, before, limit| -> Vec<(u64, Handoff)> {
+                store.read(|tx| tx.handoffs(&sight, filter, before, limit)).unwrap()
+            };
+            let listed = list(&all_of(Side::All), None, 20);
+            let handoffs: Vec<Handoff> = listed.iter().map(|(_, it)| it.clone()).collect();
+            assert_eq!(handoffs, seen, "{agent} {user:?}");
+            for handoff in &all {
+                let found = store.read(|tx| tx.handoff(&sight, handoff.id)).unwrap();
+                assert_eq!(found.as_ref(), Some(handoff).filter(|it| seen.contains(it)));
+            }
+            for (side, of) in [(Side::Sent, 0), (Side::Received, 1), (Side::Either, 2)] {
+                let own = |it: &&Handoff| {
+                    let (from, to) = (it.from == who.agent, it.to == who.agent);
+                    [from, to, from || to][of]
+                };
+                assert_eq!(list(&all_of(side), None, 20).len(), seen.iter().filter(own).count());
+            }
+            if let Some((first, _)) = listed.first() {
+                assert_eq!(list(&all_of(Side::All), Some(*first), 20)[..], listed[1..]);
+            }
+            let edges = store.read(|tx| tx.edges(&sight, &EdgeFilter::default(), 20)).unwrap();
+            let expected: Vec<Edge> = seen.iter().rev().map(Edge::from).collect();
+            assert_eq!(edges, expected, "{agent} {user:?}");
+            told_alike(&*store, &sight);
+        }
+    }
+}
+
+/// What the store tells of the journal is what the rule does.
+fn told_alike(store: &dyn Store, sight: &Sight) {
+    let recorded = store.read(|tx| tx.recorded(&sight.workspaces[0], 0, 100)).unwrap();
+    let meant = recorded.iter().filter(|it| sight.is_told(&it.reach)).map(|it| it.event.clone());
+    let told = store.read(|tx| tx.events(sight, &journal("x"), 100)).unwrap();
+    assert_eq!(told, meant.collect::<Vec<_>>());
+}
+
+pub(crate) fn a_handoff_names_what_its_reader_sees_and_nothing_that_was_purged(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let shared = memory(&ids, "ann", "x", "shared");
+    let hidden = Memory { sharing: Sharing::Private, ..memory(&ids, "ann", "x", "hidden") };
+    let named = Memory { sharing: Sharing::Private, ..memory(&ids, "ann", "x", "named") };
+    let global = memory(&ids, "ann", "global", "global");
+    let purged = memory(&ids, "ann", "x", "purged");
+    let all = [shared, hidden, named, global, purged];
+    let passed = |memory: &Memory, private| PassedMemory {
+        id: memory.id,
+        author: memory.owner.clone(),
+        why: Why::Chosen,
+        score: 0.5,
+        private,
+        tokens: 3,
+    };
+    let mut packed = packed(handoff(&ids, "ann", "bob", None));
+    packed.handoff.memories =
+        all.iter().enumerate().map(|(place, memory)| passed(memory, place == 2)).collect();
+    packed.package.memories = all.iter().map(|it| (it.id, it.text.clone())).collect();
+    let left = |id| LeftOut { id, score: 0.1, reason: Reason::Unfit };
+    packed.left_out = vec![left(all[0].id), left(all[4].id)];
+    let id = packed.handoff.id;
+    let given = all.clone();
+    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    make(&*store, packed.clone());
+    let gone = all[4].clone();
+    store.write(move |tx| tx.purge_memory(&gone)).unwrap();
+    for (agent, seen) in [("ann", &[0, 1, 2, 3][..]), ("bob", &[0, 2, 3]), ("eve", &[0, 3])] {
+        let sight = Sight::of(&caller(agent, "x"));
+        let found = store.read(|tx| tx.handoff(&sight, id)).unwrap().unwrap();
+        let named: Vec<MemoryId> = found.memories.iter().map(|memory| memory.id).collect();
+        let expected: Vec<MemoryId> = seen.iter().map(|place| all[*place].id).collect();
+        assert_eq!(named, expected, "{agent}");
+    }
+    let package = store.read(|tx| tx.package(&packed.handoff)).unwrap();
+    assert!(!package.memories.contains_key(&all[4].id) && package.memories.len() == 4);
+    let sight = Sight::of(&caller("ann", "x"));
+    let left = store.read(|tx| tx.left_out(&sight, id)).unwrap();
+    assert_eq!(left, packed.left_out[..1]);
+}
+
+pub(crate) fn what_an_agent_accepted_comes_in_the_order_in_which_it_did(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let all: Vec<Handoff> = (0..4).map(|_| handoff(&ids, "ann", "bob", None)).collect();
+    all.iter().for_each(|handoff| make(&*store, packed(handoff.clone())));
+    for place in [2, 0, 1] {
+        let status = HandoffStatus::Accepted;
+        let taken = Handoff { status, accepted_at: Some(now()), ..all[place].clone() };
+        store
+            .write(move |tx| {
+                let event = taken.event(EventKind::HandoffAccepted, (&taken.to, now()));
+                let sequence = tx.append_event(&event)?;
+                tx.step_handoff(&taken, sequence)
+            })
+            .unwrap();
+    }
+    let (sight, bob) = (Sight::of(&caller("bob", "x")), caller("bob", "x").agent);
+    let received = |limit| -> Vec<HandoffId> {
+        let found = store.read(|tx| tx.received_handoffs(&sight, &bob, limit)).unwrap();
+        found.into_iter().map(|handoff| handoff.id).collect()
+    };
+    assert_eq!(received(10), [all[2].id, all[0].id, all[1].id]);
+    assert_eq!(received(2), [all[0].id, all[1].id]);
+    let edges = |filter: EdgeFilter| -> usize {
+        store.read(|tx| tx.edges(&sight, &filter, 10)).unwrap().len()
+    };
+    let of = |work: &str, case: &str| {
+        let work = Some((work.to_owned(), Some(case.to_owned())));
+        edges(EdgeFilter { work, ..EdgeFilter::default() })
+    };
+    assert_eq!((of("ses", "other"), of("other", "k"), of("other", "other")), (4, 4, 0));
+    assert_eq!(edges(EdgeFilter { chain: Some(all[0].id), ..EdgeFilter::default() }), 1);
+    assert_eq!(edges(EdgeFilter { agent: Some(bob), open: true, ..EdgeFilter::default() }), 4);
+    let overdue = |at| store.read(|tx| tx.overdue_handoffs(at, 10)).unwrap();
+    assert_eq!(overdue(all[3].expires_at), all[3..]);
+    assert_eq!(overdue(all[3].expires_at - SignedDuration::from_secs(1)), []);
+    let steady = Steady { sure: now(), shown: all[3].expires_at };
+    assert_eq!(store.read(|tx| tx.steady()).unwrap(), None);
+    store.write(move |tx| tx.put_steady(steady)).unwrap();
+    assert_eq!(store.read(|tx| tx.steady()).unwrap(), Some(steady));
+}

@@ -1,0 +1,145 @@
+//! Learning back: what an agent says that it wants remembered, and what was said with its user.
+
+use commonbook::caller::Caller;
+use commonbook::context::Preferences;
+use commonbook::error::ErrorKind;
+use commonbook::learning::{Learn, LearnedBack};
+use commonbook::memory::Sharing;
+use serde_json::json;
+
+use crate::{World, caller, request};
+
+fn learn(world: &World, caller: &Caller, given: serde_json::Value) -> LearnedBack {
+    world.book.learn(caller, &request::<Learn>(given)).unwrap()
+}
+
+fn says(world: &World, message: &str) -> LearnedBack {
+    learn(world, &caller("claude/engineer"), json!({"message": message}))
+}
+
+#[test]
+fn a_learning_becomes_a_memory_of_the_agent_that_said_it() {
+    let world = World::new();
+    let message =
+        "Done.\n\nAdd To Memory:\nType: mistake\nContent: The loader forgets to close files\n#\n";
+    let back = says(&world, message);
+    let [memory] = back.learnings.as_slice() else { panic!("{back:?}") };
+    assert_eq!(memory.owner.as_str(), "claude/engineer");
+    assert_eq!(memory.memory_type.as_str(), "learning");
+    assert_eq!(memory.metadata["learning"], "mistake");
+    assert_eq!((memory.sharing, back.conversation), (Sharing::Shared, None));
+    // It is found at once, and told as what it is.
+    let ask = json!({"task": "close files of the loader"});
+    let context = world.book.get_context(&caller("qa"), &request(ask)).unwrap();
+    assert!(context.text.contains("> A mistake to avoid: The loader forgets"), "{}", context.text);
+    // Said again, it is not kept again.
+    let again = says(&world, message);
+    assert_eq!((again.learnings.len(), again.repeated), (0, 1));
+}
+
+#[test]
+fn what_was_given_is_not_kept_as_if_it_were_new() {
+    let world = World::new();
+    world.save("qa", "The cache of the parser must be flushed before each run");
+    let ask = json!({"task": "flush the cache of the parser"});
+    let context = world.book.get_context(&caller("claude/engineer"), &request(ask)).unwrap();
+    assert_eq!(context.items.len(), 1);
+    let back = says(
+        &world,
+        "Remember:\n- The cache of the parser must be flushed before each run\n- Tabs are four blanks\n",
+    );
+    assert_eq!((back.learnings.len(), back.repeated), (1, 1), "{back:?}");
+    let back = says(&world, &format!("As told:\n{}\n", context.text));
+    assert_eq!(back.learnings.len(), 0);
+}
+
+#[test]
+fn a_standing_memory_that_is_there_learns_too_and_none_is_made() {
+    let world = World::new();
+    let book = world.book.clone().at_home(world.home().to_owned());
+    let world = World { book, ..world };
+    let file = world.home().join("memories/engineer.md");
+    let here = caller("claude/engineer").in_project(Some(world.home().join("project")));
+    let said = |message: &str| learn(&world, &here, json!({"message": message}));
+    assert_eq!(said("Remember:\n- Tabs are four blanks\n").standing, None);
+    assert!(!file.exists());
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "# Engineer\n\n## Known Issues\n- Old item here\n").unwrap();
+    let message = "Add To Memory:\nType: mistake\nContent: The loader forgets files\n#\n";
+    let back = said(message);
+    assert_eq!(back.standing.unwrap().added, 1);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("- Old item here\n- The loader forgets files\n"), "{text}");
+    // What comes over the network changes no file.
+    let far = "Add To Memory:\nType: mistake\nContent: Sockets are left open\n#\n";
+    assert_eq!(says(&world, far).standing, None);
+    let back = said(r#"{"MEMORIES": [{"type": "mistake", "content": "Only this one holds"}]}"#);
+    let change = back.standing.unwrap();
+    assert!(change.warnings.iter().any(|it| it.contains("replaced: Old item here")), "{change:?}");
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("Old item"));
+}
+
+#[test]
+fn a_conversation_is_kept_where_that_is_wanted_private_and_under_its_user() {
+    let world = World::new();
+    let given = json!({"message": "Use tabs, and nothing else.", "prompt": "Tabs or blanks?", "user_id": "u1"});
+    assert_eq!(learn(&world, &caller("claude"), given.clone()).conversation, None);
+    let preferences: Preferences =
+        serde_json::from_value(json!({"agents": {"claude": {"auto_extract": true}}})).unwrap();
+    let book = world.book.clone().preferring(preferences).unwrap();
+    let world = World { book, ..world };
+    let back = learn(&world, &caller("claude"), given);
+    assert!(back.conversation.is_some() && back.learnings.is_empty());
+    let own = caller("claude").for_user(Some("u1")).unwrap();
+    let ask = json!({"task": "Which did we use, tabs or blanks?"});
+    let context = world.book.get_context(&own, &request(ask.clone())).unwrap();
+    assert!(context.text.contains("> Assistant: Use tabs"), "{}", context.text);
+    for other in [caller("codex").for_user(Some("u1")).unwrap(), caller("claude")] {
+        let context = world.book.get_context(&other, &request(ask.clone())).unwrap();
+        assert!(context.text.is_empty(), "{}", context.text);
+    }
+    // What was only given is no conversation.
+    let back = learn(&world, &own, json!({"message": context.text}));
+    assert_eq!(back.conversation, None);
+}
+
+#[test]
+fn who_says_nothing_learns_nothing() {
+    let world = World::new();
+    let error = world.book.learn(&caller("claude"), &request(json!({"message": " "}))).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Invalid);
+}
+
+#[test]
+fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
+    use commonbook::commonbook::change_standing;
+    use commonbook::standing::{Limits, Standing};
+
+    let world = World::new();
+    let file = world.home().join("memories/engineer.md");
+    std::thread::scope(|scope| {
+        for writer in ["harbour", "meadow", "lantern", "orchard"] {
+            let file = &file;
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let text = format!("{writer} rule {number}");
+                    change_standing(file, |there| {
+                        let mut standing = there.unwrap_or_else(|| Standing::new("engineer"));
+                        let added = standing.add("Context", &text, &Limits::default())?;
+                        Ok((standing, added))
+                    })
+                    .unwrap();
+                }
+            });
+        }
+    });
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.lines().filter(|line| line.contains(" rule ")).count(), 40, "{text}");
+    // What fails changes nothing.
+    let failed = change_standing(&file, |there| {
+        let mut standing = there.unwrap();
+        standing.add("Context", " ", &Limits::default())?;
+        Ok((standing, ()))
+    });
+    assert!(failed.is_err() && std::fs::read_to_string(&file).unwrap() == text);
+}
