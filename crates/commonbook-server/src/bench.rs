@@ -1,15 +1,19 @@
 //! `bench`: measures, and prints what it measured, on which data and which machine.
 
+mod collaboration;
 mod dataset;
 mod entities;
 mod events;
 mod extraction;
+mod hook;
 mod likeness;
 mod machine;
 mod made_up;
 mod metrics;
+mod personalization;
 mod questions;
 mod retrieval;
+mod rows;
 mod save;
 mod search;
 
@@ -51,10 +55,16 @@ enum What {
     Events(events::Events),
     /// How long finding, stating, merging and walking take in a large registry of entities
     Entities(entities::Entities),
+    /// How long handing over, resuming, finding cycles, appending and catching up take
+    Collaboration(collaboration::Collaboration),
     /// How well nearly equal names are told from those of other things, on pairs of your own
     Likeness(likeness::Likeness),
+    /// How long a client waits for its hooks, in a large store, with a server and without
+    Hook(hook::Hook),
     /// What is found in texts of your own, with samples to read
     Extraction(extraction::Extraction),
+    /// Whether one agent is given what another knows of the user and the task, and nothing private
+    Personalization(personalization::Personalization),
 }
 
 impl Bench {
@@ -69,8 +79,11 @@ impl Bench {
             What::Search(search) => search.run(config, as_json),
             What::Events(events) => events.run(as_json),
             What::Entities(entities) => entities.run(as_json),
+            What::Collaboration(collaboration) => collaboration.run(config, as_json),
             What::Likeness(likeness) => likeness.run(),
+            What::Hook(hook) => hook.run(as_json),
             What::Extraction(extraction) => extraction.run(),
+            What::Personalization(personalization) => personalization.run(config, as_json),
         }
     }
 }

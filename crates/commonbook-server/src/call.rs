@@ -1,6 +1,6 @@
 //! One verb as every door calls it: JSON in, JSON out, with the schemas of both.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use commonbook::Commonbook;
 use commonbook::caller::Caller;
@@ -12,17 +12,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// What is made when it is first asked for: a command asks for little of what all verbs have.
+type Lazy<T> = Arc<LazyLock<T, fn() -> T>>;
+
 type Run = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
 
 /// A verb with the schemas of its request and answer. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Call {
     /// The JSON Schema of the request; its description says what the verb does.
-    pub(crate) request: Arc<Value>,
+    pub(crate) request: Lazy<Value>,
     /// The JSON Schema of the answer.
-    pub(crate) answer: Arc<Value>,
+    pub(crate) answer: Lazy<Value>,
     run: Arc<Run>,
-    types: Arc<FieldTypes>,
+    types: Lazy<FieldTypes>,
 }
 
 /// A verb that tells what may be meant by a beginning.
@@ -44,10 +47,10 @@ impl Call {
             })
         };
         Self {
-            request: Arc::new(input::schema::<Q>()),
-            answer: Arc::new(input::schema::<A>()),
+            request: Arc::new(LazyLock::new(input::schema::<Q>)),
+            answer: Arc::new(LazyLock::new(input::schema::<A>)),
             run: Arc::new(run),
-            types: Arc::new(FieldTypes::of::<Q>()),
+            types: Arc::new(LazyLock::new(FieldTypes::of::<Q>)),
         }
     }
 

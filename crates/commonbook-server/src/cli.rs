@@ -2,15 +2,20 @@
 
 mod case;
 mod checkpoint;
+mod context;
+mod contradictions;
 mod doctor;
 mod entities;
 mod export;
 mod given;
+mod handoff;
 mod import;
 mod monitor;
 mod reindex;
 mod session;
+mod setup;
 mod show;
+mod standing;
 mod table;
 mod tokens;
 
@@ -33,6 +38,8 @@ pub(crate) use export::Export;
 pub(crate) use import::Import;
 pub(crate) use monitor::Monitor;
 pub(crate) use reindex::Reindex;
+pub(crate) use setup::Setup;
+pub(crate) use standing::Memory;
 use table::{FILES, GROUPS, PURGE_SINCE, verbs};
 
 /// A verb as a command.
@@ -63,19 +70,23 @@ fn flag(field: &str) -> String {
     }
 }
 
-/// Adds the verbs, and the flags that every command takes.
-pub(crate) fn commands(command: Command) -> Command {
+/// Adds the flags that every command takes.
+pub(crate) fn flags(command: Command) -> Command {
     let global = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).global(true).help(help)
     };
-    let command = command
+    command
         .arg(global("home", "FOLDER", "The folder everything is kept in [COMMONBOOK_HOME, else ~/.commonbook]"))
         .arg(global("agent", "NAME", "Who you are [COMMONBOOK_AGENT_ID, else anonymous]"))
         .arg(global("workspace", "NAME", "The workspace you mean [COMMONBOOK_WORKSPACE, else the git repository's, else default]"))
         .arg(global("user", "ID", "The user you work for [COMMONBOOK_USER_ID]"))
         .arg(global("json", "", "Print the answer as JSON, as REST gives it").action(ArgAction::SetTrue).num_args(0))
-        .arg(global("log-json", "", "Log as JSON").action(ArgAction::SetTrue).num_args(0));
-    let command = GROUPS.iter().fold(command, |command, (name, about)| {
+        .arg(global("log-json", "", "Log as JSON").action(ArgAction::SetTrue).num_args(0))
+}
+
+/// Adds the verbs, and the flags that every command takes.
+pub(crate) fn commands(command: Command) -> Command {
+    let command = GROUPS.iter().fold(flags(command), |command, (name, about)| {
         let group = Command::new(*name).about(*about);
         command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
     });
@@ -100,8 +111,9 @@ fn subcommand(verb: &Verb, name: &'static str) -> Command {
     let others = other.iter().flat_map(|other| other.call.fields());
     let others = others.filter(|(field, _)| beside(field));
     for (field, schema) in verb.call.fields().chain(others) {
-        // The user is the caller's, which --user tells; --workspace is there for every command.
-        if field != "user_id" && field != "workspace" {
+        // The user is the caller's, which --user tells, and so is an agent below it, which --agent
+        // does; --workspace is there for every command.
+        if !["user_id", "agent", "workspace"].contains(&field) {
             command = command.arg(argument(verb, field, schema));
         }
     }
@@ -140,6 +152,10 @@ fn argument(verb: &Verb, field: &str, schema: &Value) -> Arg {
                 "A file with a JSON list of {field} to keep, all or none; - reads standard input"
             )),
             ("search", "query") => arg.num_args(1..),
+            (_, "task") => {
+                arg.help("The task or the question, in plain words; - reads it from standard input")
+            }
+            (_, "message") => arg.help("What was said, whole; - reads it from standard input"),
             (_, "id") => arg.help("The id of the memory, or a beginning of it that no other has"),
             _ => arg,
         };
@@ -175,7 +191,8 @@ pub(crate) fn heard(matches: &ArgMatches) -> Heard {
 /// # Errors
 /// `invalid` for a name, workspace, user or session that is none.
 pub(crate) fn who(matches: &ArgMatches, config: &Config) -> Result<Caller> {
-    caller(&heard(matches), config, config.nearest_workspace()?, Door::Cli)
+    let caller = caller(&heard(matches), config, config.nearest_workspace()?, Door::Cli)?;
+    Ok(caller.in_project(config.project()))
 }
 
 /// Runs the verb of this name, if it is one.
@@ -270,11 +287,14 @@ impl Verb {
             }
         }
         let book = open()?;
-        if self.asks("scope") {
+        if self.asks("scope") || self.name == "context" {
             follow::catch_up(&book)?;
         }
         if asked.request.contains_key("entity") || self.name.starts_with("entity ") {
             follow::mentions(&book)?;
+        }
+        if self.name.starts_with("contradictions ") {
+            follow::contradictions(&book)?;
         }
         let answer = self.carry_out(&book, &asked.caller, asked.request)?;
         Ok((answer, Some(book)))
@@ -299,7 +319,7 @@ impl Verb {
         let mut pairs = Vec::new();
         for (field, schema) in self.call.fields() {
             let given = matches.try_contains_id(field).unwrap_or(false);
-            if !given || FILES.contains(&(self.name, field)) {
+            if !given || field == "agent" || FILES.contains(&(self.name, field)) {
                 continue;
             }
             if schema["type"] == "boolean" {
@@ -311,7 +331,7 @@ impl Verb {
             let values: Vec<&String> = matches.get_many(field).into_iter().flatten().collect();
             match field {
                 "query" => pairs.push((field.to_owned(), given::joined(&values))),
-                "text" if values.iter().all(|value| *value == "-") => {
+                "text" | "message" | "task" if values.iter().all(|value| *value == "-") => {
                     pairs.push((field.to_owned(), given::standard_input()?));
                 }
                 _ => pairs.extend(values.into_iter().map(|v| (field.to_owned(), v.clone()))),

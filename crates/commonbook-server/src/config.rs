@@ -3,8 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use commonbook::access::Policy;
+use commonbook::collaboration::Settings;
+use commonbook::context::Preferences;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::workspace::Workspace;
+use serde::de::DeserializeOwned;
+
+/// The file of the home folder that settings stand in.
+const SETTINGS: &str = "config.json";
 
 /// What the environment says.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) embedder: Option<String>,
     /// `COMMONBOOK_EMBEDDER_KEY`: the key that an embedding endpoint asks for.
     pub(crate) embedder_key: Option<Secret>,
+    /// `COMMONBOOK_DIGEST_KEY`: the key that an endpoint asks for which writes digests.
+    pub(crate) digest_key: Option<Secret>,
     /// `COMMONBOOK_PRODUCTION`: `1` refuses to keep what nobody has signed.
     pub(crate) production: Option<String>,
     /// `COMMONBOOK_SHARING`: who else reads a memory whose author does not say: `shared`, the
@@ -33,6 +41,11 @@ pub(crate) struct Config {
     pub(crate) log: Option<String>,
     /// The folder that the program was started in.
     pub(crate) folder: Option<PathBuf>,
+    /// `HOME`: the user's own folder, which clients keep their files in.
+    pub(crate) user_home: Option<PathBuf>,
+    /// Where clients keep them instead, by the beginning of their paths: `CLAUDE_CONFIG_DIR`,
+    /// `CODEX_HOME`, `XDG_CONFIG_HOME`.
+    pub(crate) client_folders: Vec<(&'static str, PathBuf)>,
 }
 
 /// A text that no log shows.
@@ -52,14 +65,21 @@ impl Config {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let home = folder("COMMONBOOK_HOME").map(PathBuf::from);
-        let user_home = folder("HOME").or_else(|| folder("USERPROFILE"));
+        let user_home = folder("HOME").or_else(|| folder("USERPROFILE")).map(PathBuf::from);
+        let client_folders = CLIENT_FOLDERS.iter().filter_map(|(name, below, beginnings)| {
+            let folder = PathBuf::from(folder(name)?).join(below);
+            Some(beginnings.iter().map(move |beginning| (*beginning, folder.clone())))
+        });
         Self {
-            home: home.or_else(|| user_home.map(|user| PathBuf::from(user).join(".commonbook"))),
+            client_folders: client_folders.flatten().collect(),
+            home: home.or_else(|| usual_home(user_home.as_deref())),
+            user_home,
             agent: text("COMMONBOOK_AGENT_ID"),
             workspace: text("COMMONBOOK_WORKSPACE"),
             user: text("COMMONBOOK_USER_ID"),
             embedder: text("COMMONBOOK_EMBEDDER"),
             embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(Secret),
+            digest_key: text("COMMONBOOK_DIGEST_KEY").map(Secret),
             production: text("COMMONBOOK_PRODUCTION"),
             sharing: text("COMMONBOOK_SHARING"),
             rate: text("COMMONBOOK_RATE"),
@@ -70,16 +90,45 @@ impl Config {
 }
 
 impl Config {
+    /// The home folder.
+    ///
+    /// # Errors
+    /// `invalid` when there is none to be found.
+    pub(crate) fn home(&self) -> Result<&Path> {
+        self.home.as_deref().ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "there is no home folder")
+                .hint("Name one with --home, or set COMMONBOOK_HOME.")
+        })
+    }
+
     /// The file that memories are kept in.
     ///
     /// # Errors
-    /// `invalid` when there is no home folder to be found.
+    /// As [`Self::home`].
     pub(crate) fn store(&self) -> Result<PathBuf> {
-        let home = self.home.as_ref().ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, "there is no home folder")
-                .hint("Name one with --home, or set COMMONBOOK_HOME.")
-        })?;
-        Ok(home.join("commonbook.db"))
+        Ok(self.home()?.join("commonbook.db"))
+    }
+
+    /// The home folder, where it is not the one that is used without a word.
+    pub(crate) fn unusual_home(&self) -> Option<&Path> {
+        let usual = usual_home(self.user_home.as_deref());
+        self.home.as_deref().filter(|home| usual.as_deref() != Some(home))
+    }
+
+    /// The folder of the project that the program was started in: that of the git repository, else
+    /// the folder itself.
+    pub(crate) fn project(&self) -> Option<PathBuf> {
+        let folder = self.folder.as_deref()?;
+        Some(git_root(folder).unwrap_or(folder).to_owned())
+    }
+
+    /// Where a client keeps one of the user's files, if it was told to elsewhere than in the home.
+    pub(crate) fn of_client(&self, path: &str) -> Option<PathBuf> {
+        self.client_folders.iter().find_map(|(beginning, folder)| {
+            let below = path.strip_prefix(beginning)?;
+            // `.claude.json` moves as it is; of `.claude/settings.json` what is below the folder.
+            Some(folder.join(if beginning.ends_with('/') { below } else { path }))
+        })
     }
 
     /// What is decided for everybody.
@@ -102,6 +151,58 @@ impl Config {
         Ok(Policy { anonymous_writes, sharing: sharing.unwrap_or(usual.sharing) })
     }
 
+    /// What the file `config.json` of the home folder says of contexts, under `context`.
+    ///
+    /// # Errors
+    /// `invalid` for a file that is no JSON, or says what cannot be.
+    pub(crate) fn preferences(&self) -> Result<Preferences> {
+        self.configured("context", |preferences: &Preferences| preferences.check().map(drop))
+    }
+
+    /// What it says of handoffs, under `collaboration`.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn collaboration(&self) -> Result<Settings> {
+        self.configured("collaboration", Settings::check)
+    }
+
+    /// What it says of digests, under `digest`.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn digest(&self) -> Result<crate::digest::Settings> {
+        self.configured("digest", crate::digest::Settings::check)
+    }
+
+    /// What the file says under this name, checked.
+    fn configured<T: Default + DeserializeOwned>(
+        &self,
+        name: &str,
+        check: impl Fn(&T) -> Result<()>,
+    ) -> Result<T> {
+        let Some(path) = self.home.as_ref().map(|home| home.join(SETTINGS)) else {
+            return Ok(T::default());
+        };
+        let wrong = |what: String| {
+            Error::new(ErrorKind::Invalid, format!("{}: {what}", path.display()))
+                .hint("Mend the file, or take it away; docs/operating.md tells what it takes.")
+        };
+        let text = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(T::default()),
+            read => read.map_err(|error| wrong(error.to_string()))?,
+        };
+        let mut all: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let Some(section) = all.remove(name) else { return Ok(T::default()) };
+        let read = commonbook::input::from_value::<T>(section);
+        let checked = read.and_then(|read| check(&read).map(|()| read));
+        checked.map_err(|error| {
+            let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();
+            wrong(format!("{name}{field}: {}", error.message))
+        })
+    }
+
     /// The workspace that the environment names, else that of the git repository around the
     /// folder the program was started in.
     ///
@@ -115,10 +216,29 @@ impl Config {
     }
 }
 
+/// The file in the home that hooks log to.
+pub(crate) const HOOK_LOG: &str = "hook.log";
+
+/// What clients hear of where to keep their files: the variable, the folder below what it says, and
+/// the beginnings of the paths that it stands for.
+const CLIENT_FOLDERS: [(&str, &str, &[&str]); 3] = [
+    ("CLAUDE_CONFIG_DIR", "", &[".claude.json", ".claude/"]),
+    ("CODEX_HOME", "", &[".codex/"]),
+    ("XDG_CONFIG_HOME", "opencode", &[".config/opencode/"]),
+];
+
+fn usual_home(user: Option<&Path>) -> Option<PathBuf> {
+    Some(user?.join(".commonbook"))
+}
+
+fn git_root(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|folder| folder.join(".git").exists())
+}
+
 /// The workspace of the git repository around a folder: named after the folder of the repository,
 /// for its linked worktrees too.
 fn git_workspace(folder: &Path) -> Option<Workspace> {
-    let root = folder.ancestors().find(|folder| folder.join(".git").exists())?;
+    let root = git_root(folder)?;
     let main = linked_from(&root.join(".git")).unwrap_or_else(|| root.to_owned());
     Workspace::near(&main.file_name()?.to_string_lossy())
 }

@@ -26,6 +26,10 @@ const LATER: Duration = Duration::from_secs(30);
 /// How long embedding goes on before the words have their turn again.
 const TURN: Duration = Duration::from_secs(1);
 
+/// How long memories are compared before everything else has its turn again: after a large import
+/// that goes on for minutes, and nobody waits for it.
+const COMPARING: Duration = Duration::from_millis(100);
+
 /// Changes beyond the index from which on a command brings it up before it searches.
 const MANY: usize = 2_000;
 
@@ -80,11 +84,13 @@ fn step(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
         false => ControlFlow::Break(()),
     };
     let (index, store) = (book.index(), book.store());
-    if index.behind(store)? > 0 {
+    if index.lags(store)? {
         index.follow(store, |_| go_on(true))?;
     }
     let begun = Instant::now();
     book.find_mentions(|_| go_on(begun.elapsed() < TURN))?;
+    let begun = Instant::now();
+    book.find_contradictions(|_| go_on(begun.elapsed() < COMPARING))?;
     let begun = Instant::now();
     index.embed(store, |_| go_on(begun.elapsed() < TURN))?;
     Ok(())
@@ -116,14 +122,38 @@ pub(crate) fn mentions(book: &Commonbook) -> Result<Mentioning> {
         ControlFlow::Continue(())
     });
     bar.finish_and_clear();
-    if let Ok(Mentioning { read, .. }) = &done
-        && *read >= MANY as u64
-    {
-        let rate = *read as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-        output::note(&format!(
-            "{} events read for entities, {rate:.0} a second",
-            HumanCount(*read)
-        ));
+    if let Ok(Mentioning { read, .. }) = &done {
+        tell_rate("read for entities", *read, begun);
+    }
+    done
+}
+
+/// Tells how fast many events went by.
+fn tell_rate(what: &str, events: u64, begun: Instant) {
+    if events >= MANY as u64 {
+        let rate = events as f64 / begun.elapsed().as_secs_f64().max(1e-9);
+        output::note(&format!("{} events {what}, {rate:.0} a second", HumanCount(events)));
+    }
+}
+
+/// Compares what the journals hold for what contradicts what, and shows how far it is.
+///
+/// # Errors
+/// As [`mentions`].
+pub(crate) fn contradictions(book: &Commonbook) -> Result<()> {
+    mentions(book)?;
+    let style = ProgressStyle::with_template("{msg} {pos} events, {elapsed}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = ProgressBar::new_spinner().with_style(style).with_message("comparing memories");
+    let (begun, mut events) = (Instant::now(), 0);
+    let done = book.find_contradictions(|read| {
+        events = read;
+        bar.set_position(read);
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    if done.is_ok() {
+        tell_rate("compared for contradictions", events, begun);
     }
     done
 }

@@ -1,5 +1,6 @@
 //! The program: one binary that serves, speaks MCP, and is the command line.
 
+mod atomic;
 mod bench;
 mod call;
 mod caller;
@@ -8,19 +9,25 @@ mod cli;
 mod config;
 mod connections;
 mod demo;
+mod digest;
 mod follow;
 mod gate;
+mod hook;
 mod local;
 mod mcp;
 mod output;
 mod rate;
 mod rest;
 mod serve;
+mod setup;
+mod shell;
+mod ticket;
 mod watch;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 use clap::{Args, Command, FromArgMatches, Subcommand};
@@ -33,6 +40,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::caller::Heard;
 use crate::config::Config;
+use crate::local::Listener;
 use crate::mcp::{McpDoor, Tools};
 
 #[global_allocator]
@@ -45,6 +53,10 @@ enum Program {
     Serve(serve::Serve),
     /// Speak MCP over standard input and output, for a client that starts this program
     Mcp(Stdio),
+    /// Connect a coding client: its MCP server and its hooks, and take them out again
+    Setup(cli::Setup),
+    /// Answer a hook of a coding client; `setup` writes what calls this
+    Hook(hook::Hook),
     /// Show what it is for: two agents remember things for each other, in a temporary home
     Demo(demo::Demo),
     /// Take in memories or conversations from a file; a second run adds nothing twice
@@ -55,7 +67,9 @@ enum Program {
     Monitor(cli::Monitor),
     /// Build the search index anew from the journal
     Reindex(cli::Reindex),
-    /// Look the store through for damage
+    /// Show and change standing memory files: what each role always knows
+    Memory(cli::Memory),
+    /// Look the store through for damage, and the server, the model, the ports and the clients
     Doctor(cli::Doctor),
     /// Measure, and print what was measured on which data
     Bench(bench::Bench),
@@ -93,6 +107,9 @@ fn command() -> Command {
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|command| command == "hook") {
+        return hook();
+    }
     let as_json = std::env::args_os().any(|argument| argument == "--json");
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
@@ -117,6 +134,38 @@ fn main() -> ExitCode {
     }
 }
 
+/// Answers a client's hook. A client waits for it with every turn, so no verb's command is made, and
+/// whatever goes wrong, also with the command line, it is answered: another exit code would break
+/// the turn.
+fn hook() -> ExitCode {
+    let command = Program::augment_subcommands(cli::flags(Command::new("commonbook")));
+    let mut config = Config::read();
+    let parsed = command.try_get_matches();
+    if let Some(home) = parsed.as_ref().ok().and_then(|matches| matches.get_one::<String>("home")) {
+        config.home = Some(home.into());
+    }
+    match parsed {
+        Err(error) if !error.use_stderr() => output::line(error.render().to_string().trim_end()),
+        Err(error) => {
+            log_hooks(&config);
+            tracing::warn!(error = %misused(&error), "a hook said nothing");
+            output::line("{}");
+        }
+        Ok(matches) => match (matches.subcommand(), Program::from_arg_matches(&matches)) {
+            (Some((_, own)), Ok(Program::Hook(hook))) => answer(hook, cli::heard(own), config),
+            _ => output::line("{}"),
+        },
+    }
+    ExitCode::SUCCESS
+}
+
+fn answer(hook: hook::Hook, heard: Heard, config: Config) {
+    log_hooks(&config);
+    // Words alone: no model is loaded in the time that a client waits.
+    let words = Config { embedder: Some("off".to_owned()), ..config.clone() };
+    output::line(&hook.answer(heard, config, Box::new(move || open(&words))));
+}
+
 fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let Some((name, own)) = matches.subcommand() else { return Ok(()) };
     let open = || open(&config);
@@ -136,6 +185,11 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             runtime()?.block_on(serve.run(book, Arc::new(config)))
         }
         Program::Mcp(stdio) => speak(&stdio, cli::heard(own), open()?, config),
+        Program::Setup(setup) => setup.run(&config, as_json),
+        Program::Hook(hook) => {
+            answer(hook, cli::heard(own), config);
+            Ok(())
+        }
         Program::Demo(demo) => demo.run(),
         Program::Import(import) => {
             let caller = cli::who(own, &config)?;
@@ -150,7 +204,11 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
                 .block_on(async { monitor.run(book, caller, as_json, serve::told_to_stop()).await })
         }
         Program::Reindex(reindex) => reindex.run(&open()?, as_json),
-        Program::Doctor(doctor) => doctor.run(&config, open, as_json),
+        Program::Memory(memory) => memory.run(&config, as_json),
+        Program::Doctor(doctor) => {
+            let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
+            doctor.run(&config, open, commands, as_json)
+        }
         Program::Bench(bench) => bench.run(&config, as_json),
         Program::Surface(surface) => {
             output::line(&print(&surface.name));
@@ -164,7 +222,14 @@ fn open(config: &Config) -> Result<Commonbook> {
     let store = SqliteStore::open(&path)?;
     let index = Index::in_folder(path.with_file_name("index"));
     index.use_embedder(follow::embedder(config));
-    Ok(Commonbook::new(store).searching(Arc::new(index)).under(config.policy()?))
+    let book = Commonbook::new(store).searching(Arc::new(index)).under(config.policy()?);
+    let book = book.preferring(config.preferences()?)?.collaborating(config.collaboration()?);
+    let key = config.digest_key.as_ref().map(|key| key.0.as_str());
+    let book = book.written_by(config.digest()?.writer(key, config.home.clone())?);
+    Ok(match &config.home {
+        Some(home) => book.at_home(home.clone()),
+        None => book,
+    })
 }
 
 fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Result<()> {
@@ -177,9 +242,17 @@ fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Resul
         let (book, watch) = watch::watched(book, stopping.clone());
         let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools, watch)
             .knowing(Heard { client, ..heard }, near);
-        tokio::spawn(follow::in_background(book.clone(), config, stopping));
+        // The client's hooks find its server there, and need not open the store.
+        let local = Listener::open(&config, cli::carry_out(book.clone()));
+        let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
+        tokio::spawn(follow::in_background(book.clone(), config, stopping.clone()));
         tokio::spawn(serve::sweep_hourly(book.clone()));
         let served = mcp::serve_stdio(door, serve::told_to_stop()).await;
+        stopping.cancel();
+        if let Some(local) = local {
+            let patience = Duration::from_secs(commonbook::limits::SHUTDOWN_SECONDS);
+            drop(tokio::time::timeout(patience, local).await);
+        }
         let register = move || {
             follow::register(&book);
             Ok(())
@@ -215,6 +288,18 @@ fn log(config: &Config, as_json: bool) {
     } else {
         log.with_ansi(std::io::stderr().is_terminal()).init();
     }
+}
+
+/// Logs to a file in the home: a client shows its user what a hook says on standard error.
+fn log_hooks(config: &Config) {
+    let filter = config.log.as_deref().unwrap_or("warn");
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
+    let home = config.home.clone();
+    let file = move || hook::log(home.as_deref());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(file).with_ansi(false);
+    // Through the long way round there is a log already.
+    drop(log.try_init());
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook broke off")));
 }
 
 /// A command line that is wrong, in the words of every other error.

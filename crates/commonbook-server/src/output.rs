@@ -33,6 +33,11 @@ pub(crate) fn note(text: &str) {
     let _closed = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// So many of something, in words.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Prints an answer as the REST body that it is.
 pub(crate) fn json(answer: &Value) {
     line(&answer.to_string());

@@ -27,7 +27,7 @@ pub(crate) use stream::Streams;
 
 /// Every route, in the order of the documentation.
 fn routes() -> Vec<Route> {
-    of_memories().into_iter().chain(of_work()).collect()
+    [of_memories(), of_contradictions(), of_work(), of_handoffs()].into_iter().flatten().collect()
 }
 
 /// The routes of memories, and of what is known of them.
@@ -52,6 +52,9 @@ fn of_memories() -> Vec<Route> {
         post("/v1/memories/{id}/purge", "purge_memory", Call::of(Commonbook::purge_memory)),
         post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory))
             .telling_revision(""),
+        post("/v1/context", "get_context", Call::of(Commonbook::get_context)),
+        read("/v1/contexts/{context}", "explain_context", Call::of(Commonbook::explain_context)),
+        post("/v1/learnings", "learn", Call::of(Commonbook::learn)),
         read("/v1/quarantine", "list_quarantined", Call::of(Commonbook::list_quarantined)),
         post("/v1/memories/adopt", "adopt_memories", Call::of(Commonbook::adopt_memories)),
         post("/v1/memories/purge", "purge_since", Call::of(Commonbook::purge_since)),
@@ -84,6 +87,28 @@ fn of_memories() -> Vec<Route> {
         read("/v1/agents", "list_agents", Call::of(Commonbook::list_agents)),
         read("/v1/agents/{name}", "get_agent", Call::of(Commonbook::get_agent)),
         read("/v1/events", "list_events", Call::of(Commonbook::list_events)),
+    ]
+}
+
+/// The routes of memories that contradict each other.
+fn of_contradictions() -> Vec<Route> {
+    let read = |path, name, call| route::get(path, name, call);
+    vec![
+        read(
+            "/v1/contradictions",
+            "detect_contradictions",
+            Call::of(Commonbook::detect_contradictions),
+        ),
+        read(
+            "/v1/contradictions/{contradiction}",
+            "get_contradiction",
+            Call::of(Commonbook::get_contradiction),
+        ),
+        post(
+            "/v1/contradictions/{contradiction}/resolve",
+            "resolve_contradiction",
+            Call::of(Commonbook::resolve_contradiction),
+        ),
     ]
 }
 
@@ -122,9 +147,42 @@ fn of_work() -> Vec<Route> {
             .or_list("entries", Call::of(Commonbook::append_entries)),
         read("/v1/cases/{key}/entries", "read_case", Call::of(Commonbook::read_case)),
         read("/v1/cases/{key}/context", "get_case_context", Call::of(Commonbook::get_case_context)),
+        post("/v1/cases/{key}/digest", "digest_case", Call::of(Commonbook::digest_case)),
         post("/v1/cases/{key}/close", "close_case", Call::of(Commonbook::close_case)),
         post("/v1/cases/{key}/archive", "archive_case", Call::of(Commonbook::archive_case)),
         post("/v1/cases/{key}/reopen", "reopen_case", Call::of(Commonbook::reopen_case)),
+    ]
+}
+
+/// The routes of work that is handed over.
+fn of_handoffs() -> Vec<Route> {
+    let read = |path, name, call| route::get(path, name, call);
+    vec![
+        post("/v1/handoffs", "create_handoff", Call::of(Commonbook::create_handoff))
+            .answering(StatusCode::CREATED),
+        read("/v1/handoffs", "list_handoffs", Call::of(Commonbook::list_handoffs)),
+        read("/v1/handoffs/{handoff}", "get_handoff", Call::of(Commonbook::get_handoff)),
+        post(
+            "/v1/handoffs/{handoff}/accept",
+            "accept_handoff",
+            Call::of(Commonbook::accept_handoff),
+        ),
+        post(
+            "/v1/handoffs/{handoff}/complete",
+            "complete_handoff",
+            Call::of(Commonbook::complete_handoff),
+        ),
+        post(
+            "/v1/handoffs/{handoff}/reject",
+            "reject_handoff",
+            Call::of(Commonbook::reject_handoff),
+        ),
+        post(
+            "/v1/handoffs/{handoff}/withdraw",
+            "withdraw_handoff",
+            Call::of(Commonbook::withdraw_handoff),
+        ),
+        read("/v1/collaborations", "get_collaborations", Call::of(Commonbook::get_collaborations)),
     ]
 }
 

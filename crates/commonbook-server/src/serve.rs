@@ -34,11 +34,14 @@ use crate::rate::{Rates, Setting};
 use crate::rest::{self, RequestId, Streams, body_bytes, failure};
 use crate::watch;
 
+/// Where it listens, where nobody says otherwise.
+pub(crate) const ADDRESS: &str = "127.0.0.1:7077";
+
 /// Serves REST, and MCP over HTTP, on one address.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// The address to listen on; where others can reach it, every caller shows a token.
-    #[arg(long, default_value = "127.0.0.1:7077")]
+    #[arg(long, default_value = ADDRESS)]
     pub(crate) bind: SocketAddr,
     /// The port to listen on instead; 0 for any that is free.
     #[arg(long)]

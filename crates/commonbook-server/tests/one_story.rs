@@ -48,7 +48,10 @@ fn story(door: &dyn Door) -> Value {
     let gone = tell("analyst", "save_memory", json!({"text": "A mistake"})).unwrap();
     tell("analyst", "purge_memory", json!({"id": gone["memory"]["id"]})).unwrap();
     case_story(&mut tell);
+    handoff_story(&mut tell);
     entity_story(&mut tell);
+    context_story(&mut tell);
+    contradiction_story(&mut tell);
     // What is left, as each sees it.
     for agent in ["analyst", "developer"] {
         tell(agent, "list_memories", json!({"limit": 2})).unwrap();
@@ -89,6 +92,39 @@ fn entity_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("analyst", "search_memory", question).unwrap();
 }
 
+/// The part of the story in which an agent is given what it needs to know, and learns.
+fn context_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
+    let task = json!({"task": "How often does the payment service retry?"});
+    let given = tell("developer", "get_context", task).unwrap();
+    let explain = json!({"context": given["id"], "replay": true});
+    tell("developer", "explain_context", explain.clone()).unwrap();
+    tell("analyst", "explain_context", explain).unwrap_err();
+    let said = "Done.\n\nRemember:\n- Backoff of the payment service starts at 100 ms\n";
+    tell("engineer", "learn", json!({"message": said})).unwrap();
+    tell("engineer", "learn", json!({"message": said})).unwrap();
+    let below = json!({"task": "Tune the backoff of payments", "budget": 400});
+    tell("engineer", "get_context", below).unwrap();
+}
+
+/// The part of the story in which two agents differ, and somebody decides.
+fn contradiction_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
+    let says = |text: &str| json!({"text": text, "topics": ["ledger"]});
+    tell("analyst", "save_memory", says("The ledger export limit is 10 MB")).unwrap();
+    tell("developer", "save_memory", says("The ledger export limit is 20 MB")).unwrap();
+    let about = json!({"topics": ["ledger"]});
+    let found = tell("developer", "detect_contradictions", about.clone()).unwrap();
+    let id = &found["items"][0]["id"];
+    tell("developer", "get_contradiction", json!({"contradiction": id})).unwrap();
+    let decide = |resolution: &str| json!({"contradiction": id, "resolution": resolution});
+    tell("developer", "resolve_contradiction", decide("keep_both")).unwrap_err();
+    tell("analyst", "resolve_contradiction", decide("keep_newer")).unwrap();
+    tell("analyst", "resolve_contradiction", decide("keep_newer")).unwrap();
+    let other = json!({"contradiction": id, "resolution": "merge", "text": "It depends"});
+    tell("developer", "resolve_contradiction", other).unwrap_err();
+    tell("developer", "detect_contradictions", about).unwrap();
+    tell("developer", "detect_contradictions", json!({"status": "resolved"})).unwrap();
+}
+
 /// The part of the story that several agents tell in a case.
 fn case_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("analyst", "open_case", json!({"key": "retries", "title": "How often we retry"})).unwrap();
@@ -119,6 +155,7 @@ fn case_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("developer", "archive_case", json!({"key": "retries"})).unwrap();
     tell("developer", "reopen_case", json!({"key": "retries"})).unwrap();
     tell("analyst", "get_case", json!({"key": "retries"})).unwrap();
+    tell("analyst", "digest_case", json!({"key": "retries", "dry_run": true})).unwrap();
     tell("qa", "read_case", json!({"key": "retries", "limit": 1, "mark": true})).unwrap();
     tell("qa", "read_case", json!({"key": "retries", "limit": 1})).unwrap();
     tell("qa", "changes_since", json!({"case": "retries", "mark": true})).unwrap();
@@ -143,6 +180,57 @@ fn case_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("analyst", "get_session", json!({"session": session})).unwrap();
     tell("analyst", "list_sessions", json!({"status": "completed"})).unwrap();
     tell("analyst", "list_cases", json!({"limit": 1})).unwrap();
+}
+
+/// Work goes from the analyst to the developer and on to QA, with the memory that goes with it.
+fn handoff_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
+    let finding = json!({
+        "text": "Loading the orders runs one database query for each row.",
+        "entities": ["tool:PostgreSQL"],
+    });
+    let finding = tell("analyst", "save_memory", finding).unwrap()["memory"]["id"].clone();
+    let secret = json!({"text": "The test account is qa7.", "sharing": "private"});
+    let secret = tell("analyst", "save_memory", secret).unwrap()["memory"]["id"].clone();
+    let fields = json!({
+        "to": "developer", "task": "Fix the slow database query for the orders",
+        "context": "400 orders take 9 seconds.", "active_files": ["src/orders.ts"],
+        "decisions_made": ["Join instead of looping"], "next_steps": ["Measure it again"],
+        "memories": [secret], "case": "retries", "idempotency_key": "hand",
+    });
+    let made = tell("analyst", "create_handoff", fields.clone()).unwrap();
+    tell("analyst", "create_handoff", fields).unwrap();
+    let first = &made["handoff"]["id"];
+    tell("qa", "accept_handoff", json!({"handoff": first})).unwrap_err();
+    tell("developer", "complete_handoff", json!({"handoff": first})).unwrap_err();
+    tell("developer", "list_handoffs", json!({})).unwrap();
+    let taken = tell("developer", "accept_handoff", json!({"handoff": first})).unwrap();
+    tell("developer", "accept_handoff", json!({"handoff": first})).unwrap();
+    let text = taken["text"].as_str().unwrap();
+    assert!(text.contains("qa7") && text.contains("one database query"), "{text}");
+    let next = json!({"to": "qa", "task": "Check the orders page"});
+    let made = tell("developer", "create_handoff", next).unwrap();
+    let second = &made["handoff"]["id"];
+    let inherited = made["handoff"]["memories"].as_array().unwrap().iter();
+    assert!(inherited.clone().any(|it| it["id"] == finding && it["why"] == "inherited"));
+    assert!(!inherited.clone().any(|it| it["id"] == secret), "it goes no further");
+    tell("developer", "complete_handoff", json!({"handoff": first, "result": "0.2 seconds"}))
+        .unwrap();
+    tell("developer", "withdraw_handoff", json!({"handoff": first})).unwrap_err();
+    tell("qa", "accept_handoff", json!({"handoff": second})).unwrap();
+    let back = json!({"to": "developer", "task": "Mend the page", "case": "retries"});
+    let back = tell("qa", "create_handoff", back).unwrap();
+    assert!(back["warning"].as_str().unwrap().contains("closes a cycle of 2"), "{back}");
+    let back = &back["handoff"]["id"];
+    tell("developer", "reject_handoff", json!({"handoff": back, "reason": "Out of scope"}))
+        .unwrap();
+    let taken_back = json!({"to": "analyst", "task": "Look at it"});
+    let taken_back = tell("qa", "create_handoff", taken_back).unwrap();
+    tell("qa", "withdraw_handoff", json!({"handoff": taken_back["handoff"]["id"]})).unwrap();
+    tell("analyst", "get_handoff", json!({"handoff": first})).unwrap();
+    tell("stranger", "get_handoff", json!({"handoff": first})).unwrap();
+    tell("analyst", "list_handoffs", json!({"side": "all", "limit": 2})).unwrap();
+    tell("analyst", "get_collaborations", json!({"case": "retries"})).unwrap();
+    tell("analyst", "get_collaborations", json!({"format": "dot"})).unwrap();
 }
 
 #[test]

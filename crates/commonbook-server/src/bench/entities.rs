@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::agent::AgentName;
@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::machine::Machine;
-use super::metrics::percentile;
+use super::rows::{self, Beside, Row};
 use crate::follow;
 use crate::output::{self, line};
 
@@ -48,20 +48,6 @@ pub(super) struct Entities {
     /// The folder in which the home is made; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
-}
-
-/// How long something took, each time.
-#[derive(Serialize)]
-struct Row {
-    what: String,
-    n: usize,
-    p50_ms: f64,
-    p95_ms: f64,
-    max_ms: f64,
-    /// What the seed's own table has.
-    seed_ms: Option<f64>,
-    /// The design's target.
-    target_ms: Option<f64>,
 }
 
 /// What was measured.
@@ -208,20 +194,10 @@ impl Entities {
     fn each(
         &self,
         what: &str,
-        (seed_ms, target_ms): (Option<f64>, Option<f64>),
-        mut call: impl FnMut() -> Result<std::time::Duration>,
+        beside: Beside,
+        call: impl FnMut() -> Result<Duration>,
     ) -> Result<Row> {
-        let bar = super::bar("measuring", self.calls);
-        let mut times = Vec::with_capacity(self.calls);
-        for _ in 0..self.calls {
-            times.push(super::millis(call()?));
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
-        let at = |percent| percentile(&times, percent);
-        let (n, what) = (times.len(), what.to_owned());
-        let (p50_ms, p95_ms, max_ms) = (at(50.0), at(95.0), at(100.0));
-        Ok(Row { what, n, p50_ms, p95_ms, max_ms, seed_ms, target_ms })
+        Row::of_each(what, self.calls, beside, call)
     }
 }
 
@@ -234,23 +210,7 @@ impl Report {
         line(&format!("reading   {read_a_second:.0} memories a second read for entities and kept"));
         line(&format!("found     {} by a name with a slip", self.fuzzily_found));
         self.machine.tell();
-        line(&format!(
-            "\n{:<42} {:>5} {:>9} {:>9} {:>9} {:>8} {:>8}",
-            "", "n", "p50 ms", "p95 ms", "max ms", "seed", "target"
-        ));
-        let figure = |figure: Option<f64>| figure.map_or_else(String::new, |it| it.to_string());
-        for row in &self.rows {
-            line(&format!(
-                "{:<42} {:>5} {:>9.3} {:>9.3} {:>9.3} {:>8} {:>8}",
-                row.what,
-                row.n,
-                row.p50_ms,
-                row.p95_ms,
-                row.max_ms,
-                figure(row.seed_ms),
-                figure(row.target_ms)
-            ));
-        }
+        rows::tell(&self.rows);
     }
 }
 

@@ -29,7 +29,7 @@ use crate::output::{self, line};
 const READER: &str = "reader";
 
 /// What the worlds and the questions are drawn by.
-const SEED: u64 = 7;
+pub(super) const SEED: u64 = 7;
 
 /// By which the processes that are started know their embedder.
 const EMBEDDER: &str = "COMMONBOOK_EMBEDDER";
@@ -54,7 +54,7 @@ pub(super) struct Search {
 }
 
 /// A number of memories: 50000, `50_000`, 50k or 1m.
-fn size(text: &str) -> Result<usize, String> {
+pub(super) fn size(text: &str) -> Result<usize, String> {
     let text = text.to_lowercase().replace('_', "");
     let (digits, unit) = match (text.strip_suffix('k'), text.strip_suffix('m')) {
         (Some(digits), _) => (digits, 1_000),
@@ -67,18 +67,18 @@ fn size(text: &str) -> Result<usize, String> {
 
 /// How long something took, each time.
 #[derive(Serialize)]
-struct Row {
-    what: String,
-    n: usize,
-    p50_ms: f64,
-    p95_ms: f64,
-    max_ms: f64,
+pub(super) struct Row {
+    pub(super) what: String,
+    pub(super) n: usize,
+    pub(super) p50_ms: f64,
+    pub(super) p95_ms: f64,
+    pub(super) max_ms: f64,
     /// How many of the questions found nothing.
-    empty: usize,
+    pub(super) empty: usize,
 }
 
 impl Row {
-    fn of(what: &str, times: &[Duration], empty: usize) -> Self {
+    pub(super) fn of(what: &str, times: &[Duration], empty: usize) -> Self {
         let times: Vec<f64> = times.iter().copied().map(super::millis).collect();
         let at = |percent| percentile(&times, percent);
         Self {
@@ -162,7 +162,7 @@ impl Search {
 
 /// Keeps so many made-up memories, session by session; answers what questions can be about, and
 /// how many workspaces there are.
-fn fill(home: &Path, size: usize, questions: usize) -> Result<(Vec<Known>, usize)> {
+pub(super) fn fill(home: &Path, size: usize, questions: usize) -> Result<(Vec<Known>, usize)> {
     let until = SystemClock.now();
     let clock = Arc::new(FixedClock::at(until));
     let book = super::open(home, Arc::<FixedClock>::clone(&clock))?;

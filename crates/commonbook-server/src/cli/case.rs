@@ -1,5 +1,6 @@
 //! Cases as people read them.
 
+use commonbook::case::digest::Digested;
 use commonbook::case::{
     Appended, Case, CaseContext, CaseEntries, CaseOutcome, Entry, EntryKind, OpenedCase,
 };
@@ -16,6 +17,29 @@ pub(super) fn opened(answer: &Value) {
             CaseOutcome::Found => "Found",
         };
         line(&format!("{outcome} {}", told(&opened.case)));
+    });
+}
+
+pub(super) fn digested(answer: &Value) {
+    show(answer, |digested: &Digested| {
+        if digested.proposed.is_empty() {
+            line("The case has all of it");
+            return;
+        }
+        for one in &digested.proposed {
+            let authors: Vec<String> = one.authors.iter().map(ToString::to_string).collect();
+            line(&format!("- {} ({})", one.summary, authors.join(", ")));
+        }
+        digested.notice.iter().for_each(|notice| note(notice));
+        match &digested.appended {
+            Some(appended) => match &appended.moved {
+                Some(_) => note("the case has moved on meanwhile, and nothing was appended"),
+                None => {
+                    line(&format!("Appended; the case has {} entries", appended.context_version));
+                }
+            },
+            None => note("nothing was appended: it was only to be shown"),
+        }
     });
 }
 

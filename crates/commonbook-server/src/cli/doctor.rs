@@ -1,69 +1,101 @@
 //! `doctor`: looks the home through, and says what is wrong and what to do.
 
+mod checks;
+
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
 use indicatif::{HumanBytes, ProgressBar};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::output;
+use checks::Check;
 
-/// Looks the store through for damage.
+/// Looks the store through for damage, and the server, the model, the ports and the clients.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {}
 
+/// What was found of the store.
+#[derive(Default)]
+struct Store {
+    told: Value,
+    lines: Vec<String>,
+    damage: usize,
+}
+
 impl Doctor {
-    /// Tells what it finds.
+    /// Tells what it finds. `commands` is how many commands of the user's own the hooks run.
     ///
     /// # Errors
-    /// `unavailable` when the store is damaged, newer, or cannot be opened.
+    /// `unavailable` when the store is damaged, newer, or cannot be opened, and when something else
+    /// is wrong.
     pub(crate) fn run(
         &self,
         config: &Config,
         open: impl FnOnce() -> Result<Commonbook>,
+        commands: Result<usize>,
         as_json: bool,
     ) -> Result<()> {
-        let path = config.store()?;
-        if !path.exists() {
-            let told = format!("Nothing is kept in {} yet", path.display());
-            match as_json {
-                true => output::json(&json!({"store": path, "findings": [], "note": told})),
-                false => output::line(&told),
-            }
-            return Ok(());
-        }
-        let book = open()?;
-        let progress = ProgressBar::new_spinner().with_message("looking through the store");
-        progress.enable_steady_tick(std::time::Duration::from_millis(100));
-        let findings = book.store().check();
-        let spoilt = book.index().check();
-        progress.finish_and_clear();
-        let (findings, spoilt) = (findings?, spoilt?);
-        let bytes = book.store().disk_bytes()?;
-        let workspaces = book.store().read(|tx| tx.workspaces())?;
+        let store = of_store(config, open)?;
+        let checks = checks::all(config, commands);
         if as_json {
-            output::json(&json!({
-                "store": path, "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
-                "index_findings": spoilt,
-            }));
+            let mut told = store.told;
+            told["checks"] = json!(checks);
+            output::json(&told);
         } else {
-            output::line(&format!("store       {} ({})", path.display(), HumanBytes(bytes)));
-            let names: Vec<_> = workspaces.iter().map(ToString::to_string).collect();
-            output::line(&format!("workspaces  {}", names.join(", ")));
-            for finding in &findings {
-                output::line(&format!("damage      {finding}"));
-            }
-            for finding in &spoilt {
-                output::line(&format!("index       {finding}; `commonbook reindex` mends it"));
+            store.lines.iter().for_each(|line| output::line(line));
+            for Check { what, found, mend } in &checks {
+                output::line(&format!("{what:10}  {found}"));
+                if let Some(mend) = mend {
+                    output::line(&format!("{:10}  -> {mend}", ""));
+                }
             }
         }
-        if findings.is_empty() {
-            if !as_json {
-                output::line("The store is whole");
-            }
-            return Ok(());
+        if store.damage > 0 {
+            let told = format!("{} findings of damage", store.damage);
+            return Err(Error::new(ErrorKind::Unavailable, told).hint(
+                "Stop every commonbook process, and restore the file from a copy or an export.",
+            ));
         }
-        Err(Error::new(ErrorKind::Unavailable, format!("{} findings of damage", findings.len()))
-            .hint("Stop every commonbook process, and restore the file from a copy or an export."))
+        match checks.iter().filter(|check| check.mend.is_some()).count() {
+            0 => Ok(()),
+            wrong => Err(Error::new(ErrorKind::Unavailable, format!("{wrong} things are wrong"))
+                .hint("What to do about each stands below it.")),
+        }
     }
+}
+
+fn of_store(config: &Config, open: impl FnOnce() -> Result<Commonbook>) -> Result<Store> {
+    let path = config.store()?;
+    if !path.exists() {
+        let note = format!("Nothing is kept in {} yet", path.display());
+        let told = json!({"store": path, "findings": [], "note": note});
+        return Ok(Store { told, lines: vec![note], damage: 0 });
+    }
+    let book = open()?;
+    let progress = ProgressBar::new_spinner().with_message("looking through the store");
+    progress.enable_steady_tick(std::time::Duration::from_millis(100));
+    let findings = book.store().check();
+    let spoilt = book.index().check();
+    progress.finish_and_clear();
+    let (findings, spoilt) = (findings?, spoilt?);
+    let bytes = book.store().disk_bytes()?;
+    let workspaces = book.store().read(|tx| tx.workspaces())?;
+    let names: Vec<_> = workspaces.iter().map(ToString::to_string).collect();
+    let mut lines = vec![
+        format!("store       {} ({})", path.display(), HumanBytes(bytes)),
+        format!("workspaces  {}", names.join(", ")),
+    ];
+    lines.extend(findings.iter().map(|finding| format!("damage      {finding}")));
+    let mends = |finding| format!("index       {finding}; `commonbook reindex` mends it");
+    lines.extend(spoilt.iter().map(mends));
+    if findings.is_empty() {
+        lines.push("The store is whole".to_owned());
+    }
+    let damage = findings.len();
+    let told = json!({
+        "store": path, "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
+        "index_findings": spoilt,
+    });
+    Ok(Store { told, lines, damage })
 }

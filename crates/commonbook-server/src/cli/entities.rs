@@ -7,7 +7,7 @@ use commonbook::page::Page;
 use serde_json::Value;
 
 use super::show::{show, table};
-use crate::output::{line, note};
+use crate::output::{counted, line, note};
 
 /// An entity by what it is called.
 fn called(entity: &Entity) -> String {
@@ -71,7 +71,8 @@ pub(super) fn page(answer: &Value) {
         });
         line(&format!("{}\n", table(&["stated", "by", "what"], rows)));
         links(&page.related);
-        note(&format!("{} memories; commonbook entity mentions {}", page.memories, page.entity.id));
+        let memories = counted(page.memories, "memory mentions", "memories mention");
+        note(&format!("{memories} it; commonbook entity mentions {}", page.entity.id));
     });
 }
 
@@ -164,7 +165,7 @@ pub(super) fn relation(answer: &Value) {
     show(answer, |relation: &Relation| {
         let Relation { from, to, relation_type, strength, count, .. } = relation;
         line(&format!("{from} {relation_type} {to}"));
-        note(&format!("strength {strength:.1}, said {count} times"));
+        note(&format!("strength {strength:.1}, said {}", counted(*count, "time", "times")));
     });
 }
 

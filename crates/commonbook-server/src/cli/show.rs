@@ -11,7 +11,7 @@ use commonbook::stats::{Stats, Users};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::output::{line, note};
+use crate::output::{counted, line, note};
 
 /// Characters of a text in a table.
 const GLANCE: usize = 90;
@@ -226,7 +226,12 @@ pub(super) fn stats(answer: &Value) {
         line(&format!("deleted    {}", stats.deleted));
         line(&format!("events     {}", stats.events));
         if stats.unsummarised > 0 {
-            line(&format!("{} sessions ended without a summary", stats.unsummarised));
+            let sessions = counted(stats.unsummarised, "session", "sessions");
+            line(&format!("{sessions} ended without a summary"));
+        }
+        if stats.contradictions > 0 {
+            let open = counted(stats.contradictions, "contradiction is", "contradictions are");
+            line(&format!("{open} open: commonbook contradictions list"));
         }
         line(&format!("disk       {}\n", indicatif::HumanBytes(stats.disk_bytes)));
         for (head, counts) in [("agent", &stats.by_agent), ("type", &stats.by_type)] {

@@ -3,14 +3,18 @@
 use commonbook::Commonbook;
 use serde_json::Value;
 
-use super::{Verb, case, checkpoint, entities, session, show, tokens};
+use super::{
+    Verb, case, checkpoint, context, contradictions, entities, handoff, session, show, tokens,
+};
 use crate::call::Call;
 
 /// What the commands of a group are about.
 pub(super) const GROUPS: &[(&str, &str)] = &[
     ("session", "Start, end and show sessions: stretches of an agent's work"),
     ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
+    ("handoff", "Hand work over to another agent, take it, and see who hands work to whom"),
     ("entity", "What agents say of people, tools, files and projects, and how these are related"),
+    ("contradictions", "Memories that contradict each other, and what becomes of them"),
     ("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP"),
 ];
 
@@ -22,7 +26,12 @@ pub(super) const PURGE_SINCE: &str = "purge-since";
 
 /// Every verb, in the order of the help.
 pub(super) fn verbs() -> Vec<Verb> {
-    [memories(), sessions(), cases(), of_entities()].into_iter().flatten().collect()
+    let of_work = [sessions(), cases(), handoffs()].into_iter().flatten();
+    let of_contents = [of_entities(), of_contradictions()].into_iter().flatten();
+    [memories(), contexts(), of_work.collect(), of_contents.collect()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn verb(
@@ -64,6 +73,37 @@ fn memories() -> Vec<Verb> {
     ]
 }
 
+fn contexts() -> Vec<Verb> {
+    vec![
+        verb("context", Call::of(Commonbook::get_context), &["task"], context::context),
+        verb("explain", Call::of(Commonbook::explain_context), &["context"], context::explained),
+        verb("learn", Call::of(Commonbook::learn), &["message"], context::learned),
+    ]
+}
+
+fn of_contradictions() -> Vec<Verb> {
+    vec![
+        verb(
+            "contradictions list",
+            Call::of(Commonbook::detect_contradictions),
+            &[],
+            contradictions::list,
+        ),
+        verb(
+            "contradictions show",
+            Call::of(Commonbook::get_contradiction),
+            &["contradiction"],
+            contradictions::one,
+        ),
+        verb(
+            "contradictions resolve",
+            Call::of(Commonbook::resolve_contradiction),
+            &["contradiction", "resolution"],
+            contradictions::one,
+        ),
+    ]
+}
+
 fn cases() -> Vec<Verb> {
     vec![
         verb("case open", Call::of(Commonbook::open_case), &["key"], case::opened),
@@ -81,6 +121,7 @@ fn cases() -> Vec<Verb> {
         ),
         verb("case read", Call::of(Commonbook::read_case), &["key"], case::entries),
         verb("case context", Call::of(Commonbook::get_case_context), &["key"], case::context),
+        verb("case digest", Call::of(Commonbook::digest_case), &["key"], case::digested),
         verb("case show", Call::of(Commonbook::get_case), &["key"], case::case),
         verb("case list", Call::of(Commonbook::list_cases), &[], case::list),
         verb("case close", Call::of(Commonbook::close_case), &["key"], case::case),
@@ -104,9 +145,53 @@ fn sessions() -> Vec<Verb> {
             &["summary"],
             checkpoint::summarised,
         ),
+        verb(
+            "session checkpoint",
+            Call::of(Commonbook::get_checkpoint),
+            &["checkpoint"],
+            checkpoint::made,
+        ),
         verb("checkpoints", Call::of(Commonbook::list_checkpoints), &["session"], checkpoint::list),
         verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
         verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
+    ]
+}
+
+fn handoffs() -> Vec<Verb> {
+    vec![
+        verb(
+            "handoff create",
+            Call::of(Commonbook::create_handoff),
+            &["to", "task"],
+            handoff::created,
+        ),
+        verb("handoff list", Call::of(Commonbook::list_handoffs), &[], handoff::list),
+        verb("handoff show", Call::of(Commonbook::get_handoff), &["handoff"], handoff::receipt),
+        verb(
+            "handoff accept",
+            Call::of(Commonbook::accept_handoff),
+            &["handoff"],
+            handoff::accepted,
+        ),
+        verb(
+            "handoff complete",
+            Call::of(Commonbook::complete_handoff),
+            &["handoff", "result"],
+            handoff::stepped,
+        ),
+        verb(
+            "handoff reject",
+            Call::of(Commonbook::reject_handoff),
+            &["handoff", "reason"],
+            handoff::stepped,
+        ),
+        verb(
+            "handoff withdraw",
+            Call::of(Commonbook::withdraw_handoff),
+            &["handoff", "reason"],
+            handoff::stepped,
+        ),
+        verb("handoff graph", Call::of(Commonbook::get_collaborations), &[], handoff::graph),
     ]
 }
 

@@ -13,17 +13,41 @@ pub(super) struct Offer {
     name: &'static str,
     title: &'static str,
     pub(super) call: Call,
+    /// What is asked of the reader of the text, below it.
+    asks: &'static str,
     completes: &'static [(&'static str, Complete)],
 }
 
 /// Every prompt.
 static OFFERS: LazyLock<Vec<Offer>> = LazyLock::new(|| {
-    vec![Offer {
-        name: "recall",
-        title: "What is known about a task",
-        call: Call::of(Commonbook::recall),
-        completes: &[("topic", Commonbook::complete_topic), ("agent", Commonbook::complete_agent)],
-    }]
+    vec![
+        Offer {
+            name: "recall",
+            title: "What is known about a task",
+            call: Call::of(Commonbook::recall),
+            asks: "",
+            completes: &[
+                ("topic", Commonbook::complete_topic),
+                ("agent", Commonbook::complete_agent),
+            ],
+        },
+        Offer {
+            name: "handoff",
+            title: "Take work that was handed over",
+            call: Call::of(Commonbook::accept_handoff),
+            asks: "\n\nYou have accepted it. Do what the task says, then say complete_handoff.",
+            completes: &[("handoff", Commonbook::complete_handoff_id)],
+        },
+        Offer {
+            name: "summarise_case",
+            title: "Sum a case up",
+            call: Call::of(Commonbook::get_case_context),
+            asks: "\n\nSum up where this case stands: what was decided, what is open, what comes \
+                   next. Say it in at most 512 characters, and append it to the case with \
+                   append_entries, as an entry of the kind milestone.",
+            completes: &[("key", Commonbook::complete_case)],
+        },
+    ]
 });
 
 /// The prompt of this name.
@@ -60,7 +84,7 @@ impl Offer {
 
     /// What the verb answered, as the message that a person would send.
     pub(super) fn result(&self, answer: &Value) -> GetPromptResult {
-        let text = answer["text"].as_str().unwrap_or_default();
+        let text = format!("{}{}", answer["text"].as_str().unwrap_or_default(), self.asks);
         GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
             .with_description(self.title)
     }

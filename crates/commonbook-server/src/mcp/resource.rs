@@ -6,6 +6,7 @@ use commonbook::Commonbook;
 use commonbook::agent::{Agent, AgentRecord, ListAgents};
 use commonbook::caller::Caller;
 use commonbook::error::{Error, Result};
+use commonbook::event::Event;
 use commonbook::limits;
 use commonbook::memory::{ListMemories, Memory};
 use commonbook::page::Cursor;
@@ -75,13 +76,17 @@ fn uri(template: &str, id: &str) -> String {
 }
 
 /// The URI of a memory.
-pub(super) fn uri_of_memory(id: &str) -> String {
+fn uri_of_memory(id: &str) -> String {
     uri(MEMORY, id)
 }
 
-/// The URI of a case.
-pub(super) fn uri_of_case(key: &str) -> String {
-    uri(CASE, key)
+/// The URI of what an event is about, where that is a resource.
+pub(super) fn uri_of_subject(event: &Event) -> Option<String> {
+    match event.kind.name().split_once('.')?.0 {
+        "memory" => Some(uri_of_memory(&event.subject)),
+        "case" => Some(uri(CASE, &event.subject)),
+        _ => None,
+    }
 }
 
 /// The URI of an agent.

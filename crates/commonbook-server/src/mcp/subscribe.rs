@@ -263,10 +263,7 @@ impl Journal {
                 let page =
                     book.list_events(&caller, &ListEvents { after, ..ListEvents::default() })?;
                 for event in page.items {
-                    changed.insert(match event.kind.is_of_memory() {
-                        true => resource::uri_of_memory(&event.subject),
-                        false => resource::uri_of_case(&event.subject),
-                    });
+                    changed.extend(resource::uri_of_subject(&event));
                     if own {
                         changed.extend(resource::uris_of_agent(&event.actor));
                         changed.insert(resource::uri_of_stats());

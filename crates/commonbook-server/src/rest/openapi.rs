@@ -113,7 +113,7 @@ fn without_description(schema: &Value) -> Value {
 
 /// The schema of a route's body: the request without what stands outside the body.
 fn body(route: &Route) -> Value {
-    let mut one = (*route.call.request).clone();
+    let mut one = (**route.call.request).clone();
     let outside = |name: &str| route.in_path(name) || name == "idempotency_key";
     if let Some(fields) = one["properties"].as_object_mut() {
         fields.retain(|name, _| !outside(name));
@@ -137,8 +137,8 @@ fn body(route: &Route) -> Value {
 
 fn responses(route: &Route) -> Value {
     let answer = match &route.list {
-        None => (*route.call.answer).clone(),
-        Some((_, list)) => json!({"oneOf": [*route.call.answer, *list.answer]}),
+        None => (**route.call.answer).clone(),
+        Some((_, list)) => json!({"oneOf": [**route.call.answer, **list.answer]}),
     };
     let mut responses = json!({
         route.status.as_str(): {

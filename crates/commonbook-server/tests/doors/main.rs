@@ -7,6 +7,8 @@ mod world;
 
 mod bad_input;
 mod cli;
+mod contexts;
+mod digests;
 mod http;
 mod hygiene;
 mod mcp;
@@ -19,4 +21,5 @@ mod stranger;
 #[cfg(unix)]
 mod stream;
 mod surface;
+mod team;
 mod tokens;

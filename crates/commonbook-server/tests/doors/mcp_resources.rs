@@ -35,7 +35,15 @@ async fn complete(client: &Client, of: Reference, argument: &str, beginning: &st
 }
 
 async fn recall(client: &Client, arguments: Value) -> Result<String, ServiceError> {
-    let mut request = GetPromptRequestParams::new("recall");
+    prompted(client, "recall", arguments).await
+}
+
+async fn prompted(
+    client: &Client,
+    name: &'static str,
+    arguments: Value,
+) -> Result<String, ServiceError> {
+    let mut request = GetPromptRequestParams::new(name);
     request.arguments = arguments.as_object().cloned();
     let told = client.get_prompt(request).await?;
     let [PromptMessage { content, .. }] = &told.messages[..] else { panic!("{told:?}") };
@@ -218,7 +226,9 @@ fn a_recall_tells_what_is_known_with_id_and_author() {
         let way = mcp.way();
         mcp.with("bob", async |client| {
             let prompts = client.list_all_prompts().await.unwrap();
-            let [prompt] = &prompts[..] else { panic!("{prompts:?}") };
+            let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
+            assert_eq!(names, ["recall", "handoff", "summarise_case"]);
+            let prompt = &prompts[0];
             let arguments = prompt.arguments.as_ref().unwrap();
             let told: Vec<_> = arguments.iter().map(|it| (it.name.as_str(), it.required)).collect();
             let expected = [("task", Some(true)), ("topic", Some(false)), ("agent", Some(false))];
@@ -237,6 +247,31 @@ fn a_recall_tells_what_is_known_with_id_and_author() {
             }
             let unknown = client.get_prompt(GetPromptRequestParams::new("forget")).await;
             assert!(unknown.unwrap_err().to_string().contains("forget"), "{way}");
+        });
+    }
+}
+
+#[test]
+fn a_person_lets_a_handoff_be_taken_and_a_case_be_summed_up_by_name() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let entries = json!({"key": "k", "title": "Tea", "entries": [{"summary": "It is green"}]});
+    server.call("ann", "append_entries", &entries).unwrap();
+    let made = json!({"to": "bob", "task": "Mend the fence"});
+    let made = server.call("ann", "create_handoff", &made).unwrap();
+    let id = made["handoff"]["id"].as_str().unwrap();
+    for mcp in Mcp::every_way(&home, &server) {
+        let way = mcp.way();
+        mcp.with("bob", async |client| {
+            let waiting = Reference::for_prompt("handoff");
+            assert_eq!(complete(client, waiting, "handoff", "hnd").await, [id], "{way}");
+            let taken = prompted(client, "handoff", json!({"handoff": id})).await.unwrap();
+            assert!(taken.contains("Mend the fence") && taken.contains("complete_handoff"));
+            let told = prompted(client, "summarise_case", json!({"key": "k"})).await.unwrap();
+            assert!(told.contains("It is green") && told.contains("append_entries"), "{told}");
+        });
+        mcp.with("eve", async |client| {
+            assert!(prompted(client, "handoff", json!({"handoff": id})).await.is_err(), "{way}");
         });
     }
 }

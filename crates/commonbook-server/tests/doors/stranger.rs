@@ -12,6 +12,9 @@ const WORD: &str = "xylophone";
 /// An id that no home has.
 const NONE: &str = "mem_01m7zae187e8jr2amep8xnc3vw";
 
+/// The id of a contradiction that no home has.
+const NO_CONTRADICTION: &str = "con_01m7zae187e8jr2amep8xnc3vw";
+
 /// A home, what stands in it for all, and a name for what is hidden there, if anything is.
 struct World {
     home: Home,
@@ -37,6 +40,8 @@ impl World {
             let fields = json!({"text": format!("{agent} shares this"), "topics": ["music"]});
             world.save(&[("X-Commonbook-Agent", agent)], &fields);
         }
+        let concert = json!({"text": "The concert starts at 20:00", "topics": ["music"]});
+        world.save(&[("X-Commonbook-Agent", "eve")], &concert);
         let entry = json!({"key": "shared", "title": "Shared", "entries": [{"summary": "Seen"}]});
         world.append(&entry);
         world
@@ -49,7 +54,8 @@ impl World {
         assert_eq!(self.server.send("POST", path, &headers, body.as_bytes()).unwrap().0, 200);
     }
 
-    /// Hides one memory in each way that there is; answers their ids.
+    /// Hides one memory in each way that there is, and what contradicts it; answers their ids, and at
+    /// the end that of a contradiction.
     fn hide(&self) -> Vec<String> {
         let ann = ("X-Commonbook-Agent", "ann");
         let text = format!("The {WORD} is Ann's alone");
@@ -70,7 +76,15 @@ impl World {
         let body = json!({"summary": format!("about a {WORD}")}).to_string();
         let changed = self.server.send("PATCH", &change, &headers, body.as_bytes()).unwrap();
         assert_eq!(changed.0, 200);
-        vec![one, about, order, deleted]
+        for text in ["The concert starts at 21:00", "The concert starts at 22:00"] {
+            let private = json!({"text": text, "topics": ["music"], "sharing": "private"});
+            self.save(&[ann], &private);
+        }
+        let path = "/v1/contradictions?topics=music";
+        let found = self.server.send("GET", path, &headers, b"").unwrap().1;
+        assert_eq!(found["items"].as_array().map(Vec::len), Some(3), "{found}");
+        let found = found["items"][2]["id"].as_str().unwrap().to_owned();
+        vec![one, about, order, deleted, found]
     }
 
     /// Everything that the stranger is told, with what it asked.
@@ -107,9 +121,9 @@ impl World {
 
     fn at_the_command_line(&self, hidden: &[String]) -> Vec<(String, Value)> {
         let mut asked: Vec<Vec<String>> = Vec::new();
-        for id in hidden {
+        for id in memories(hidden) {
             for command in ["show", "history", "update", "delete", "restore", "purge"] {
-                for id in [id.as_str(), &id[..id.len() - 1]] {
+                for id in [id, &id[..id.len() - 1]] {
                     let more = if command == "update" { &["--text", "mine"][..] } else { &[] };
                     asked.push(
                         [&[command, id], more].concat().iter().map(|a| (*a).to_owned()).collect(),
@@ -117,10 +131,18 @@ impl World {
                 }
             }
         }
+        let contradiction = contradiction(hidden);
+        for command in ["show", "resolve"] {
+            let more = if command == "resolve" { &["keep_newer"][..] } else { &[] };
+            let line = [&["contradictions", command, contradiction], more].concat();
+            asked.push(line.into_iter().map(str::to_owned).collect());
+        }
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         for line in [
             "case list",
             "session list",
+            "contradictions list --limit 100",
+            "contradictions list --topic music --status resolved",
             "changes --limit 100",
             "case read shared",
             "case show shared",
@@ -144,6 +166,7 @@ impl World {
         ] {
             asked.push(words(line));
         }
+        asked.push(["context", &format!("What about the {WORD}?")].map(str::to_owned).to_vec());
         for query in
             [WORD, "owner:ann", "include:private,superseded,archived,global praise", "plays"]
         {
@@ -173,7 +196,9 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
         let fields = fields(operation);
         let filled = fields.iter().filter_map(|(name, needed)| {
             let value = match name.as_str() {
-                "id" | "supersedes" => json!(id),
+                "id" | "supersedes" | "memory" | "keep" => json!(id),
+                "contradiction" => json!(contradiction(hidden)),
+                "resolution" => json!("override"),
                 "entity" | "source" | "from" => json!(format!("project:{WORD}")),
                 "target" | "to" => json!("concept:music"),
                 "type" => json!("project"),
@@ -200,7 +225,17 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
         });
         filled.collect()
     };
-    hidden.iter().map(|id| one(id)).collect()
+    memories(hidden).map(one).collect()
+}
+
+/// The memories among what is hidden.
+fn memories(hidden: &[String]) -> impl Iterator<Item = &str> {
+    hidden.iter().map(String::as_str).filter(|id| id.starts_with("mem_"))
+}
+
+/// The contradiction among what is hidden.
+fn contradiction(hidden: &[String]) -> &str {
+    hidden.iter().find(|id| id.starts_with("con_")).map_or(NO_CONTRADICTION, String::as_str)
 }
 
 /// The fields of an operation or a tool, and whether each has to be given.
@@ -263,7 +298,7 @@ fn over_mcp(mcp: &Mcp<'_>, hidden: &[String]) -> Vec<(String, Value)> {
         if let Ok(resources) = client.list_all_resources().await {
             let listed = json!(resources.iter().map(|resource| &resource.uri).collect::<Vec<_>>());
             told.push(("resources/list".to_owned(), listed));
-            for uri in hidden.iter().map(|id| format!("commonbook://memory/{id}")) {
+            for uri in memories(hidden).map(|id| format!("commonbook://memory/{id}")) {
                 let read = client.read_resource(ReadResourceRequestParams::new(uri.clone())).await;
                 let read = read.map_or_else(|error| json!(error.to_string()), |read| json!(read));
                 told.push((format!("resources/read {uri}"), read));
@@ -279,7 +314,7 @@ fn without_order(value: &Value) -> Value {
         Value::Object(fields) => {
             let order = [
                 "sequence", "next", "after", "through", "end", "position", "left", "events",
-                "mtime", "_meta",
+                "mtime", "_meta", "details",
             ];
             let kept = fields.iter().filter(|(name, _)| !order.contains(&name.as_str()));
             Value::Object(kept.map(|(name, value)| (name.clone(), without_order(value))).collect())
@@ -293,7 +328,7 @@ fn without_order(value: &Value) -> Value {
 fn to_a_stranger_a_home_with_hidden_memories_is_one_without() {
     let (with, without) = (World::new(), World::new());
     let hidden = with.hide();
-    let none: Vec<String> = hidden.iter().map(|_| NONE.to_owned()).collect();
+    let none: Vec<String> = memories(&hidden).map(|_| NONE.to_owned()).collect();
     let told = with.told(&hidden);
     let expected = without.told(&none);
     assert_eq!(told.len(), expected.len());
@@ -301,7 +336,7 @@ fn to_a_stranger_a_home_with_hidden_memories_is_one_without() {
     // What was asked for is named in answers: in both homes by the same name.
     let named = |answer: &Value| {
         let mut text = answer.to_string();
-        for id in hidden.iter().map(String::as_str).chain([NONE]) {
+        for id in hidden.iter().map(String::as_str).chain([NONE, NO_CONTRADICTION]) {
             text = text.replace(id, "HIDDEN").replace(&id[..id.len() - 1], "HIDDEN-PREFIX");
         }
         serde_json::from_str::<Value>(&text).unwrap()

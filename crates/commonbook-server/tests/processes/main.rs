@@ -6,9 +6,11 @@
 mod world;
 
 mod cases;
+mod hook;
 #[cfg(unix)]
 mod local;
 mod search;
+mod setup;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

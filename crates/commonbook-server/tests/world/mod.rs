@@ -183,6 +183,18 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "create_checkpoint" => ("POST", "/v1/checkpoints"),
         "checkpoint_and_summarise" => ("POST", "/v1/checkpoints/summarise"),
         "list_checkpoints" => ("GET", "/v1/checkpoints"),
+        "digest_case" => ("POST", "/v1/cases/{key}/digest"),
+        "create_handoff" => ("POST", "/v1/handoffs"),
+        "list_handoffs" => ("GET", "/v1/handoffs"),
+        "get_handoff" => ("GET", "/v1/handoffs/{handoff}"),
+        "accept_handoff" => ("POST", "/v1/handoffs/{handoff}/accept"),
+        "complete_handoff" => ("POST", "/v1/handoffs/{handoff}/complete"),
+        "reject_handoff" => ("POST", "/v1/handoffs/{handoff}/reject"),
+        "withdraw_handoff" => ("POST", "/v1/handoffs/{handoff}/withdraw"),
+        "get_collaborations" => ("GET", "/v1/collaborations"),
+        "get_context" => ("POST", "/v1/context"),
+        "explain_context" => ("GET", "/v1/contexts/{context}"),
+        "learn" => ("POST", "/v1/learnings"),
         "resolve_entity" => ("POST", "/v1/entities/resolve"),
         "find_entity" => ("GET", "/v1/entities/find"),
         "get_entity" => ("GET", "/v1/entities/{entity}"),
@@ -192,6 +204,9 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "unmerge_entities" => ("POST", "/v1/entities/{source}/unmerge"),
         "list_reviews" => ("GET", "/v1/entities/reviews"),
         "decide_review" => ("POST", "/v1/entities/reviews/{review_id}"),
+        "detect_contradictions" => ("GET", "/v1/contradictions"),
+        "get_contradiction" => ("GET", "/v1/contradictions/{contradiction}"),
+        "resolve_contradiction" => ("POST", "/v1/contradictions/{contradiction}/resolve"),
         "add_relation" => ("POST", "/v1/relations"),
         "graph_query" => ("GET", "/v1/graph"),
         "start_session" => ("POST", "/v1/sessions"),
@@ -217,7 +232,19 @@ impl Door for Server {
         let (method, path) = route(verb);
         let mut fields = fields.as_object().unwrap().clone();
         let mut path = path.to_owned();
-        for name in ["id", "name", "key", "session", "entity", "source", "review_id"] {
+        let placed = [
+            "id",
+            "name",
+            "key",
+            "session",
+            "entity",
+            "source",
+            "review_id",
+            "handoff",
+            "context",
+            "contradiction",
+        ];
+        for name in placed {
             if path.contains(&format!("{{{name}}}")) {
                 let id = text(&fields.remove(name).unwrap());
                 let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
@@ -283,6 +310,18 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "create_checkpoint" => ("checkpoint", &[]),
         "checkpoint_and_summarise" => ("summarise", &["summary"]),
         "list_checkpoints" => ("checkpoints", &["session"]),
+        "digest_case" => ("case digest", &["key"]),
+        "create_handoff" => ("handoff create", &["to", "task"]),
+        "list_handoffs" => ("handoff list", &[]),
+        "get_handoff" => ("handoff show", &["handoff"]),
+        "accept_handoff" => ("handoff accept", &["handoff"]),
+        "complete_handoff" => ("handoff complete", &["handoff", "result"]),
+        "reject_handoff" => ("handoff reject", &["handoff", "reason"]),
+        "withdraw_handoff" => ("handoff withdraw", &["handoff", "reason"]),
+        "get_collaborations" => ("handoff graph", &[]),
+        "get_context" => ("context", &["task"]),
+        "explain_context" => ("explain", &["context"]),
+        "learn" => ("learn", &["message"]),
         "resolve_entity" => ("entity resolve", &["type", "value"]),
         "find_entity" => ("entity find", &["type", "value"]),
         "get_entity" => ("entity show", &["entity"]),
@@ -292,6 +331,9 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "unmerge_entities" => ("entity unmerge", &["source"]),
         "list_reviews" => ("entity reviews", &[]),
         "decide_review" => ("entity decide", &["review_id", "judgement"]),
+        "detect_contradictions" => ("contradictions list", &[]),
+        "get_contradiction" => ("contradictions show", &["contradiction"]),
+        "resolve_contradiction" => ("contradictions resolve", &["contradiction", "resolution"]),
         "add_relation" => ("entity relate", &["from", "type", "to"]),
         "graph_query" => ("entity graph", &["from"]),
         "start_session" => ("session start", &[]),
@@ -315,9 +357,12 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
 impl Door for Cli<'_> {
     fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
         let (command, positional) = command(verb);
+        let mut fields = fields.as_object().unwrap().clone();
+        // At the command line an agent below another one calls by its own name.
+        let below = fields.remove("agent").map(|role| format!("{agent}/{}", text(&role)));
+        let agent = below.as_deref().unwrap_or(agent);
         let flags = ["--json", "--agent", agent, "--workspace", WORKSPACE];
         let mut arguments: Vec<String> = command.split(' ').chain(flags).map(Into::into).collect();
-        let mut fields = fields.as_object().unwrap().clone();
         if let Some(entries) = fields.get_mut("entries") {
             // A list of objects is given as a file.
             std::fs::write(self.0.path().join("entries.json"), entries.to_string()).unwrap();
@@ -492,7 +537,7 @@ impl Door for Mcp<'_> {
 }
 
 /// How the ids of things begin that are kept.
-const IDS: [&str; 6] = ["mem_", "ses_", "act_", "chk_", "rel_", "rev_"];
+const IDS: [&str; 9] = ["mem_", "ses_", "act_", "chk_", "rel_", "rev_", "hnd_", "ctx_", "con_"];
 
 /// An answer without what differs from door to door and from run to run: ids become `#1`, `#2` …
 /// in the order in which they are met, times become `T`.
@@ -506,10 +551,13 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
             json!(format!("#{}", place + 1))
         }
         Value::String(text) => {
-            let timeless = text.split(' ').map(|word| match word.parse::<jiff::Timestamp>() {
-                Ok(_) => "T",
-                Err(_) => word,
-            });
+            let is_time = |word: &str| {
+                word.parse::<jiff::Timestamp>().is_ok()
+                    || word.parse::<jiff::civil::Date>().is_ok()
+                    || (word.contains(':') && word.parse::<jiff::civil::Time>().is_ok())
+            };
+            let text = without_ages(&without_nonces(text));
+            let timeless = text.split(' ').map(|word| if is_time(word) { "T" } else { word });
             let timeless = timeless.collect::<Vec<_>>().join(" ");
             let named = ids
                 .iter()
@@ -519,10 +567,56 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
         }
         Value::Array(items) => items.iter().map(|item| plain(item, ids)).collect(),
         Value::Object(fields) => {
-            let differing = ["how", "client", "request_id", "disk_bytes", "score"];
+            // An id, and what is in the marks of a context, is more tokens or fewer; how a memory
+            // stands, and with it the score, goes by its age on the day of the test.
+            let differing = [
+                "how",
+                "client",
+                "request_id",
+                "disk_bytes",
+                "score",
+                "standing",
+                "tokens",
+                "p50_seconds",
+                "p95_seconds",
+                "max_seconds",
+                "milliseconds",
+                "sha256",
+                "prompt_tokens_after",
+            ];
             let kept = fields.iter().filter(|(name, _)| !differing.contains(&name.as_str()));
             Value::Object(kept.map(|(name, value)| (name.clone(), plain(value, ids))).collect())
         }
         other => other.clone(),
     }
+}
+
+/// A text in which how long ago something was is told alike on every day.
+fn without_ages(text: &str) -> String {
+    let text = text.replace("just now", "AGE");
+    let mut parts = text.split(" ago");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        // `3 days`, and what stands before it.
+        let mut words = text.rsplitn(3, ' ');
+        let (_unit, number) = (words.next(), words.next().unwrap_or_default());
+        let bracket = if number.starts_with('(') { "(" } else { "" };
+        match (number.trim_start_matches('(').parse::<u32>(), words.next()) {
+            (Ok(_), Some(before)) => format!("{before} {bracket}AGE{part}"),
+            _ => format!("{text} ago{part}"),
+        }
+    })
+}
+
+/// A text whose marks around what agents wrote have no nonce.
+fn without_nonces(text: &str) -> String {
+    ["<commonbook-", "</commonbook-"].iter().fold(text.to_owned(), |text, begin| {
+        let mut parts = text.split(begin);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| {
+            let (mark, rest) = part.split_once('>').unwrap_or((part, ""));
+            let kind = mark.split('-').next().unwrap_or_default();
+            format!("{text}{begin}{kind}-N>{rest}")
+        })
+    })
 }

@@ -154,6 +154,10 @@ impl Recent {
 
     /// Takes in the next event of the journal; the oldest one goes when there are too many.
     fn push(&mut self, new: Recorded) {
+        let of_memory = new.event.kind.is_of_memory();
+        for (known, _) in self.events.iter_mut().filter(|_| of_memory) {
+            known.reach.about.take_in(&new.event.subject, &new.reach.about);
+        }
         let same = |known: &&mut (Recorded, String)| known.0.event.subject == new.event.subject;
         for (known, text) in self.events.iter_mut().filter(same) {
             known.reach.about.clone_from(&new.reach.about);

@@ -1,0 +1,105 @@
+//! Handoffs and who hands work to whom, as people read them.
+
+use commonbook::collaboration::{Collaborations, CreatedHandoff};
+use commonbook::handoff::{AcceptedHandoff, Handoff, HandoffReceipt, SteppedHandoff};
+use commonbook::page::Page;
+use serde_json::Value;
+
+use super::show::{show, table};
+use crate::output::{counted, line, note};
+
+pub(super) fn created(answer: &Value) {
+    show(answer, |created: &CreatedHandoff| {
+        line(&told(&created.handoff));
+        goes_along(&created.handoff);
+        if let Some(warning) = &created.warning {
+            note(warning);
+        }
+    });
+}
+
+fn told(handoff: &Handoff) -> String {
+    let Handoff { id, from, to, status, kind, depth, .. } = handoff;
+    let chain = if *depth > 1 { format!(", number {depth} of its chain") } else { String::new() };
+    format!("{id}: {status}, {kind}, from {from} to {to}{chain}")
+}
+
+fn goes_along(handoff: &Handoff) {
+    let Handoff { memories, entities, tokens, .. } = handoff;
+    let memories = counted(memories.len() as u64, "memory", "memories");
+    let entities = counted(entities.len() as u64, "entity", "entities");
+    line(&format!("Along: {memories}, {entities}; {tokens} tokens in all"));
+}
+
+pub(super) fn stepped(answer: &Value) {
+    show(answer, |stepped: &SteppedHandoff| line(&told(&stepped.handoff)));
+}
+
+pub(super) fn accepted(answer: &Value) {
+    show(answer, |accepted: &AcceptedHandoff| line(&accepted.text));
+}
+
+pub(super) fn receipt(answer: &Value) {
+    show(answer, |receipt: &HandoffReceipt| {
+        let handoff = &receipt.handoff;
+        line(&told(handoff));
+        line(&format!("Task: {}", handoff.task));
+        let times = [
+            ("made", Some(handoff.created_at)),
+            ("accepted", handoff.accepted_at),
+            ("ended", handoff.ended_at),
+        ];
+        for (what, at) in times {
+            if let Some(at) = at {
+                line(&format!("{what} {}", at.strftime("%F %H:%M:%S UTC")));
+            }
+        }
+        if let Some(note) = &handoff.note {
+            line(&format!("Note: {note}"));
+        }
+        goes_along(handoff);
+        let passed = handoff.memories.iter().map(|memory| {
+            let (id, author) = (memory.id.to_string(), memory.author.to_string());
+            vec![id, author, memory.why.to_string(), format!("{:.2}", memory.score)]
+        });
+        let passed: Vec<_> = passed.collect();
+        if !passed.is_empty() {
+            line(&table(&["memory", "author", "why", "score"], passed.into_iter()));
+        }
+        let left_out = receipt.left_out.iter();
+        let left_out = left_out.map(|left| {
+            vec![left.id.to_string(), left.reason.to_string(), format!("{:.2}", left.score)]
+        });
+        let left_out: Vec<_> = left_out.collect();
+        if !left_out.is_empty() {
+            line(&table(&["left out", "reason", "score"], left_out.into_iter()));
+        }
+    });
+}
+
+pub(super) fn list(answer: &Value) {
+    show(answer, |page: &Page<Handoff>| {
+        if page.items.is_empty() {
+            line("No handoffs here");
+            return;
+        }
+        let rows = page.items.iter().map(|handoff| {
+            vec![
+                handoff.id.to_string(),
+                handoff.from.to_string(),
+                handoff.to.to_string(),
+                handoff.status.to_string(),
+                handoff.created_at.strftime("%F %H:%M").to_string(),
+                handoff.task.lines().next().unwrap_or_default().to_owned(),
+            ]
+        });
+        line(&table(&["id", "from", "to", "status", "made", "task"], rows));
+    });
+}
+
+pub(super) fn graph(answer: &Value) {
+    show(answer, |graph: &Collaborations| match graph.statistics.count {
+        0 => line("No handoffs here"),
+        _ => line(graph.drawing.trim_end()),
+    });
+}

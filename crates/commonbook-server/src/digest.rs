@@ -1,0 +1,112 @@
+//! What writes the sentences of digests, as `config.json` names it: a command, or a model behind an
+//! endpoint.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use commonbook::case::digest::writing::endpoint::{Endpoint, PURPOSE};
+use commonbook::case::digest::writing::{Facts, SharedWriter, Writer, WrittenBy};
+use commonbook::endpoint::Address;
+use commonbook::error::{Error, ErrorKind, Result};
+use serde::Deserialize;
+
+use crate::shell;
+
+/// Bytes that a command may say: more than any sentence that is taken.
+const SAID_BYTES: u64 = 64 * 1024;
+
+/// What `config.json` says of digests: nothing, a command, or an endpoint with a model.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Settings {
+    command: Option<String>,
+    endpoint: Option<String>,
+    model: Option<String>,
+}
+
+impl Settings {
+    /// Checks what is configured.
+    ///
+    /// # Errors
+    /// `invalid`, with the field.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.address().map(drop)
+    }
+
+    /// The writer that these settings name, if they do. An endpoint is shown the key; a command runs in
+    /// the folder.
+    ///
+    /// # Errors
+    /// `invalid` for settings or a key that cannot be.
+    pub(crate) fn writer(
+        self,
+        key: Option<&str>,
+        folder: Option<PathBuf>,
+    ) -> Result<Option<SharedWriter>> {
+        if let Some(address) = self.address()? {
+            return Ok(Some(Arc::new(Endpoint::at(address.with_key(key)?))));
+        }
+        Ok(self.command.map(|command| Arc::new(Told { command, folder }) as SharedWriter))
+    }
+
+    fn address(&self) -> Result<Option<Address>> {
+        match (&self.command, &self.endpoint, &self.model) {
+            (Some(command), None, None) if !command.trim().is_empty() => Ok(None),
+            (None, None, None) => Ok(None),
+            (None, Some(base), model) => {
+                Address::read(base, model.as_deref().unwrap_or_default(), &PURPOSE).map(Some)
+            }
+            _ => Err(Error::invalid("command", "it takes a command, or an endpoint with a model")),
+        }
+    }
+}
+
+/// A command that is told the facts as JSON and answers the sentence. It runs in the home.
+struct Told {
+    command: String,
+    folder: Option<PathBuf>,
+}
+
+impl Writer for Told {
+    fn kind(&self) -> WrittenBy {
+        WrittenBy::Command
+    }
+
+    fn write(&self, facts: &Facts<'_>, within: Duration) -> Result<String> {
+        let facts = serde_json::to_string(facts).map_err(|error| {
+            Error::new(ErrorKind::Internal, "facts could not be encoded").because(error)
+        })?;
+        let most = (SAID_BYTES, Instant::now() + within);
+        let said = shell::run(&self.command, self.folder.as_deref(), facts, most)?;
+        Ok(String::from_utf8_lossy(&said).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_or_an_endpoint_with_a_model_is_taken_and_nothing_else() {
+        let table = [
+            (json!({}), true),
+            (json!({"command": "./write.sh"}), true),
+            (json!({"endpoint": "http://127.0.0.1:11434", "model": "llama"}), true),
+            (json!({"endpoint": "http://127.0.0.1:11434"}), false),
+            (json!({"model": "llama"}), false),
+            (json!({"command": " "}), false),
+            (json!({"command": "x", "endpoint": "http://h", "model": "m"}), false),
+            (json!({"endpoint": "ftp://h", "model": "m"}), false),
+            (json!({"endpoint": "http://me:secret@h", "model": "m"}), false),
+        ];
+        for (given, right) in table {
+            let settings: Settings = serde_json::from_value(given.clone()).unwrap();
+            let checked = settings.check();
+            assert_eq!(checked.is_ok(), right, "{given}");
+            assert!(!format!("{checked:?}").contains("secret"), "{given}");
+        }
+    }
+}

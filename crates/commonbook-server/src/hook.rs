@@ -1,0 +1,235 @@
+//! The hook door: what coding clients tell their hooks, in one shape, and the answers they take.
+//!
+//! Every client has its own events, names and answers. Here they become one [`Input`], by the
+//! [`Moment`] that it is about; and one [`Answer`] becomes what the client expects, to the letter.
+//! The answer never breaks a turn: where a client takes none, it is `{}`.
+
+mod answer;
+mod commands;
+mod log;
+mod moment;
+mod news;
+mod order;
+mod run;
+#[cfg(test)]
+mod tests;
+mod turn;
+mod verbs;
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use commonbook::agent::{Agent, AgentName};
+use commonbook::error::{Error, Result};
+use commonbook::input;
+
+use answer::{Answer, delegated};
+pub(crate) use commands::of as commands;
+pub(crate) use log::file as log;
+pub(crate) use run::Hook;
+
+/// A coding client that has hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// opencode, through the plugin that setup writes.
+    Opencode,
+}
+
+impl Client {
+    /// The value as it is written.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Copilot => "copilot",
+            Self::Opencode => "opencode",
+        }
+    }
+}
+
+impl std::fmt::Display for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What happens in a client's session, as far as memory has to do with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Moment {
+    /// A session begins, or goes on.
+    SessionStart,
+    /// The user has said something, and the agent has not yet answered.
+    Prompt,
+    /// The agent is about to hand a task to another.
+    Delegation,
+    /// The agent is about to call one of our own tools.
+    OwnCall,
+    /// An agent that was given a task begins.
+    SubagentStart,
+    /// An agent that was given a task is done.
+    SubagentStop,
+    /// The conversation is about to be shortened.
+    Compaction,
+    /// The agent has answered.
+    TurnEnd,
+    /// The session ends.
+    SessionEnd,
+    /// Anything else; there is nothing to do.
+    Other,
+}
+
+impl Moment {
+    /// The value as it is written.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::SessionStart => "session_start",
+            Self::Prompt => "prompt",
+            Self::Delegation => "delegation",
+            Self::OwnCall => "own_call",
+            Self::SubagentStart => "subagent_start",
+            Self::SubagentStop => "subagent_stop",
+            Self::Compaction => "compaction",
+            Self::TurnEnd => "turn_end",
+            Self::SessionEnd => "session_end",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a client tells a hook.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Input {
+    /// The client.
+    pub(crate) client: Client,
+    /// The event, as the client calls it.
+    pub(crate) event: String,
+    /// What it is about.
+    pub(crate) moment: Moment,
+    /// The session, as the client calls it.
+    pub(crate) session: Option<String>,
+    /// The folder that the client works in.
+    pub(crate) cwd: Option<String>,
+    /// The file that the conversation is recorded in.
+    pub(crate) transcript: Option<String>,
+    /// What the user said, without what hooks added to it.
+    pub(crate) prompt: Option<String>,
+    /// The tool that is about to be called, or was.
+    pub(crate) tool: Option<Tool>,
+    /// The task that is about to be handed over.
+    pub(crate) delegation: Option<Delegation>,
+    /// The agent that was given a task, where the event is about one or comes from one.
+    pub(crate) subagent: Option<Subagent>,
+    /// What the agent said last.
+    pub(crate) last_message: Option<String>,
+    /// Why a session begins (`startup`, `resume`, `clear`, `compact`) or ends, or what shortens it.
+    pub(crate) reason: Option<String>,
+    /// Whether the agent goes on only because a hook held it up.
+    pub(crate) stop_hook_active: bool,
+}
+
+/// A tool with its arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tool {
+    /// Its name, as the client calls it.
+    pub(crate) name: String,
+    /// Its arguments.
+    pub(crate) arguments: Map<String, Value>,
+}
+
+/// A task that is about to be handed over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Delegation {
+    /// What the other agent is there for: `engineer`.
+    pub(crate) role: Option<String>,
+    /// The task.
+    pub(crate) task: String,
+    /// The argument that holds the task.
+    pub(crate) argument: &'static str,
+}
+
+/// An agent that was given a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Subagent {
+    /// Its id, as the client calls it.
+    pub(crate) id: Option<String>,
+    /// What it is there for: `engineer`.
+    pub(crate) role: Option<String>,
+}
+
+impl Input {
+    /// What a client told its hook on the standard input. `event` is the one that the hook was set
+    /// up for; it counts where the client does not name any.
+    ///
+    /// # Errors
+    /// `invalid` for what is no JSON object.
+    pub(crate) fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Self> {
+        let Value::Object(object) = input::json(stdin)? else {
+            return Err(Error::invalid("stdin", "the client sent no JSON object"));
+        };
+        Ok(moment::of(client, event, &Given(object)))
+    }
+
+    /// The agent that the event comes from or is about: the client's own, or the one below it that
+    /// was given the task. A role that can be no name is passed over.
+    pub(crate) fn agent(&self, client: &Agent) -> Agent {
+        let role = self.subagent.as_ref().and_then(|subagent| subagent.role.as_deref());
+        role.and_then(|role| child(client, role)).unwrap_or_else(|| client.clone())
+    }
+
+    /// The agent that the task is about to be handed to.
+    pub(crate) fn target(&self, client: &Agent) -> Option<Agent> {
+        child(client, self.delegation.as_ref()?.role.as_deref()?)
+    }
+}
+
+/// The agent of this role below another.
+fn child(parent: &Agent, role: &str) -> Option<Agent> {
+    let role = AgentName::near(role, "role").ok()?.agent;
+    format!("{parent}/{}", role.role()).parse().ok()
+}
+
+/// The fields that a client sent.
+struct Given(Map<String, Value>);
+
+impl Given {
+    /// The first of these fields that is a text with something in it.
+    fn text(&self, names: &[&str]) -> Option<String> {
+        text_in(&self.0, names)
+    }
+
+    /// The first of these fields that is an object; one may be written as a text.
+    fn object(&self, names: &[&str]) -> Option<Map<String, Value>> {
+        names.iter().find_map(|name| match self.0.get(*name)? {
+            Value::Object(object) => Some(object.clone()),
+            Value::String(text) => serde_json::from_str(text).ok(),
+            _ => None,
+        })
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+}
+
+/// The first of these fields that is a text with something in it.
+fn text_in(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let texts = names.iter().filter_map(|name| object.get(*name)?.as_str());
+    texts.map(str::to_owned).find(|text| !text.trim().is_empty())
+}

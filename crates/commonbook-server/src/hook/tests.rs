@@ -1,0 +1,407 @@
+//! What clients tell, made up after what they really sent, and what they are answered.
+
+use serde_json::json;
+
+use super::order::{Command, Step, steps};
+use super::*;
+use Client::{ClaudeCode, Codex, Copilot, Gemini, Opencode};
+
+fn read(client: Client, event: &str, given: &Value) -> Input {
+    Input::read(client, event, given.to_string().as_bytes()).expect("it is an object")
+}
+
+fn agent(name: &str) -> Agent {
+    name.parse().expect(name)
+}
+
+/// What an agent that was given a task tells of itself.
+fn within(key: &str) -> Value {
+    json!({ key: "a1", "agent_type": "engineer", "agentType": "engineer", "prompt": "p" })
+}
+
+fn check(table: Vec<(Client, &str, Value, Moment)>) {
+    for (client, event, given, moment) in table {
+        assert_eq!(read(client, event, &given).moment, moment, "{client} {event} {given}");
+    }
+}
+
+#[test]
+fn every_event_of_claude_code_codex_and_gemini_is_a_moment() {
+    let tool =
+        |name: &str| json!({"tool_name": name, "tool_input": {"prompt": "p", "message": "p"}});
+    let empty = json!({});
+    check(vec![
+        (ClaudeCode, "SessionStart", empty.clone(), Moment::SessionStart),
+        (ClaudeCode, "UserPromptSubmit", json!({"prompt": "hi"}), Moment::Prompt),
+        (
+            ClaudeCode,
+            "UserPromptSubmit",
+            json!({"prompt": "\n<task-notification>\nx"}),
+            Moment::Other,
+        ),
+        (ClaudeCode, "PreToolUse", tool("Agent"), Moment::Delegation),
+        (ClaudeCode, "PreToolUse", tool("Task"), Moment::Delegation),
+        (
+            ClaudeCode,
+            "PreToolUse",
+            json!({"tool_name": "Agent", "tool_input": {"prompt": " "}}),
+            Moment::Other,
+        ),
+        (ClaudeCode, "PreToolUse", tool("mcp__commonbook__save_memory"), Moment::OwnCall),
+        (ClaudeCode, "PreToolUse", tool("mcp__other__save_memory"), Moment::Other),
+        (ClaudeCode, "PreToolUse", tool("Bash"), Moment::Other),
+        (ClaudeCode, "SubagentStart", within("agent_id"), Moment::SubagentStart),
+        (ClaudeCode, "SubagentStop", within("agent_id"), Moment::SubagentStop),
+        (ClaudeCode, "PreCompact", json!({"trigger": "auto"}), Moment::Compaction),
+        (ClaudeCode, "Stop", empty.clone(), Moment::TurnEnd),
+        (ClaudeCode, "Stop", within("agent_id"), Moment::Other),
+        (ClaudeCode, "SessionEnd", empty.clone(), Moment::SessionEnd),
+        (ClaudeCode, "PostToolUse", tool("Agent"), Moment::Other),
+        (ClaudeCode, "Unheard", empty.clone(), Moment::Other),
+        (Codex, "PreToolUse", tool("spawn_agent"), Moment::Delegation),
+        (Codex, "PreToolUse", tool("Agent"), Moment::Other),
+        (Codex, "UserPromptSubmit", within("agent_id"), Moment::Other),
+        (Gemini, "SessionStart", empty.clone(), Moment::SessionStart),
+        (Gemini, "BeforeAgent", json!({"prompt": "hi"}), Moment::Prompt),
+        (Gemini, "BeforeTool", tool("invoke_agent"), Moment::Delegation),
+        (Gemini, "BeforeTool", tool("mcp_commonbook_search_memory"), Moment::OwnCall),
+        (Gemini, "AfterTool", tool("invoke_agent"), Moment::SubagentStop),
+        (Gemini, "AfterTool", tool("complete_task"), Moment::Other),
+        (Gemini, "PreCompress", empty.clone(), Moment::Compaction),
+        (Gemini, "AfterAgent", empty.clone(), Moment::TurnEnd),
+        (Gemini, "SessionEnd", empty.clone(), Moment::SessionEnd),
+        (Gemini, "BeforeModel", empty.clone(), Moment::Other),
+    ]);
+}
+
+#[test]
+fn every_event_of_copilot_and_opencode_is_a_moment() {
+    let called = |name: &str| json!({"toolName": name, "toolArgs": "{\"prompt\": \"p\"}"});
+    let plugin =
+        |name: &str| json!({"input": {"tool": name, "sessionID": "s"}, "args": {"prompt": "p"}});
+    let empty = json!({});
+    check(vec![
+        (Copilot, "sessionStart", empty.clone(), Moment::SessionStart),
+        (Copilot, "userPromptSubmitted", json!({"prompt": "hi"}), Moment::Prompt),
+        (Copilot, "userPromptSubmitted", within("agentId"), Moment::Other),
+        (Copilot, "preToolUse", called("task"), Moment::Delegation),
+        (Copilot, "preToolUse", called("commonbook-save_memory"), Moment::OwnCall),
+        (Copilot, "subagentStart", within("agentId"), Moment::SubagentStart),
+        (Copilot, "subagentStop", within("agentId"), Moment::SubagentStop),
+        (Copilot, "agentStop", empty.clone(), Moment::TurnEnd),
+        (Copilot, "agentStop", within("agentId"), Moment::Other),
+        (Copilot, "preCompact", empty.clone(), Moment::Compaction),
+        (Copilot, "sessionEnd", empty.clone(), Moment::SessionEnd),
+        (Copilot, "postToolUse", called("task"), Moment::Other),
+        (
+            Opencode,
+            "event:session.created",
+            json!({"info": {"directory": "/p"}}),
+            Moment::SessionStart,
+        ),
+        (
+            Opencode,
+            "event:session.created",
+            json!({"info": {"parentID": "s", "agent": "engineer"}}),
+            Moment::SubagentStart,
+        ),
+        (Opencode, "experimental.chat.system.transform", json!({"prompt": "hi"}), Moment::Prompt),
+        (Opencode, "chat.message", json!({"prompt": "hi", "parentID": "s"}), Moment::Other),
+        (Opencode, "tool.execute.before", plugin("task"), Moment::Delegation),
+        (Opencode, "tool.execute.before", plugin("commonbook_save_memory"), Moment::OwnCall),
+        (Opencode, "tool.execute.after", plugin("task"), Moment::SubagentStop),
+        (Opencode, "tool.execute.after", plugin("bash"), Moment::Other),
+        (Opencode, "experimental.session.compacting", empty.clone(), Moment::Compaction),
+        (Opencode, "event:session.idle", empty.clone(), Moment::TurnEnd),
+        (Opencode, "event:session.deleted", empty, Moment::SessionEnd),
+    ]);
+}
+
+#[test]
+fn what_a_client_names_itself_counts_before_what_the_hook_was_set_up_for() {
+    let given = json!({"hook_event_name": "Stop"});
+    let input = read(ClaudeCode, "SessionStart", &given);
+    assert_eq!((input.event.as_str(), input.moment), ("Stop", Moment::TurnEnd));
+}
+
+#[test]
+fn each_client_tells_the_same_things_by_its_own_names() {
+    let claude = read(
+        ClaudeCode,
+        "SubagentStop",
+        &json!({
+            "session_id": "s1", "transcript_path": "/t/s1.jsonl", "agent_transcript_path": "/t/a1.jsonl",
+            "cwd": "/p", "agent_id": "a1", "agent_type": "engineer", "stop_hook_active": true,
+            "last_assistant_message": "Remember: tea",
+        }),
+    );
+    assert_eq!(claude.session.as_deref(), Some("s1"));
+    assert_eq!(claude.transcript.as_deref(), Some("/t/a1.jsonl"));
+    assert_eq!(claude.last_message.as_deref(), Some("Remember: tea"));
+    assert!(claude.stop_hook_active);
+    assert_eq!(claude.agent(&agent("claude-code")).as_str(), "claude-code/engineer");
+}
+
+#[test]
+fn so_do_those_whose_names_are_others() {
+    let copilot = read(
+        Copilot,
+        "subagentStop",
+        &json!({"sessionId": "s2", "cwd": "/p", "transcriptPath": "/t", "agentId": "a", "agentName": "QA Agent", "response": "done"}),
+    );
+    assert_eq!(
+        (copilot.session.as_deref(), copilot.transcript.as_deref()),
+        (Some("s2"), Some("/t"))
+    );
+    assert_eq!(copilot.last_message.as_deref(), Some("done"));
+    assert_eq!(copilot.agent(&agent("copilot")).as_str(), "copilot/qa");
+    let gemini = read(
+        Gemini,
+        "AfterTool",
+        &json!({
+            "session_id": "s3", "tool_name": "invoke_agent", "tool_input": {"agent_name": "engineer", "prompt": "p"},
+            "tool_response": {"llmContent": [{"text": "Subagent done"}], "returnDisplay": {"result": "All <hook_context>x</hook_context>good"}},
+        }),
+    );
+    assert_eq!(gemini.last_message.as_deref(), Some("All good"));
+    assert_eq!(gemini.agent(&agent("gemini")).as_str(), "gemini/engineer");
+    let start = read(Copilot, "sessionStart", &json!({"initialPrompt": "Deploy it"}));
+    assert_eq!(start.prompt.as_deref(), Some("Deploy it"));
+    let told = read(
+        Gemini,
+        "AfterTool",
+        &json!({"tool_name": "invoke_agent", "tool_response": {"llmContent": [{"text": "a"}, {"text": "b"}]}}),
+    );
+    assert_eq!(told.last_message.as_deref(), Some("a\nb"));
+    let prompt = read(
+        Gemini,
+        "BeforeAgent",
+        &json!({"prompt": "<hook_context>x</hook_context>\n\nDeploy it"}),
+    );
+    assert_eq!(prompt.prompt.as_deref(), Some("Deploy it"));
+    let open = read(
+        Opencode,
+        "tool.execute.after",
+        &json!({"input": {"tool": "task", "sessionID": "s4", "args": {"subagent_type": "engineer"}}, "output": "done", "directory": "/p"}),
+    );
+    assert_eq!((open.session.as_deref(), open.cwd.as_deref()), (Some("s4"), Some("/p")));
+    assert_eq!(
+        (open.last_message.as_deref(), open.agent(&agent("opencode")).role()),
+        (Some("done"), "engineer")
+    );
+}
+
+#[test]
+fn why_a_moment_comes_is_told_under_several_names() {
+    for (event, key, reason) in [
+        ("SessionStart", "source", "resume"),
+        ("SessionEnd", "reason", "clear"),
+        ("PreCompact", "trigger", "auto"),
+    ] {
+        assert_eq!(
+            read(ClaudeCode, event, &json!({ key: reason })).reason.as_deref(),
+            Some(reason)
+        );
+    }
+}
+
+#[test]
+fn a_role_is_a_child_and_what_is_no_name_is_passed_over() {
+    let of = |role: &str| {
+        let given =
+            json!({"tool_name": "Agent", "tool_input": {"prompt": "p", "subagent_type": role}});
+        let input = read(ClaudeCode, "PreToolUse", &given);
+        input.target(&agent("claude-code")).map(String::from)
+    };
+    let table = [
+        ("engineer", Some("claude-code/engineer")),
+        ("Engineer Agent", Some("claude-code/engineer")),
+        ("plugin:code-reviewer", Some("claude-code/plugin-code-reviewer")),
+        ("../../etc/passwd", Some("claude-code/etc-passwd")),
+        ("a/b", Some("claude-code/a-b")),
+        ("Human", Some("claude-code/human")),
+        ("!!!", None),
+        ("", None),
+    ];
+    for (role, expected) in table {
+        assert_eq!(of(role).as_deref(), expected, "{role:?}");
+    }
+    assert_eq!(
+        read(ClaudeCode, "Stop", &json!({})).agent(&agent("claude-code")),
+        agent("claude-code")
+    );
+}
+
+#[test]
+fn the_task_is_handed_over_with_its_context_and_all_else_as_it_was() {
+    let arguments = json!({"description": "d", "prompt": "Look it up\n", "subagent_type": "engineer", "x": [1]});
+    let changed = json!({"description": "d", "prompt": "Look it up\n\nCTX", "subagent_type": "engineer", "x": [1]});
+    let message = json!({"message": "Look it up\n\nCTX", "agent_type": "default"});
+    let table = [
+        (
+            read(ClaudeCode, "PreToolUse", &json!({"tool_name": "Agent", "tool_input": arguments})),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": changed}}),
+        ),
+        (
+            read(
+                Codex,
+                "PreToolUse",
+                &json!({"tool_name": "spawn_agent", "tool_input": {"message": "Look it up", "agent_type": "default"}}),
+            ),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": message}}),
+        ),
+        (
+            read(
+                Gemini,
+                "BeforeTool",
+                &json!({"tool_name": "invoke_agent", "tool_input": {"agent_name": "engineer", "prompt": "Look it up"}}),
+            ),
+            json!({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"agent_name": "engineer", "prompt": "Look it up\n\nCTX"}}}),
+        ),
+        (
+            read(Copilot, "preToolUse", &json!({"toolName": "task", "toolArgs": arguments})),
+            json!({"permissionDecision": "allow", "modifiedArgs": changed}),
+        ),
+        (
+            read(
+                Opencode,
+                "tool.execute.before",
+                &json!({"input": {"tool": "task"}, "args": arguments}),
+            ),
+            json!({"args": changed}),
+        ),
+    ];
+    for (input, expected) in table {
+        let rendered = delegated(&input, "CTX").render(&input);
+        assert_eq!(serde_json::from_str::<Value>(&rendered).expect("JSON"), expected);
+        assert_eq!(delegated(&input, "").render(&input), "{}");
+        // A second hook, or a task that quotes ours, does not give it twice.
+        let ours = "<commonbook-context-abcabcabcabc>\nx\n</commonbook-context-abcabcabcabc>";
+        let Answer::Arguments(once) = delegated(&input, ours) else {
+            panic!("it hands over a task")
+        };
+        let mut again = input.clone();
+        again.delegation.as_mut().expect("a task").task = once
+            [input.delegation.as_ref().expect("a task").argument]
+            .as_str()
+            .expect("a text")
+            .to_owned();
+        assert_eq!(delegated(&again, ours), Answer::Arguments(once));
+    }
+    let stop = read(ClaudeCode, "Stop", &json!({}));
+    assert_eq!(delegated(&stop, "CTX"), Answer::Nothing);
+}
+
+#[test]
+fn context_is_answered_where_a_client_takes_it() {
+    let own = |client: Client, event: &str| json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": "CTX"}, "c": client.name()});
+    let table = [
+        (ClaudeCode, "SessionStart", own(ClaudeCode, "SessionStart")["hookSpecificOutput"].clone()),
+        (
+            ClaudeCode,
+            "UserPromptSubmit",
+            own(ClaudeCode, "UserPromptSubmit")["hookSpecificOutput"].clone(),
+        ),
+        (Codex, "SessionStart", own(Codex, "SessionStart")["hookSpecificOutput"].clone()),
+        (Gemini, "BeforeAgent", own(Gemini, "BeforeAgent")["hookSpecificOutput"].clone()),
+    ];
+    for (client, event, expected) in table {
+        let input = read(client, event, &json!({"prompt": "hi"}));
+        let rendered = Answer::Context("CTX".into()).render(&input);
+        assert_eq!(
+            serde_json::from_str::<Value>(&rendered).expect("JSON"),
+            json!({ "hookSpecificOutput": expected })
+        );
+        assert_eq!(Answer::Context(String::new()).render(&input), "{}");
+        assert_eq!(Answer::Nothing.render(&input), "{}");
+        assert_eq!(Answer::Arguments(Map::new()).render(&input), "{}");
+    }
+    let copilot = read(Copilot, "userPromptSubmitted", &json!({"prompt": "hi"}));
+    assert_eq!(Answer::Context("CTX".into()).render(&copilot), r#"{"additionalContext":"CTX"}"#);
+    let opencode = read(Opencode, "experimental.chat.system.transform", &json!({}));
+    assert_eq!(Answer::Context("CTX".into()).render(&opencode), r#"{"context":"CTX"}"#);
+    for event in [
+        "Stop",
+        "SessionEnd",
+        "PreCompact",
+        "SubagentStart",
+        "SubagentStop",
+        "PreToolUse",
+        "PostToolUse",
+    ] {
+        let input = read(ClaudeCode, event, &json!({"agent_id": "a"}));
+        assert_eq!(Answer::Context("CTX".into()).render(&input), "{}", "{event}");
+    }
+}
+
+#[test]
+fn one_of_our_own_tools_can_be_called_with_other_arguments() {
+    let input = read(
+        ClaudeCode,
+        "PreToolUse",
+        &json!({"tool_name": "mcp__commonbook__save_memory", "tool_input": {"text": "t"}, "agent_id": "a", "agent_type": "qa"}),
+    );
+    let mut arguments = input.tool.as_ref().expect("a tool").arguments.clone();
+    arguments.insert("ticket".into(), "x".into());
+    let expected = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"text": "t", "ticket": "x"}}});
+    assert_eq!(Answer::Arguments(arguments).render(&input), expected.to_string());
+}
+
+#[test]
+fn what_is_no_object_is_refused() {
+    for bad in ["", "[]", "null", "{", "\"x\"", "{} {}"] {
+        assert!(Input::read(ClaudeCode, "Stop", bad.as_bytes()).is_err(), "{bad:?}");
+    }
+    assert!(Input::read(ClaudeCode, "Stop", b"\xff").is_err());
+}
+
+#[test]
+fn steps_are_done_by_priority() {
+    let command =
+        |moment, priority, command: &str| Command { moment, priority, command: command.into() };
+    let commands = [
+        command(Moment::Prompt, 100, "last"),
+        command(Moment::Prompt, 20, "with"),
+        command(Moment::Prompt, 0, "first"),
+        command(Moment::TurnEnd, 79, "before"),
+        command(Moment::TurnEnd, 81, "after"),
+    ];
+    let names = |moment| {
+        let steps = steps(moment, &commands).expect("priorities");
+        let name = |step: &Step<'_>| match step {
+            Step::Memory => "memory".to_owned(),
+            Step::Learning => "learning".to_owned(),
+            Step::Command(command) => command.command.clone(),
+        };
+        steps.iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(Moment::Prompt), ["first", "memory", "with", "last"]);
+    assert_eq!(names(Moment::TurnEnd), ["before", "learning", "after"]);
+    assert_eq!(names(Moment::SessionEnd), ["learning"]);
+    assert_eq!(names(Moment::Other), Vec::<String>::new());
+    assert!(steps(Moment::Prompt, &[command(Moment::Prompt, 101, "x")]).is_err());
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_object_can_be_read_and_answered(
+        keys in proptest::collection::vec("(hook_event_name|tool_name|toolName|tool_input|toolArgs|input|args|prompt|agent_id|info|tool_response|output)", 0..6),
+        values in proptest::collection::vec("(SessionStart|PreToolUse|Agent|task|\\{\"prompt\": \"p\"\\}|<hook_context>|</hook_context>|\\PC{0,8})", 6),
+        event in "(PreToolUse|BeforeTool|preToolUse|tool.before|AfterTool|tool.after)",
+        nested in proptest::bool::ANY,
+    ) {
+        let pairs = keys.into_iter().zip(values).map(|(key, value)| {
+            let value = if nested { serde_json::from_str(&value).unwrap_or(Value::from(value)) } else { Value::from(value) };
+            (key, value)
+        });
+        let given = Value::Object(pairs.collect());
+        for client in Client::value_variants() {
+            let input = read(*client, &event, &given);
+            for answer in [Answer::Context("x".into()), delegated(&input, "x"), Answer::Nothing] {
+                let rendered = answer.render(&input);
+                assert!(serde_json::from_str::<Value>(&rendered).expect("JSON").is_object());
+                assert!(!rendered.contains('\n'));
+            }
+        }
+    }
+}

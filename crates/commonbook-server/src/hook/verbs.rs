@@ -1,0 +1,74 @@
+//! The way from a hook to the verbs: through a server that runs, else on the store, opened once.
+
+use commonbook::Commonbook;
+use commonbook::caller::Caller;
+use commonbook::error::{Error, ErrorKind, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::local::{Asked, Server};
+
+/// Opens the store.
+pub(super) type Open = Box<dyn FnOnce() -> Result<Commonbook> + Send>;
+
+/// The verbs, as a hook calls them.
+pub(super) struct Verbs<'c> {
+    config: &'c Config,
+    open: Option<Open>,
+    book: Option<Commonbook>,
+}
+
+impl<'c> Verbs<'c> {
+    /// The verbs of this home.
+    pub(super) fn new(config: &'c Config, open: Open) -> Self {
+        Self { config, open: Some(open), book: None }
+    }
+
+    /// Calls a verb; `command` is what it is called on the command line, as a server knows it.
+    ///
+    /// # Errors
+    /// What the verb answers; `unavailable` when a server was asked and has not answered: what it
+    /// has done is not done again here.
+    pub(super) fn call<Q, A>(
+        &mut self,
+        command: &str,
+        caller: &Caller,
+        request: &Q,
+        verb: fn(&Commonbook, &Caller, &Q) -> Result<A>,
+    ) -> Result<A>
+    where
+        Q: Serialize,
+        A: DeserializeOwned,
+    {
+        if self.book.is_none() {
+            if let Some(server) = Server::near(self.config) {
+                return asked(server, command, caller, request);
+            }
+            self.book = self.open.take().map(|open| open()).transpose()?;
+        }
+        let closed = || Error::new(ErrorKind::Unavailable, "the store could not be opened");
+        verb(self.book.as_ref().ok_or_else(closed)?, caller, request)
+    }
+}
+
+fn asked<A: DeserializeOwned>(
+    server: Server,
+    command: &str,
+    caller: &Caller,
+    request: &impl Serialize,
+) -> Result<A> {
+    let wrong = |error: serde_json::Error| {
+        Error::new(ErrorKind::Internal, "what the server was asked or told is none").because(error)
+    };
+    let request = match serde_json::to_value(request).map_err(wrong)? {
+        Value::Object(request) => request,
+        _ => serde_json::Map::new(),
+    };
+    let asked = Asked { verb: command.to_owned(), caller: caller.clone(), request };
+    let told = server
+        .ask(&asked)
+        .unwrap_or_else(|| Err(Error::new(ErrorKind::Unavailable, "the server has not answered")));
+    serde_json::from_value(told?).map_err(wrong)
+}

@@ -1,0 +1,373 @@
+//! What is written for each client, and where.
+
+mod texts;
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Content, Entry};
+use commonbook::error::{Error, Result};
+
+/// By this word a file is known as ours.
+pub(super) const OURS: &str = "commonbook";
+/// Seconds that a client waits for a hook; the hook itself gives up after two.
+const HOOK_SECONDS: u32 = 5;
+
+/// A client that can be set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Client {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// opencode.
+    Opencode,
+    /// Cursor.
+    Cursor,
+}
+
+impl Client {
+    /// The value as it is written.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Copilot => "copilot",
+            Self::Opencode => "opencode",
+            Self::Cursor => "cursor",
+        }
+    }
+}
+
+impl std::fmt::Display for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// For whom a client is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scope {
+    /// For the user, in all projects.
+    User,
+    /// For everybody who works on this project.
+    Project,
+}
+
+impl Scope {
+    /// The value as it is written.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How the client reaches Commonbook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Link {
+    /// The client starts a process of its own, in the folder of the project.
+    Stdio,
+    /// Over HTTP.
+    Http {
+        /// Where: `http://127.0.0.1:4100/mcp`.
+        url: String,
+        /// More headers: `Authorization`, the workspace.
+        headers: Vec<(String, String)>,
+    },
+}
+
+/// What is chosen for a setup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Chosen {
+    /// For whom.
+    pub(crate) scope: Scope,
+    /// How Commonbook is reached.
+    pub(crate) link: Link,
+    /// The program, as the client is to start it: `commonbook`, or a path.
+    pub(crate) program: String,
+    /// The home folder that it is told, where that is not the usual one.
+    pub(crate) home: Option<String>,
+}
+
+impl Chosen {
+    /// The arguments that tell it its home.
+    fn home(&self) -> impl Iterator<Item = &str> {
+        self.home.iter().flat_map(|home| ["--home", home.as_str()])
+    }
+}
+
+/// A file that is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct File {
+    /// Where it is, from the user's home folder or from the project's.
+    pub(crate) path: &'static str,
+    /// Where it may be instead; the first of the two that is there is written.
+    pub(crate) or: Option<&'static str>,
+    /// What is to stand in it.
+    pub(crate) content: Content,
+}
+
+/// All that is written for a client.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    /// For whom.
+    pub(crate) scope: Scope,
+    /// Each file.
+    pub(crate) files: Vec<File>,
+    /// What the user has to do besides.
+    pub(crate) notes: Vec<&'static str>,
+}
+
+/// What is written for a client.
+///
+/// # Errors
+/// `invalid` for a scope that the client does not have, and for a program that no shell can be told.
+pub(crate) fn plan(client: Client, chosen: &Chosen) -> Result<Plan> {
+    if client == Client::Copilot && chosen.scope == Scope::Project {
+        return Err(Error::invalid("scope", "Copilot CLI is set up for the user")
+            .hint("Leave out --scope, or say --scope user."));
+    }
+    let program = Told {
+        program: quoted("program", &chosen.program)?,
+        home: chosen.home().map(|part| quoted("home", part)).collect::<Result<Vec<_>>>()?,
+    };
+    let notes = match (client, chosen.scope) {
+        (Client::Codex, _) => {
+            vec!["Codex runs hooks only once you trust them: start it, and say so in /hooks."]
+        }
+        (Client::Cursor, Scope::User) => {
+            vec!["Cursor has rules in projects only: run this with --scope project there too."]
+        }
+        _ => Vec::new(),
+    };
+    Ok(Plan { scope: chosen.scope, files: files(client, chosen, &program), notes })
+}
+
+/// The program as a shell is told it.
+struct Told {
+    program: String,
+    home: Vec<String>,
+}
+
+impl Told {
+    /// The command of a hook.
+    fn hook(&self, client: Client, event: &str) -> String {
+        let command = format!("{} hook {client} {event}", self.program);
+        [&[command], self.home.as_slice()].concat().join(" ")
+    }
+}
+
+/// The files of a client.
+fn files(client: Client, chosen: &Chosen, program: &Told) -> Vec<File> {
+    let user = chosen.scope == Scope::User;
+    let at = |for_user, for_project| if user { for_user } else { for_project };
+    let file = |path, content| File { path, or: None, content };
+    let server = server(client, chosen);
+    let set = |path: &[&str]| Entry::Set { path: owned(path), value: server.clone() };
+    let hooks = || hooks(client, program);
+    match client {
+        Client::ClaudeCode => vec![
+            file(
+                at(".claude.json", ".mcp.json"),
+                Content::Json(vec![set(&["mcpServers", "commonbook"])]),
+            ),
+            file(".claude/settings.json", Content::Json(hooks())),
+        ],
+        Client::Codex => {
+            let keys = server.as_object().cloned().unwrap_or_default();
+            let table = Content::Toml(owned(&["mcp_servers", "commonbook"]), keys);
+            vec![
+                file(".codex/config.toml", table),
+                file(".codex/hooks.json", Content::Json(hooks())),
+                file(at(".codex/AGENTS.md", "AGENTS.md"), Content::Block(texts::BLOCK.to_owned())),
+            ]
+        }
+        Client::Gemini => {
+            let entries = [set(&["mcpServers", "commonbook"])].into_iter().chain(hooks());
+            vec![
+                file(".gemini/settings.json", Content::Json(entries.collect())),
+                file(at(".gemini/GEMINI.md", "GEMINI.md"), Content::Block(texts::BLOCK.to_owned())),
+            ]
+        }
+        Client::Copilot => vec![
+            file(
+                ".copilot/mcp-config.json",
+                Content::Json(vec![set(&["mcpServers", "commonbook"])]),
+            ),
+            file(".copilot/hooks/commonbook.json", Content::Whole(copilot_hooks(program))),
+        ],
+        Client::Opencode => {
+            let plugin = Content::Whole(texts::opencode_plugin(&chosen.program, chosen.home()));
+            vec![
+                File {
+                    path: at(".config/opencode/opencode.json", "opencode.json"),
+                    or: Some(at(".config/opencode/opencode.jsonc", "opencode.jsonc")),
+                    content: Content::Json(vec![set(&["mcp", "commonbook"])]),
+                },
+                file(
+                    at(".config/opencode/plugins/commonbook.js", ".opencode/plugins/commonbook.js"),
+                    plugin,
+                ),
+            ]
+        }
+        Client::Cursor => {
+            let entry = Content::Json(vec![set(&["mcpServers", "commonbook"])]);
+            let rule =
+                || file(".cursor/rules/commonbook.mdc", Content::Whole(texts::cursor_rule()));
+            let mut files = vec![file(".cursor/mcp.json", entry)];
+            files.extend((!user).then(rule));
+            files
+        }
+    }
+}
+
+/// The entry of the MCP server, as each client has it.
+fn server(client: Client, chosen: &Chosen) -> Value {
+    let program = &chosen.program;
+    let own = ["mcp", "--client", client.name()];
+    let arguments: Vec<&str> = own.into_iter().chain(chosen.home()).collect();
+    match (&chosen.link, client) {
+        (Link::Stdio, Client::Opencode) => {
+            let command = [&[program.as_str()], arguments.as_slice()].concat();
+            json!({"type": "local", "command": command, "enabled": true})
+        }
+        (Link::Stdio, Client::ClaudeCode) => {
+            json!({"type": "stdio", "command": program, "args": arguments, "alwaysLoad": true})
+        }
+        (Link::Stdio, Client::Copilot) => {
+            json!({"type": "local", "command": program, "args": arguments, "tools": ["*"]})
+        }
+        (Link::Stdio, _) => json!({"command": program, "args": arguments}),
+        (Link::Http { url, headers }, client) => {
+            let given = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
+            // Its hooks speak under this name; a token has its own.
+            let own = [("X-Commonbook-Agent", client.name())].into_iter();
+            let own = own.filter(|(name, _)| !given(name) && !given("Authorization"));
+            let given = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            let headers: Map<String, Value> =
+                own.chain(given).map(|(name, value)| (name.to_owned(), value.into())).collect();
+            match client {
+                Client::ClaudeCode => {
+                    json!({"type": "http", "url": url, "headers": headers, "alwaysLoad": true})
+                }
+                Client::Codex => json!({"url": url, "http_headers": headers}),
+                Client::Gemini => json!({"httpUrl": url, "headers": headers}),
+                Client::Copilot => {
+                    json!({"type": "http", "url": url, "headers": headers, "tools": ["*"]})
+                }
+                Client::Opencode => {
+                    json!({"type": "remote", "url": url, "headers": headers, "oauth": false, "enabled": true})
+                }
+                Client::Cursor => json!({"url": url, "headers": headers}),
+            }
+        }
+    }
+}
+
+/// The events of a client that we want to be told of, each with the tools that it is about.
+const fn events(client: Client) -> &'static [(&'static str, Option<&'static str>)] {
+    match client {
+        Client::ClaudeCode => &[
+            ("SessionStart", None),
+            ("UserPromptSubmit", None),
+            ("PreToolUse", Some("Agent|Task|mcp__commonbook__.*")),
+            ("SubagentStop", None),
+            ("PreCompact", None),
+            ("Stop", None),
+            ("SessionEnd", None),
+        ],
+        Client::Codex => &[
+            ("SessionStart", None),
+            ("UserPromptSubmit", None),
+            ("PreToolUse", Some("spawn_agent|mcp__commonbook__.*")),
+            ("SubagentStop", None),
+            ("PreCompact", None),
+            ("Stop", None),
+            ("SessionEnd", None),
+        ],
+        Client::Gemini => &[
+            ("SessionStart", None),
+            ("BeforeAgent", None),
+            ("BeforeTool", Some("invoke_agent|mcp_commonbook_.*")),
+            ("AfterTool", Some("invoke_agent")),
+            ("PreCompress", None),
+            ("AfterAgent", None),
+            ("SessionEnd", None),
+        ],
+        Client::Copilot => &[
+            ("sessionStart", None),
+            ("userPromptSubmitted", None),
+            ("preToolUse", None),
+            ("subagentStop", None),
+            ("agentStop", None),
+            ("sessionEnd", None),
+        ],
+        // Their hooks are a plugin of ours, or none.
+        Client::Opencode | Client::Cursor => &[],
+    }
+}
+
+/// The hooks of a client that has them in lists by event.
+fn hooks(client: Client, program: &Told) -> Vec<Entry> {
+    let mark = vec![OURS.to_owned(), format!(" hook {client} ")];
+    let entry = |(event, matcher): &(&str, Option<&str>)| {
+        let timeout = match (client, *event) {
+            // Gemini counts in thousandths; Codex ends a session after three seconds anyway.
+            (Client::Gemini, _) => HOOK_SECONDS * 1_000,
+            (Client::Codex, "SessionEnd") => 3,
+            _ => HOOK_SECONDS,
+        };
+        let command = program.hook(client, event);
+        let hook = json!({"type": "command", "command": command, "timeout": timeout});
+        let value = match matcher {
+            Some(matcher) => json!({"matcher": matcher, "hooks": [hook]}),
+            None => json!({"hooks": [hook]}),
+        };
+        Entry::Push { path: owned(&["hooks", event]), value, mark: mark.clone() }
+    };
+    events(client).iter().map(entry).collect()
+}
+
+fn copilot_hooks(program: &Told) -> String {
+    let hooks = events(Client::Copilot).iter().map(|(event, _)| {
+        let command = program.hook(Client::Copilot, event);
+        let hook = json!([{"type": "command", "bash": command, "timeoutSec": HOOK_SECONDS}]);
+        ((*event).to_owned(), hook)
+    });
+    let file = json!({"version": 1, "hooks": hooks.collect::<Map<String, Value>>()});
+    format!("{file:#}\n")
+}
+
+/// A part of a command as a shell is told it.
+fn quoted(field: &str, program: &str) -> Result<String> {
+    let plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '-' | '_' | ':' | '+');
+    if program.is_empty()
+        || program.contains(|c: char| matches!(c, '"' | '$' | '`' | '!' | '%') || c.is_control())
+    {
+        let reason = format!("{program:?} cannot be written into a command");
+        return Err(Error::invalid(field, reason));
+    }
+    Ok(if program.chars().all(plain) { program.to_owned() } else { format!("\"{program}\"") })
+}
+
+fn owned(path: &[&str]) -> Vec<String> {
+    path.iter().map(|key| (*key).to_owned()).collect()
+}

@@ -1,0 +1,159 @@
+//! A command of the user's own: run by the shell, told something, heard, and ended in time.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use commonbook::error::{Error, ErrorKind, Result};
+
+/// How often a command that has closed its output is looked at, until it has ended.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Runs a command until it ends, or until its time is over; answers what it says on standard output,
+/// of which no more than so many bytes are heard. `folder` is where it runs.
+///
+/// # Errors
+/// `unavailable` for one that cannot be run, fails, or takes too long; the shell and all that it
+/// started are ended then.
+pub(crate) fn run(
+    command: &str,
+    folder: Option<&Path>,
+    told: String,
+    (bytes, end): (u64, Instant),
+) -> Result<Vec<u8>> {
+    let failed =
+        |why: String| Error::new(ErrorKind::Unavailable, format!("the command {command:?} {why}"));
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut process = Command::new(shell);
+    process.args([flag, command]).stderr(Stdio::null());
+    if let Some(folder) = folder {
+        process.current_dir(folder);
+    }
+    of_its_own_group(&mut process);
+    let piped = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = piped.map_err(|error| failed(format!("cannot be run: {error}")))?;
+    let said = heard(&mut child, told, (bytes, end));
+    let status = match &said {
+        Some(_) => ended(&mut child, end),
+        None => None,
+    };
+    let Some((said, status)) = said.zip(status) else {
+        kill(&mut child);
+        return Err(failed("took too long".to_owned()));
+    };
+    if !status.success() {
+        return Err(failed(format!("ended with {status}")));
+    }
+    Ok(said)
+}
+
+/// What a command writes to its standard output, once it has closed that; nothing when it has not
+/// in time.
+fn heard(child: &mut Child, told: String, (bytes, end): (u64, Instant)) -> Option<Vec<u8>> {
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let (tell, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        if let Some(mut stdin) = stdin {
+            // Who does not want to hear it closes its end.
+            drop(stdin.write_all(told.as_bytes()));
+        }
+    });
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        if let Some(stdout) = stdout {
+            drop(stdout.take(bytes).read_to_end(&mut said));
+        }
+        drop(tell.send(said));
+    });
+    heard.recv_timeout(end.saturating_duration_since(Instant::now())).ok()
+}
+
+/// How a command ended, once it has; nothing when it has not in time.
+fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
+    let (_never, nothing) = mpsc::channel::<()>();
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        if Instant::now() >= end {
+            return None;
+        }
+        // The system tells nobody in time that a process has ended.
+        let _ = nothing.recv_timeout(LOOK);
+    }
+}
+
+#[cfg(unix)]
+fn of_its_own_group(process: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    process.process_group(0);
+}
+
+/// Ends a command with all that it started, as a shell does that: without a library for it, signals
+/// take unsafe code.
+#[cfg(unix)]
+fn kill(child: &mut Child) {
+    let group = format!("kill -s KILL -- -{}", child.id());
+    // It may have ended just now.
+    drop(Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status());
+    drop(child.kill());
+    drop(child.wait());
+}
+
+#[cfg(not(unix))]
+fn of_its_own_group(_: &mut Command) {}
+
+#[cfg(not(unix))]
+fn kill(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    fn said(command: &str, within: Duration) -> Result<Vec<u8>> {
+        run(command, None, "told".to_owned(), (9, Instant::now() + within))
+    }
+
+    #[test]
+    fn a_command_is_told_and_heard() {
+        let long = Duration::from_secs(60);
+        assert_eq!(said("cat", long).unwrap(), b"told");
+        assert_eq!(said("echo hello", long).unwrap(), b"hello\n");
+        let error = said("cat; exit 3", long).unwrap_err();
+        assert!(error.message.contains("ended with exit status: 3"), "{}", error.message);
+        let error = said("/no/such/program", long).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unavailable);
+    }
+
+    #[test]
+    fn of_a_command_that_says_too_much_no_more_is_heard() {
+        // The pipe is closed beneath it, and it ends with that signal.
+        let error = said("yes", Duration::from_secs(60)).unwrap_err();
+        assert!(error.message.contains("ended with"), "{}", error.message);
+        let all = said("printf 0123456789abcdef", Duration::from_secs(60));
+        assert!(all.is_err() || all.is_ok_and(|said| said == b"012345678"));
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_ended_with_all_that_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let (tell, closed) = mpsc::channel();
+        let reader = pipe.clone();
+        // What is written there ends when nobody is left who could go on.
+        std::thread::spawn(move || tell.send(std::fs::read(reader).unwrap()));
+        let started = format!("sleep 600 > '{}' & wait", pipe.display());
+        for hangs in [started.as_str(), "exec >&-; sleep 600"] {
+            let error = said(hangs, Duration::from_millis(300)).unwrap_err();
+            assert!(error.message.contains("took too long"), "{}", error.message);
+        }
+        assert_eq!(closed.recv_timeout(Duration::from_secs(60)), Ok(Vec::new()));
+    }
+}

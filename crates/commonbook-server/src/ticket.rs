@@ -1,0 +1,280 @@
+//! Tickets: by what a call of a tool is known to come from a sub-agent, and from which.
+//!
+//! No client tells over MCP which of its agents calls. Its hook is told, before the call, and adds
+//! a ticket to the call's arguments, signed with a key from the home folder that no model is shown.
+//! Whoever carries the call out takes the ticket off, and believes it when the signature is right.
+
+use std::path::{Path, PathBuf};
+
+use commonbook::agent::Agent;
+use commonbook::caller::{Caller, Proof};
+use commonbook::clock::{Clock, SystemClock};
+use commonbook::error::{Error, ErrorKind, Result};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::atomic::{self, Staged};
+
+/// The argument that a ticket travels in.
+pub(crate) const ARGUMENT: &str = "commonbook_ticket";
+
+/// How long a ticket holds: a person may be asked first whether the tool may be called.
+const HOLDS: SignedDuration = SignedDuration::from_mins(10);
+
+/// Bytes of a block of SHA-256, which HMAC pads a key to.
+const BLOCK: usize = 64;
+
+/// Bytes of a key.
+const KEY: usize = 32;
+
+/// Bytes of a ticket that are looked at; ours are shorter.
+const LONGEST: usize = 2_048;
+
+/// What a ticket says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    /// The agent that calls.
+    pub(crate) agent: Agent,
+    /// The session that it calls in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
+    /// Until when it holds.
+    pub(crate) until: Timestamp,
+}
+
+/// The key that tickets are signed with.
+pub(crate) struct Key([u8; KEY]);
+
+impl Key {
+    /// The key of this home, made where there is none yet.
+    ///
+    /// # Errors
+    /// `unavailable` where it can be neither read nor made.
+    pub(crate) fn of(home: &Path) -> Result<Self> {
+        if let Some(key) = Self::found(home)? {
+            return Ok(key);
+        }
+        atomic::folder(home)?;
+        let mut bytes = [0; KEY];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            let told = format!("the system gives no random bits: {error}");
+            Error::new(ErrorKind::Unavailable, told)
+        })?;
+        // Where another hook was faster, its key is the key.
+        Staged::write(&place(home), &hex(&bytes))?.put_new()?;
+        Self::found(home)?.ok_or_else(|| damaged(home))
+    }
+
+    /// The key of this home, if it has one.
+    ///
+    /// # Errors
+    /// `unavailable` where it cannot be read, or is damaged.
+    fn found(home: &Path) -> Result<Option<Self>> {
+        let Some(text) = atomic::read(&place(home))? else { return Ok(None) };
+        let key = unhex(text.trim()).and_then(|bytes| bytes.try_into().ok());
+        key.map(Self).map(Some).ok_or_else(|| damaged(home))
+    }
+
+    /// HMAC-SHA-256 (RFC 2104).
+    fn sign(&self, message: &str) -> [u8; 32] {
+        let padded = |with: u8| {
+            let mut block = [with; BLOCK];
+            block.iter_mut().zip(self.0).for_each(|(byte, key)| *byte ^= key);
+            block
+        };
+        let inner = Sha256::new().chain_update(padded(0x36)).chain_update(message).finalize();
+        Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize().into()
+    }
+}
+
+impl Ticket {
+    /// A ticket for a call that this agent is about to make in this session.
+    pub(crate) fn new(agent: Agent, session: Option<String>) -> Self {
+        Self { agent, session, until: SystemClock.now() + HOLDS }
+    }
+
+    /// The ticket as it travels: what it says, and its signature.
+    pub(crate) fn signed(&self, key: &Key) -> String {
+        let said = serde_json::to_string(self).unwrap_or_default();
+        format!("{}.{}", hex(said.as_bytes()), hex(&key.sign(&said)))
+    }
+
+    /// What a ticket says, if this key has signed it and it still holds.
+    ///
+    /// # Errors
+    /// `unauthenticated`, with the reason.
+    fn read(text: &str, key: &Key, now: Timestamp) -> Result<Self> {
+        let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the ticket {why}"));
+        let parts = (text.len() <= LONGEST).then(|| text.split_once('.')).flatten();
+        let parts = parts.and_then(|(said, signature)| Some((unhex(said)?, unhex(signature)?)));
+        let said =
+            parts.and_then(|(said, signature)| Some((String::from_utf8(said).ok()?, signature)));
+        let (said, signature) = said.ok_or_else(|| wrong("is none of ours"))?;
+        if !bool::from(key.sign(&said).as_slice().ct_eq(&signature)) {
+            return Err(wrong("is signed with another key"));
+        }
+        let ticket: Self = serde_json::from_str(&said)
+            .map_err(|error| wrong("says nothing that is known").because(error))?;
+        if ticket.until < now {
+            return Err(wrong("has expired"));
+        }
+        Ok(ticket)
+    }
+}
+
+/// Takes the ticket off the arguments of a call; the caller is the agent that it names, where that
+/// is the caller itself or below it. With a ticket that is worth nothing, or none, it stays who it is.
+pub(crate) fn narrowed(
+    caller: Caller,
+    arguments: &mut Map<String, Value>,
+    home: Option<&Path>,
+) -> Caller {
+    let Some(ticket) = arguments.shift_remove(ARGUMENT) else { return caller };
+    match believed(&caller, &ticket, home) {
+        Ok(ticket) => of(caller, ticket),
+        Err(error) => {
+            tracing::warn!(agent = %caller.agent, %error, "a ticket was passed over");
+            caller
+        }
+    }
+}
+
+fn believed(caller: &Caller, ticket: &Value, home: Option<&Path>) -> Result<Ticket> {
+    let unknown = || Error::new(ErrorKind::Unauthenticated, "this home has signed no ticket");
+    let key = home.map(Key::found).transpose()?.flatten().ok_or_else(unknown)?;
+    let ticket = Ticket::read(ticket.as_str().unwrap_or_default(), &key, SystemClock.now())?;
+    if ticket.agent != caller.agent && !ticket.agent.is_child_of(&caller.agent) {
+        let told = format!("the ticket is of {}, which is not below", ticket.agent);
+        return Err(Error::new(ErrorKind::Forbidden, told));
+    }
+    Ok(ticket)
+}
+
+fn of(caller: Caller, ticket: Ticket) -> Caller {
+    let narrower = ticket.agent != caller.agent;
+    let proof = match caller.proof {
+        Proof::Token { id, scopes, bound, asserted } => {
+            Proof::Token { id, scopes, bound, asserted: asserted || narrower }
+        }
+        Proof::Word => Proof::Word,
+    };
+    let session = caller.session.or(ticket.session);
+    Caller { agent: ticket.agent, session, proof, ..caller }
+}
+
+fn place(home: &Path) -> PathBuf {
+    home.join("hook.key")
+}
+
+fn damaged(home: &Path) -> Error {
+    let told = format!("{} is no key", place(home).display());
+    Error::new(ErrorKind::Unavailable, told).hint("Remove it; the next hook makes another.")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let pairs = (0..text.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use commonbook::caller::Door;
+    use commonbook::workspace::Workspace;
+    use serde_json::json;
+
+    use super::*;
+
+    fn agent(name: &str) -> Agent {
+        name.parse().unwrap()
+    }
+
+    fn caller(name: &str) -> Caller {
+        let agent = commonbook::agent::AgentName { agent: agent(name), device: None };
+        Caller::new(Some(agent), Workspace::fallback(), Door::Mcp)
+    }
+
+    /// Who calls, with this ticket, as `claude-code`.
+    fn who(ticket: &str, home: &Path) -> String {
+        let mut arguments = json!({"text": "tea", ARGUMENT: ticket});
+        let arguments = arguments.as_object_mut().unwrap();
+        let caller = narrowed(caller("claude-code"), arguments, Some(home));
+        assert_eq!(json!(arguments), json!({"text": "tea"}), "it goes no further");
+        caller.agent.to_string()
+    }
+
+    #[test]
+    fn a_signature_is_that_of_rfc_4231() {
+        // Test case 2: the key is filled with zeros to a block, as ours is to its 32 bytes.
+        let mut key = [0; KEY];
+        key[..4].copy_from_slice(b"Jefe");
+        let signed = hex(&Key(key).sign("what do ya want for nothing?"));
+        assert_eq!(signed, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn a_ticket_of_this_home_names_the_child_and_its_session() {
+        let home = tempfile::tempdir().unwrap();
+        let key = Key::of(home.path()).unwrap();
+        let ticket = Ticket::new(agent("claude-code/engineer"), Some("ses_1".into())).signed(&key);
+        assert_eq!(who(&ticket, home.path()), "claude-code/engineer");
+        let mut arguments = Map::from_iter([(ARGUMENT.to_owned(), json!(ticket))]);
+        let narrow = narrowed(caller("claude-code"), &mut arguments, Some(home.path()));
+        assert_eq!(narrow.session.as_deref(), Some("ses_1"));
+        let again = Key::of(home.path()).unwrap();
+        assert_eq!(again.0, key.0, "a home has one key");
+    }
+
+    #[test]
+    fn a_ticket_that_is_worth_nothing_leaves_the_caller_who_it_is() {
+        let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let key = Key::of(home.path()).unwrap();
+        let child = || Ticket::new(agent("claude-code/engineer"), None);
+        let good = child().signed(&key);
+        let (said, signature) = good.split_once('.').unwrap();
+        let forged =
+            hex(serde_json::to_string(&child()).unwrap().replace("engineer", "qa").as_bytes());
+        let past = SystemClock.now() - SignedDuration::from_secs(1);
+        let bad = [
+            String::new(),
+            "engineer".to_owned(),
+            said.to_owned(),
+            format!("{said}."),
+            format!("{said}.{}", &signature[2..]),
+            format!("{forged}.{signature}"),
+            Ticket { until: past, ..child() }.signed(&key),
+            child().signed(&Key::of(other.path()).unwrap()),
+            Ticket::new(agent("codex/engineer"), None).signed(&key),
+            Ticket::new(agent("claude-codex"), None).signed(&key),
+            "é.é".to_owned(),
+            "a".repeat(1 << 20),
+        ];
+        for ticket in bad {
+            assert_eq!(who(&ticket, home.path()), "claude-code", "{ticket:.80}");
+        }
+        let without = tempfile::tempdir().unwrap();
+        assert_eq!(who(&good, without.path()), "claude-code", "another home has another key");
+        let mut arguments = Map::from_iter([(ARGUMENT.to_owned(), json!({"agent": "x"}))]);
+        narrowed(caller("claude-code"), &mut arguments, None);
+        assert!(arguments.is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_key_is_its_users_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        Key::of(home.path()).unwrap();
+        let mode = std::fs::metadata(place(home.path())).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

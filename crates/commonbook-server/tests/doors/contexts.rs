@@ -1,0 +1,90 @@
+//! What only the command line has of contexts: standing memory files, and what the settings say.
+
+use serde_json::{Value, json};
+
+use crate::world::{Home, Server};
+
+/// Runs a command of an agent in this home; answers what it says.
+fn said(home: &Home, arguments: &[&str]) -> String {
+    let all = [arguments, &["--agent", "claude", "--workspace", "x"]].concat();
+    let output = home.run(&all);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn told(home: &Home, arguments: &[&str]) -> Value {
+    serde_json::from_str(&said(home, &[arguments, &["--json"]].concat())).unwrap()
+}
+
+#[test]
+fn a_standing_memory_is_made_kept_and_told() {
+    let home = Home::new();
+    assert!(said(&home, &["memory", "status"]).contains("No standing memories"));
+    let asked = ["context", "Mend the loader"];
+    assert_eq!(told(&home, &asked)["text"], "");
+    let folder = home.path().join("memories");
+    assert!(!folder.exists(), "nothing is made by reading");
+    said(&home, &["memory", "init", "Engineer Agent", "--everywhere"]);
+    let file = folder.join("engineer.md");
+    let item = "The loader never calls os.getcwd";
+    let add = ["memory", "add", "engineer", item, "--type", "mistake", "--everywhere"];
+    assert_eq!(told(&home, &add)["outcome"], "added");
+    assert_eq!(told(&home, &add)["outcome"], "repeated");
+    assert!(
+        std::fs::read_to_string(&file).unwrap().contains(&format!("## Known Issues\n- {item}"))
+    );
+    assert_eq!(
+        said(&home, &["memory", "view", "engineer"]).lines().next(),
+        Some("# Agent Memory: engineer")
+    );
+    assert_eq!(told(&home, &asked)["text"], "", "a role has its own file alone");
+    let status = told(&home, &["memory", "status"]);
+    assert_eq!(status["files"][0]["status"]["items"], 1, "{status}");
+    let shown = said(&home, &["memory", "show", "engineer"]);
+    assert!(shown.contains("* ") && shown.contains(&format!("- {item}")), "{shown}");
+    let routed = told(&home, &["memory", "route", "loader calls getcwd"]);
+    assert_eq!(routed["role"], "engineer");
+    for role in ["qa", "a:b"] {
+        assert!(!home.run(&["memory", "view", role]).status.success());
+    }
+}
+
+#[test]
+fn a_change_of_a_file_is_in_the_very_next_context_of_a_running_server() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let folder = home.path().join("memories");
+    std::fs::create_dir_all(&folder).unwrap();
+    let ask = || {
+        let headers = [("X-Commonbook-Agent", "claude/engineer")];
+        let body = json!({"task": "Mend the loader"}).to_string();
+        server.send("POST", "/v1/context", &headers, body.as_bytes()).unwrap().1
+    };
+    for said in ["one", "two", "ten", "the fourth"] {
+        let text = format!("- The loader has {said} ways\n");
+        std::fs::write(folder.join("engineer.md"), text).unwrap();
+        let context = ask();
+        assert!(
+            context["text"].as_str().unwrap().contains(&format!("has {said} ways")),
+            "{context}"
+        );
+    }
+}
+
+#[test]
+fn settings_are_read_and_what_is_wrong_in_them_is_said() {
+    let home = Home::new();
+    let settings = home.path().join("config.json");
+    let text = json!({"other": 1, "context": {"templates": {"report": "Report on {topic}."}}});
+    std::fs::write(&settings, text.to_string()).unwrap();
+    said(&home, &["save", r#"{"topic": "loaders", "pages": 2}"#, "--type", "report"]);
+    let text = said(&home, &["context", "report on loaders"]);
+    assert!(text.contains("> Report on loaders."), "{text}");
+    for wrong in ["{", r#"{"context": {"typo": 1}}"#, r#"{"context": {"templates": {"r": "x"}}}"#] {
+        std::fs::write(&settings, wrong).unwrap();
+        let output = home.run(&["stats"]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains("config.json"), "{error}");
+    }
+}

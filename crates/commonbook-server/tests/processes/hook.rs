@@ -1,0 +1,301 @@
+//! Hooks: what a client is answered, through a server and without, and that it always is.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::world::{Door, Home, Mcp, Server, WORKSPACE};
+
+/// What a client's hook is answered; nothing goes to standard error, and it ends well.
+fn hook(home: &Home, arguments: &[&str], told: &Value) -> Value {
+    let output = home.feed(&[&["hook"], arguments].concat(), told.to_string().as_bytes());
+    assert!(output.status.success(), "{arguments:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+fn claude(home: &Home, event: &str, told: &Value) -> Value {
+    let mut whole = json!({"session_id": "own-1", "cwd": home.path(), "hook_event_name": event});
+    let fields = told.as_object().unwrap().clone();
+    whole.as_object_mut().unwrap().extend(fields);
+    hook(home, &["claude-code", event], &whole)
+}
+
+/// What a command answers, as the client.
+fn answer(home: &Home, arguments: &[&str]) -> Value {
+    let output = home.run(&[arguments, &["--json", "--agent", "claude-code"]].concat());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn log(home: &Home) -> String {
+    fs::read_to_string(home.path().join("hook.log")).unwrap_or_default()
+}
+
+/// A home, without a server and with one.
+fn homes() -> [(Home, Option<Server>); 2] {
+    let (without, with) = (Home::new(), Home::new());
+    let server = Server::start(&with);
+    [(without, None), (with, Some(server))]
+}
+
+#[test]
+fn a_session_is_begun_marked_and_ended() {
+    for (home, _server) in homes() {
+        claude(&home, "SessionStart", &json!({"source": "startup"}));
+        claude(&home, "PreCompact", &json!({"trigger": "auto"}));
+        let sessions = answer(&home, &["session", "list"]);
+        let [session] = sessions["items"].as_array().unwrap().as_slice() else {
+            panic!("{sessions}")
+        };
+        assert_eq!(session["agent"], "claude-code");
+        assert_eq!(
+            (&session["client_session"], &session["status"]),
+            (&json!("own-1"), &json!("active"))
+        );
+        let id = session["id"].as_str().unwrap();
+        let checkpoints = answer(&home, &["checkpoints", id]);
+        assert_eq!(checkpoints["items"][0]["kind"], "automatic", "{checkpoints}");
+        claude(&home, "SessionEnd", &json!({"reason": "exit"}));
+        assert_eq!(answer(&home, &["session", "show", id])["session"]["status"], "completed");
+        claude(&home, "SessionEnd", &json!({"reason": "exit"}));
+        assert_eq!(log(&home), "", "an end that comes twice is no failure");
+    }
+}
+
+#[test]
+fn what_was_kept_in_a_session_comes_back_when_it_goes_on() {
+    for (home, _server) in homes() {
+        claude(&home, "SessionStart", &json!({"source": "startup"}));
+        let id = answer(&home, &["session", "list"])["items"][0]["id"].clone();
+        answer(&home, &["save", "The crane is painted green", "--session", id.as_str().unwrap()]);
+        claude(&home, "PreCompact", &json!({}));
+        let told = claude(&home, "SessionStart", &json!({"source": "compact"}));
+        let context = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(context.contains("> The crane is painted green"), "{context}");
+        assert_eq!(told["hookSpecificOutput"]["hookEventName"], "SessionStart");
+    }
+}
+
+#[test]
+fn a_call_of_our_own_tools_carries_a_ticket() {
+    for (home, _server) in homes() {
+        let call = |fields: Value| {
+            let mut told = json!({
+                "tool_name": "mcp__commonbook__save_memory", "tool_input": {"text": "tea"},
+            });
+            told.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            let told = claude(&home, "PreToolUse", &told);
+            told["hookSpecificOutput"]["updatedInput"].clone()
+        };
+        let changed = call(json!({"agent_id": "a1", "agent_type": "engineer"}));
+        assert_eq!(changed["text"], "tea");
+        let ticket = changed["commonbook_ticket"].as_str().unwrap();
+        assert!(!ticket.contains("engineer"), "it is opaque: {ticket}");
+        assert!(call(json!({})).get("commonbook_ticket").is_some(), "its session is told so too");
+        // Codex would not ask its user about the call any more.
+        let codex = json!({
+            "hook_event_name": "PreToolUse", "session_id": "c", "cwd": home.path(),
+            "tool_name": "mcp__commonbook__save_memory", "tool_input": {"text": "tea"},
+        });
+        assert_eq!(hook(&home, &["codex", "PreToolUse"], &codex), json!({}));
+    }
+}
+
+#[test]
+fn a_ticket_makes_a_call_the_sub_agents_and_is_kept_nowhere() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let call = json!({
+        "session_id": "own-1", "hook_event_name": "PreToolUse", "agent_id": "a1",
+        "agent_type": "engineer", "tool_name": "mcp__commonbook__save_memory", "tool_input": {},
+    });
+    let told = hook(&home, &["claude-code", "PreToolUse", "--workspace", WORKSPACE], &call);
+    let changed = &told["hookSpecificOutput"]["updatedInput"];
+    let ticket = changed["commonbook_ticket"].as_str().unwrap();
+    for (number, mcp) in Mcp::every_way(&home, &server).iter().enumerate() {
+        let counted = AtomicUsize::new(0);
+        let owner = |agent: &str, ticket: Value| {
+            let boats = counted.fetch_add(1, Ordering::Relaxed);
+            let text = format!("{agent} has counted {boats} boats the time {number}");
+            let fields = json!({"text": text, "commonbook_ticket": ticket});
+            let saved = mcp.call(agent, "save_memory", &fields).unwrap();
+            saved["memory"]["owner"].as_str().unwrap().to_owned()
+        };
+        let way = mcp.way();
+        assert_eq!(owner("claude-code", ticket.into()), "claude-code/engineer", "{way}");
+        assert_eq!(owner("codex", ticket.into()), "codex", "{way}: another client's ticket");
+        for worthless in [json!(ticket.replace('a', "b")), json!(""), json!(7), json!(null)] {
+            assert_eq!(owner("claude-code", worthless), "claude-code", "{way}");
+        }
+    }
+    drop(server);
+    for entry in fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = fs::read(&entry).unwrap_or_default();
+        let found = text.windows(ticket.len()).any(|part| part == ticket.as_bytes());
+        assert!(!found, "{}", entry.display());
+    }
+}
+
+/// What the engineer is handed, with this task.
+fn handed(home: &Home, task: &str) -> String {
+    let given = json!({"prompt": task, "subagent_type": "engineer", "description": "d"});
+    let told = claude(home, "PreToolUse", &json!({"tool_name": "Agent", "tool_input": given}));
+    let changed = &told["hookSpecificOutput"]["updatedInput"];
+    assert!(changed.is_null() || changed["description"] == "d", "{changed}");
+    changed["prompt"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_sub_agent_is_told_what_it_should_know_and_what_it_learned_is_its_own() {
+    for (home, _server) in homes() {
+        let standing = home.path().join(".commonbook/memories");
+        fs::create_dir_all(&standing).unwrap();
+        let file = standing.join("engineer.md");
+        fs::write(&file, "# Engineer\n\n## Guidelines\n- Cranes are green\n").unwrap();
+        home.run(&["save", "The harbour pier is closed on Mondays", "--agent", "codex"]);
+        home.run(&["save", "The harbour vault is open", "--agent", "codex", "--private"]);
+        let task = handed(&home, "inspect the harbour pier");
+        assert!(task.starts_with("inspect the harbour pier\n\n<commonbook-context-"), "{task}");
+        assert!(task.contains("Cranes are green") && task.contains("closed on Mondays"), "{task}");
+        assert!(!task.contains("vault"), "{task}");
+        // Who hands it on again hands on one context, the newest; and the file is read anew.
+        fs::write(&file, "# Engineer\n\n## Guidelines\n- Cranes are red now, all of them\n")
+            .unwrap();
+        let again = handed(&home, &task);
+        assert_eq!(again.matches("</commonbook-context-").count(), 1, "{again}");
+        assert!(again.contains("red now") && !again.contains("green"), "{again}");
+        let said = "Done.\n\nRemember: the pier has four bollards";
+        let end =
+            json!({"agent_id": "a1", "agent_type": "engineer", "last_assistant_message": said});
+        assert_eq!(claude(&home, "SubagentStop", &end), json!({}));
+        claude(&home, "SubagentStop", &end);
+        let kept = answer(&home, &["list"]);
+        let kept: Vec<&Value> = kept["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|memory| memory["text"].as_str().unwrap().contains("bollards"))
+            .collect();
+        let [learned] = kept.as_slice() else { panic!("{kept:?}") };
+        assert_eq!(learned["owner"], "claude-code/engineer");
+        assert_eq!(learned["source"]["how"], "hook");
+        assert!(learned["session"].as_str().unwrap().starts_with("ses_"), "{learned}");
+        assert!(handed(&home, "count the bollards of the pier").contains("four bollards"));
+        assert_eq!(log(&home), "");
+    }
+}
+
+#[test]
+fn news_are_told_once_and_history_never() {
+    for (home, _server) in homes() {
+        home.run(&["save", "An old story", "--agent", "codex"]);
+        let prompt = || {
+            let told = claude(&home, "UserPromptSubmit", &json!({"prompt": "go on"}));
+            told["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+        };
+        assert_eq!(prompt(), "", "who never looked has no news");
+        home.run(&["save", "The gate is painted blue", "--agent", "codex"]);
+        home.run(&["save", "A secret of the gate", "--agent", "codex", "--private"]);
+        home.run(&["save", "My own note", "--agent", "claude-code"]);
+        let news = prompt();
+        assert!(news.contains("memory.saved by codex") && news.contains("> The gate"), "{news}");
+        assert!(!news.contains("secret") && !news.contains("My own"), "{news}");
+        assert_eq!(prompt(), "", "news are told once");
+    }
+}
+
+#[test]
+fn a_session_begins_with_what_holds_for_every_task() {
+    let home = Home::new();
+    home.run(&["save", "preferred_language: Rust", "--type", "profile", "--agent", "codex"]);
+    home.run(&["save", "Of no use to everybody", "--agent", "codex"]);
+    let told = claude(&home, "SessionStart", &json!({"source": "startup"}));
+    let context = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(context.contains("Rust") && !context.contains("Of no use"), "{context}");
+}
+
+#[test]
+fn commands_of_the_user_run_in_their_places() {
+    let home = Home::new();
+    let seen = home.path().join("seen.json");
+    let commands = json!([
+        {"moment": "delegation", "priority": 10,
+         "command": format!("cat > {} && echo '{{\"task\": \"count the boats, twice\"}}'", seen.display())},
+        {"moment": "delegation", "priority": 30, "command": "echo '{\"context\": \"It is windy.\"}'"},
+        {"moment": "delegation", "priority": 40, "command": "exit 3"},
+        {"moment": "delegation", "priority": 41, "command": "echo no json"},
+        {"moment": "prompt", "priority": 50, "command": "echo '{\"context\": \"never here\"}'"},
+    ]);
+    fs::write(home.path().join("hooks.json"), commands.to_string()).unwrap();
+    let given = json!({"prompt": "count the boats", "subagent_type": "engineer"});
+    let told = claude(&home, "PreToolUse", &json!({"tool_name": "Agent", "tool_input": given}));
+    let changed = &told["hookSpecificOutput"]["updatedInput"];
+    let task = changed["prompt"].as_str().unwrap();
+    assert!(
+        task.starts_with("count the boats, twice\n\n") && task.ends_with("It is windy."),
+        "{task}"
+    );
+    assert_eq!(changed["subagent_type"], "engineer");
+    let seen: Value = serde_json::from_slice(&fs::read(seen).unwrap()).unwrap();
+    assert_eq!((&seen["moment"], &seen["task"]), (&json!("delegation"), &json!("count the boats")));
+    let log = log(&home);
+    assert!(log.contains("exit 3") && log.contains("no json"), "{log}");
+}
+
+#[test]
+fn whatever_goes_wrong_is_answered_and_logged() {
+    let home = Home::new();
+    let output = home.feed(&["hook", "claude-code", "Stop"], b"\xff not json");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"{}\n"[..]));
+    for wrong in [&["hook"][..], &["hook", "emacs", "Stop"], &["hook", "codex", "Stop", "--what"]] {
+        let output = home.feed(wrong, b"{}");
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"{}\n"[..]));
+        assert!(output.stderr.is_empty());
+    }
+    fs::write(home.path().join("commonbook.db"), vec![b'?'; 8192]).unwrap();
+    assert_eq!(claude(&home, "SessionStart", &json!({"source": "startup"})), json!({}));
+    assert!(log(&home).contains("is damaged"), "{}", log(&home));
+    assert!(log(&home).lines().count() >= 4, "{}", log(&home));
+}
+
+#[test]
+fn a_client_is_answered_though_it_says_nothing_and_a_command_hangs() {
+    let home = Home::new();
+    let hang = json!([{"moment": "turn_end", "priority": 1, "command": "sleep 60"}]);
+    fs::write(home.path().join("hooks.json"), hang.to_string()).unwrap();
+    let begun = Instant::now();
+    assert_eq!(claude(&home, "Stop", &json!({})), json!({}));
+    // A client that keeps its end of the pipe open.
+    let mut command = home.program(&["hook", "claude-code", "Stop"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"{").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"{}\n");
+    drop(stdin);
+    // Both gave up by themselves; the bound is far from what they take.
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+    assert!(log(&home).contains("took too long"), "{}", log(&home));
+}
+
+#[test]
+fn a_notification_and_a_moment_that_is_none_of_ours_open_nothing() {
+    let home = Home::new();
+    let folder = home.path().join("not/there");
+    let elsewhere = |arguments: &[&str], told: &Value| {
+        let whole = [arguments, &["--home", folder.to_str().unwrap()]].concat();
+        assert_eq!(hook(&home, &whole, told), json!({}));
+    };
+    elsewhere(&["claude-code", "UserPromptSubmit"], &json!({"prompt": "<task-notification>x"}));
+    elsewhere(&["claude-code", "PreToolUse"], &json!({"tool_name": "Bash", "tool_input": {}}));
+    elsewhere(&["copilot", "postToolUse"], &json!({}));
+    assert!(!folder.exists());
+}

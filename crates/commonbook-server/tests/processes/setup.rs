@@ -1,0 +1,231 @@
+//! Setting clients up: what is written into their files, and that taking it back leaves them as they
+//! were, byte for byte.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::world::Home;
+
+const CLIENTS: [&str; 6] = ["claude-code", "codex", "gemini", "copilot", "opencode", "cursor"];
+
+/// A user with files of clients, and a project.
+struct User {
+    home: Home,
+    folder: tempfile::TempDir,
+}
+
+impl User {
+    fn new() -> Self {
+        let user = Self { home: Home::new(), folder: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(user.path("project/.git")).unwrap();
+        user
+    }
+
+    /// One whose clients have files of their own, of every sort of habit.
+    fn with_files() -> Self {
+        let user = Self::new();
+        for (path, text) in [
+            (
+                ".claude.json",
+                "{\"numStartups\": 3, \"mcpServers\": {\"other\": {\"command\": \"x\"}}}",
+            ),
+            (
+                ".claude/settings.json",
+                "{\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": []\n\t}\n}\n",
+            ),
+            (
+                ".codex/config.toml",
+                "# mine\nmodel = \"m\"\n\n[mcp_servers.other] # theirs\nurl = \"http://x\"",
+            ),
+            (".codex/AGENTS.md", "# Rules\r\n\r\nBe kind.\r\n"),
+            (
+                ".gemini/settings.json",
+                "{\n  // a comment\n  \"hooks\": {\"BeforeAgent\": [{\"hooks\": []}],},\n}",
+            ),
+            (".config/opencode/opencode.jsonc", "\u{feff}{ /* empty */ }\n\n"),
+            (".cursor/mcp.json", ""),
+            ("project/.mcp.json", "{}"),
+            ("project/AGENTS.md", "No line end"),
+        ] {
+            let path = user.path(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        user
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    fn setup(&self, arguments: &[&str]) -> Output {
+        let mut command = self.home.program(&[&["setup"], arguments].concat());
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        command.env("HOME", self.folder.path()).current_dir(self.path("project"));
+        command.output().unwrap()
+    }
+
+    fn well(&self, arguments: &[&str]) -> String {
+        let output = self.setup(arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {told}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Every file, with what it says, and every folder.
+    fn files(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        walk(self.folder.path(), &mut found);
+        found
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+}
+
+fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(&path, found);
+            found.insert(path, None);
+        } else {
+            let text = fs::read(&path).unwrap();
+            found.insert(path, Some(text));
+        }
+    }
+}
+
+#[test]
+fn undoing_leaves_every_file_and_folder_as_it_was() {
+    for user in [User::new(), User::with_files()] {
+        let before = user.files();
+        for scope in ["user", "project"] {
+            for client in CLIENTS {
+                if (client, scope) == ("copilot", "project") {
+                    continue;
+                }
+                user.well(&[client, "--scope", scope]);
+                let set_up = user.files();
+                assert_ne!(set_up, before, "{client} {scope}");
+                user.well(&[client, "--scope", scope]);
+                assert_eq!(user.files(), set_up, "{client} {scope}: twice is once");
+                user.well(&[client, "--scope", scope, "--undo"]);
+                assert_eq!(user.files(), before, "{client} {scope}");
+                user.well(&[client, "--scope", scope, "--undo"]);
+                assert_eq!(user.files(), before, "{client} {scope}: nothing is left to undo");
+            }
+        }
+        // All of them at once, and back in another order.
+        CLIENTS.iter().for_each(|client| drop(user.well(&[client])));
+        CLIENTS.iter().for_each(|client| drop(user.well(&[client, "--undo"])));
+        assert_eq!(user.files(), before);
+    }
+}
+
+#[test]
+fn what_clients_and_users_write_meanwhile_stays() {
+    let user = User::with_files();
+    user.well(&["claude-code"]);
+    let path = user.path(".claude.json");
+    let mut written: Value = serde_json::from_str(&user.read(".claude.json")).unwrap();
+    written["numStartups"] = 4.into();
+    fs::write(&path, serde_json::to_string_pretty(&written).unwrap()).unwrap();
+    user.well(&["claude-code", "--undo"]);
+    written["mcpServers"].as_object_mut().unwrap().remove("commonbook").unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&user.read(".claude.json")).unwrap(), written);
+}
+
+#[test]
+fn a_dry_run_shows_what_would_be_and_writes_nothing() {
+    let user = User::with_files();
+    let before = user.files();
+    let told = user.well(&["gemini", "--dry-run"]);
+    assert!(
+        told.contains("changed") && told.contains("+ ") && told.contains("BeforeTool"),
+        "{told}"
+    );
+    let told = user.well(&["gemini", "--dry-run", "--json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["client"], &told["dry_run"]), (&"gemini".into(), &true.into()));
+    assert_eq!(user.files(), before);
+    assert!(!user.home.path().join("setup.json").exists());
+}
+
+#[test]
+fn a_setup_that_cannot_be_changes_nothing_and_says_why() {
+    let user = User::with_files();
+    fs::write(user.path(".claude/settings.json"), "{ not json").unwrap();
+    fs::write(user.path(".codex/config.toml"), b"\xff").unwrap();
+    fs::remove_file(user.path(".gemini/settings.json")).unwrap();
+    fs::create_dir(user.path(".gemini/settings.json")).unwrap();
+    fs::write(user.path(".copilot"), "a file where a folder belongs").unwrap();
+    fs::create_dir_all(user.path(".config/opencode/plugins")).unwrap();
+    fs::write(user.path(".config/opencode/plugins/commonbook.js"), "// theirs").unwrap();
+    let before = user.files();
+    for (client, code, words) in [
+        ("claude-code", 6, "settings.json: the file is not JSON"),
+        ("codex", 6, "config.toml is not UTF-8"),
+        ("gemini", 9, "settings.json cannot be read"),
+        ("copilot", 9, "cannot be"),
+        ("opencode", 6, "commonbook.js: the file is there already"),
+        ("emacs", 2, "emacs"),
+    ] {
+        let refused = user.setup(&[client]);
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(code), "{client}: {told}");
+        assert!(
+            told.contains(words) || client == "opencode" && told.contains("not ours"),
+            "{told}"
+        );
+        assert!(told.contains("hint: "), "{told}");
+        assert_eq!(user.files(), before, "{client}");
+    }
+    assert_eq!(user.setup(&["copilot", "--scope", "project"]).status.code(), Some(2));
+}
+
+#[test]
+fn links_are_followed_and_modes_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let user = User::new();
+    let kept = user.path("dotfiles.json");
+    fs::write(&kept, "{}").unwrap();
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink(&kept, user.path(".claude.json")).unwrap();
+    user.well(&["claude-code"]);
+    assert!(fs::symlink_metadata(user.path(".claude.json")).unwrap().is_symlink());
+    assert!(user.read("dotfiles.json").contains("commonbook"));
+    assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o640);
+    user.well(&["claude-code", "--undo"]);
+    assert_eq!(user.read("dotfiles.json"), "{}");
+}
+
+#[test]
+fn the_doctor_says_what_a_client_lacks() {
+    let user = User::new();
+    let doctor = || {
+        let mut command = user.home.program(&["doctor"]);
+        let output = command.env("HOME", user.folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    user.well(&["claude-code"]);
+    let (code, told) = doctor();
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("claude-code is set up for the user"), "{told}");
+    fs::write(user.path(".claude/settings.json"), "{}").unwrap();
+    fs::write(user.home.path().join("hooks.json"), "[{}]").unwrap();
+    let (code, told) = doctor();
+    assert_eq!(code, Some(9), "{told}");
+    assert!(told.contains("settings.json lacks") && told.contains("commonbook setup claude-code"));
+    assert!(told.contains("moment"), "{told}");
+    fs::write(user.home.path().join("hooks.json"), "[]").unwrap();
+    user.well(&["claude-code", "--program", "/nowhere/commonbook"]);
+    assert!(doctor().1.contains("which is not there"));
+}
