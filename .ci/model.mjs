@@ -2,20 +2,29 @@
 // says what the search brought. No network, no key, no dependencies.
 //   node model.mjs TEXT   speaks Anthropic's messages and OpenAI's responses on a free port, and
 // prints it. What it was asked goes to standard error.
+//   node model.mjs SCRIPT.json   does what the script says instead: a list of parts, each with the
+// words `when` that the user's text has (none: always), the `steps` it takes and what it says last
+// (`say`). The first part that fits is played. What the user said to a part goes to standard error.
+import fs from "node:fs";
 import http from "node:http";
 
 const [marker] = process.argv.slice(2);
-const steps = [
-  ["save_memory", { text: marker, topics: ["conformance"] }],
-  ["search_memory", { query: marker }],
-];
+const parts = marker.endsWith(".json")
+  ? JSON.parse(fs.readFileSync(marker, "utf8"))
+  : [{ steps: [
+      ["save_memory", { text: marker, topics: ["conformance"] }],
+      ["search_memory", { query: marker }],
+    ] }];
 
 /** The client's own name for one of our tools: mcp__commonbook__save_memory and the like. */
 const named = (tools, tool) => tools.find((name) => name === tool || name.endsWith(`_${tool}`));
 
-/** What to do next, from the tools that are offered and how many results the client has sent. */
-function next(tools, results) {
-  if (results.length >= steps.length) return { say: `DONE ${results.at(-1).replace(/\s+/g, " ")}` };
+/** What to do next, from what the user said, the tools that are offered and the results so far. */
+function next(said, tools, results) {
+  const part = parts.find(({ when }) => !when || said.includes(when));
+  const { steps = [], say } = part ?? { say: "NOTHING TO DO" };
+  if (!results.length) console.error(`SAID ${JSON.stringify(said)}`);
+  if (results.length >= steps.length) return { say: say ?? `DONE ${results.at(-1)?.replace(/\s+/g, " ")}` };
   const [tool, input] = steps[results.length];
   const name = named(tools, tool);
   return name ? { name, input } : { say: `NO TOOL ${tool} AMONG ${tools.join(" ")}` };
@@ -44,8 +53,14 @@ function anthropic(body, response) {
     .flatMap((message) => (Array.isArray(message.content) ? message.content : []))
     .filter((block) => block.type === "tool_result")
     .map((block) => text(block.content));
+  const said = (body.messages ?? [])
+    .filter((message) => message.role === "user")
+    .flatMap((message) => (Array.isArray(message.content) ? message.content : [{ type: "text", text: message.content }]))
+    .filter((block) => block.type === "text")
+    .map((block) => block.text)
+    .join("\n");
   // Requests without our tools are for titles and the like.
-  const step = tools.length ? next(tools, results) : { say: "A title" };
+  const step = tools.length ? next(said, tools, results) : { say: "A title" };
   const block = step.name
     ? { type: "tool_use", id: id(), name: step.name, input: step.input }
     : { type: "text", text: step.say };
@@ -79,7 +94,12 @@ function responses(body, response) {
   const results = (body.input ?? [])
     .filter((item) => item.type === "function_call_output")
     .map((item) => text(item.output));
-  const step = next(tools.map((tool) => tool.name), results);
+  const said = (body.input ?? [])
+    .filter((item) => item.role === "user")
+    .flatMap((item) => (Array.isArray(item.content) ? item.content : [{ text: item.content }]))
+    .map((block) => block.text ?? "")
+    .join("\n");
+  const step = next(said, tools.map((tool) => tool.name), results);
   const item = step.name
     ? {
         type: "function_call", id: id(), call_id: id(), status: "completed",
