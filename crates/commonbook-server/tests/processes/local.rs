@@ -7,7 +7,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::world::{Home, Server};
@@ -24,6 +26,12 @@ fn found(home: &Home) -> Option<Metadata> {
 fn signal(process: u32, name: &str) {
     let kill = Command::new("kill").args([name, &process.to_string()]).status();
     assert!(kill.unwrap().success());
+}
+
+/// Whether a process was stopped, which takes a moment after the signal.
+fn stopped(process: u32) -> bool {
+    let told = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
+    told.unwrap().stdout.starts_with(b"T")
 }
 
 fn stop(server: Server) {
@@ -325,7 +333,15 @@ fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
 fn a_server_that_says_nothing_is_not_waited_for() {
     let home = Home::new();
     let server = Server::start(&home);
+    // Who is stopped while it writes keeps the store; while this test has it, the server cannot.
+    let store = Connection::open(home.path().join("commonbook.db")).unwrap();
+    store.busy_timeout(Duration::from_secs(60)).unwrap();
+    store.execute_batch("BEGIN IMMEDIATE").unwrap();
     signal(server.id(), "-STOP");
+    while !stopped(server.id()) {
+        std::thread::yield_now();
+    }
+    drop(store);
     assert_eq!(saved(&home, "tea").1, "created");
     signal(server.id(), "-CONT");
     stop(server);
