@@ -230,7 +230,7 @@ pub struct Change {
     /// The id of what it is about.
     pub subject: String,
     /// The memory of this id, as it is now; nothing when it is gone for good.
-    pub memory: Option<Memory>,
+    pub memory: Option<Box<Memory>>,
     /// The case of this key, where the event is about one, and whether it is open now.
     pub case: Option<(CaseKey, bool)>,
 }

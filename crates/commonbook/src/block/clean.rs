@@ -16,6 +16,11 @@ static ANSI: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the tests compile it")
 });
 
+/// Whether an order to a terminal can begin so: each match of [`ANSI`] does.
+fn begins_order(c: char) -> bool {
+    matches!(c, '\x1b' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}')
+}
+
 /// What follows a bracket that a model could take for a mark of its client, its template or ours:
 /// it begins so.
 const MARKS: [&str; 30] = [
@@ -101,7 +106,12 @@ pub(crate) fn word(text: &str, limit: usize) -> String {
 fn clean(text: &str, limit: usize) -> String {
     // What is taken out makes the text shorter, but nobody needs to look at a megabyte for that.
     let end = text.char_indices().nth(limit.saturating_mul(2)).map_or(text.len(), |(end, _)| end);
-    let plain = ANSI.replace_all(&text[..end], "").replace("\r\n", "\n");
+    let plain = match &text[..end] {
+        // Few texts have any: the expression is not even compiled for the others.
+        text if text.contains(begins_order) => ANSI.replace_all(text, ""),
+        text => text.into(),
+    };
+    let plain = plain.replace("\r\n", "\n");
     let mut seen: Vec<char> = Vec::with_capacity(plain.len());
     for c in plain.chars() {
         match c {
@@ -168,4 +178,16 @@ fn opens_mark(bracket: char, joined: bool, rest: &[char]) -> bool {
 /// Characters that join the words of a name.
 fn is_joiner(c: char) -> bool {
     matches!(c, '-' | '_' | '.' | ':' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '－' | '＿' | '▁')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_order_to_a_terminal_begins_otherwise() {
+        for c in (0..=0x2ff).filter_map(char::from_u32) {
+            assert_eq!(begins_order(c), ANSI.is_match(&c.to_string()), "{c:?}");
+        }
+    }
 }

@@ -142,7 +142,7 @@ impl Commonbook {
                 return Ok((place, Judged::default()));
             };
             let mut memories: Vec<Memory> =
-                changes.into_iter().filter_map(|change| change.memory).collect();
+                changes.into_iter().filter_map(|change| change.memory).map(|it| *it).collect();
             memories.sort_by_key(|memory| memory.id);
             memories.dedup_by_key(|memory| memory.id);
             let mut judged = Judged::default();

@@ -127,7 +127,8 @@ impl Commonbook {
 
 /// What these memories mention, each memory once, as it is now.
 fn all_mentioned(changes: Vec<Change>) -> Vec<(Memory, Vec<Mentioned>)> {
-    let mut memories: Vec<Memory> = changes.into_iter().filter_map(|it| it.memory).collect();
+    let mut memories: Vec<Memory> =
+        changes.into_iter().filter_map(|it| it.memory).map(|it| *it).collect();
     memories.sort_by_key(|memory| memory.id);
     memories.dedup_by_key(|memory| memory.id);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,6 +1,6 @@
 //! Who is admitted to an answer: sight and filters come before everything that is counted.
 
-use super::catalog::{Catalog, Class, Entry, Number, Sums};
+use super::catalog::{Catalog, Class, Number, Sums};
 use crate::access::Sight;
 use crate::search::Within;
 use crate::workspace::Workspace;
@@ -85,21 +85,20 @@ impl<'s> Admission<'s> {
     /// Whether a memory of an admitted class is admitted by what it alone has.
     #[inline(never)]
     fn admits_by_itself(&self, number: Number, class: usize) -> bool {
-        if !self.admits_case(self.catalog.brief[number as usize].case, class) {
+        let brief = &self.catalog.brief[number as usize];
+        if !self.admits_case(brief.case, class) {
             return false;
         }
-        let entry = self.catalog.entry(number);
         if self.fits.as_ref().is_some_and(|fits| !fits[number as usize]) {
             return false;
         }
         let Some(topics) = &self.topics else { return false };
-        let facts = &entry.facts;
         let millis = |time: Option<jiff::Timestamp>| time.map(jiff::Timestamp::as_millisecond);
-        self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
-            && topics.iter().all(|topic| self.catalog.topics(entry).contains(topic))
-            && millis(self.within.since).is_none_or(|since| facts.from >= since)
-            && millis(self.within.until).is_none_or(|until| facts.from <= until)
-            && millis(self.within.at).is_none_or(|at| self.holds(entry, at))
+        self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&brief.session))
+            && topics.iter().all(|topic| self.catalog.has_topic(number, *topic))
+            && millis(self.within.since).is_none_or(|since| brief.from >= since)
+            && millis(self.within.until).is_none_or(|until| brief.from <= until)
+            && millis(self.within.at).is_none_or(|at| self.holds(number, at))
     }
 
     /// Whether a memory of this case, or of none, is wanted: of the case that is asked for, the
@@ -112,12 +111,13 @@ impl<'s> Admission<'s> {
 
     /// Whether a memory held at this time: it had begun, had not ended, and what replaced it had
     /// not begun.
-    fn holds(&self, entry: &Entry, at: i64) -> bool {
-        let workspace = self.catalog.class(entry).reach.workspace.as_str();
-        let replaced = entry.facts.heir.is_some_and(|heir| {
+    fn holds(&self, number: Number, at: i64) -> bool {
+        let facts = self.catalog.facts(number);
+        let workspace = self.catalog.class(number).reach.workspace.as_str();
+        let replaced = facts.heir.is_some_and(|heir| {
             let heir = self.catalog.number(workspace, heir);
-            heir.is_none_or(|heir| self.catalog.entry(heir).facts.from <= at)
+            heir.is_none_or(|heir| self.catalog.facts(heir).from <= at)
         });
-        entry.facts.from <= at && at < entry.facts.until && !replaced
+        facts.from <= at && at < facts.until && !replaced
     }
 }

@@ -39,13 +39,11 @@ pub(super) struct Asked {
 impl Asked {
     pub(super) fn of(question: &Question, catalog: &Catalog) -> Self {
         let words = words::plain(&question.text);
-        let names = |author: &Option<String>| author.as_ref().is_some_and(|it| words.contains(it));
-        let named = catalog.authors.iter().map(names);
         let spoken = spoken_of(&question.text, question.now);
         let number = |(workspace, id): &Place| catalog.number(workspace.as_str(), *id);
         let about = question.about.iter().map(|them| them.iter().filter_map(number).collect());
         Self {
-            named: named.collect(),
+            named: catalog.authors.named(&words),
             first_person: words.iter().any(|word| words::is_first_person(word)),
             about: about.collect(),
             when: spoken.asks,
@@ -108,7 +106,7 @@ impl<'s> Candidates<'s> {
         first: &[Number],
     ) -> Self {
         let catalog = &state.catalog;
-        let mut places = vec![0; catalog.entries.len()];
+        let mut places = vec![0; catalog.len()];
         let mut numbers: Vec<Number> = Vec::new();
         let mut add = |number: Number, numbers: &mut Vec<Number>| {
             let place = &mut places[number as usize];
@@ -189,13 +187,13 @@ impl<'s> Candidates<'s> {
         let catalog = &self.state.catalog;
         let hits: Vec<_> = (scored.iter().take(update::FIRST_SAID))
             .map(|(score, judged)| {
-                let entry = catalog.entry(judged.number);
+                let facts = catalog.facts(judged.number);
                 Hit {
                     score: *score,
-                    length: entry.facts.length(),
-                    from: catalog.place(judged.number),
-                    says_so: entry.facts.marks.updates,
-                    author: &catalog.class(entry).reach.owner,
+                    length: facts.length(),
+                    from: (facts.from, facts.id),
+                    says_so: facts.marks.updates,
+                    author: &catalog.class(judged.number).reach.owner,
                 }
             })
             .collect();
@@ -233,7 +231,7 @@ impl<'s> Candidates<'s> {
     /// How far two memories say the same: 1 when their texts are, else by their vectors.
     fn likeness(&self, a: Number, b: Number) -> f32 {
         let catalog = &self.state.catalog;
-        if catalog.entry(a).facts.print == catalog.entry(b).facts.print {
+        if catalog.facts(a).print == catalog.facts(b).print {
             return 1.0;
         }
         match (&self.state.vectors, catalog.links.of(a), catalog.links.of(b)) {
@@ -257,9 +255,9 @@ impl<'s> Candidates<'s> {
         scan: Option<&(Scan, &Quantised)>,
     ) -> Features {
         let number = self.numbers[place];
-        let entry = self.state.catalog.entry(number);
-        let facts = &entry.facts;
-        let nearness = match (&self.state.vectors, scan, self.state.catalog.links.of(number)) {
+        let catalog = &self.state.catalog;
+        let (facts, class) = (catalog.facts(number), catalog.classed[number as usize]);
+        let nearness = match (&self.state.vectors, scan, catalog.links.of(number)) {
             (Some(vectors), Some((_, question)), Some(rows)) => {
                 Some(f64::from(vectors.nearness(rows, question)))
             }
@@ -268,14 +266,14 @@ impl<'s> Candidates<'s> {
         Features {
             own: f64::from(self.matches.own(number)),
             around: self.around(place, statistics),
-            session: sessions.tell(entry.session),
+            session: sessions.tell(catalog.brief[number as usize].session),
             length: facts.length(),
             nearness,
             entity: asked.mentioned(number),
-            named: asked.named[entry.class as usize],
+            named: asked.named[class as usize],
             speaks: if asked.first_person { f64::from(facts.marks.first_person) } else { 0.0 },
             time: asked.fit(facts.from, facts.marks.tells_time),
-            importance: self.state.catalog.class(entry).importance,
+            importance: catalog.class(number).importance,
             age_days: ((asked.now - facts.from) as f64 / DAY).floor(),
         }
     }
@@ -306,7 +304,7 @@ impl<'s> Candidates<'s> {
         let mut places = vec![0_u32; catalog.names()];
         let mut lengths = Vec::new();
         for number in &self.numbers {
-            let session = catalog.entry(*number).session;
+            let session = catalog.brief[*number as usize].session;
             let place = &mut places[session as usize];
             if session != 0 && *place == 0 {
                 let length = catalog.session_length(session, &self.admission.classes);

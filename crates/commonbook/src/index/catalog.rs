@@ -1,63 +1,52 @@
 //! What the index knows of every memory besides its words: all that filters and ranking ask.
 
+mod authors;
 mod brief;
 mod facts;
+mod intake;
+mod kept;
 mod links;
 mod names;
+mod numbers;
 mod sessions;
+pub(super) mod sheet;
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
 
+use fixedbitset::FixedBitSet;
+use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::vectors::{Rows, Vectors};
+use crate::access::Reach;
 use crate::case::CaseKey;
 use crate::id::MemoryId;
 use crate::search::rank;
-use crate::words;
 
+use authors::Authors;
 pub(super) use brief::Brief;
 pub(super) use facts::{Class, Described, Facts, Marks};
+pub(super) use intake::NOBODY;
+use kept::Kept;
 pub(super) use links::Links;
 use names::{Names, named};
+use numbers::{Key, Numbers, hash};
 use sessions::Sessions;
 
-/// The number of an entry in its catalog, which this process alone knows it by.
+/// The number of a memory in its catalog, which this process alone knows it by.
 pub(super) type Number = u32;
 
 /// The class of what is gone: there is none, so no question admits it.
 const NO_CLASS: u32 = u32::MAX;
 
-/// One memory in the catalog.
-#[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) facts: Facts,
-    pub(super) class: u32,
-    /// Numbers of its session and topics; 0 is no session.
-    pub(super) session: u32,
-    /// Number of the case that it is an entry of; 0 is none.
-    pub(super) case: u32,
-    /// Where its topics lie, and how many there are.
-    topics: (u32, u32),
-    /// Whether its words are in the tail, and not as the generation has them.
-    pub(super) in_tail: bool,
-    /// Whether the generation has words of it, as it is now or as it was.
-    pub(super) written: bool,
-    /// Whether the memory is gone for good.
-    pub(super) gone: bool,
-}
-
-impl Entry {
-    /// The entry of a memory that the generation has as it is, yet without topics.
-    pub(super) fn of(facts: Facts, class: u32, (session, case): (u32, u32)) -> Self {
-        let (in_tail, written, gone) = (false, true, false);
-        Self { facts, class, session, case, topics: (0, 0), in_tail, written, gone }
-    }
-
-    /// What orders memories in time.
-    fn time(&self) -> (i64, MemoryId) {
-        (self.facts.from, self.facts.id)
-    }
+/// A memory as the catalog files it: class, session and case by their numbers; 0 is no session, and
+/// no case.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    facts: Facts,
+    class: u32,
+    session: u32,
+    case: u32,
 }
 
 /// Words of all memories of one class, for the statistics that ranking needs.
@@ -81,19 +70,21 @@ impl Sums {
 /// Every memory of the home.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
-    pub(super) entries: Vec<Entry>,
+    kept: Kept,
     pub(super) brief: Vec<Brief>,
     /// The class of each memory, which every question asks of all; [`NO_CLASS`] of what is gone.
     pub(super) classed: Vec<u32>,
     pub(super) links: Links,
+    /// Those of which the generation has words, as they are now or as they were.
+    written: FixedBitSet,
     classes: Vec<Class>,
-    /// What a question calls each class's author by.
-    pub(super) authors: Vec<Option<String>>,
+    pub(super) authors: Authors,
     /// The number of each class's workspace.
     workspace_numbers: Vec<u32>,
     sums: Vec<Sums>,
-    class_numbers: HashMap<Class, u32>,
-    numbers: FxHashMap<(u32, MemoryId), Number>,
+    /// The number of each class, which stands in `classes`.
+    class_numbers: HashTable<u32>,
+    numbers: Numbers,
     /// What is gone for good, with the place in its journal where it went: an older generation may
     /// still have it.
     gone: FxHashMap<(u32, MemoryId), u64>,
@@ -102,8 +93,6 @@ pub(super) struct Catalog {
     /// The cases that are not open.
     shut: FxHashSet<u32>,
     sessions: Sessions,
-    /// The numbers of the topics of all entries. Those that an entry had before stay behind.
-    topics: Vec<u32>,
 }
 
 impl Catalog {
@@ -115,72 +104,73 @@ impl Catalog {
         let case = case.map_or(0, |case| self.name_session(&workspace, case.as_str()));
         let topics: Vec<u32> = topics.iter().map(|topic| self.name(topic)).collect();
         let class = self.class_number(class);
-        let known = self.number_in(class, facts.id);
-        let written = known.is_some_and(|number| self.entry(number).written);
-        let entry = Entry { in_tail: true, written, ..Entry::of(facts, class, (session, case)) };
-        self.put_entry(entry, &topics, vector)
-    }
-
-    /// The same, where class, session and topics have their numbers already.
-    pub(super) fn put_entry(
-        &mut self,
-        mut entry: Entry,
-        topics: &[u32],
-        vector: Option<Rows>,
-    ) -> Number {
-        let key = (self.workspace_numbers[entry.class as usize], entry.facts.id);
-        let next = Number::try_from(self.entries.len()).unwrap_or(Number::MAX);
-        let number = *self.numbers.entry(key).or_insert(next);
-        if number != next {
-            self.uncount(number);
-        }
-        self.count(&entry);
-        self.file(number, &entry);
-        entry.topics = self.lay(number, topics);
-        let (brief, class) = (Brief::of(&entry), entry.class);
-        match self.entries.get_mut(number as usize) {
-            Some(place) => {
-                *place = entry;
-                self.brief[number as usize] = brief;
-                self.classed[number as usize] = class;
-            }
-            None => {
-                self.entries.push(entry);
-                self.brief.push(brief);
-                self.classed.push(class);
-            }
-        }
+        let number = self.put_entry(&Entry { facts, class, session, case }, &topics, true);
         self.links.set(number, vector);
         number
     }
 
-    /// Where the topics of an entry lie from now on; the same ones stay where they are.
-    fn lay(&mut self, number: Number, topics: &[u32]) -> (u32, u32) {
-        if let Some(entry) = self.entries.get(number as usize)
-            && self.topics(entry) == topics
-        {
-            return entry.topics;
+    /// The same, where class, session and topics have their numbers already.
+    fn put_entry(&mut self, entry: &Entry, topics: &[u32], in_tail: bool) -> Number {
+        let known = self.number_in(entry.class, entry.facts.id);
+        let number = known.unwrap_or_else(|| self.make_place());
+        let before = self.brief[number as usize];
+        self.kept.set(number, entry.facts, topics);
+        self.come(number, entry, in_tail);
+        if (before.session, before.from) != (entry.session, entry.facts.from) {
+            if before.session != 0 {
+                self.sessions.unfile(number, before.session);
+            }
+            if entry.session != 0 {
+                self.sessions.file(number, entry.session);
+            }
         }
-        let begin = self.topics.len();
-        self.topics.extend_from_slice(topics);
-        let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
-        (number(begin), number(topics.len()))
+        number
     }
 
-    /// The numbers of the topics of an entry.
-    pub(super) fn topics(&self, entry: &Entry) -> &[u32] {
-        let (begin, count) = (entry.topics.0 as usize, entry.topics.1 as usize);
-        self.topics.get(begin..begin + count).unwrap_or_default()
+    /// The next number, which is nobody's yet.
+    fn make_place(&mut self) -> Number {
+        let number = Number::try_from(self.len()).unwrap_or(Number::MAX);
+        self.brief.push(Brief::default());
+        self.classed.push(NO_CLASS);
+        self.written.grow(self.classed.len());
+        number
+    }
+
+    /// Gives a number to a memory whose facts are kept, or what is new of it.
+    fn come(&mut self, number: Number, entry: &Entry, in_tail: bool) {
+        let new = self.classed[number as usize] == NO_CLASS;
+        if !new {
+            self.count(number, -1);
+        }
+        self.brief[number as usize] = Brief::of(entry, in_tail);
+        self.classed[number as usize] = entry.class;
+        self.count(number, 1);
+        self.links.set(number, None);
+        if new {
+            let mut numbers = std::mem::take(&mut self.numbers);
+            let key = (self.workspace_numbers[entry.class as usize], entry.facts.id);
+            numbers.insert(key, number, |number| self.key(number));
+            self.numbers = numbers;
+        }
+    }
+
+    /// How many numbers there are, also those of what is gone.
+    pub(super) fn len(&self) -> usize {
+        self.classed.len()
+    }
+
+    /// The numbers of what is not gone.
+    pub(super) fn live(&self) -> impl Iterator<Item = Number> {
+        (0..).zip(&self.classed).filter(|(_, class)| **class != NO_CLASS).map(|(number, _)| number)
     }
 
     /// Makes room for so many memories more.
     pub(super) fn reserve(&mut self, more: usize) {
-        self.entries.reserve(more);
         self.brief.reserve(more);
         self.classed.reserve(more);
-        self.sessions.reserve(more);
-        self.numbers.reserve(more);
-        self.links.reserve(more);
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.reserve(more, |number| self.key(number));
+        self.numbers = numbers;
     }
 
     /// The number of a topic, in lower case.
@@ -220,52 +210,68 @@ impl Catalog {
     }
 
     /// The number of the memory of a class by its id.
-    pub(super) fn number_in(&self, class: u32, id: MemoryId) -> Option<Number> {
-        self.numbers.get(&(self.workspace_numbers[class as usize], id)).copied()
+    fn number_in(&self, class: u32, id: MemoryId) -> Option<Number> {
+        let workspace = self.workspace_numbers[class as usize];
+        self.numbers.get((workspace, id), |number| self.key(number))
     }
 
-    /// Forgets a memory that is gone for good; answers its number, if it was known.
+    /// What the number of a memory is found by.
+    fn key(&self, number: Number) -> Key {
+        let class = self.classed[number as usize];
+        (self.workspace_numbers[class as usize], self.facts(number).id)
+    }
+
+    /// Forgets a memory that is gone for good; answers its number, and who could see it, if it was
+    /// known.
     pub(super) fn remove(
         &mut self,
         workspace: &str,
         id: MemoryId,
         sequence: u64,
-    ) -> Option<Number> {
-        let workspace = self.workspaces.number(workspace);
-        self.gone.insert((workspace, id), sequence);
-        let number = self.numbers.remove(&(workspace, id))?;
-        self.uncount(number);
-        let entry = &mut self.entries[number as usize];
-        entry.gone = true;
+    ) -> Option<(Number, Reach)> {
+        let key = (self.workspaces.number(workspace), id);
+        self.gone.insert(key, sequence);
+        let number = self.numbers.get(key, |number| self.key(number))?;
+        let reach = self.class(number).reach.clone();
+        self.numbers.remove(key, number);
+        self.count(number, -1);
         self.classed[number as usize] = NO_CLASS;
         self.links.forget(number);
-        let session = entry.session;
-        self.sessions.unfile(number, session);
-        Some(number)
+        self.sessions.unfile(number, self.brief[number as usize].session);
+        Some((number, reach))
     }
 
     /// Notes that the generation has the words of a memory as of this event: those are no longer
     /// the tail's to give.
-    pub(super) fn leave_tail(&mut self, number: Number, sequence: u64) {
-        let entry = &mut self.entries[number as usize];
-        entry.written = true;
-        entry.in_tail &= entry.facts.sequence != sequence;
-        self.brief[number as usize] = Brief::of(entry);
+    fn leave_tail(&mut self, number: Number, sequence: u64) {
+        let newer = self.facts(number).sequence != sequence;
+        self.brief[number as usize].in_tail &= newer;
+    }
+
+    /// Notes that the generation is given the words of a memory; answers whether it had some.
+    pub(super) fn write(&mut self, number: Number) -> bool {
+        self.written.put(number as usize)
     }
 
     /// The number of a memory.
     pub(super) fn number(&self, workspace: &str, id: MemoryId) -> Option<Number> {
-        self.numbers.get(&(self.workspaces.known(workspace)?, id)).copied()
+        let workspace = self.workspaces.known(workspace)?;
+        self.numbers.get((workspace, id), |number| self.key(number))
     }
 
-    /// The entry of a number.
-    pub(super) fn entry(&self, number: Number) -> &Entry {
-        &self.entries[number as usize]
+    /// What is known of a memory.
+    pub(super) fn facts(&self, number: Number) -> Facts {
+        self.kept.facts(number)
     }
 
-    /// The class of an entry.
-    pub(super) fn class(&self, entry: &Entry) -> &Class {
-        &self.classes[entry.class as usize]
+    /// Whether a memory has the topic of this number.
+    pub(super) fn has_topic(&self, number: Number, topic: u32) -> bool {
+        self.kept.has_topic(number, topic)
+    }
+
+    /// The class of a memory that is not gone.
+    pub(super) fn class(&self, number: Number) -> &Class {
+        &self.classes[self.classed[number as usize] as usize]
     }
 
     /// Every class with the sums of its memories.
@@ -273,12 +279,12 @@ impl Catalog {
         self.classes.iter().zip(&self.sums)
     }
 
-    /// The number that a session, or a case, of a workspace has in entries.
+    /// The number that a session, or a case, of a workspace has here.
     pub(super) fn session(&self, workspace: &str, session: &str) -> Option<u32> {
         self.names.known(&named(workspace, session))
     }
 
-    /// The number that a topic has in entries, whatever its case.
+    /// The number that a topic has here, whatever its case.
     pub(super) fn topic(&self, topic: &str) -> Option<u32> {
         self.names.known(&topic.to_lowercase())
     }
@@ -297,7 +303,10 @@ impl Catalog {
 
     /// The words of a session's memories, of the classes that are admitted.
     pub(super) fn session_length(&self, session: u32, classes: &[bool]) -> f64 {
-        self.sessions.length(session, classes)
+        self.sessions.sum(session, |number| {
+            let admitted = classes[self.classed[number as usize] as usize];
+            if admitted { f64::from(self.brief[number as usize].length) } else { 0.0 }
+        })
     }
 
     /// How many numbers sessions and topics have: all are below.
@@ -318,82 +327,66 @@ impl Catalog {
         }
         let bare: Vec<Number> = self.links.bare().collect();
         for number in bare {
-            if let Some(rows) = vectors.of(self.entry(number).facts.print) {
+            if let Some(rows) = vectors.of(self.facts(number).print) {
                 self.links.set(number, Some(rows));
             }
         }
     }
 
     fn relink(&mut self, rows: impl Fn(u64) -> Option<Rows>) {
-        for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| !entry.gone) {
-            let number = Number::try_from(number).unwrap_or(Number::MAX);
-            self.links.set(number, rows(entry.facts.print));
+        let live: Vec<Number> = self.live().collect();
+        for number in live {
+            self.links.set(number, rows(self.facts(number).print));
         }
     }
 
     /// Puts the sessions that changed back in order; to be called after memories were put in.
     pub(super) fn settle(&mut self) {
-        let entries = &self.entries;
-        self.sessions.settle(|number| entries[number as usize].time());
+        let Self { sessions, brief, kept, .. } = self;
+        sessions.settle(|a, b| order(brief, kept, (*a, *b)));
+    }
+
+    /// Files all memories anew, each in its session.
+    fn file_all(&mut self) {
+        let order = |a: &Number, b: &Number| order(&self.brief, &self.kept, (*a, *b));
+        self.sessions = Sessions::of(&self.brief, self.names.end(), order);
     }
 
     /// What orders memories in time: from when on they hold, then the id, which grows with time.
     pub(super) fn place(&self, number: Number) -> (i64, MemoryId) {
-        self.entry(number).time()
+        let facts = self.facts(number);
+        (facts.from, facts.id)
     }
 
     /// The number of a class.
     pub(super) fn class_number(&mut self, class: Class) -> u32 {
-        if let Some(number) = self.class_numbers.get(&class) {
+        let Self { classes, class_numbers, .. } = self;
+        let hash_of = |number: &u32| hash(&classes[*number as usize]);
+        let same = |number: &u32| classes[*number as usize] == class;
+        if let Some(number) = class_numbers.find(hash(&class), same) {
             return *number;
         }
-        let number = u32::try_from(self.classes.len()).unwrap_or(u32::MAX);
+        let number = u32::try_from(classes.len()).unwrap_or(u32::MAX);
+        class_numbers.insert_unique(hash(&class), number, hash_of);
         self.workspace_numbers.push(self.workspaces.number(class.reach.workspace.as_str()));
-        self.authors.push(called(class.reach.owner.as_str()));
-        self.classes.push(class.clone());
+        self.authors.push(class.reach.owner.as_str());
         self.sums.push(Sums::default());
-        self.class_numbers.insert(class, number);
+        self.classes.push(class);
         number
     }
 
-    fn count(&mut self, entry: &Entry) {
-        self.add(entry.class, entry.session, entry.facts.length(), 1);
-    }
-
-    fn uncount(&mut self, number: Number) {
-        let entry = &self.entries[number as usize];
-        self.add(entry.class, entry.session, entry.facts.length(), -1);
-    }
-
-    fn add(&mut self, class: u32, session: u32, length: f64, sign: i64) {
-        let by = if sign < 0 { -1.0 } else { 1.0 };
-        let sums = &mut self.sums[class as usize];
+    /// Counts a memory among those of its class, or no longer.
+    fn count(&mut self, number: Number, sign: i64) {
+        let sums = &mut self.sums[self.classed[number as usize] as usize];
+        let (by, length) = (sign as f64, f64::from(self.brief[number as usize].length));
         sums.memories = sums.memories.wrapping_add_signed(sign);
         sums.plain += by * length;
         sums.long += by * rank::long(length);
-        if session != 0 {
-            self.sessions.add(session, class, by * length);
-        }
-    }
-
-    /// Files an entry in its session, and takes it out of the one it was in.
-    fn file(&mut self, number: Number, entry: &Entry) {
-        let before = self.entries.get(number as usize).map(|old| (old.session, old.facts.from));
-        if before == Some((entry.session, entry.facts.from)) {
-            return;
-        }
-        if let Some((session, _)) = before {
-            self.sessions.unfile(number, session);
-        }
-        if entry.session != 0 {
-            self.sessions.file(number, entry.session);
-        }
     }
 }
 
-/// What a question calls an author by: the first word of the role, unless it is one of grammar.
-fn called(author: &str) -> Option<String> {
-    let role = author.rsplit('/').next().unwrap_or(author);
-    let first = words::plain(role).into_iter().next()?;
-    (!words::is_function_word(&first)).then_some(first)
+/// How two memories stand in time, as [`Catalog::place`] has it; most differ before their ids.
+fn order(brief: &[Brief], kept: &Kept, (a, b): (Number, Number)) -> Ordering {
+    let from = |number: Number| brief[number as usize].from;
+    from(a).cmp(&from(b)).then_with(|| kept.facts(a).id.cmp(&kept.facts(b).id))
 }

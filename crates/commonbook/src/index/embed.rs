@@ -7,7 +7,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustc_hash::FxHashSet;
 
-use super::catalog::Entry;
 use super::state::State;
 use super::vectors::{self, Before, Embedded, Vectors};
 use super::{Embedding, Index, Progress, held_elsewhere, unwritable};
@@ -137,7 +136,8 @@ impl Index {
             let mut memories = Vec::new();
             for bare in some {
                 let change = tx.changes(&bare.workspace, bare.sequence - 1, 1)?.pop();
-                memories.extend(change.and_then(|it| it.memory).map(|memory| (bare.print, memory)));
+                memories
+                    .extend(change.and_then(|it| it.memory).map(|memory| (bare.print, *memory)));
             }
             Ok(memories)
         })?;
@@ -277,23 +277,21 @@ impl State {
     /// Memories that have no vector, the newest first, each text once and none of the known ones.
     fn bare(&self, known: &FxHashSet<u64>, most: usize) -> Vec<Bare> {
         let mut seen = FxHashSet::default();
-        let mut wants =
-            |entry: &&Entry| !known.contains(&entry.facts.print) && seen.insert(entry.facts.print);
-        let bare = self.catalog.links.bare().map(|number| self.catalog.entry(number));
-        bare.filter(|entry| wants(entry))
+        let mut wants = |print: u64| !known.contains(&print) && seen.insert(print);
+        let bare = self.catalog.links.bare().map(|number| (number, self.catalog.facts(number)));
+        bare.filter(|(_, facts)| wants(facts.print))
             .take(most)
-            .map(|entry| Bare {
-                workspace: self.catalog.class(entry).reach.workspace.clone(),
-                sequence: entry.facts.sequence,
-                print: entry.facts.print,
+            .map(|(number, facts)| Bare {
+                workspace: self.catalog.class(number).reach.workspace.clone(),
+                sequence: facts.sequence,
+                print: facts.print,
             })
             .collect()
     }
 
     /// The fingerprints of all texts that there are.
     fn prints(&self) -> FxHashSet<u64> {
-        let live = self.catalog.entries.iter().filter(|entry| !entry.gone);
-        live.map(|entry| entry.facts.print).collect()
+        self.catalog.live().map(|number| self.catalog.facts(number).print).collect()
     }
 }
 

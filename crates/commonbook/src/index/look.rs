@@ -105,7 +105,7 @@ impl State {
         if question.phrases.is_empty() && question.excluded.is_empty() && mentioning.is_none() {
             return Ok(None);
         }
-        let mut fits = vec![mentioning.is_none(); self.catalog.entries.len()];
+        let mut fits = vec![mentioning.is_none(); self.catalog.len()];
         for (workspace, id) in mentioning.into_iter().flatten() {
             if let Some(number) = self.catalog.number(workspace.as_str(), *id) {
                 fits[number as usize] = true;
@@ -116,7 +116,7 @@ impl State {
             let mut has = vec![false; fits.len()];
             if let Some(generation) = &self.generation {
                 generation.having_phrase(phrase, |number| {
-                    has[number as usize] = !self.catalog.entry(number).in_tail;
+                    has[number as usize] = !self.catalog.brief[number as usize].in_tail;
                 })?;
             }
             for (number, tail) in &self.tail {
@@ -129,7 +129,7 @@ impl State {
 
     /// Every admitted memory, the newest first: for a question that has filters alone.
     fn newest(&self, admission: &Admission<'_>) -> Found {
-        let all = 0..Number::try_from(self.catalog.entries.len()).unwrap_or(Number::MAX);
+        let all = 0..Number::try_from(self.catalog.len()).unwrap_or(Number::MAX);
         let mut all: Vec<Number> = all.filter(|number| admission.admits(*number)).collect();
         let total = all.len() as u64;
         all.sort_by_key(|number| Reverse(self.catalog.place(*number)));
@@ -152,10 +152,10 @@ impl State {
         });
         let all = ranked.into_iter().chain(below).take(limits::SEARCH_DEPTH);
         let ranked = all.map(|(score, judged)| {
-            let entry = self.catalog.entry(judged.number);
-            let workspace = self.catalog.class(entry).reach.workspace.clone();
+            let workspace = self.catalog.class(judged.number).reach.workspace.clone();
+            let id = self.catalog.facts(judged.number).id;
             let (parts, matched) = (judged.parts, judged.matched);
-            Ranked { workspace, id: entry.facts.id, score, matched, parts }
+            Ranked { workspace, id, score, matched, parts }
         });
         Found { ranked: ranked.collect(), total, notice: None }
     }

@@ -59,7 +59,7 @@ struct Best {
 
 impl Best {
     fn order(&self, other: &Self, catalog: &Catalog) -> Ordering {
-        let id = |best: &Self| catalog.entry(best.number).facts.id;
+        let id = |best: &Self| catalog.facts(best.number).id;
         (other.score.total_cmp(&self.score))
             .then_with(|| other.from.cmp(&self.from))
             .then_with(|| id(other).cmp(&id(self)))
@@ -74,8 +74,7 @@ impl State {
         terms: &[String],
         statistics: &Statistics,
     ) -> Result<Matches> {
-        let mut matches =
-            Matches { scores: vec![0.0; self.catalog.entries.len()], ..Matches::default() };
+        let mut matches = Matches { scores: vec![0.0; self.catalog.len()], ..Matches::default() };
         for term in terms {
             let mut list = Vec::new();
             if let Some(generation) = &self.generation {

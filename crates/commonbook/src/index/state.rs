@@ -104,7 +104,7 @@ impl State {
         let Some(last) = changes.last() else { return };
         let place = Place::of(last);
         let mut seen = FxHashSet::default();
-        let mut fresh = Vec::with_capacity(changes.len());
+        let mut fresh = Vec::new();
         // Each memory comes as it is now, however often it changed: the last time tells all.
         for change in changes.into_iter().rev() {
             if let Some((case, open)) = &change.case {
@@ -115,10 +115,10 @@ impl State {
                 continue;
             }
             let known = self.catalog.number(workspace.as_str(), id);
-            let known = known.map(|number| self.catalog.entry(number).facts.sequence);
+            let known = known.map(|number| self.catalog.facts(number).sequence);
             match change.memory {
                 Some(memory) if known.is_none_or(|known| known < change.sequence) => {
-                    fresh.push((memory, change.sequence));
+                    fresh.push((*memory, change.sequence));
                 }
                 Some(_) => {}
                 None => self.remove(workspace, id, change.sequence),
@@ -135,9 +135,9 @@ impl State {
     }
 
     fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
-        let Some(number) = self.catalog.remove(workspace.as_str(), id, sequence) else { return };
+        let removed = self.catalog.remove(workspace.as_str(), id, sequence);
+        let Some((number, reach)) = removed else { return };
         self.tail.remove(&number);
-        let reach = self.catalog.class(self.catalog.entry(number)).reach.clone();
         self.removed.push((reach, id, sequence));
     }
 
@@ -148,9 +148,7 @@ impl State {
         for number in fresh {
             // One that changed twice is there twice; one that was removed is there no more.
             let Some(memory) = self.tail.get(&number) else { continue };
-            let entry = &mut self.catalog.entries[number as usize];
-            let written = std::mem::replace(&mut entry.written, true);
-            tail.push((Arc::clone(memory), written));
+            tail.push((Arc::clone(memory), self.catalog.write(number)));
         }
         self.fresh.1 = self.removed.len();
         let removed = self.removed[removed..].iter();
@@ -165,7 +163,7 @@ impl State {
             Some(generation) => guarded(|| generation.reload(catalog))?,
             None => *generation = guarded(|| Generation::open(&folder.join(WORDS), catalog))?,
         }
-        tail.retain(|number, _| catalog.entry(*number).in_tail);
+        tail.retain(|number, _| catalog.brief[*number as usize].in_tail);
         let places = generation.as_ref().map(|it| &it.places);
         removed.retain(|(reach, _, sequence)| {
             let place = places.and_then(|places| places.get(&reach.workspace));

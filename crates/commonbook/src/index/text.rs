@@ -3,7 +3,6 @@
 
 mod columns;
 mod generation;
-mod sheet;
 
 use std::collections::BTreeMap;
 use std::path::Path;

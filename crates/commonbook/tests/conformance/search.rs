@@ -268,12 +268,18 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
                 ids: CountingIds::default(),
                 kept: Vec::new(),
             };
+            let mut opened = Vec::new();
             for step in &steps {
                 run.take(step);
                 if matches!(step, Step::Follow) {
                     writer.follow(&*store, |_| GO).unwrap();
+                    // What is opened now is changed by the steps that follow.
+                    let index = started(home.path());
+                    index.behind(&*store).unwrap();
+                    opened.push(index);
                 }
             }
+            opened.push(started(home.path()));
             let mut sight = Sight::of(&caller(AGENTS[agent], &run.workspace(0)));
             sight.workspaces.push(run.workspace(1).parse().unwrap());
             sight.user = USERS[user].map(str::to_owned);
@@ -285,7 +291,7 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
                 let found = bare.search(&*store, &sight, &asked).unwrap();
                 assert_eq!(ids(&found).into_iter().collect::<BTreeSet<_>>(), expected);
                 assert_eq!(found.total, expected.len() as u64);
-                for index in [&writer, &reader] {
+                for index in [&writer, &reader].into_iter().chain(&opened) {
                     assert_eq!(index.search(&*store, &sight, &asked).unwrap(), found);
                 }
             }

@@ -22,7 +22,7 @@ pub(in crate::index) struct Class {
 }
 
 /// What the index knows of one memory.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::index) struct Facts {
     pub(in crate::index) id: MemoryId,
     /// The event that this is as of.

@@ -14,32 +14,32 @@ pub(in crate::index) struct Links {
 }
 
 impl Links {
-    /// Makes room for so many memories more.
-    pub(super) fn reserve(&mut self, more: usize) {
-        self.rows.reserve(more);
-        self.bare.grow(self.rows.len() + more);
-    }
-
     /// Links a memory to its vectors, or to none.
     pub(super) fn set(&mut self, number: Number, rows: Option<Rows>) {
         let place = number as usize;
-        if self.rows.len() <= place {
-            self.rows.resize(place + 1, None);
-            self.bare.grow(self.rows.len());
-        }
-        self.rows[place] = rows;
+        self.bare.grow(place + 1);
         self.bare.set(place, rows.is_none());
+        match self.rows.get_mut(place) {
+            Some(there) => *there = rows,
+            // Where nothing is embedded there is no place for it either.
+            None if rows.is_none() => {}
+            None => {
+                self.rows.resize(self.bare.len(), None);
+                self.rows[place] = rows;
+            }
+        }
     }
 
     /// Notes that a memory is gone, and needs none.
     pub(super) fn forget(&mut self, number: Number) {
-        self.rows[number as usize] = None;
+        self.set(number, None);
         self.bare.set(number as usize, false);
     }
 
     /// Where the vectors of a memory lie.
+    #[inline]
     pub(in crate::index) fn of(&self, number: Number) -> Option<Rows> {
-        self.rows[number as usize]
+        self.rows.get(number as usize).copied().flatten()
     }
 
     /// The memories without a vector, those that came last first.

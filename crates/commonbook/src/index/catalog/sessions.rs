@@ -1,75 +1,91 @@
-//! Which memories stand together in a session, in the order of time, and how many words they have.
+//! Which memories stand together in a session, in the order of time.
 
-use super::Number;
-use crate::id::MemoryId;
+use std::cmp::Ordering;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Brief, Number};
 
 /// The sessions by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    sessions: Vec<Session>,
+    /// The memories of the sessions that the index was opened with, session after session.
+    members: Vec<Number>,
+    /// Where in `members` those of each session end.
+    ends: Vec<u32>,
+    /// The memories of what is new or has changed since.
+    changed: FxHashMap<u32, Vec<Number>>,
     /// The place of each memory in its session, where that is in order.
     places: Vec<u32>,
     /// Those that are not in order.
-    unsorted: Vec<u32>,
-}
-
-#[derive(Debug, Default)]
-struct Session {
-    /// In the order of time, unless it is marked unsorted.
-    entries: Vec<Number>,
-    /// Words by class.
-    words: Vec<(u32, f64)>,
-    unsorted: bool,
+    unsorted: FxHashSet<u32>,
 }
 
 impl Sessions {
-    /// Makes room for so many memories more.
-    pub(super) fn reserve(&mut self, more: usize) {
-        self.places.reserve(more);
+    /// The sessions of all these memories; all numbers of sessions are below `end`.
+    pub(super) fn of(
+        brief: &[Brief],
+        end: usize,
+        order: impl Fn(&Number, &Number) -> Ordering,
+    ) -> Self {
+        let mut ends = vec![0_u32; end];
+        brief.iter().for_each(|brief| ends[brief.session as usize] += 1);
+        // No session at all has the number 0.
+        ends[0] = 0;
+        let mut sum = 0;
+        for end in &mut ends {
+            (*end, sum) = (sum, sum + *end);
+        }
+        let mut members = vec![0; sum as usize];
+        for (number, brief) in (0..).zip(brief).filter(|(_, brief)| brief.session != 0) {
+            // Where a session begins comes to be where it ends.
+            let place = &mut ends[brief.session as usize];
+            members[*place as usize] = number;
+            *place += 1;
+        }
+        let mut places = vec![0; brief.len()];
+        let mut begin = 0;
+        for end in &ends {
+            let session = &mut members[begin..*end as usize];
+            begin = *end as usize;
+            if !session.is_sorted_by(|a, b| order(a, b).is_le()) {
+                session.sort_unstable_by(&order);
+            }
+            (0..).zip(session).for_each(|(place, number)| places[*number as usize] = place);
+        }
+        Self { members, ends, places, ..Self::default() }
     }
 
-    fn session(&mut self, session: u32) -> &mut Session {
-        let place = session as usize;
-        if self.sessions.len() <= place {
-            self.sessions.resize_with(place + 1, Session::default);
+    /// The memories of a session.
+    fn members(&self, session: u32) -> &[Number] {
+        if let Some(members) = self.changed.get(&session) {
+            return members;
         }
-        &mut self.sessions[place]
+        laid(&self.members, &self.ends, session)
     }
 
-    fn unsort(&mut self, session: u32) {
-        if !std::mem::replace(&mut self.session(session).unsorted, true) {
-            self.unsorted.push(session);
-        }
+    fn change(&mut self, session: u32) -> &mut Vec<Number> {
+        self.unsorted.insert(session);
+        let Self { members, ends, .. } = self;
+        self.changed.entry(session).or_insert_with(|| laid(members, ends, session).to_vec())
     }
 
     /// Puts a memory into a session.
     pub(super) fn file(&mut self, number: Number, session: u32) {
-        self.session(session).entries.push(number);
-        self.unsort(session);
+        self.change(session).push(number);
     }
 
     /// Takes a memory out of a session.
     pub(super) fn unfile(&mut self, number: Number, session: u32) {
-        self.session(session).entries.retain(|other| *other != number);
-        self.unsort(session);
-    }
-
-    /// Adds words of a class to a session, or takes them off.
-    pub(super) fn add(&mut self, session: u32, class: u32, length: f64) {
-        let words = &mut self.session(session).words;
-        match words.iter_mut().find(|(other, _)| *other == class) {
-            Some((_, words)) => *words += length,
-            None => words.push((class, length)),
-        }
+        self.change(session).retain(|other| *other != number);
     }
 
     /// Puts the sessions that changed back in order.
-    pub(super) fn settle(&mut self, time: impl Fn(Number) -> (i64, MemoryId)) {
+    pub(super) fn settle(&mut self, order: impl Fn(&Number, &Number) -> Ordering) {
         for session in std::mem::take(&mut self.unsorted) {
-            let session = &mut self.sessions[session as usize];
-            session.entries.sort_by_key(|number| time(*number));
-            session.unsorted = false;
-            for (place, number) in (0..).zip(&session.entries) {
+            let Some(members) = self.changed.get_mut(&session) else { continue };
+            members.sort_by(&order);
+            for (place, number) in (0..).zip(members) {
                 let number = *number as usize;
                 if self.places.len() <= number {
                     self.places.resize(number + 1, 0);
@@ -90,7 +106,7 @@ impl Sessions {
         let Some(&place) = self.places.get(number as usize).filter(|_| session != 0) else {
             return Vec::new();
         };
-        let (session, place) = (&self.sessions[session as usize].entries, place as usize);
+        let (session, place) = (self.members(session), place as usize);
         let before = session[..place].iter().rev().take(LOOK).filter(|other| admits(**other));
         let after = session[place + 1..].iter().take(LOOK).filter(|other| admits(**other));
         let near = |(distance, number): (usize, &Number)| (*number, distance + 1);
@@ -98,12 +114,18 @@ impl Sessions {
         before.chain(after.take(reach).enumerate().map(near)).collect()
     }
 
-    /// The words of a session's memories, of the classes that are admitted.
-    pub(super) fn length(&self, session: u32, classes: &[bool]) -> f64 {
-        let words = self.sessions.get(session as usize).map(|session| &session.words);
-        let admitted = words.into_iter().flatten().filter(|(class, _)| classes[*class as usize]);
-        admitted.map(|(_, words)| words).sum()
+    /// The sum over a session's memories.
+    pub(super) fn sum(&self, session: u32, of: impl Fn(Number) -> f64) -> f64 {
+        self.members(session).iter().map(|number| of(*number)).sum()
     }
+}
+
+/// The memories of a session as it was opened with.
+fn laid<'m>(members: &'m [Number], ends: &[u32], session: u32) -> &'m [Number] {
+    let session = session as usize;
+    let Some(end) = ends.get(session) else { return &[] };
+    let begin = session.checked_sub(1).map_or(0, |before| ends[before]);
+    &members[begin as usize..*end as usize]
 }
 
 /// How many places of a session are looked at on each side for neighbours that are admitted.

@@ -6,8 +6,8 @@ use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
 
 use super::NUMBERS;
-use super::sheet::{Numbers, Sheet};
 use crate::error::Result;
+use crate::index::catalog::sheet::{Numbers, Sheet};
 use crate::index::damage::damaged;
 
 /// Documents whose facts are read at once: one by one takes several times as long.

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use tantivy::index::SegmentId;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhraseQuery, Query};
@@ -14,10 +13,10 @@ use tantivy::{
     DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term,
 };
 
-use super::sheet::{self, Sheet};
 use super::{FORMAT, Fields, Payload, Places, columns, schema};
 use crate::error::Result;
-use crate::index::catalog::{Catalog, Class, Entry, Number};
+use crate::index::catalog::sheet::{self, Sheet};
+use crate::index::catalog::{Catalog, NOBODY, Number};
 use crate::index::damage::damaged;
 use crate::index::unwritable;
 
@@ -33,9 +32,6 @@ pub(in crate::index) struct Generation {
     segments: Vec<Arc<[Number]>>,
     pub(in crate::index) places: Places,
 }
-
-/// Whatever has no number: a document that was deleted when its segment was read.
-const NOBODY: Number = Number::MAX;
 
 impl Generation {
     /// Opens the last commit, and puts what it knows into the catalog; nothing when there is none
@@ -88,14 +84,17 @@ impl Generation {
     ) -> Result<()> {
         let readers = self.searcher.segment_readers().to_vec();
         let new = readers.iter().filter(|segment| !known.contains_key(&segment.segment_id()));
-        // For all of them at once: to grow is to copy what is there.
-        catalog.reserve(new.map(|segment| segment.num_docs() as usize).sum());
-        self.segments = (readers.iter())
-            .map(|segment| match known.get(&segment.segment_id()) {
-                Some(numbers) => Ok(Arc::clone(numbers)),
-                None => numbered(&self.sheet(segment)?, segment, catalog),
-            })
-            .collect::<Result<_>>()?;
+        let sheets = new.map(|segment| {
+            let alive = |document| !segment.is_deleted(document);
+            Ok((self.sheet(segment)?, alive))
+        });
+        let sheets = sheets.collect::<Result<_>>()?;
+        let mut new = catalog.take_in(sheets)?.into_iter();
+        let numbers = |segment: &SegmentReader| {
+            let numbers = known.get(&segment.segment_id()).cloned().or_else(|| new.next());
+            numbers.ok_or_else(damaged)
+        };
+        self.segments = readers.iter().map(numbers).collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -223,76 +222,4 @@ fn places(index: &Index) -> Result<Option<Places>> {
     let payload: Payload =
         serde_json::from_str(&payload).map_err(|error| damaged().because(error))?;
     Ok((payload.format == FORMAT).then_some(payload.places))
-}
-
-/// The number of each document of a segment, which the catalog gives to those it does not know yet.
-/// Classes, sessions and topics are few beside memories: each is looked up once.
-fn numbered(
-    sheet: &Sheet,
-    segment: &SegmentReader,
-    catalog: &mut Catalog,
-) -> Result<Arc<[Number]>> {
-    let [classes, sessions, cases, topics] = &sheet.texts;
-    let classes: Vec<Class> = (classes.iter())
-        .map(|text| serde_json::from_str(text).map_err(|error| damaged().because(error)))
-        .collect::<Result<_>>()?;
-    let workspaces: Vec<_> = classes.iter().map(|it| it.reach.workspace.clone()).collect();
-    let classes: Vec<u32> = classes.into_iter().map(|class| catalog.class_number(class)).collect();
-    let (mut sessions, mut cases) = (Numbered::of(sessions), Numbered::of(cases));
-    let topics: Vec<u32> = topics.iter().map(|topic| catalog.name(topic)).collect();
-    let mut numbers = Vec::with_capacity(segment.max_doc() as usize);
-    let mut about = Vec::new();
-    for (document, row) in (0..).zip(sheet.rows()) {
-        let row = row.ok_or_else(damaged)?;
-        if segment.is_deleted(document) {
-            numbers.push(NOBODY);
-            continue;
-        }
-        let facts = row.facts;
-        let class = *classes.get(row.class).ok_or_else(damaged)?;
-        if catalog.outlived(class, facts.id, facts.sequence) {
-            numbers.push(NOBODY);
-            continue;
-        }
-        if let Some(number) = catalog.number_in(class, facts.id)
-            && catalog.entry(number).facts.sequence >= facts.sequence
-        {
-            catalog.leave_tail(number, facts.sequence);
-            numbers.push(number);
-            continue;
-        }
-        let place = (row.class, workspaces[row.class].as_str());
-        let session = sessions.number(row.session, place, catalog);
-        let case = cases.number(row.case, place, catalog);
-        about.clear();
-        about.extend(row.topics.iter().filter_map(|topic| topics.get(*topic as usize)));
-        numbers.push(catalog.put_entry(Entry::of(facts, class, (session, case)), &about, None));
-    }
-    Ok(numbers.into())
-}
-
-/// Names that belong to a workspace, with the numbers that the catalog gives them.
-struct Numbered<'s> {
-    names: &'s [String],
-    numbers: FxHashMap<(usize, usize), u32>,
-}
-
-impl<'s> Numbered<'s> {
-    fn of(names: &'s [String]) -> Self {
-        Self { names, numbers: FxHashMap::default() }
-    }
-
-    /// The number of a name in the workspace of a class; 0 where there is no name.
-    fn number(
-        &mut self,
-        name: usize,
-        (class, workspace): (usize, &str),
-        catalog: &mut Catalog,
-    ) -> u32 {
-        let Some(place) = name.checked_sub(1) else { return 0 };
-        *self.numbers.entry((class, place)).or_insert_with(|| {
-            let name = self.names.get(place).map_or("", String::as_str);
-            catalog.name_session(workspace, name)
-        })
-    }
 }

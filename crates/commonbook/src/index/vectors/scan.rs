@@ -170,7 +170,7 @@ impl<A: Fn(Number) -> bool + Sync> Look<'_, A> {
 
     /// Does this with all memories, in as many parts as there are cores, where there are many.
     fn each_part<T: Send>(&self, act: impl Fn(std::ops::Range<Number>) -> T + Sync) -> Vec<T> {
-        let all = Number::try_from(self.catalog.entries.len()).unwrap_or(Number::MAX);
+        let all = Number::try_from(self.catalog.len()).unwrap_or(Number::MAX);
         let threads = *THREADS;
         if (all as usize) < PARALLEL || threads == 1 {
             return vec![act(0..all)];

@@ -269,7 +269,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             Ok(Change {
                 sequence: row.get(BESIDE + 2)?,
                 subject: row.get(BESIDE + 3)?,
-                memory: if gone { None } else { Some(from_row(row)?) },
+                memory: if gone { None } else { Some(Box::new(from_row(row)?)) },
                 case: match maybe(row, BESIDE)? {
                     Some(key) => {
                         Some((key, text::<CaseStatus>(row, BESIDE + 1)? == CaseStatus::Open))

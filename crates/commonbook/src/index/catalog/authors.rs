@@ -1,0 +1,42 @@
+//! What questions call authors by.
+
+use rustc_hash::FxHashMap;
+
+use crate::words;
+
+/// The authors of the classes, each once.
+#[derive(Debug, Default)]
+pub(in crate::index) struct Authors {
+    numbers: FxHashMap<Box<str>, u32>,
+    /// What a question calls each author by; nothing where it cannot.
+    called: Vec<Option<String>>,
+    /// The author of each class.
+    of_classes: Vec<u32>,
+}
+
+impl Authors {
+    /// Notes the author of the next class.
+    pub(super) fn push(&mut self, author: &str) {
+        let number = self.numbers.get(author).copied().unwrap_or_else(|| {
+            let number = u32::try_from(self.called.len()).unwrap_or(u32::MAX);
+            self.called.push(called(author));
+            self.numbers.insert(author.into(), number);
+            number
+        });
+        self.of_classes.push(number);
+    }
+
+    /// For each class, whether what its author is called by is one of these words.
+    pub(in crate::index) fn named(&self, words: &[String]) -> Vec<bool> {
+        let named = |it: &Option<String>| it.as_ref().is_some_and(|it| words.contains(it));
+        let named: Vec<bool> = self.called.iter().map(named).collect();
+        self.of_classes.iter().map(|author| named[*author as usize]).collect()
+    }
+}
+
+/// What a question calls an author by: the first word of the role, unless it is one of grammar.
+fn called(author: &str) -> Option<String> {
+    let role = author.rsplit('/').next().unwrap_or(author);
+    let first = words::plain(role).into_iter().next()?;
+    (!words::is_function_word(&first)).then_some(first)
+}
