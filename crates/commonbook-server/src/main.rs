@@ -138,6 +138,7 @@ fn main() -> ExitCode {
 /// whatever goes wrong, also with the command line, it is answered: another exit code would break
 /// the turn.
 fn hook() -> ExitCode {
+    in_ordinary_pages();
     let command = Program::augment_subcommands(cli::flags(Command::new("commonbook")));
     let mut config = Config::read();
     let parsed = command.try_get_matches();
@@ -157,6 +158,15 @@ fn hook() -> ExitCode {
         },
     }
     ExitCode::SUCCESS
+}
+
+/// Has the kernel give this process ordinary pages. Huge ones, which the allocator asks for, serve a
+/// process that lasts; one that ends in milliseconds waits while far more is cleared than it uses.
+fn in_ordinary_pages() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        tracing::debug!(%error, "the kernel gives pages as it likes");
+    }
 }
 
 fn answer(hook: hook::Hook, heard: Heard, config: Config) {

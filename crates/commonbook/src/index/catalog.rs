@@ -117,12 +117,8 @@ impl Catalog {
         self.kept.set(number, entry.facts, topics);
         self.come(number, entry, in_tail);
         if (before.session, before.from) != (entry.session, entry.facts.from) {
-            if before.session != 0 {
-                self.sessions.unfile(number, before.session);
-            }
-            if entry.session != 0 {
-                self.sessions.file(number, entry.session);
-            }
+            self.sessions.unfile(number, before.session);
+            self.sessions.file(number, entry.session);
         }
         number
     }
@@ -165,7 +161,7 @@ impl Catalog {
     }
 
     /// Makes room for so many memories more.
-    pub(super) fn reserve(&mut self, more: usize) {
+    fn reserve(&mut self, more: usize) {
         self.brief.reserve(more);
         self.classed.reserve(more);
         let mut numbers = std::mem::take(&mut self.numbers);
@@ -174,7 +170,7 @@ impl Catalog {
     }
 
     /// The number of a topic, in lower case.
-    pub(super) fn name(&mut self, text: &str) -> u32 {
+    fn name(&mut self, text: &str) -> u32 {
         self.names.number(text)
     }
 
@@ -199,12 +195,12 @@ impl Catalog {
     }
 
     /// The number of a session, or of a case, of a workspace.
-    pub(super) fn name_session(&mut self, workspace: &str, session: &str) -> u32 {
+    fn name_session(&mut self, workspace: &str, session: &str) -> u32 {
         self.names.number(&named(workspace, session))
     }
 
     /// Whether what is known of a memory as of an event is older than its end.
-    pub(super) fn outlived(&self, class: u32, id: MemoryId, sequence: u64) -> bool {
+    fn outlived(&self, class: u32, id: MemoryId, sequence: u64) -> bool {
         let gone = self.gone.get(&(self.workspace_numbers[class as usize], id));
         gone.is_some_and(|gone| sequence < *gone)
     }
@@ -359,7 +355,7 @@ impl Catalog {
     }
 
     /// The number of a class.
-    pub(super) fn class_number(&mut self, class: Class) -> u32 {
+    fn class_number(&mut self, class: Class) -> u32 {
         let Self { classes, class_numbers, .. } = self;
         let hash_of = |number: &u32| hash(&classes[*number as usize]);
         let same = |number: &u32| classes[*number as usize] == class;

@@ -23,8 +23,10 @@ impl Catalog {
         segments: Vec<(Sheet, A)>,
     ) -> Result<Vec<Arc<[Number]>>> {
         let flat = self.classed.is_empty();
-        // For all of them at once: to grow is to copy what is there.
-        self.reserve(segments.iter().map(|(sheet, _)| sheet.documents as usize).sum());
+        if flat {
+            // For all of them at once: to grow is to copy what is there.
+            self.reserve(segments.iter().map(|(sheet, _)| sheet.documents as usize).sum());
+        }
         let segments: Vec<(Arc<Sheet>, A)> =
             segments.into_iter().map(|(sheet, alive)| (Arc::new(sheet), alive)).collect();
         let mut classes = FxHashMap::default();

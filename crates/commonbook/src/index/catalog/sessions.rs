@@ -70,14 +70,18 @@ impl Sessions {
         self.changed.entry(session).or_insert_with(|| laid(members, ends, session).to_vec())
     }
 
-    /// Puts a memory into a session.
+    /// Puts a memory into a session, where it is in one.
     pub(super) fn file(&mut self, number: Number, session: u32) {
-        self.change(session).push(number);
+        if session != 0 {
+            self.change(session).push(number);
+        }
     }
 
-    /// Takes a memory out of a session.
+    /// Takes a memory out of the session that it is in, if it is in one.
     pub(super) fn unfile(&mut self, number: Number, session: u32) {
-        self.change(session).retain(|other| *other != number);
+        if session != 0 {
+            self.change(session).retain(|other| *other != number);
+        }
     }
 
     /// Puts the sessions that changed back in order.
