@@ -206,7 +206,7 @@ impl Index {
         self.open();
         self.refresh_vectors();
         if self.read().vectors.as_ref().is_none_or(Vectors::is_empty) {
-            return by_words("nothing is embedded yet");
+            return by_words("nothing is embedded yet; a server does it, or `commonbook reindex`");
         }
         match embedder.embed_query(&question.text) {
             Ok(vector) => (Some(Quantised::of(&vector)), None),
