@@ -81,7 +81,8 @@ impl Commonbook {
         sight: &Sight,
         question: Question,
     ) -> Result<Found> {
-        let question = self.with_entities(caller, sight, question)?;
+        let named = || self.with_entities(caller, sight, question);
+        let question = self.index.opening_beside(named)?;
         self.index.search(&*self.store, sight, &question)
     }
 

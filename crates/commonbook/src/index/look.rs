@@ -46,6 +46,17 @@ impl Index {
         };
         Ok(Found { notice, ..found })
     }
+
+    /// Does this, and meanwhile opens what is written where that was not done yet: a process that
+    /// starts has other things to read before it searches.
+    pub fn opening_beside<T>(&self, act: impl FnOnce() -> T) -> T {
+        std::thread::scope(|scope| {
+            if !self.read().opened {
+                scope.spawn(|| self.open());
+            }
+            act()
+        })
+    }
 }
 
 impl State {

@@ -118,6 +118,8 @@ impl<'s> Names<'s> {
         let numbered = |column| Numbered {
             names: sheet.distinct(column).collect(),
             numbers: FxHashMap::default(),
+            // No workspace has the number 0.
+            last: ((0, 0), 0),
         };
         Ok(Self {
             classes: sheet.distinct(Column::Class).map(class).collect::<Result<_>>()?,
@@ -131,17 +133,25 @@ impl<'s> Names<'s> {
 /// Names that belong to a workspace, with the numbers that the catalog gives them.
 struct Numbered<'s> {
     names: Vec<&'s str>,
+    /// By workspace and place.
     numbers: FxHashMap<(u32, usize), u32>,
+    /// The last one that was asked for: most documents are of the session of the one before.
+    last: ((u32, usize), u32),
 }
 
 impl Numbered<'_> {
     /// The number of a name in the workspace of a class; 0 where there is no name.
     fn number(&mut self, name: usize, class: u32, catalog: &mut Catalog) -> u32 {
         let Some(place) = name.checked_sub(1) else { return 0 };
-        *self.numbers.entry((class, place)).or_insert_with(|| {
-            let workspace = catalog.classes[class as usize].reach.workspace.clone();
-            let name = self.names.get(place).copied().unwrap_or_default();
-            catalog.name_session(workspace.as_str(), name)
-        })
+        let key = (catalog.workspace_numbers[class as usize], place);
+        if self.last.0 != key {
+            let number = *self.numbers.entry(key).or_insert_with(|| {
+                let workspace = catalog.classes[class as usize].reach.workspace.clone();
+                let name = self.names.get(place).copied().unwrap_or_default();
+                catalog.name_session(workspace.as_str(), name)
+            });
+            self.last = (key, number);
+        }
+        self.last.1
     }
 }
