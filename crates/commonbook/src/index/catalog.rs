@@ -12,6 +12,7 @@ mod sessions;
 pub(super) mod sheet;
 
 use std::cmp::Ordering;
+use std::hash::{BuildHasher, RandomState};
 
 use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
@@ -30,7 +31,7 @@ pub(super) use intake::NOBODY;
 use kept::Kept;
 pub(super) use links::Links;
 use names::{Names, named};
-use numbers::{Key, Numbers, hash};
+use numbers::{Key, Numbers};
 use sessions::Sessions;
 
 /// The number of a memory in its catalog, which this process alone knows it by.
@@ -84,6 +85,8 @@ pub(super) struct Catalog {
     sums: Vec<Sums>,
     /// The number of each class, which stands in `classes`.
     class_numbers: HashTable<u32>,
+    /// What classes are hashed by: strangers choose the names in them.
+    class_hasher: RandomState,
     numbers: Numbers,
     /// What is gone for good, with the place in its journal where it went: an older generation may
     /// still have it.
@@ -356,14 +359,15 @@ impl Catalog {
 
     /// The number of a class.
     fn class_number(&mut self, class: Class) -> u32 {
-        let Self { classes, class_numbers, .. } = self;
-        let hash_of = |number: &u32| hash(&classes[*number as usize]);
+        let Self { classes, class_numbers, class_hasher, .. } = self;
+        let hash = class_hasher.hash_one(&class);
+        let hash_of = |number: &u32| class_hasher.hash_one(&classes[*number as usize]);
         let same = |number: &u32| classes[*number as usize] == class;
-        if let Some(number) = class_numbers.find(hash(&class), same) {
+        if let Some(number) = class_numbers.find(hash, same) {
             return *number;
         }
         let number = u32::try_from(classes.len()).unwrap_or(u32::MAX);
-        class_numbers.insert_unique(hash(&class), number, hash_of);
+        class_numbers.insert_unique(hash, number, hash_of);
         self.workspace_numbers.push(self.workspaces.number(class.reach.workspace.as_str()));
         self.authors.push(class.reach.owner.as_str());
         self.sums.push(Sums::default());

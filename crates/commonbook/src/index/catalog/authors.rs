@@ -1,13 +1,13 @@
 //! What questions call authors by.
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use crate::words;
 
 /// The authors of the classes, each once.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Authors {
-    numbers: FxHashMap<Box<str>, u32>,
+    numbers: HashMap<Box<str>, u32>,
     /// What a question calls each author by; nothing where it cannot.
     called: Vec<Option<String>>,
     /// The author of each class.

@@ -1,5 +1,6 @@
 //! Taking in what a sheet tells: each document gets the number of its memory.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -29,7 +30,7 @@ impl Catalog {
         }
         let segments: Vec<(Arc<Sheet>, A)> =
             segments.into_iter().map(|(sheet, alive)| (Arc::new(sheet), alive)).collect();
-        let mut classes = FxHashMap::default();
+        let mut classes = HashMap::new();
         let mut numbers = Vec::with_capacity(segments.len());
         for (sheet, alive) in &segments {
             let names = Names::of(sheet, self, &mut classes)?;
@@ -103,7 +104,7 @@ impl<'s> Names<'s> {
     fn of(
         sheet: &'s Sheet,
         catalog: &mut Catalog,
-        classes: &mut FxHashMap<&'s str, u32>,
+        classes: &mut HashMap<&'s str, u32>,
     ) -> Result<Self> {
         let class = |text| -> Result<u32> {
             if let Some(number) = classes.get(text) {

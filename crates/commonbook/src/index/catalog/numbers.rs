@@ -40,9 +40,8 @@ impl Numbers {
     }
 }
 
-/// What a table of numbers finds a value by.
-pub(super) fn hash(value: &impl Hash) -> u64 {
+fn hash(key: &Key) -> u64 {
     let mut hasher = FxHasher::default();
-    value.hash(&mut hasher);
+    key.hash(&mut hasher);
     hasher.finish()
 }
