@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -56,11 +57,8 @@ impl Hook {
         let folder = super::folder(self.folder.as_ref())?;
         let home = folder.path();
         let (known, _) = fill(home, self.size, self.processes)?;
-        let book = super::open(home, Arc::new(SystemClock))?;
-        super::rebuild(&book, self.size)?;
-        // Else the server would do that while hooks are measured.
-        follow::contradictions(&book)?;
-        drop(book);
+        super::rebuild(&super::open(home, Arc::new(SystemClock))?, self.size)?;
+        caught_up(home)?;
         let unwritable = |error| broken("the standing memory cannot be written", error);
         fs::create_dir_all(home.join("memories")).map_err(unwritable)?;
         let items = (0..STANDING).map(|n| format!("- What an engineer knows, number {n}\n"));
@@ -68,6 +66,7 @@ impl Hook {
         fs::write(home.join("memories/engineer.md"), standing).map_err(unwritable)?;
         let mut rows = Vec::new();
         self.moments(home, &known, "no server", &mut rows)?;
+        caught_up(home)?;
         let mut serve = command(home, &["serve", "--port", "0"])?;
         serve.env("COMMONBOOK_EMBEDDER", "off");
         let server = Server::run(serve)?;
@@ -105,6 +104,14 @@ impl Hook {
         bar.finish_and_clear();
         Ok(())
     }
+}
+
+/// Follows what was done so far, which a server that has run for a while has done: else it would do
+/// that while hooks are measured.
+fn caught_up(home: &Path) -> Result<()> {
+    let book = super::open(home, Arc::new(SystemClock))?;
+    book.index().follow(book.store(), |_| ControlFlow::Continue(()))?;
+    follow::contradictions(&book)
 }
 
 /// What the client tells its hook.
