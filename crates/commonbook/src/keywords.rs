@@ -8,7 +8,8 @@ use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Input, MatchKind};
 
 /// Bytes of text that a process looks through word by word, before the automaton is made for all
-/// that follow: to make it takes as long as that, and most commands look at one short text.
+/// that follow: to make it was 4 % of a delegation without a server, by a profile, and most commands
+/// look at one short text.
 const BY_WORD: usize = 16 * 1024;
 
 /// The words without which a rule cannot match, for all rules of a table.
