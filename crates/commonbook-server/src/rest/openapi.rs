@@ -136,9 +136,11 @@ fn body(route: &Route) -> Value {
 }
 
 fn responses(route: &Route) -> Value {
+    let one = &**route.call.answer;
+    // Two equal forms would make every answer one of both, and none of exactly one.
     let answer = match &route.list {
-        None => (**route.call.answer).clone(),
-        Some((_, list)) => json!({"oneOf": [**route.call.answer, **list.answer]}),
+        Some((_, list)) if **list.answer != *one => json!({"oneOf": [one, **list.answer]}),
+        _ => one.clone(),
     };
     let mut responses = json!({
         route.status.as_str(): {

@@ -1,5 +1,7 @@
 //! Every surface is a golden file: a change of it shows in review.
 
+use serde_json::Value;
+
 use crate::world::Home;
 
 fn printed(surface: &str) -> String {
@@ -30,6 +32,32 @@ fn golden(surface: &str, file: &str) {
 #[test]
 fn openapi_is_the_golden_file() {
     golden("openapi", "openapi.json");
+}
+
+/// Where a value has to match exactly one of several forms, a form that stands there twice is one
+/// that nothing can match.
+#[test]
+fn no_form_stands_twice_among_those_of_which_one_is_to_match() {
+    fn forms(value: &Value, found: &mut Vec<Vec<Value>>) {
+        match value {
+            Value::Object(fields) => {
+                found.extend(fields.get("oneOf").and_then(Value::as_array).cloned());
+                fields.values().for_each(|field| forms(field, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| forms(item, found)),
+            _ => {}
+        }
+    }
+    for surface in ["openapi", "tools", "events"] {
+        let mut found = Vec::new();
+        forms(&serde_json::from_str(&printed(surface)).unwrap(), &mut found);
+        assert!(!found.is_empty(), "{surface}");
+        for forms in found {
+            for (at, form) in forms.iter().enumerate() {
+                assert!(!forms[..at].contains(form), "{surface}: {form}");
+            }
+        }
+    }
 }
 
 #[test]
