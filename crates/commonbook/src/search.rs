@@ -211,6 +211,8 @@ pub struct Question {
     pub within: Within,
     /// The time against which "yesterday" and age are measured.
     pub now: Timestamp,
+    /// How many hits are asked for, the best; at most [`limits::SEARCH_DEPTH`].
+    pub most: usize,
 }
 
 /// A memory by its id and the workspace it is kept in.
@@ -257,7 +259,7 @@ pub struct Within {
 /// What the index answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
-    /// The best hits, best first; at most [`limits::SEARCH_DEPTH`].
+    /// The best hits, best first; as many as were asked for.
     pub ranked: Vec<Ranked>,
     /// How many memories match in all.
     pub total: u64,
@@ -380,7 +382,8 @@ impl SearchMemory {
             return Err(Error::too_large("query", extras, limits::QUERY_WORDS, what));
         }
         let (text, user, about) = (asked.text, asked.user, Vec::new());
-        Ok(Question { text, phrases, excluded, user, entity, about, within, now })
+        let most = limits::SEARCH_DEPTH;
+        Ok(Question { text, phrases, excluded, user, entity, about, within, now, most })
     }
 }
 

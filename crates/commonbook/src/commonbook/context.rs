@@ -160,11 +160,11 @@ impl Commonbook {
         now: Timestamp,
     ) -> Result<BTreeMap<Place, f64>> {
         // A task is no query: what looks like a filter in it is part of what is said.
-        let question =
-            Question::plain(task.to_owned(), Within { of_user: true, ..Within::default() }, now);
-        let found = self.look_up(caller, sight, question)?;
-        let first = found.ranked.into_iter().take(limits::CONTEXT_CANDIDATES);
-        Ok(first.map(|hit| ((hit.workspace, hit.id), relevance(&hit.parts))).collect())
+        let within = Within { of_user: true, ..Within::default() };
+        let question = Question::plain(task.to_owned(), within, now);
+        let question = Question { most: limits::CONTEXT_CANDIDATES, ..question };
+        let found = self.look_up(caller, sight, question)?.ranked.into_iter();
+        Ok(found.map(|hit| ((hit.workspace, hit.id), relevance(&hit.parts))).collect())
     }
 
     /// What is told of the material.

@@ -48,7 +48,9 @@ impl Commonbook {
                 return Err(unknown(case));
             }
         }
-        let found = self.look_up(&caller, &sight, question)?;
+        // What was given before may be among the best again, and one more tells whether there is a next page.
+        let most = (given.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
+        let found = self.look_up(&caller, &sight, Question { most, ..question })?;
         let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&mark(hit)));
         let page: Vec<Ranked> = left.by_ref().take(limit as usize).collect();
         let marks = given.iter().copied().chain(page.iter().map(mark));

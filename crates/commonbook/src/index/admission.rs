@@ -1,5 +1,7 @@
 //! Who is admitted to an answer: sight and filters come before everything that is counted.
 
+use std::ops::Range;
+
 use super::catalog::{Catalog, Class, Number, Sums};
 use crate::access::Sight;
 use crate::search::Within;
@@ -74,12 +76,34 @@ impl<'s> Admission<'s> {
         Self { plain: self.plain && fits.is_none(), fits, ..self }
     }
 
-    /// Whether a memory is admitted. It is asked of all of them: what most questions need is short.
+    /// Whether a memory is admitted. It is asked of many: what most questions need is short.
     #[inline]
     pub(super) fn admits(&self, number: Number) -> bool {
-        let class = self.catalog.classed[number as usize] as usize;
-        self.classes.get(class).copied().unwrap_or(false)
-            && (self.plain || self.admits_by_itself(number, class))
+        let class = self.catalog.classed[number as usize];
+        self.admits_class(class) && (self.plain || self.admits_by_itself(number, class as usize))
+    }
+
+    /// The admitted ones among the memories of these numbers, in their order.
+    pub(super) fn admitted(&self, numbers: Range<Number>) -> Vec<Number> {
+        let classed = &self.catalog.classed[numbers.start as usize..numbers.end as usize];
+        let mut all = vec![0; classed.len()];
+        let mut count = 0;
+        for (number, class) in numbers.zip(classed) {
+            // What is not admitted is overwritten by the next: no branch is to be guessed.
+            all[count] = number;
+            count += usize::from(self.admits_class(*class));
+        }
+        all.truncate(count);
+        if !self.plain {
+            all.retain(|number| self.admits(*number));
+        }
+        all
+    }
+
+    /// Whether the memories of a class are admitted as far as that is decided for all of them.
+    #[inline]
+    fn admits_class(&self, class: u32) -> bool {
+        self.classes.get(class as usize).copied().unwrap_or(false)
     }
 
     /// Whether a memory of an admitted class is admitted by what it alone has.

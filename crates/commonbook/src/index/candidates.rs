@@ -93,8 +93,29 @@ pub(super) struct Candidates<'s> {
     places: Vec<u32>,
     /// For each place, the weighted occurrences of each term.
     occurrences: Vec<f32>,
-    /// For each candidate, its neighbours with their distance.
-    around: Vec<Vec<(Number, usize)>>,
+    around: Around,
+}
+
+/// The neighbours of the candidates, with their distance.
+#[derive(Default)]
+struct Around {
+    /// Those of one candidate after those of the other.
+    near: Vec<(Number, usize)>,
+    /// Where in `near` those of each end.
+    ends: Vec<usize>,
+}
+
+impl Around {
+    fn push(&mut self, near: impl Iterator<Item = (Number, usize)>) {
+        self.near.extend(near);
+        self.ends.push(self.near.len());
+    }
+
+    /// Those of the candidate at this place.
+    fn of(&self, place: usize) -> &[(Number, usize)] {
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.near[begin..self.ends[place]]
+    }
 }
 
 impl<'s> Candidates<'s> {
@@ -115,15 +136,16 @@ impl<'s> Candidates<'s> {
                 *place = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
             }
         };
-        let near = |number: Number| {
-            catalog.around(number, NEIGHBOURS.len(), |other| admission.admits(other))
-        };
+        let admits = |other| admission.admits(other);
+        let near = |number: &Number| catalog.around(*number, NEIGHBOURS.len(), admits);
         first.iter().for_each(|number| add(*number, &mut numbers));
-        let mut around: Vec<_> = numbers.iter().map(|number| near(*number)).collect();
-        around.iter().flatten().for_each(|(other, _)| add(*other, &mut numbers));
-        around.extend(numbers[around.len()..].iter().map(|number| near(*number)));
+        let mut around = Around::default();
+        numbers.iter().for_each(|number| around.push(near(number)));
+        let (firsts, seconds) = (numbers.len(), around.near.len());
+        around.near.iter().for_each(|(other, _)| add(*other, &mut numbers));
+        numbers[firsts..].iter().for_each(|number| around.push(near(number)));
         let mut all = numbers.clone();
-        around.iter().flatten().for_each(|(other, _)| add(*other, &mut all));
+        around.near[seconds..].iter().for_each(|(other, _)| add(*other, &mut all));
         let terms = matches.lists.len();
         let mut occurrences = vec![0.0; all.len() * terms];
         for (term, list) in matches.lists.iter().enumerate() {
@@ -155,10 +177,12 @@ impl<'s> Candidates<'s> {
         statistics: &Statistics,
         scan: Option<&(Scan, &Quantised)>,
     ) -> Vec<Scored> {
-        let sessions = self.sessions();
-        let features: Vec<Features> = (0..self.numbers.len())
-            .map(|place| self.features(place, asked, statistics, &sessions, scan))
-            .collect();
+        let (around, sessions) = (self.around(statistics), self.sessions());
+        let features = self.numbers.iter().zip(around).map(|(number, around)| {
+            let session = sessions.tell(self.state.catalog.brief[*number as usize].session);
+            self.features(*number, asked, (around, session), scan)
+        });
+        let features: Vec<Features> = features.collect();
         let most = features.iter().map(Features::words).fold(0.0, f64::max);
         let range = scan.map(|(scan, _)| Range {
             lowest: f64::from(scan.lowest),
@@ -171,8 +195,8 @@ impl<'s> Candidates<'s> {
             (parts.score(), judged)
         });
         let mut scored: Vec<Scored> = scored.collect();
-        let place = |judged: &Judged| self.state.catalog.place(judged.number);
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| place(&b.1).cmp(&place(&a.1))));
+        let newer = |a: &Judged, b: &Judged| self.state.catalog.in_time(b.number, a.number);
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| newer(&a.1, &b.1)));
         let first = scored.len().min(REPEATS);
         let same = |a: &Judged, b: &Judged| self.likeness(a.number, b.number) >= SAME;
         rank::step_back(&mut scored[..first], same);
@@ -248,15 +272,16 @@ impl<'s> Candidates<'s> {
 
     fn features(
         &self,
-        place: usize,
+        number: Number,
         asked: &Asked,
-        statistics: &Statistics,
-        sessions: &Sessions,
+        (around, session): (f64, f64),
         scan: Option<&(Scan, &Quantised)>,
     ) -> Features {
-        let number = self.numbers[place];
         let catalog = &self.state.catalog;
-        let (facts, class) = (catalog.facts(number), catalog.classed[number as usize]);
+        let (brief, class) = (&catalog.brief[number as usize], catalog.classed[number as usize]);
+        // Most questions ask neither: what lies farther away is not fetched for them.
+        let marks = (asked.first_person || asked.when).then(|| catalog.facts(number).marks);
+        let marks = marks.unwrap_or_default();
         let nearness = match (&self.state.vectors, scan, catalog.links.of(number)) {
             (Some(vectors), Some((_, question)), Some(rows)) => {
                 Some(f64::from(vectors.nearness(rows, question)))
@@ -265,37 +290,39 @@ impl<'s> Candidates<'s> {
         };
         Features {
             own: f64::from(self.matches.own(number)),
-            around: self.around(place, statistics),
-            session: sessions.tell(catalog.brief[number as usize].session),
-            length: facts.length(),
+            around,
+            session,
+            length: f64::from(brief.length),
             nearness,
             entity: asked.mentioned(number),
             named: asked.named[class as usize],
-            speaks: if asked.first_person { f64::from(facts.marks.first_person) } else { 0.0 },
-            time: asked.fit(facts.from, facts.marks.tells_time),
+            speaks: if asked.first_person { f64::from(marks.first_person) } else { 0.0 },
+            time: asked.fit(brief.from, marks.tells_time),
             importance: catalog.class(number).importance,
-            age_days: ((asked.now - facts.from) as f64 / DAY).floor(),
+            age_days: ((asked.now - brief.from) as f64 / DAY).floor(),
         }
     }
 
-    /// BM25 of a candidate's words together with its neighbours'.
-    fn around(&self, place: usize, statistics: &Statistics) -> f64 {
-        let own = (self.numbers[place], 1.0);
-        let rows = self.around[place].iter().map(|(other, distance)| {
-            (*other, NEIGHBOURS.get(distance - 1).copied().unwrap_or(0.0))
-        });
-        let (mut length, mut weighted) = (0.0, Vec::with_capacity(2 * NEIGHBOURS.len() + 1));
-        for (number, weight) in rows.chain([own]) {
-            length += weight * f64::from(self.state.catalog.brief[number as usize].length);
-            weighted.extend(self.occurrences_of(number).map(|row| (row, weight)));
-        }
-        let rarities = self.matches.rarities.iter().enumerate();
-        rarities
-            .map(|(term, rarity)| {
-                let counts = weighted.iter().map(|(row, weight)| weight * f64::from(row[term]));
-                rarity * statistics.strength_around(counts.sum(), length)
-            })
-            .sum()
+    /// For each candidate, BM25 of its words together with its neighbours'.
+    fn around(&self, statistics: &Statistics) -> Vec<f64> {
+        let rarities = &self.matches.rarities;
+        let mut counts = vec![0.0; rarities.len()];
+        let strength = |(place, number): (usize, &Number)| {
+            counts.fill(0.0);
+            let near = self.around.of(place).iter().map(|(other, distance)| {
+                (*other, NEIGHBOURS.get(distance - 1).copied().unwrap_or(0.0))
+            });
+            let mut length = 0.0;
+            for (number, weight) in near.chain([(*number, 1.0)]) {
+                length += weight * f64::from(self.state.catalog.brief[number as usize].length);
+                let occurrences = self.occurrences_of(number).unwrap_or_default();
+                let counted = counts.iter_mut().zip(occurrences);
+                counted.for_each(|(sum, count)| *sum += weight * f64::from(*count));
+            }
+            let counted = rarities.iter().zip(&counts);
+            counted.map(|(rarity, count)| rarity * statistics.strength_around(*count, length)).sum()
+        };
+        self.numbers.iter().enumerate().map(strength).collect()
     }
 
     /// What the words of each candidate's session tell.

@@ -294,8 +294,8 @@ impl Catalog {
         &self,
         number: Number,
         reach: usize,
-        admits: impl Fn(Number) -> bool,
-    ) -> Vec<(Number, usize)> {
+        admits: impl Fn(Number) -> bool + Copy,
+    ) -> impl Iterator<Item = (Number, usize)> {
         let session = self.brief[number as usize].session;
         self.sessions.around((number, session), reach, admits)
     }
@@ -351,10 +351,9 @@ impl Catalog {
         self.sessions = Sessions::of(&self.brief, self.names.end(), order);
     }
 
-    /// What orders memories in time: from when on they hold, then the id, which grows with time.
-    pub(super) fn place(&self, number: Number) -> (i64, MemoryId) {
-        let facts = self.facts(number);
-        (facts.from, facts.id)
+    /// How two memories stand in time: from when on they hold, then the id, which grows with time.
+    pub(super) fn in_time(&self, a: Number, b: Number) -> Ordering {
+        order(&self.brief, &self.kept, (a, b))
     }
 
     /// The number of a class.
@@ -385,7 +384,7 @@ impl Catalog {
     }
 }
 
-/// How two memories stand in time, as [`Catalog::place`] has it; most differ before their ids.
+/// How two memories stand in time, as [`Catalog::in_time`] has it; most differ before their ids.
 fn order(brief: &[Brief], kept: &Kept, (a, b): (Number, Number)) -> Ordering {
     let from = |number: Number| brief[number as usize].from;
     from(a).cmp(&from(b)).then_with(|| kept.facts(a).id.cmp(&kept.facts(b).id))

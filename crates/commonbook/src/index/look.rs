@@ -1,8 +1,6 @@
 //! Looking into the index: which words stand where, which vectors are near, and what the ranking
 //! makes of both.
 
-use std::cmp::Reverse;
-
 use super::Index;
 use super::admission::Admission;
 use super::candidates::{Asked, Candidates, Judged, Scored};
@@ -13,7 +11,6 @@ use super::vectors::{self, Look};
 use crate::access::Sight;
 use crate::embedding::Quantised;
 use crate::error::Result;
-use crate::limits;
 use crate::search::rank::Statistics;
 use crate::search::{Found, Match, Parts, Question, Ranked};
 use crate::store::Store;
@@ -73,7 +70,8 @@ impl State {
         let terms = words::query_terms(&question.text);
         if terms.is_empty() {
             let everything = question.text.is_empty();
-            return Ok(if everything { self.newest(&admission) } else { Found::default() });
+            let newest = || self.newest(&admission, question.most);
+            return Ok(if everything { newest() } else { Found::default() });
         }
         let sums = admission.sums;
         let mean = |sum: f64| sum / sums.memories.max(1) as f64;
@@ -85,8 +83,8 @@ impl State {
         let matches = self.matches(&admission, &terms, &statistics)?;
         let scan = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
-                let admits = |number| admission.admits(number);
-                let look = Look { vectors, catalog: &self.catalog, admits, question: vector };
+                let admitted = |numbers| admission.admitted(numbers);
+                let look = Look { vectors, catalog: &self.catalog, admitted, question: vector };
                 let scan = vectors::scan(&look, CLOSELY.1);
                 (scan.count > 0).then_some((scan, vector))
             }
@@ -96,7 +94,7 @@ impl State {
         let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
         let has_words = |number: Number| matches.own(number) > 0.0;
         let near = near.iter().filter(|(number, near)| *near >= NEAR || has_words(*number));
-        let deep = matches.best(limits::SEARCH_DEPTH, &self.catalog);
+        let deep = matches.best(question.most.max(CLOSELY.0), &self.catalog);
         let closely = deep.iter().take(CLOSELY.0).copied();
         let about = asked.mentioning().filter(|number| admission.admits(*number));
         let near = near.map(|(number, _)| *number);
@@ -106,7 +104,7 @@ impl State {
         let more = candidates.beyond();
         let total = matches.all.len() as u64 + more;
         let rest = deep.into_iter().filter(|number| !candidates.has(*number)).collect();
-        Ok(self.found(ranked, (rest, &[Match::Words]), total))
+        Ok(self.found(ranked, (rest, &[Match::Words]), (total, question.most)))
     }
 
     /// Whether each memory has every phrase of the question and nothing that it excludes, and mentions
@@ -139,20 +137,24 @@ impl State {
     }
 
     /// Every admitted memory, the newest first: for a question that has filters alone.
-    fn newest(&self, admission: &Admission<'_>) -> Found {
+    fn newest(&self, admission: &Admission<'_>, most: usize) -> Found {
         let all = 0..Number::try_from(self.catalog.len()).unwrap_or(Number::MAX);
-        let mut all: Vec<Number> = all.filter(|number| admission.admits(*number)).collect();
+        let mut all = admission.admitted(all);
         let total = all.len() as u64;
-        all.sort_by_key(|number| Reverse(self.catalog.place(*number)));
-        all.truncate(limits::SEARCH_DEPTH);
-        self.found(Vec::new(), (all, &[]), total)
+        let newer = |a: &Number, b: &Number| self.catalog.in_time(*b, *a);
+        if all.len() > most {
+            all.select_nth_unstable_by(most, newer);
+            all.truncate(most);
+        }
+        all.sort_unstable_by(newer);
+        self.found(Vec::new(), (all, &[]), (total, most))
     }
 
     fn found(
         &self,
         ranked: Vec<Scored>,
         (rest, why): (Vec<Number>, &[Match]),
-        total: u64,
+        (total, most): (u64, usize),
     ) -> Found {
         let least = ranked.last().map_or(1.0, |(score, _)| *score);
         let parts = Parts { author: 1.0, time: 1.0, standing: 1.0, ..Parts::default() };
@@ -161,7 +163,7 @@ impl State {
             let judged = Judged { number, parts, matched: why.to_vec() };
             (least / (2.0 + place as f64), judged)
         });
-        let all = ranked.into_iter().chain(below).take(limits::SEARCH_DEPTH);
+        let all = ranked.into_iter().chain(below).take(most);
         let ranked = all.map(|(score, judged)| {
             let workspace = self.catalog.class(judged.number).reach.workspace.clone();
             let id = self.catalog.facts(judged.number).id;

@@ -172,8 +172,17 @@ impl Vectors {
             return 0.0;
         }
         let pairs = a.pieces().zip(b.pieces());
-        let cosines = pairs.map(|(x, y)| self.cosine(b.file, y, &self.vector(a.file, x)));
+        let cosines = pairs.map(|(x, y)| self.cosine_of((a.file, x), (b.file, y)));
         cosines.fold(1.0, f32::min)
+    }
+
+    fn cosine_of(&self, a: (u32, u32), b: (u32, u32)) -> f32 {
+        let row = |(file, row): (u32, u32)| {
+            let file = self.files.get(file as usize)?;
+            Some(file.row(row as usize, self.dimension))
+        };
+        let (Some((a, scale_a)), Some((b, scale_b))) = (row(a), row(b)) else { return 0.0 };
+        dot(a, b).unwrap_or(0.0) * scale_a * scale_b
     }
 
     fn cosine(&self, file: u32, row: u32, question: &Quantised) -> f32 {
@@ -252,10 +261,15 @@ impl VectorFile {
         })
     }
 
-    fn cosine(&self, row: usize, dimension: usize, question: &Quantised) -> f32 {
+    /// The values of a row, and their scale.
+    fn row(&self, row: usize, dimension: usize) -> (&[i8], f32) {
         let values = self.values.get(row * dimension..(row + 1) * dimension).unwrap_or_default();
-        let product = dot(bytemuck::cast_slice(values), &question.values).unwrap_or(0.0);
-        product * question.scale * self.scales.get(row).copied().unwrap_or(0.0)
+        (bytemuck::cast_slice(values), self.scales.get(row).copied().unwrap_or(0.0))
+    }
+
+    fn cosine(&self, row: usize, dimension: usize, question: &Quantised) -> f32 {
+        let (values, scale) = self.row(row, dimension);
+        dot(values, &question.values).unwrap_or(0.0) * question.scale * scale
     }
 }
 

@@ -326,7 +326,8 @@ impl Question {
     #[must_use]
     pub fn plain(text: String, within: Within, now: Timestamp) -> Self {
         let (phrases, excluded, about) = Default::default();
-        Self { text, phrases, excluded, user: None, entity: None, about, within, now }
+        let (user, entity, most) = (None, None, limits::SEARCH_DEPTH);
+        Self { text, phrases, excluded, user, entity, about, within, now, most }
     }
 }
 

@@ -10,6 +10,7 @@ use commonbook::error::Result;
 use commonbook::event::{EventKind, NewEvent};
 use commonbook::id::{CountingIds, MemoryId};
 use commonbook::index::Index;
+use commonbook::limits;
 use commonbook::memory::{Importance, Memory, MemoryType, Sharing, Trust};
 use commonbook::search::{Found, Question, Within};
 use commonbook::store::{Store, Transaction};
@@ -40,6 +41,7 @@ pub(crate) fn question(text: &str) -> Question {
         about: Vec::new(),
         within: Within::default(),
         now: now(),
+        most: limits::SEARCH_DEPTH,
     }
 }
 

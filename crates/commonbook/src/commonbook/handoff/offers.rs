@@ -65,9 +65,9 @@ impl Commonbook {
     fn found(&self, sight: &Sight, asked: &Asked, now: Timestamp) -> Result<Vec<Hit>> {
         // Not parsed: the work may be about `-without` or `type:x`.
         let question = Question::plain(asked.question(), Within::default(), now);
+        let question = Question { most: CANDIDATES as usize, ..question };
         let found = self.index.search(&*self.store, sight, &question)?;
-        let hits = found.ranked.into_iter().take(CANDIDATES as usize);
-        Ok(hits
+        Ok((found.ranked.into_iter())
             .map(|hit| {
                 let fit = hit.parts.words + hit.parts.context + hit.parts.vector;
                 (hit.workspace, hit.id, fit.clamp(0.0, 1.0))

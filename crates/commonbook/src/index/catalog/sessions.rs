@@ -105,17 +105,18 @@ impl Sessions {
         &self,
         (number, session): (Number, u32),
         reach: usize,
-        admits: impl Fn(Number) -> bool,
-    ) -> Vec<(Number, usize)> {
-        let Some(&place) = self.places.get(number as usize).filter(|_| session != 0) else {
-            return Vec::new();
-        };
-        let (session, place) = (self.members(session), place as usize);
-        let before = session[..place].iter().rev().take(LOOK).filter(|other| admits(**other));
-        let after = session[place + 1..].iter().take(LOOK).filter(|other| admits(**other));
+        admits: impl Fn(Number) -> bool + Copy,
+    ) -> impl Iterator<Item = (Number, usize)> {
+        let place = self.places.get(number as usize).filter(|_| session != 0);
+        let (before, after) = place.map_or((&[][..], &[][..]), |place| {
+            let (before, after) = self.members(session).split_at(*place as usize);
+            (before, &after[1..])
+        });
+        let admitted = move |other: &&Number| admits(**other);
         let near = |(distance, number): (usize, &Number)| (*number, distance + 1);
-        let before = before.take(reach).enumerate().map(near);
-        before.chain(after.take(reach).enumerate().map(near)).collect()
+        let before = before.iter().rev().take(LOOK).filter(admitted).take(reach);
+        let after = after.iter().take(LOOK).filter(admitted).take(reach);
+        before.enumerate().map(near).chain(after.enumerate().map(near))
     }
 
     /// The sum over a session's memories.

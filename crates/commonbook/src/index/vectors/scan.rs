@@ -5,6 +5,7 @@
 //! million vectors are more than memory brings in twenty milliseconds.
 
 use std::f64::consts::PI;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use pulp::Arch;
@@ -26,9 +27,6 @@ const CLOSELY: u32 = 20;
 /// Threads of one scan. The system takes as long to say it as a small scan takes: it is asked once.
 static THREADS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from).min(8));
-
-/// Stands for the distance of a memory that is not compared.
-const OUT: u16 = u16::MAX;
 
 /// How near the admitted memories are to a question.
 #[derive(Debug, Default)]
@@ -84,36 +82,47 @@ impl Scan {
 pub(in crate::index) struct Look<'l, A> {
     pub(in crate::index) vectors: &'l Vectors,
     pub(in crate::index) catalog: &'l Catalog,
-    pub(in crate::index) admits: A,
+    /// The admitted ones among these numbers.
+    pub(in crate::index) admitted: A,
     pub(in crate::index) question: &'l Quantised,
 }
 
+/// Memories, and in how many signs each differs from the question.
+struct Apart {
+    each: Vec<(Number, u16)>,
+    /// How many of them differ in how many.
+    counts: Vec<u32>,
+}
+
 /// Compares the question with every admitted memory that has vectors; keeps the `keep` nearest.
-pub(in crate::index) fn scan(look: &Look<'_, impl Fn(Number) -> bool + Sync>, keep: usize) -> Scan {
-    let mut scan = if look.vectors.len() <= EXACT {
-        look.compare(keep, &look.admits)
-    } else {
-        look.by_signs(keep)
-    };
+pub(in crate::index) fn scan<A>(look: &Look<'_, A>, keep: usize) -> Scan
+where
+    A: Fn(Range<Number>) -> Vec<Number> + Sync,
+{
+    let mut scan =
+        if look.vectors.len() <= EXACT { look.exactly(keep) } else { look.by_signs(keep) };
     scan.cut(keep);
     scan
 }
 
-impl<A: Fn(Number) -> bool + Sync> Look<'_, A> {
-    /// Compares the vectors of those chosen.
-    fn compare(&self, keep: usize, chosen: impl Fn(Number) -> bool + Sync) -> Scan {
-        let parts = self.each_part(|numbers| {
-            let mut scan = Scan::empty();
-            for number in numbers.filter(|number| chosen(*number)) {
-                let Some(rows) = self.catalog.links.of(number) else { continue };
-                scan.take(number, self.vectors.nearness(rows, self.question));
-                if scan.nearest.len() >= 4 * keep {
-                    scan.cut(keep);
-                }
-            }
-            scan
-        });
+impl<A: Fn(Range<Number>) -> Vec<Number> + Sync> Look<'_, A> {
+    /// Compares every vector.
+    fn exactly(&self, keep: usize) -> Scan {
+        let parts = at_once(self.parts(), |part| self.compare(keep, (self.admitted)(part)));
         parts.into_iter().fold(Scan::empty(), Scan::join)
+    }
+
+    /// Compares the vectors of these memories.
+    fn compare(&self, keep: usize, numbers: impl IntoIterator<Item = Number>) -> Scan {
+        let mut scan = Scan::empty();
+        for number in numbers {
+            let Some(rows) = self.catalog.links.of(number) else { continue };
+            scan.take(number, self.vectors.nearness(rows, self.question));
+            if scan.nearest.len() >= 4 * keep {
+                scan.cut(keep);
+            }
+        }
+        scan
     }
 
     /// The nearest of those whose signs are nearest, and the farthest of those whose signs are
@@ -124,69 +133,66 @@ impl<A: Fn(Number) -> bool + Sync> Look<'_, A> {
         let signs = self.vectors.signs();
         let most = self.question.values.len();
         // Compiled once more for processors that count bits in one instruction.
-        let apart = |numbers| Arch::new().dispatch(|| self.apart(numbers, &signs, &question));
-        let (mut all, mut far) = (Vec::new(), vec![0; most + 1]);
-        for (apart, counts) in self.each_part(apart) {
-            all.extend(apart);
-            far.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        let apart = |part| Arch::new().dispatch(|| self.apart(part, &signs, &question));
+        let parts = at_once(self.parts(), apart);
+        let mut far = vec![0; most + 1];
+        for part in &parts {
+            far.iter_mut().zip(&part.counts).for_each(|(sum, count)| *sum += count);
         }
         let wanted = u32::try_from(keep).unwrap_or(u32::MAX);
         let nearest = edge(far.iter(), CLOSELY * wanted);
         let farthest = (most as u32).saturating_sub(edge(far.iter().rev(), wanted));
-        let scan = self.compare(keep, |number| {
-            let far = all[number as usize];
-            far != OUT && (u32::from(far) <= nearest || u32::from(far) >= farthest)
+        let outside = |far: u16| u32::from(far) <= nearest || u32::from(far) >= farthest;
+        let compared = at_once(parts, |part| {
+            let outside = part.each.into_iter().filter(|(_, far)| outside(*far));
+            self.compare(keep, outside.map(|(number, _)| number))
         });
         // The angle between two vectors is to a straight one as the signs that differ are to all
         // (Goemans and Williamson 1995, for random directions).
         let cosine = |far: usize| (PI * far as f64 / most as f64).cos();
         let sum = far.iter().enumerate().map(|(far, count)| f64::from(*count) * cosine(far)).sum();
         let count = far.iter().map(|count| u64::from(*count)).sum();
+        let scan = compared.into_iter().fold(Scan::empty(), Scan::join);
         Scan { sum, count, ..scan }
     }
 
-    /// In how many signs each of these memories differs from the question, and how many of them in
-    /// how many; what is not admitted or has no vector is [`OUT`].
+    /// In how many signs each admitted memory of these that has vectors differs from the question.
     #[inline(always)]
-    fn apart(
-        &self,
-        numbers: std::ops::Range<Number>,
-        signs: &Signs<'_>,
-        question: &[u64],
-    ) -> (Vec<u16>, Vec<u32>) {
-        let most = self.question.values.len();
-        let mut counts = vec![0; most + 1];
-        let mut all = vec![OUT; numbers.len()];
-        for (number, place) in numbers.zip(&mut all) {
+    fn apart(&self, numbers: Range<Number>, signs: &Signs<'_>, question: &[u64]) -> Apart {
+        let most = self.question.values.len() as u32;
+        let admitted = (self.admitted)(numbers);
+        let mut apart =
+            Apart { each: Vec::with_capacity(admitted.len()), counts: vec![0; most as usize + 1] };
+        for number in admitted {
             let Some(rows) = self.catalog.links.of(number) else { continue };
-            if (self.admits)(number) {
-                let apart = signs.distance(rows, question).min(most as u32);
-                counts[apart as usize] += 1;
-                *place = apart as u16;
-            }
+            let far = signs.distance(rows, question).min(most);
+            apart.counts[far as usize] += 1;
+            apart.each.push((number, far as u16));
         }
-        (all, counts)
+        apart
     }
 
-    /// Does this with all memories, in as many parts as there are cores, where there are many.
-    fn each_part<T: Send>(&self, act: impl Fn(std::ops::Range<Number>) -> T + Sync) -> Vec<T> {
+    /// All memories, in as many parts as there are cores, where there are many.
+    fn parts(&self) -> Vec<Range<Number>> {
         let all = Number::try_from(self.catalog.len()).unwrap_or(Number::MAX);
-        let threads = *THREADS;
-        if (all as usize) < PARALLEL || threads == 1 {
-            return vec![act(0..all)];
-        }
-        let share = all.div_ceil(threads as Number);
-        let part = |part: Number| part * share..((part + 1) * share).min(all);
-        std::thread::scope(|scope| {
-            let act = &act;
-            let others = (1..threads as Number).map(|other| scope.spawn(move || act(part(other))));
-            let others: Vec<_> = others.collect();
-            let parts = others.into_iter().map(std::thread::ScopedJoinHandle::join);
-            let resume = |panic| std::panic::resume_unwind(panic);
-            let first = act(part(0));
-            std::iter::once(first).chain(parts.map(|part| part.unwrap_or_else(resume))).collect()
-        })
+        let parts = if (all as usize) < PARALLEL { 1 } else { *THREADS as Number };
+        let share = all.div_ceil(parts);
+        (0..parts).map(|part| part * share..((part + 1) * share).min(all)).collect()
     }
+}
+
+/// Does this with each part, all at once: the first in this thread, each other in one of its own.
+fn at_once<P: Send, T: Send>(parts: Vec<P>, act: impl Fn(P) -> T + Sync) -> Vec<T> {
+    let mut parts = parts.into_iter();
+    let Some(first) = parts.next() else { return Vec::new() };
+    std::thread::scope(|scope| {
+        let act = &act;
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || act(part))).collect();
+        let resume = |panic| std::panic::resume_unwind(panic);
+        let first = act(first);
+        let others = others.into_iter().map(|part| part.join().unwrap_or_else(resume));
+        std::iter::once(first).chain(others).collect()
+    })
 }
 
 /// How many steps it takes until so many are counted; all of them when there are fewer.
@@ -243,24 +249,25 @@ mod tests {
         let (catalog, vectors) = filled(folder.path(), &model);
         let words: String = (0..9).map(|word| format!("word{word} ")).collect();
         let question = Quantised::of(&model.embed_query(&words).unwrap());
-        let admits = |number: Number| number.is_multiple_of(2);
-        let look = Look { vectors: &vectors, catalog: &catalog, admits, question: &question };
+        let admits = |number: &Number| number.is_multiple_of(2);
+        let admitted = |all: Range<Number>| all.filter(admits).collect();
+        let look = Look { vectors: &vectors, catalog: &catalog, admitted, question: &question };
         let best = |mut scan: Scan| {
             scan.cut(100);
             scan.nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             scan
         };
-        let (exact, by_signs) = (best(look.compare(100, look.admits)), best(look.by_signs(100)));
+        let (exact, by_signs) = (best(look.exactly(100)), best(look.by_signs(100)));
         assert_eq!((exact.count, by_signs.count), (9_000, 9_000));
         let nearest = |scan: &Scan| scan.nearest.iter().map(|near| near.1).collect::<Vec<_>>();
         assert_eq!(nearest(&exact), nearest(&by_signs));
-        assert!(by_signs.nearest.iter().all(|(number, _)| admits(*number)));
+        assert!(by_signs.nearest.iter().all(|(number, _)| admits(number)));
         assert_eq!(exact.highest, by_signs.highest);
         assert!((exact.lowest - by_signs.lowest).abs() < 0.1);
         assert!((exact.sum - by_signs.sum).abs() / 9_000.0 < 0.05);
-        let few = |number: Number| number < 7;
-        let look = Look { vectors: &vectors, catalog: &catalog, admits: few, question: &question };
-        let (exact, by_signs) = (best(look.compare(100, look.admits)), best(look.by_signs(100)));
+        let admitted = |all: Range<Number>| all.filter(|number| *number < 7).collect();
+        let look = Look { vectors: &vectors, catalog: &catalog, admitted, question: &question };
+        let (exact, by_signs) = (best(look.exactly(100)), best(look.by_signs(100)));
         assert_eq!(exact.nearest, by_signs.nearest);
         assert_eq!((exact.lowest, exact.count), (by_signs.lowest, by_signs.count));
     }
