@@ -2,7 +2,7 @@
 //! with a progress bar in one that does not.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
@@ -11,6 +11,7 @@ use commonbook::embedding::{self, SharedEmbedder};
 use commonbook::error::Result;
 use commonbook::index::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::blocking;
@@ -52,14 +53,14 @@ pub(crate) async fn in_background(
     let mut failed = false;
     while !stopping.is_cancelled() {
         let (book, config, stop) = (book.clone(), Arc::clone(&config), stopping.clone());
-        let result = blocking(move || {
+        let follow = move || {
             if book.index().lacks_embedder() {
                 book.index().use_embedder(embedder(&config));
             }
             register(&book);
             step(&book, &stop)
-        })
-        .await;
+        };
+        let result = blocking(|| giving_way(follow)).await;
         if let Err(error) = &result
             && !failed
         {
@@ -68,6 +69,32 @@ pub(crate) async fn in_background(
         failed = result.is_err();
         let pause = if failed { LATER } else { SOON };
         tokio::select! { () = tokio::time::sleep(pause) => {}, () = stopping.cancelled() => {} }
+    }
+}
+
+/// How nice a thread is that gives way, from 0 to 19: where all want a core it gets about a ninth of
+/// what each other gets (1.25 to the tenth), so that it still gets on.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
+
+/// Does this in threads that give way to all others where there are not enough cores for all, and
+/// so does the arithmetic of the embedder: nobody waits for it.
+fn giving_way<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+    static THREADS: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+        let threads = ThreadPoolBuilder::new().thread_name(|n| format!("follower-{n}"));
+        threads.start_handler(|_| give_way()).build().ok()
+    });
+    match &*THREADS {
+        Some(threads) => threads.install(act),
+        None => act(),
+    }
+}
+
+/// Lets others go before this thread; only Linux does it by the thread.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(NICE) {
+        tracing::debug!(%error, "following the journal is as urgent as all else");
     }
 }
 
@@ -200,4 +227,20 @@ fn bar(length: u64, message: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(length).with_style(style).with_message(message)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_follows_gives_way_and_nobody_else_does() {
+        let nice = || rustix::process::getpriority_process(None).unwrap();
+        let before = nice();
+        assert_eq!(giving_way(nice), (before + NICE).min(19));
+        let arithmetic = || rayon::join(nice, nice);
+        let (one, other) = giving_way(arithmetic);
+        assert_eq!([one, other], [(before + NICE).min(19); 2]);
+        assert_eq!(nice(), before);
+    }
 }
