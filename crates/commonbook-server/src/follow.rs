@@ -31,8 +31,8 @@ const TURN: Duration = Duration::from_secs(1);
 /// that goes on for minutes, and nobody waits for it.
 const COMPARING: Duration = Duration::from_millis(100);
 
-/// Changes beyond the index from which on a command brings it up before it searches.
-const MANY: usize = 2_000;
+/// Events beyond the index from which on a command brings it up before it searches.
+const MANY: u64 = 2_000;
 
 /// The embedder that the environment asks for.
 ///
@@ -157,7 +157,7 @@ pub(crate) fn mentions(book: &Commonbook) -> Result<Mentioning> {
 
 /// Tells how fast many events went by.
 fn tell_rate(what: &str, events: u64, begun: Instant) {
-    if events >= MANY as u64 {
+    if events >= MANY {
         let rate = events as f64 / begun.elapsed().as_secs_f64().max(1e-9);
         output::note(&format!("{} events {what}, {rate:.0} a second", HumanCount(events)));
     }
@@ -229,12 +229,12 @@ fn bar(length: u64, message: &'static str) -> ProgressBar {
     ProgressBar::new(length).with_style(style).with_message(message)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
-
+    #[cfg(target_os = "linux")]
     #[test]
     fn who_follows_gives_way_and_nobody_else_does() {
+        use super::{NICE, giving_way};
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let before = nice();
         assert_eq!(giving_way(nice), (before + NICE).min(19));

@@ -107,6 +107,7 @@ fn command() -> Command {
 }
 
 fn main() -> ExitCode {
+    in_ordinary_pages();
     if std::env::args_os().nth(1).is_some_and(|command| command == "hook") {
         return hook();
     }
@@ -138,7 +139,6 @@ fn main() -> ExitCode {
 /// whatever goes wrong, also with the command line, it is answered: another exit code would break
 /// the turn.
 fn hook() -> ExitCode {
-    in_ordinary_pages();
     let command = Program::augment_subcommands(cli::flags(Command::new("commonbook")));
     let mut config = Config::read();
     let parsed = command.try_get_matches();
@@ -160,8 +160,9 @@ fn hook() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Has the kernel give this process ordinary pages. Huge ones, which the allocator asks for, serve a
-/// process that lasts; one that ends in milliseconds waits while far more is cleared than it uses.
+/// Has the kernel give this process ordinary pages. Of huge ones far more is cleared than is used:
+/// a process that ends in milliseconds waits for that, and so does each new thread of one that
+/// lasts, which is not faster with them (`docs/benchmarks.md`).
 fn in_ordinary_pages() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {

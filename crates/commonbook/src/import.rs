@@ -55,7 +55,7 @@ pub struct Said {
 /// `invalid` for a line that is not UTF-8, not JSON, or has no text.
 pub fn parse(line: &[u8]) -> Result<Line> {
     let value = input::json(line)?;
-    let exported = value["id"].as_str().is_some_and(|id| id.parse::<MemoryId>().is_ok());
+    let exported = value["id"].as_str().is_some_and(|id| MemoryId::read(id).is_some());
     if exported && value.get("owner").is_some() {
         return input::from_value(value).map(Box::new).map(Line::Exported);
     }

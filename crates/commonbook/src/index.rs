@@ -43,6 +43,9 @@ const AT_ONCE: usize = 4_000;
 /// Memories that are written out at once.
 const BATCH: usize = 20_000;
 
+/// Events from which on the generation is written as of them, though none of them changed it.
+const UNWRITTEN: u64 = 1_000;
+
 /// The search index of one home. Nothing is opened before it is first used.
 pub struct Index {
     /// Where generations are kept; nowhere for an index that is never written out.
@@ -135,7 +138,7 @@ impl Index {
             guarded(|| writer.give(&news)).inspect_err(|error| self.discard(Some(error)))?;
             let state = self.read();
             let (full, removed) = (state.tail.len() >= BATCH, !state.removed.is_empty());
-            let changed = removed || !state.tail.is_empty();
+            let changed = removed || !state.tail.is_empty() || state.unwritten() >= UNWRITTEN;
             drop(state);
             if left > 0 && !full {
                 continue;
@@ -169,23 +172,25 @@ impl Index {
         self.follow(store, told)?.ok_or_else(held_elsewhere)
     }
 
-    /// Whether there is something for [`Index::follow`] to write out.
-    ///
-    /// # Errors
-    /// As [`Index::behind`].
-    pub fn lags(&self, store: &dyn Store) -> Result<bool> {
-        let lacks_sheets =
-            |state: &State| state.generation.as_ref().is_some_and(|it| it.lacks_sheets);
-        Ok(self.behind(store)? > 0 || lacks_sheets(&self.read()))
-    }
-
-    /// How many changes the generation does not have yet, after the catalog has come to the
-    /// journal's end.
+    /// Whether there is something for [`Index::follow`] to write out: changes, or so many events of
+    /// other things that whoever starts would read them for long to find none.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn behind(&self, store: &dyn Store) -> Result<usize> {
-        self.current(store).map(|state| state.tail.len() + state.removed.len())
+    pub fn lags(&self, store: &dyn Store) -> Result<bool> {
+        let state = self.current(store)?;
+        let lacks_sheets = state.generation.as_ref().is_some_and(|it| it.lacks_sheets);
+        let changed = !state.tail.is_empty() || !state.removed.is_empty();
+        Ok(changed || lacks_sheets || state.unwritten() >= UNWRITTEN)
+    }
+
+    /// How many events the generation was not written as of, after the catalog has come to the
+    /// journal's end: whoever starts has to read them.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn behind(&self, store: &dyn Store) -> Result<u64> {
+        self.current(store).map(|state| state.unwritten())
     }
 
     /// What this process writes with, where it can get the lease.

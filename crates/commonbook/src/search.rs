@@ -330,8 +330,7 @@ impl SearchMemory {
                 .hint("Put the question, or words that the memory would contain, into query."));
         }
         if self.query.len() > limits::QUERY_BYTES {
-            let found = self.query.len();
-            return Err(Error::too_large("query", found, limits::QUERY_BYTES, "bytes"));
+            return Err(Error::too_large("query", self.query.len(), limits::QUERY_BYTES, "bytes"));
         }
         input::no_control("query", &self.query)?;
         let asked = parse(&self.query, now)?;
@@ -371,9 +370,9 @@ impl SearchMemory {
         let named = asked.entity.map(|name| name.parse()).transpose();
         let named = named.map_err(|error: Error| error.at("query"))?;
         let entity = one("entity", self.entity.clone(), named)?;
-        let terms = |texts: Vec<String>| -> Vec<Vec<String>> {
+        let terms = |texts: Vec<String>| {
             let terms = texts.iter().map(|text| words::terms(text));
-            terms.filter(|terms| !terms.is_empty()).collect()
+            terms.filter(|terms| !terms.is_empty()).collect::<Vec<_>>()
         };
         let (phrases, excluded) = (terms(asked.phrases), terms(asked.excluded));
         let extras = phrases.len() + excluded.len();
@@ -381,9 +380,8 @@ impl SearchMemory {
             let what = "phrases and exclusions";
             return Err(Error::too_large("query", extras, limits::QUERY_WORDS, what));
         }
-        let (text, user, about) = (asked.text, asked.user, Vec::new());
-        let most = limits::SEARCH_DEPTH;
-        Ok(Question { text, phrases, excluded, user, entity, about, within, now, most })
+        let plain = Question::plain(asked.text, within, now);
+        Ok(Question { phrases, excluded, user: asked.user, entity, ..plain })
     }
 }
 

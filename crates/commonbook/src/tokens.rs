@@ -28,7 +28,7 @@ pub fn count(text: &str) -> usize {
 /// Pieces of which is known how many tokens they are: for each place the piece that last had it, as
 /// its hash without the lowest bits, and in those the number. The same words come again and again,
 /// in one context several times. Two pieces are one here with a chance of 2⁻⁶⁴.
-static KNOWN: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
+static KNOWN: [AtomicU64; 1 << 16] = [const { AtomicU64::new(0) }; 1 << 16];
 
 /// The bits of an entry that hold the number of tokens.
 const NUMBER: u64 = 0x3ff;

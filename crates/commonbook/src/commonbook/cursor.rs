@@ -130,7 +130,7 @@ fn happened(
         .filter_map(|memory| Some((memory.id, glance(memory)?)))
         .collect();
     let change = |event: crate::event::Event| {
-        let id = event.subject.parse::<MemoryId>().ok().filter(|_| event.kind.is_of_memory());
+        let id = MemoryId::read(&event.subject).filter(|_| event.kind.is_of_memory());
         Change { says: id.and_then(|id| says.get(&id).cloned()), event }
     };
     let changes = events.into_iter().map(change).collect();

@@ -71,6 +71,16 @@ impl State {
         })
     }
 
+    /// How many events lie between what the generation was written as of and where the catalog is.
+    pub(super) fn unwritten(&self) -> u64 {
+        let written = self.generation.as_ref().map(|generation| &generation.places);
+        let between = |(workspace, place): (&Workspace, &Place)| {
+            let written = written.and_then(|places| places.get(workspace));
+            place.sequence.saturating_sub(written.map_or(0, |place| place.sequence))
+        };
+        self.places.iter().map(between).sum()
+    }
+
     /// Takes in at least `most` changes, if there are so many; answers how many events are left
     /// then.
     pub(super) fn follow(&mut self, tx: &dyn Transaction, most: usize) -> Result<u64> {
@@ -110,7 +120,7 @@ impl State {
             if let Some((case, open)) = &change.case {
                 self.catalog.note_case(workspace.as_str(), case, *open);
             }
-            let Ok(id) = change.subject.parse::<MemoryId>() else { continue };
+            let Some(id) = MemoryId::read(&change.subject) else { continue };
             if !seen.insert(id) {
                 continue;
             }

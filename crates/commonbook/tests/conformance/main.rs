@@ -120,6 +120,7 @@ laws! {
     rebuilding::a_damaged_index_is_built_anew_and_answers_the_same,
     rebuilding::facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_whole,
     rebuilding::sheets_of_segments_that_are_gone_are_removed,
+    rebuilding::many_events_that_change_no_memory_are_not_read_by_all_who_start,
     rebuilding::an_index_of_another_history_is_built_anew,
     rebuilding::an_index_of_another_form_is_built_anew,
     rebuilding::what_was_purged_leaves_the_files_of_the_index,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use commonbook::event::{EventKind, NewEvent};
 use commonbook::index::Index;
 use commonbook::store::Store;
 
@@ -57,6 +58,27 @@ pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fre
             assert_eq!(look(&started(&folder)), expected, "{} way {way}, mended", name.display());
         }
     }
+}
+
+pub(crate) fn many_events_that_change_no_memory_are_not_read_by_all_who_start(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let store = fresh.open();
+    let kept = with_texts(&*store, &["heron"]).remove(0);
+    let index = started(home.path());
+    index.follow(&*store, |_| GO).unwrap();
+    for (count, lags) in [(999, false), (1, true)] {
+        let built = NewEvent::of(EventKind::ContextBuilt, &kept, &kept.owner, kept.recorded_at);
+        let built = NewEvent { subject: "ctx_of_nothing".to_owned(), ..built };
+        store
+            .write(move |tx| (0..count).try_for_each(|_| tx.append_event(&built).map(drop)))
+            .unwrap();
+        assert_eq!(index.lags(&*store).unwrap(), lags);
+    }
+    assert_eq!(started(home.path()).behind(&*store).unwrap(), 1_000);
+    index.follow(&*store, |_| GO).unwrap();
+    assert!(!index.lags(&*store).unwrap());
+    assert_eq!(started(home.path()).behind(&*store).unwrap(), 0);
+    assert_eq!(ids(&index.search(&*store, &sight(), &question("heron")).unwrap()), [kept.id]);
 }
 
 pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {

@@ -87,7 +87,7 @@ fn again(
         let handoff = tx.handoff(sight, id)?;
         return Ok(handoff.map(|handoff| gathering.handoff(&handoff)));
     }
-    let Some((id, revision)) = one.id.parse::<MemoryId>().ok().zip(one.revision) else {
+    let Some((id, revision)) = MemoryId::read(&one.id).zip(one.revision) else {
         return Ok(None);
     };
     let Some(memory) = then(tx, sight, id, revision)? else { return Ok(None) };
