@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::admission::Admission;
 use super::catalog::{Catalog, Number};
-use super::matches::Matches;
+use super::matches::{Having, Matches};
 use super::state::State;
 use super::vectors::Scan;
 use crate::embedding::Quantised;
@@ -149,7 +149,7 @@ impl<'s> Candidates<'s> {
         let terms = matches.lists.len();
         let mut occurrences = vec![0.0; all.len() * terms];
         for (term, list) in matches.lists.iter().enumerate() {
-            for (number, count) in list {
+            for Having { number, count, .. } in list {
                 let place = places[*number as usize] as usize;
                 if place > 0 {
                     occurrences[(place - 1) * terms + term] = *count;
@@ -343,8 +343,8 @@ impl<'s> Candidates<'s> {
         let mut told = vec![0.0; lengths.len()];
         for (list, rarity) in self.matches.lists.iter().zip(&self.matches.rarities) {
             let mut counts = vec![0.0; lengths.len()];
-            for (number, count) in list {
-                let place = places[catalog.brief[*number as usize].session as usize] as usize;
+            for Having { count, session, .. } in list {
+                let place = places[*session as usize] as usize;
                 if place > 0 {
                     counts[place - 1] += f64::from(*count);
                 }

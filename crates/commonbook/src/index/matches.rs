@@ -8,12 +8,23 @@ use super::state::State;
 use crate::error::Result;
 use crate::search::rank::{self, Statistics};
 
+/// A memory that has a term.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Having {
+    pub(super) number: Number,
+    /// How often, weighted by where.
+    pub(super) count: f32,
+    /// The number of its session. Looking it up once more for every one of these would take as long
+    /// as finding them.
+    pub(super) session: u32,
+}
+
 /// Memories that have words of the question: for each word how often it stands in which, and all
 /// of them with what their own words tell.
 #[derive(Default)]
 pub(super) struct Matches {
-    /// For each term, the memories that have it, with its weighted occurrences.
-    pub(super) lists: Vec<Vec<(Number, f32)>>,
+    /// For each term, the memories that have it.
+    pub(super) lists: Vec<Vec<Having>>,
     /// How much each term tells.
     pub(super) rarities: Vec<f64>,
     /// Every memory that has any of them, once.
@@ -79,24 +90,27 @@ impl State {
             let mut list = Vec::new();
             if let Some(generation) = &self.generation {
                 generation.having(term, |number, head, body| {
-                    if !self.catalog.brief[number as usize].in_tail && admission.admits(number) {
-                        list.push((number, rank::weight(head, body) as f32));
+                    let brief = &self.catalog.brief[number as usize];
+                    if !brief.in_tail && admission.admits(number) {
+                        let count = rank::weight(head, body) as f32;
+                        list.push(Having { number, count, session: brief.session });
                     }
                 })?;
             }
             for (number, tail) in &self.tail {
-                let occurrences = tail.occurrences(term);
-                if occurrences > 0.0 && admission.admits(*number) {
-                    list.push((*number, occurrences as f32));
+                let count = tail.occurrences(term) as f32;
+                if count > 0.0 && admission.admits(*number) {
+                    let session = self.catalog.brief[*number as usize].session;
+                    list.push(Having { number: *number, count, session });
                 }
             }
             let rarity = statistics.rarity(list.len() as f64);
-            for (number, occurrences) in &list {
-                let length = f64::from(self.catalog.brief[*number as usize].length);
-                let strength = rarity * statistics.strength(f64::from(*occurrences), length);
-                let score = &mut matches.scores[*number as usize];
+            for Having { number, count, .. } in list.iter().copied() {
+                let length = f64::from(self.catalog.brief[number as usize].length);
+                let strength = rarity * statistics.strength(f64::from(count), length);
+                let score = &mut matches.scores[number as usize];
                 if *score == 0.0 {
-                    matches.all.push(*number);
+                    matches.all.push(number);
                 }
                 *score += strength as f32;
             }
