@@ -320,6 +320,27 @@ fn pages_of_a_search_repeat_and_skip_nothing_whatever_is_saved_in_between() {
     assert!(kept.is_subset(&distinct), "nothing is skipped");
 }
 
+/// More than are looked at closely, by words and by a filter alone.
+#[test]
+fn pages_go_on_beyond_what_is_looked_at_closely() {
+    let world = World::new();
+    let kept: Vec<_> = (0..450).map(|n| world.save("ann", &format!("tea number {n}")).id).collect();
+    for query in ["tea", "owner:ann"] {
+        let mut asked: SearchMemory = request(json!({"query": query, "k": 100}));
+        let (mut given, mut pages) = (Vec::new(), Vec::new());
+        loop {
+            let page = world.book.search_memory(&caller("bob"), &asked).unwrap();
+            assert_eq!(page.total, 450, "{query}");
+            pages.push(page.hits.len());
+            given.extend(page.hits.iter().map(|hit| hit.memory.id));
+            let Some(next) = page.next else { break };
+            asked.cursor = Some(next);
+        }
+        assert_eq!(pages, [100, 100, 100, 100, 50], "{query}");
+        assert!(given.iter().rev().eq(&kept), "{query}: as good as each other, the newer first");
+    }
+}
+
 #[test]
 fn a_recall_tells_what_the_caller_sees_and_nothing_of_what_is_quarantined() {
     let world = World::new();
