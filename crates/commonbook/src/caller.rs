@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, AgentName};
+use crate::cancellation::Cancellation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::TokenId;
 use crate::token::{Scope, Token};
@@ -73,6 +74,9 @@ pub struct Caller {
     /// What proves who calls.
     #[serde(default)]
     pub proof: Proof,
+    /// Whether the answer is still wanted.
+    #[serde(skip)]
+    pub cancellation: Cancellation,
 }
 
 impl Caller {
@@ -90,6 +94,7 @@ impl Caller {
             project: None,
             door,
             proof: Proof::Word,
+            cancellation: Cancellation::default(),
         }
     }
 

@@ -19,6 +19,7 @@ pub mod act;
 pub mod agent;
 pub mod block;
 pub mod caller;
+pub mod cancellation;
 pub mod case;
 pub mod checkpoint;
 pub mod collaboration;
