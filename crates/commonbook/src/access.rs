@@ -164,6 +164,47 @@ impl Reach {
     }
 }
 
+/// Who reads a memory. All memories of one audience are seen by the same callers, so what is looked
+/// up audience by audience takes no longer where others keep more that the caller does not see.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// Everybody who reads in this workspace: the memory is shared, about no user, and not quarantined.
+    Everybody(Workspace),
+    /// Those whom this reach lets in.
+    Reach(Reach),
+}
+
+impl Audience {
+    /// The audience of a memory with this reach.
+    #[must_use]
+    pub fn of(reach: &Reach) -> Self {
+        let open = reach.sharing == Sharing::Shared
+            && reach.user_id.is_none()
+            && reach.trust != Trust::Quarantined;
+        if open {
+            return Self::Everybody(reach.workspace.clone());
+        }
+        // Of trust, the rule asks only whether a memory is quarantined.
+        let trust = match reach.trust {
+            Trust::Quarantined => Trust::Quarantined,
+            _ => Trust::Normal,
+        };
+        Self::Reach(Reach { trust, ..reach.clone() })
+    }
+}
+
+impl Sight {
+    /// Whether the caller belongs to this audience: then it sees each of its memories, else none.
+    #[must_use]
+    pub fn belongs_to(&self, audience: &Audience) -> bool {
+        match audience {
+            Audience::Everybody(workspace) => self.workspaces.contains(workspace),
+            Audience::Reach(reach) => self.reaches(reach),
+        }
+    }
+}
+
 /// What decides who is told of an event: all that the rule asks of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventReach {
