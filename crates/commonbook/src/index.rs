@@ -12,28 +12,33 @@
 //! holds the lease, writes the tail out as the next generation ([`Index::follow`]).
 
 mod admission;
+mod budget;
 mod candidates;
 mod catalog;
 mod check;
 mod damage;
 mod embed;
+mod files;
 mod look;
 mod matches;
+mod slate;
 mod state;
 mod tail;
 mod text;
 mod vectors;
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
 use crate::embedding::Embedder;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::store::Store;
+pub use budget::{SearchBudget, SearchWork};
 use damage::guarded;
+use files::{lease, stamp, unwritable};
 use state::{News, State};
 use text::{Generation, TextWriter};
 
@@ -370,29 +375,6 @@ impl Index {
 
 /// The folder of the words, inside that of the index.
 const WORDS: &str = "words";
-
-/// When the last generation was written.
-fn stamp(folder: &Path) -> Option<SystemTime> {
-    std::fs::metadata(folder.join(WORDS).join("meta.json")).and_then(|file| file.modified()).ok()
-}
-
-/// The right to write the index, for as long as the file is open; none while another has it.
-fn lease(folder: &Path) -> Result<Option<File>> {
-    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    let path = folder.join("lease");
-    let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(unwritable(&path, &error)),
-    }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Error {
-    let message = format!("the search index cannot be written at {}: {error}", path.display());
-    Error::new(ErrorKind::Unavailable, message)
-        .hint("Look at the folder's permissions and its disk. Memories are kept all the same.")
-}
 
 fn held_elsewhere() -> Error {
     Error::conflict("another process writes the search index of this home")

@@ -214,6 +214,10 @@ pub const SEARCH_MAX: u32 = 100;
 pub const RECALLED_CHARS: usize = 2_000;
 /// Hits of one search on all its pages together.
 pub const SEARCH_DEPTH: usize = 1_000;
+/// Postings that one search reads at the most, with the terms and positions that it looks up.
+pub const SEARCH_POSTINGS: u64 = 20_000_000;
+/// Milliseconds that one search takes at the most, once the index is at the end of the journals.
+pub const SEARCH_MILLIS: i64 = 5_000;
 /// Bytes of a search query.
 pub const QUERY_BYTES: usize = 64 * 1024;
 /// Distinct words of a query that are searched for; further ones are left out.

@@ -11,6 +11,7 @@ use crate::access::{self, Sight};
 use crate::caller::Caller;
 use crate::entity::{EntityRef, spoken};
 use crate::error::{ErrorKind, Result};
+use crate::index::{SearchBudget, SearchWork};
 use crate::limits;
 use crate::memory::Memory;
 use crate::page::{self, Cursor};
@@ -22,8 +23,22 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` for an empty query, a `k`, a cursor or an owner that is none; `too_large` for a
-    /// query over its limit.
+    /// query over its limit; `unavailable` when the search would look at more than
+    /// [`limits::SEARCH_POSTINGS`], or take longer than [`limits::SEARCH_MILLIS`].
     pub fn search_memory(&self, caller: &Caller, request: &SearchMemory) -> Result<SearchAnswer> {
+        self.search_measured(caller, request).map(|(answer, _)| answer)
+    }
+
+    /// The same, with what the search looked at: for tests and benches that hold the wall against a
+    /// clock, and for no door.
+    ///
+    /// # Errors
+    /// As [`Commonbook::search_memory`].
+    pub fn search_measured(
+        &self,
+        caller: &Caller,
+        request: &SearchMemory,
+    ) -> Result<(SearchAnswer, SearchWork)> {
         let limit = page::size("k", request.k, limits::SEARCH_DEFAULT, limits::SEARCH_MAX)?;
         let (now, given) = self.start(request)?;
         let question = request.question(now)?;
@@ -50,7 +65,8 @@ impl Commonbook {
         }
         // What was given before may be among the best again, and one more tells whether there is a next page.
         let most = (given.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
-        let found = self.look_up(&caller, &sight, Question { most, ..question })?;
+        let question = Question { most, ..question };
+        let (found, work) = self.look_up_measured(&caller, &sight, question)?;
         let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&mark(hit)));
         let page: Vec<Ranked> = left.by_ref().take(limit as usize).collect();
         let marks = given.iter().copied().chain(page.iter().map(mark));
@@ -59,6 +75,7 @@ impl Commonbook {
             left.next().map(|_| Cursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
         let wanted: Vec<_> = page.iter().map(|hit| (hit.workspace.clone(), hit.id)).collect();
         let memories = self.store.read(|tx| tx.memories_of(&sight, &wanted))?;
+        let work = SearchWork { rows: wanted.len() as u64, ..work };
         // What was purged, or hidden, in this very moment is no hit any more.
         let mut memories = memories.into_iter().peekable();
         let hits: Vec<Hit> = page
@@ -73,7 +90,7 @@ impl Commonbook {
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);
-        Ok(SearchAnswer { hits, total, next, workspaces, notice })
+        Ok((SearchAnswer { hits, total, next, workspaces, notice }, work))
     }
 
     /// What the index finds, in sight, for a question.
@@ -83,9 +100,19 @@ impl Commonbook {
         sight: &Sight,
         question: Question,
     ) -> Result<Found> {
+        self.look_up_measured(caller, sight, question).map(|(found, _)| found)
+    }
+
+    fn look_up_measured(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        question: Question,
+    ) -> Result<(Found, SearchWork)> {
         let named = || self.with_entities(caller, sight, question);
         let question = self.index.opening_beside(named)?;
-        self.index.search(&*self.store, sight, &question)
+        let budget = SearchBudget::of(&self.clock, &caller.cancellation);
+        self.index.search_within(&*self.store, sight, &question, &budget)
     }
 
     /// The question with the memories that mention the entity it asks for, and those that mention

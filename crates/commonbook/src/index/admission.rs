@@ -1,36 +1,76 @@
 //! Who is admitted to an answer: sight and filters come before everything that is counted.
 
-use std::ops::Range;
+use rustc_hash::FxHashSet;
 
 use super::catalog::{Catalog, Class, Number, Sums};
+use super::slate::{Borrowed, Slates};
 use crate::access::Sight;
 use crate::search::Within;
 use crate::workspace::Workspace;
+
+/// What no session, case or topic has as its number: a name that nobody uses is looked for as long
+/// as one that only others use.
+const NOTHING: u32 = u32::MAX;
 
 /// Decides which memories exist for a question: those in sight that pass its filters.
 pub(super) struct Admission<'s> {
     catalog: &'s Catalog,
     within: &'s Within,
-    /// What is decided for all memories of a class.
-    pub(super) classes: Vec<bool>,
+    sight: &'s Sight,
+    /// The audiences that the caller belongs to, with the numbers of their workspaces, in order.
+    pub(super) audiences: Vec<(u32, u32)>,
+    /// The classes that are admitted.
+    classes: Borrowed<'s, bool>,
     /// The numbers that the wanted session has in the workspaces.
     sessions: Option<Vec<u32>>,
-    /// The numbers that the wanted case has in the workspaces, and for each class whether its
-    /// memories are the asker's own, which are given beside those of the case.
-    case: Option<(Vec<u32>, Vec<bool>)>,
-    /// The numbers of the wanted topics; none of a topic that no memory has.
-    topics: Option<Vec<u32>>,
-    /// For each memory, whether it has every phrase and nothing that is excluded; where the
-    /// question has such.
-    fits: Option<Vec<bool>>,
+    /// The numbers that the wanted case has in the workspaces.
+    cases: Option<Vec<u32>>,
+    /// The numbers of the wanted topics.
+    topics: Vec<u32>,
+    fits: Option<Fits>,
     pub(super) sums: Sums,
     /// Whether nothing is asked but what is decided for classes.
     plain: bool,
 }
 
+/// Which memories have every phrase of a question and nothing that it excludes.
+#[derive(Debug, Default)]
+pub(super) struct Fits {
+    /// Those that have what is wanted; none where nothing is.
+    wanted: Option<FxHashSet<Number>>,
+    excluded: FxHashSet<Number>,
+}
+
+impl Fits {
+    /// Leaves of what is wanted only these.
+    pub(super) fn want(&mut self, having: FxHashSet<Number>) {
+        self.wanted = Some(match self.wanted.take() {
+            Some(mut wanted) => {
+                wanted.retain(|number| having.contains(number));
+                wanted
+            }
+            None => having,
+        });
+    }
+
+    /// Leaves these out.
+    pub(super) fn exclude(&mut self, having: FxHashSet<Number>) {
+        self.excluded.extend(having);
+    }
+
+    fn contains(&self, number: Number) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&number))
+            && !self.excluded.contains(&number)
+    }
+}
+
 impl<'s> Admission<'s> {
-    pub(super) fn of(catalog: &'s Catalog, sight: &Sight, within: &'s Within) -> Self {
-        let mut sums = Sums::default();
+    pub(super) fn of(
+        catalog: &'s Catalog,
+        slates: &'s Slates<bool>,
+        sight: &'s Sight,
+        within: &'s Within,
+    ) -> Self {
         let admits = |class: &Class| {
             let wanted = |given: &Option<String>, found: &str| {
                 given.as_deref().is_none_or(|given| given == found)
@@ -46,33 +86,47 @@ impl<'s> Admission<'s> {
                 && (within.superseded || within.at.is_some() || !class.superseded)
                 && (within.archived || !class.deleted)
         };
-        let mut classes = Vec::new();
-        let mut own = Vec::new();
-        for (class, of_class) in catalog.classes() {
-            let admitted = admits(class);
-            if admitted {
-                sums.add(of_class);
+        let audiences = catalog.admitted(sight);
+        let (mut classes, mut sums) = (slates.take(catalog.classes.len()), Sums::default());
+        for (_, audience) in &audiences {
+            for class in catalog.classes.of_audience(*audience) {
+                if admits(catalog.classes.class(*class)) {
+                    classes.change(*class, |admitted| *admitted = true);
+                    sums.add(catalog.classes.sums(*class));
+                }
             }
-            classes.push(admitted);
-            own.push(class.reach.owner == sight.agent);
         }
         let numbers = |name: &str| -> Vec<u32> {
-            let of = |workspace: &Workspace| catalog.session(workspace.as_str(), name);
-            sight.workspaces.iter().filter_map(of).collect()
+            let of = |it: &Workspace| catalog.session(it.as_str(), name).unwrap_or(NOTHING);
+            sight.workspaces.iter().map(of).collect()
         };
         let sessions = within.session.as_deref().map(numbers);
-        let case = within.case.as_ref().map(|case| (numbers(case.as_str()), own));
-        let topics = within.topics.iter().map(|topic| catalog.topic(topic)).collect();
+        let cases = within.case.as_ref().map(|case| numbers(case.as_str()));
+        let topics = within.topics.iter().map(|topic| catalog.topic(topic).unwrap_or(NOTHING));
+        let topics = topics.collect();
         let plain = sessions.is_none()
             && within.topics.is_empty()
-            && case.is_none()
-            && (within.closed || !catalog.has_shut())
+            && cases.is_none()
+            && (within.closed || !catalog.has_shut(sight))
             && [within.since, within.until, within.at].iter().all(Option::is_none);
-        Self { catalog, within, classes, sessions, case, topics, fits: None, sums, plain }
+        let fits = None;
+        Self {
+            catalog,
+            within,
+            sight,
+            audiences,
+            classes,
+            sessions,
+            cases,
+            topics,
+            fits,
+            sums,
+            plain,
+        }
     }
 
     /// The same, of those alone that have every phrase and nothing that is excluded.
-    pub(super) fn fitting(self, fits: Option<Vec<bool>>) -> Self {
+    pub(super) fn fitting(self, fits: Option<Fits>) -> Self {
         Self { plain: self.plain && fits.is_none(), fits, ..self }
     }
 
@@ -80,46 +134,48 @@ impl<'s> Admission<'s> {
     #[inline]
     pub(super) fn admits(&self, number: Number) -> bool {
         let class = self.catalog.classed[number as usize];
-        self.admits_class(class) && (self.plain || self.admits_by_itself(number, class as usize))
+        self.admits_class(class) && (self.plain || self.admits_by_itself(number, class))
     }
 
-    /// The admitted ones among the memories of these numbers, in their order.
-    pub(super) fn admitted(&self, numbers: Range<Number>) -> Vec<Number> {
-        let classed = &self.catalog.classed[numbers.start as usize..numbers.end as usize];
-        let mut all = vec![0; classed.len()];
-        let mut count = 0;
-        for (number, class) in numbers.zip(classed) {
-            // What is not admitted is overwritten by the next: no branch is to be guessed.
-            all[count] = number;
-            count += usize::from(self.admits_class(*class));
-        }
-        all.truncate(count);
+    /// The admitted memories, class by class: others are not even passed by.
+    pub(super) fn admitted(&self) -> Vec<Number> {
+        let classes = self.classes.marked().iter();
+        let mut all = Vec::with_capacity(self.sums.memories as usize);
+        classes.for_each(|class| all.extend_from_slice(self.catalog.classes.members(*class)));
         if !self.plain {
             all.retain(|number| self.admits(*number));
         }
         all
     }
 
+    /// The audiences of the workspace of a memory that the caller belongs to.
+    pub(super) fn audiences_beside(&self, number: Number) -> &[(u32, u32)] {
+        let class = self.catalog.classed[number as usize];
+        let workspace = self.catalog.classes.workspace(class);
+        let begin = self.audiences.partition_point(|(other, _)| *other < workspace);
+        let end = self.audiences.partition_point(|(other, _)| *other <= workspace);
+        &self.audiences[begin..end]
+    }
+
     /// Whether the memories of a class are admitted as far as that is decided for all of them.
     #[inline]
-    fn admits_class(&self, class: u32) -> bool {
-        self.classes.get(class as usize).copied().unwrap_or(false)
+    pub(super) fn admits_class(&self, class: u32) -> bool {
+        self.classes.get(class)
     }
 
     /// Whether a memory of an admitted class is admitted by what it alone has.
     #[inline(never)]
-    fn admits_by_itself(&self, number: Number, class: usize) -> bool {
+    fn admits_by_itself(&self, number: Number, class: u32) -> bool {
         let brief = &self.catalog.brief[number as usize];
         if !self.admits_case(brief.case, class) {
             return false;
         }
-        if self.fits.as_ref().is_some_and(|fits| !fits[number as usize]) {
+        if self.fits.as_ref().is_some_and(|fits| !fits.contains(number)) {
             return false;
         }
-        let Some(topics) = &self.topics else { return false };
         let millis = |time: Option<jiff::Timestamp>| time.map(jiff::Timestamp::as_millisecond);
         self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&brief.session))
-            && topics.iter().all(|topic| self.catalog.has_topic(number, *topic))
+            && self.topics.iter().all(|topic| self.catalog.has_topic(number, *topic))
             && millis(self.within.since).is_none_or(|since| brief.from >= since)
             && millis(self.within.until).is_none_or(|until| brief.from <= until)
             && millis(self.within.at).is_none_or(|at| self.holds(number, at))
@@ -127,10 +183,11 @@ impl<'s> Admission<'s> {
 
     /// Whether a memory of this case, or of none, is wanted: of the case that is asked for, the
     /// asker's own, or the others where they are asked for too; of no other case that is shut.
-    fn admits_case(&self, case: u32, class: usize) -> bool {
-        let asked = self.case.as_ref().is_some_and(|(cases, _)| cases.contains(&case));
-        let beside = self.case.as_ref().is_none_or(|(_, own)| self.within.others || own[class]);
-        asked || (beside && (self.within.closed || !self.catalog.is_shut(case)))
+    fn admits_case(&self, case: u32, class: u32) -> bool {
+        let own = || self.catalog.classes.class(class).reach.owner == self.sight.agent;
+        let asked = self.cases.as_ref().is_some_and(|cases| cases.contains(&case));
+        let beside = self.cases.is_none() || self.within.others || own();
+        asked || (beside && (self.within.closed || !self.catalog.is_shut(class, case)))
     }
 
     /// Whether a memory held at this time: it had begun, had not ended, and what replaced it had

@@ -1,14 +1,17 @@
 //! The memories that are looked at closely: what is known of each, with what is around it.
 
 use jiff::Timestamp;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::admission::Admission;
+use super::budget::Meter;
 use super::catalog::{Catalog, Number};
 use super::matches::{Having, Matches};
+use super::slate::Borrowed;
 use super::state::State;
 use super::vectors::Scan;
 use crate::embedding::Quantised;
+use crate::error::Result;
 use crate::search::rank::{self, Features, NEIGHBOURS, Parts, Range, Statistics};
 use crate::search::update::{self, Hit};
 use crate::search::{Match, Place, Question, Span, spoken_of};
@@ -25,8 +28,7 @@ const DAY: f64 = 86_400_000.0;
 
 /// What a question asks besides its words.
 pub(super) struct Asked {
-    /// For each class, whether the question names its author.
-    named: Vec<bool>,
+    words: Vec<String>,
     first_person: bool,
     /// For each entity that the question names, the memories that mention it.
     about: Vec<FxHashSet<Number>>,
@@ -43,8 +45,8 @@ impl Asked {
         let number = |(workspace, id): &Place| catalog.number(workspace.as_str(), *id);
         let about = question.about.iter().map(|them| them.iter().filter_map(number).collect());
         Self {
-            named: catalog.authors.named(&words),
             first_person: words.iter().any(|word| words::is_first_person(word)),
+            words,
             about: about.collect(),
             when: spoken.asks,
             spans: spoken.spans,
@@ -87,10 +89,12 @@ pub(super) type Scored = (f64, Judged);
 pub(super) struct Candidates<'s> {
     state: &'s State,
     admission: &'s Admission<'s>,
-    matches: &'s Matches,
+    matches: &'s Matches<'s>,
     numbers: Vec<Number>,
     /// The place of each memory in `numbers`, plus one; of a neighbour beyond them, in what follows.
-    places: Vec<u32>,
+    places: Borrowed<'s, u32>,
+    /// Of each session of theirs, the memories that the caller sees.
+    strands: Strands,
     /// For each place, the weighted occurrences of each term.
     occurrences: Vec<f32>,
     around: Around,
@@ -106,7 +110,7 @@ struct Around {
 }
 
 impl Around {
-    fn push(&mut self, near: impl Iterator<Item = (Number, usize)>) {
+    fn push(&mut self, near: Vec<(Number, usize)>) {
         self.near.extend(near);
         self.ends.push(self.near.len());
     }
@@ -123,45 +127,55 @@ impl<'s> Candidates<'s> {
     pub(super) fn of(
         state: &'s State,
         admission: &'s Admission<'s>,
-        matches: &'s Matches,
+        matches: &'s Matches<'s>,
         first: &[Number],
-    ) -> Self {
+        meter: &Meter<'_>,
+    ) -> Result<Self> {
         let catalog = &state.catalog;
-        let mut places = vec![0; catalog.len()];
+        let mut places = state.slates.places.take(catalog.len());
         let mut numbers: Vec<Number> = Vec::new();
         let mut add = |number: Number, numbers: &mut Vec<Number>| {
-            let place = &mut places[number as usize];
-            if *place == 0 {
+            if places.get(number) == 0 {
                 numbers.push(number);
-                *place = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+                let place = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+                places.change(number, |there| *there = place);
             }
         };
-        let admits = |other| admission.admits(other);
-        let near = |number: &Number| catalog.around(*number, NEIGHBOURS.len(), admits);
+        let mut strands = Strands::default();
+        let mut near = |number: &Number| {
+            let strands = strands.beside(*number, catalog, admission);
+            let admits = |other| admission.admits(other);
+            let near = catalog.around(*number, strands, NEIGHBOURS.len(), admits);
+            meter.neighbours(near.looked_at).map(|()| near.memories)
+        };
         first.iter().for_each(|number| add(*number, &mut numbers));
         let mut around = Around::default();
-        numbers.iter().for_each(|number| around.push(near(number)));
+        for number in &numbers {
+            around.push(near(number)?);
+        }
         let (firsts, seconds) = (numbers.len(), around.near.len());
         around.near.iter().for_each(|(other, _)| add(*other, &mut numbers));
-        numbers[firsts..].iter().for_each(|number| around.push(near(number)));
+        for number in &numbers[firsts..] {
+            around.push(near(number)?);
+        }
         let mut all = numbers.clone();
         around.near[seconds..].iter().for_each(|(other, _)| add(*other, &mut all));
         let terms = matches.lists.len();
         let mut occurrences = vec![0.0; all.len() * terms];
         for (term, list) in matches.lists.iter().enumerate() {
             for Having { number, count, .. } in list {
-                let place = places[*number as usize] as usize;
+                let place = places.get(*number) as usize;
                 if place > 0 {
                     occurrences[(place - 1) * terms + term] = *count;
                 }
             }
         }
-        Self { state, admission, matches, numbers, places, occurrences, around }
+        Ok(Self { state, admission, matches, numbers, places, strands, occurrences, around })
     }
 
     /// Whether a memory is one of them.
     pub(super) fn has(&self, number: Number) -> bool {
-        let place = self.places[number as usize] as usize;
+        let place = self.places.get(number) as usize;
         place > 0 && place <= self.numbers.len()
     }
 
@@ -176,8 +190,9 @@ impl<'s> Candidates<'s> {
         asked: &Asked,
         statistics: &Statistics,
         scan: Option<&(Scan, &Quantised)>,
-    ) -> Vec<Scored> {
-        let (around, sessions) = (self.around(statistics), self.sessions());
+        meter: &Meter<'_>,
+    ) -> Result<Vec<Scored>> {
+        let (around, sessions) = (self.around(statistics), self.sessions(meter)?);
         let features = self.numbers.iter().zip(around).map(|(number, around)| {
             let session = sessions.tell(self.state.catalog.brief[*number as usize].session);
             self.features(*number, asked, (around, session), scan)
@@ -203,7 +218,7 @@ impl<'s> Candidates<'s> {
         if asked.present {
             self.update(&mut scored, scan.map(|(_, question)| *question));
         }
-        scored
+        Ok(scored)
     }
 
     /// Puts what updates an older hit before it, among the first.
@@ -266,7 +281,7 @@ impl<'s> Candidates<'s> {
 
     fn occurrences_of(&self, number: Number) -> Option<&[f32]> {
         let terms = self.matches.lists.len();
-        let place = (self.places[number as usize] as usize).checked_sub(1)?;
+        let place = (self.places.get(number) as usize).checked_sub(1)?;
         self.occurrences.get(place * terms..(place + 1) * terms)
     }
 
@@ -295,7 +310,7 @@ impl<'s> Candidates<'s> {
             length: f64::from(brief.length),
             nearness,
             entity: asked.mentioned(number),
-            named: asked.named[class as usize],
+            named: catalog.classes.is_author_named(class, &asked.words),
             speaks: if asked.first_person { f64::from(marks.first_person) } else { 0.0 },
             time: asked.fit(brief.from, marks.tells_time),
             importance: catalog.class(number).importance,
@@ -326,17 +341,20 @@ impl<'s> Candidates<'s> {
     }
 
     /// What the words of each candidate's session tell.
-    fn sessions(&self) -> Sessions {
+    fn sessions(&self, meter: &Meter<'_>) -> Result<Sessions<'s>> {
         let catalog = &self.state.catalog;
-        let mut places = vec![0_u32; catalog.names()];
+        let mut places = self.state.slates.places.take(catalog.names());
         let mut lengths = Vec::new();
         for number in &self.numbers {
             let session = catalog.brief[*number as usize].session;
-            let place = &mut places[session as usize];
-            if session != 0 && *place == 0 {
-                let length = catalog.session_length(session, &self.admission.classes);
+            if session != 0 && places.get(session) == 0 {
+                let admits = |class| self.admission.admits_class(class);
+                let strands = self.strands.of(session);
+                let (length, looked_at) = catalog.session_length(strands, admits);
+                meter.neighbours(looked_at)?;
                 lengths.push(rank::session_length(length));
-                *place = u32::try_from(lengths.len()).unwrap_or(u32::MAX);
+                let place = u32::try_from(lengths.len()).unwrap_or(u32::MAX);
+                places.change(session, |there| *there = place);
             }
         }
         let mean = lengths.iter().sum::<f64>() / (lengths.len().max(1) as f64);
@@ -344,7 +362,7 @@ impl<'s> Candidates<'s> {
         for (list, rarity) in self.matches.lists.iter().zip(&self.matches.rarities) {
             let mut counts = vec![0.0; lengths.len()];
             for Having { count, session, .. } in list {
-                let place = places[*session as usize] as usize;
+                let place = places.get(*session) as usize;
                 if place > 0 {
                     counts[place - 1] += f64::from(*count);
                 }
@@ -353,20 +371,40 @@ impl<'s> Candidates<'s> {
                 *told += rarity * Statistics::strength_of_session(count, *length, mean);
             }
         }
-        Sessions { places, told }
+        Ok(Sessions { places, told })
     }
 }
 
 /// What the words of sessions tell.
-struct Sessions {
-    places: Vec<u32>,
+struct Sessions<'s> {
+    places: Borrowed<'s, u32>,
     told: Vec<f64>,
 }
 
-impl Sessions {
+impl Sessions<'_> {
     fn tell(&self, session: u32) -> f64 {
-        let place = self.places.get(session as usize).copied().unwrap_or(0) as usize;
-        place.checked_sub(1).map_or(0.0, |place| self.told[place])
+        (self.places.get(session) as usize).checked_sub(1).map_or(0.0, |place| self.told[place])
+    }
+}
+
+/// The memories of sessions that a caller sees, each session looked up once.
+#[derive(Default)]
+struct Strands(FxHashMap<u32, Vec<u32>>);
+
+impl Strands {
+    /// Those of the session of a memory.
+    fn beside(&mut self, number: Number, catalog: &Catalog, admission: &Admission<'_>) -> &[u32] {
+        let session = catalog.brief[number as usize].session;
+        if session == 0 {
+            return &[];
+        }
+        let strands = self.0.entry(session);
+        strands.or_insert_with(|| catalog.strands(session, admission.audiences_beside(number)))
+    }
+
+    /// Those of a session that was looked up.
+    fn of(&self, session: u32) -> &[u32] {
+        self.0.get(&session).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the index knows of every memory besides its words: all that filters and ranking ask.
 
+mod audiences;
 mod authors;
 mod brief;
+mod classes;
 mod facts;
 mod intake;
 mod kept;
@@ -12,27 +14,26 @@ mod sessions;
 pub(super) mod sheet;
 
 use std::cmp::Ordering;
-use std::hash::{BuildHasher, RandomState};
 
 use fixedbitset::FixedBitSet;
-use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::vectors::{Rows, Vectors};
-use crate::access::Reach;
+use crate::access::{Reach, Sight};
 use crate::case::CaseKey;
 use crate::id::MemoryId;
-use crate::search::rank;
 
-use authors::Authors;
+pub(super) use audiences::{KEY_BYTES, key};
 pub(super) use brief::Brief;
+pub(super) use classes::{Classes, Sums};
 pub(super) use facts::{Class, Described, Facts, Marks};
-pub(super) use intake::NOBODY;
+pub(super) use intake::{Documents, NOBODY};
 use kept::Kept;
 pub(super) use links::Links;
 use names::{Names, named};
 use numbers::{Key, Numbers};
-use sessions::Sessions;
+pub(super) use sessions::Near;
+use sessions::{Sessions, Strand};
 
 /// The number of a memory in its catalog, which this process alone knows it by.
 pub(super) type Number = u32;
@@ -50,24 +51,6 @@ struct Entry {
     case: u32,
 }
 
-/// Words of all memories of one class, for the statistics that ranking needs.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sums {
-    pub(super) memories: u64,
-    /// Their lengths in words.
-    pub(super) plain: f64,
-    /// Their lengths as ranking measures them.
-    pub(super) long: f64,
-}
-
-impl Sums {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.memories += other.memories;
-        self.plain += other.plain;
-        self.long += other.long;
-    }
-}
-
 /// Every memory of the home.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
@@ -78,23 +61,15 @@ pub(super) struct Catalog {
     pub(super) links: Links,
     /// Those of which the generation has words, as they are now or as they were.
     written: FixedBitSet,
-    classes: Vec<Class>,
-    pub(super) authors: Authors,
-    /// The number of each class's workspace.
-    workspace_numbers: Vec<u32>,
-    sums: Vec<Sums>,
-    /// The number of each class, which stands in `classes`.
-    class_numbers: HashTable<u32>,
-    /// What classes are hashed by: strangers choose the names in them.
-    class_hasher: RandomState,
+    pub(super) classes: Classes,
     numbers: Numbers,
     /// What is gone for good, with the place in its journal where it went: an older generation may
     /// still have it.
     gone: FxHashMap<(u32, MemoryId), u64>,
     workspaces: Names,
     names: Names,
-    /// The cases that are not open.
-    shut: FxHashSet<u32>,
+    /// The cases that are not open, by the number of their workspace.
+    shut: FxHashMap<u32, FxHashSet<u32>>,
     sessions: Sessions,
 }
 
@@ -106,7 +81,7 @@ impl Catalog {
         let session = session.map_or(0, |session| self.name_session(&workspace, &session));
         let case = case.map_or(0, |case| self.name_session(&workspace, case.as_str()));
         let topics: Vec<u32> = topics.iter().map(|topic| self.name(topic)).collect();
-        let class = self.class_number(class);
+        let class = self.classes.number(class, &mut self.workspaces);
         let number = self.put_entry(&Entry { facts, class, session, case }, &topics, true);
         self.links.set(number, vector);
         number
@@ -116,14 +91,22 @@ impl Catalog {
     fn put_entry(&mut self, entry: &Entry, topics: &[u32], in_tail: bool) -> Number {
         let known = self.number_in(entry.class, entry.facts.id);
         let number = known.unwrap_or_else(|| self.make_place());
-        let before = self.brief[number as usize];
+        let before = (self.strand(number), self.brief[number as usize].from);
         self.kept.set(number, entry.facts, topics);
         self.come(number, entry, in_tail);
-        if (before.session, before.from) != (entry.session, entry.facts.from) {
-            self.sessions.unfile(number, before.session);
-            self.sessions.file(number, entry.session);
+        let after = (self.strand(number), entry.facts.from);
+        if before != after {
+            self.sessions.unfile(number, before.0);
+            self.sessions.file(number, after.0);
         }
         number
+    }
+
+    /// Which memories of its session a memory stands among; none where it is in no session.
+    fn strand(&self, number: Number) -> Option<Strand> {
+        let (class, session) = (self.classed[number as usize], self.brief[number as usize].session);
+        let files = class != NO_CLASS && session != 0;
+        files.then(|| Strand { session, audience: self.classes.audience(class) })
     }
 
     /// The next number, which is nobody's yet.
@@ -139,15 +122,15 @@ impl Catalog {
     fn come(&mut self, number: Number, entry: &Entry, in_tail: bool) {
         let new = self.classed[number as usize] == NO_CLASS;
         if !new {
-            self.count(number, -1);
+            self.leave(number);
         }
         self.brief[number as usize] = Brief::of(entry, in_tail);
         self.classed[number as usize] = entry.class;
-        self.count(number, 1);
+        self.classes.join(entry.class, number, self.brief[number as usize].length);
         self.links.set(number, None);
         if new {
             let mut numbers = std::mem::take(&mut self.numbers);
-            let key = (self.workspace_numbers[entry.class as usize], entry.facts.id);
+            let key = (self.classes.workspace(entry.class), entry.facts.id);
             numbers.insert(key, number, |number| self.key(number));
             self.numbers = numbers;
         }
@@ -167,6 +150,7 @@ impl Catalog {
     fn reserve(&mut self, more: usize) {
         self.brief.reserve(more);
         self.classed.reserve(more);
+        self.classes.reserve(more);
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.reserve(more, |number| self.key(number));
         self.numbers = numbers;
@@ -180,21 +164,26 @@ impl Catalog {
     /// Notes whether a case of a workspace is open now.
     pub(super) fn note_case(&mut self, workspace: &str, case: &CaseKey, open: bool) {
         let number = self.name_session(workspace, case.as_str());
+        let shut = self.shut.entry(self.workspaces.number(workspace)).or_default();
         if open {
-            self.shut.remove(&number);
+            shut.remove(&number);
         } else {
-            self.shut.insert(number);
+            shut.insert(number);
         }
     }
 
-    /// Whether any case is not open.
-    pub(super) fn has_shut(&self) -> bool {
-        !self.shut.is_empty()
+    /// Whether any case in the workspaces of a caller is not open.
+    pub(super) fn has_shut(&self, sight: &Sight) -> bool {
+        let number = |name: &str| self.workspaces.known(name);
+        let mut shut =
+            sight.workspaces.iter().filter_map(|it| self.shut.get(&number(it.as_str())?));
+        shut.any(|cases| !cases.is_empty())
     }
 
-    /// Whether the case of this number is not open.
-    pub(super) fn is_shut(&self, case: u32) -> bool {
-        case != 0 && self.shut.contains(&case)
+    /// Whether a memory of this class is an entry of a case that is not open.
+    pub(super) fn is_shut(&self, class: u32, case: u32) -> bool {
+        let shut = (case != 0).then(|| self.shut.get(&self.classes.workspace(class))).flatten();
+        shut.is_some_and(|cases| cases.contains(&case))
     }
 
     /// The number of a session, or of a case, of a workspace.
@@ -204,20 +193,20 @@ impl Catalog {
 
     /// Whether what is known of a memory as of an event is older than its end.
     fn outlived(&self, class: u32, id: MemoryId, sequence: u64) -> bool {
-        let gone = self.gone.get(&(self.workspace_numbers[class as usize], id));
+        let gone = self.gone.get(&(self.classes.workspace(class), id));
         gone.is_some_and(|gone| sequence < *gone)
     }
 
     /// The number of the memory of a class by its id.
     fn number_in(&self, class: u32, id: MemoryId) -> Option<Number> {
-        let workspace = self.workspace_numbers[class as usize];
+        let workspace = self.classes.workspace(class);
         self.numbers.get((workspace, id), |number| self.key(number))
     }
 
     /// What the number of a memory is found by.
     fn key(&self, number: Number) -> Key {
         let class = self.classed[number as usize];
-        (self.workspace_numbers[class as usize], self.facts(number).id)
+        (self.classes.workspace(class), self.facts(number).id)
     }
 
     /// Forgets a memory that is gone for good; answers its number, and who could see it, if it was
@@ -233,10 +222,10 @@ impl Catalog {
         let number = self.numbers.get(key, |number| self.key(number))?;
         let reach = self.class(number).reach.clone();
         self.numbers.remove(key, number);
-        self.count(number, -1);
+        self.sessions.unfile(number, self.strand(number));
+        self.leave(number);
         self.classed[number as usize] = NO_CLASS;
         self.links.forget(number);
-        self.sessions.unfile(number, self.brief[number as usize].session);
         Some((number, reach))
     }
 
@@ -268,14 +257,26 @@ impl Catalog {
         self.kept.has_topic(number, topic)
     }
 
-    /// The class of a memory that is not gone.
-    pub(super) fn class(&self, number: Number) -> &Class {
-        &self.classes[self.classed[number as usize] as usize]
+    /// Takes a memory from the members of its class.
+    fn leave(&mut self, number: Number) {
+        let length = self.brief[number as usize].length;
+        self.classes.leave(self.classed[number as usize], number, length);
     }
 
-    /// Every class with the sums of its memories.
-    pub(super) fn classes(&self) -> impl Iterator<Item = (&Class, &Sums)> {
-        self.classes.iter().zip(&self.sums)
+    /// The class of a memory that is not gone.
+    pub(super) fn class(&self, number: Number) -> &Class {
+        self.classes.class(self.classed[number as usize])
+    }
+
+    /// The audience of a memory that is not gone.
+    pub(super) fn audience(&self, number: Number) -> u32 {
+        self.classes.audience(self.classed[number as usize])
+    }
+
+    /// The audiences that a caller belongs to and that have memories, with the numbers of their
+    /// workspaces, in order.
+    pub(super) fn admitted(&self, sight: &Sight) -> Vec<(u32, u32)> {
+        self.classes.admitted(sight, &self.workspaces)
     }
 
     /// The number that a session, or a case, of a workspace has here.
@@ -288,24 +289,40 @@ impl Catalog {
         self.names.known(&topic.to_lowercase())
     }
 
-    /// The admitted memories of the same session around this one, nearest first on each side, with
+    /// The memories of these audiences in the session of a memory.
+    pub(super) fn strands(&self, session: u32, audiences: &[(u32, u32)]) -> Vec<u32> {
+        self.sessions.strands(session, audiences)
+    }
+
+    /// The admitted memories of these strands around this one, nearest first on each side, with
     /// their distance: at most `reach` on each side.
     pub(super) fn around(
         &self,
         number: Number,
+        strands: &[u32],
         reach: usize,
         admits: impl Fn(Number) -> bool + Copy,
-    ) -> impl Iterator<Item = (Number, usize)> {
-        let session = self.brief[number as usize].session;
-        self.sessions.around((number, session), reach, admits)
+    ) -> Near {
+        let order = |a: &Number, b: &Number| self.in_time(*a, *b);
+        match self.strand(number) {
+            Some(own) => self.sessions.around((number, own), strands, reach, (admits, order)),
+            None => Near::default(),
+        }
     }
 
-    /// The words of a session's memories, of the classes that are admitted.
-    pub(super) fn session_length(&self, session: u32, classes: &[bool]) -> f64 {
-        self.sessions.sum(session, |number| {
-            let admitted = classes[self.classed[number as usize] as usize];
-            if admitted { f64::from(self.brief[number as usize].length) } else { 0.0 }
-        })
+    /// The words of the memories of these strands, of the classes that are admitted; and how many
+    /// memories were looked at.
+    pub(super) fn session_length(
+        &self,
+        strands: &[u32],
+        admits: impl Fn(u32) -> bool,
+    ) -> (f64, u64) {
+        let members = strands.iter().flat_map(|strand| self.sessions.members(*strand));
+        let add = |(length, count): (f64, u64), number: &Number| {
+            let (brief, class) = (&self.brief[*number as usize], self.classed[*number as usize]);
+            (if admits(class) { length + f64::from(brief.length) } else { length }, count + 1)
+        };
+        members.fold((0.0, 0), add)
     }
 
     /// How many numbers sessions and topics have: all are below.
@@ -348,39 +365,13 @@ impl Catalog {
     /// Files all memories anew, each in its session.
     fn file_all(&mut self) {
         let order = |a: &Number, b: &Number| order(&self.brief, &self.kept, (*a, *b));
-        self.sessions = Sessions::of(&self.brief, self.names.end(), order);
+        let strands = (0..self.len()).map(|place| self.strand(place as Number)).collect();
+        self.sessions = Sessions::of(strands, order);
     }
 
     /// How two memories stand in time: from when on they hold, then the id, which grows with time.
     pub(super) fn in_time(&self, a: Number, b: Number) -> Ordering {
         order(&self.brief, &self.kept, (a, b))
-    }
-
-    /// The number of a class.
-    fn class_number(&mut self, class: Class) -> u32 {
-        let Self { classes, class_numbers, class_hasher, .. } = self;
-        let hash = class_hasher.hash_one(&class);
-        let hash_of = |number: &u32| class_hasher.hash_one(&classes[*number as usize]);
-        let same = |number: &u32| classes[*number as usize] == class;
-        if let Some(number) = class_numbers.find(hash, same) {
-            return *number;
-        }
-        let number = u32::try_from(classes.len()).unwrap_or(u32::MAX);
-        class_numbers.insert_unique(hash, number, hash_of);
-        self.workspace_numbers.push(self.workspaces.number(class.reach.workspace.as_str()));
-        self.authors.push(class.reach.owner.as_str());
-        self.sums.push(Sums::default());
-        self.classes.push(class);
-        number
-    }
-
-    /// Counts a memory among those of its class, or no longer.
-    fn count(&mut self, number: Number, sign: i64) {
-        let sums = &mut self.sums[self.classed[number as usize] as usize];
-        let (by, length) = (sign as f64, f64::from(self.brief[number as usize].length));
-        sums.memories = sums.memories.wrapping_add_signed(sign);
-        sums.plain += by * length;
-        sums.long += by * rank::long(length);
     }
 }
 

@@ -1,18 +1,22 @@
 //! Looking into the index: which words stand where, which vectors are near, and what the ranking
 //! makes of both.
 
+use rustc_hash::FxHashSet;
+
 use super::Index;
-use super::admission::Admission;
+use super::admission::{Admission, Fits};
+use super::budget::{Meter, SearchBudget, SearchWork};
 use super::candidates::{Asked, Candidates, Judged, Scored};
 use super::catalog::Number;
 use super::damage::guarded;
 use super::state::State;
+use super::text::Scope;
 use super::vectors::{self, Look};
 use crate::access::Sight;
 use crate::embedding::Quantised;
 use crate::error::Result;
 use crate::search::rank::Statistics;
-use crate::search::{Found, Match, Parts, Question, Ranked};
+use crate::search::{Found, Match, Parts, Place, Question, Ranked};
 use crate::store::Store;
 use crate::words;
 
@@ -24,24 +28,46 @@ const CLOSELY: (usize, usize) = (200, 100);
 const NEAR: f32 = 0.15;
 
 impl Index {
-    /// The memories in sight that answer a question, best first, as of the end of the journals.
+    /// The memories in sight that answer a question, best first, as of the end of the journals;
+    /// whatever that costs.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
     pub fn search(&self, store: &dyn Store, sight: &Sight, question: &Question) -> Result<Found> {
+        self.search_within(store, sight, question, &SearchBudget::default()).map(|(found, _)| found)
+    }
+
+    /// The same within a budget, with what was looked at. The time counts from when the index has
+    /// come to the end of the journals: what others wrote is nothing that the question asks for.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read, the budget is spent, or nobody waits any more.
+    pub fn search_within(
+        &self,
+        store: &dyn Store,
+        sight: &Sight,
+        question: &Question,
+        budget: &SearchBudget,
+    ) -> Result<(Found, SearchWork)> {
         let (vector, notice) = self.vector_of(question);
-        let look = |state: &State| guarded(|| state.look(sight, question, vector.as_ref()));
         let state = self.current(store)?;
-        let found = match look(&state) {
-            Ok(found) => found,
+        let meter = Meter::begin(budget);
+        let look = |state: &State, meter: &Meter<'_>| {
+            guarded(|| state.look(sight, question, vector.as_ref(), meter))
+        };
+        let (found, work) = match look(&state, &meter) {
+            Ok(found) => (found, meter.work()),
+            Err(error) if meter.is_stopped() => return Err(error),
             Err(error) => {
                 drop(state);
                 // The files are damaged: the journal is not.
                 self.discard(Some(&error));
-                look(&*self.current(store)?)?
+                let state = self.current(store)?;
+                let meter = Meter::begin(budget);
+                (look(&state, &meter)?, meter.work())
             }
         };
-        Ok(Found { notice, ..found })
+        Ok((Found { notice, ..found }, work))
     }
 
     /// Does this, and meanwhile opens what is written where that was not done yet: a process that
@@ -63,9 +89,14 @@ impl State {
         sight: &Sight,
         question: &Question,
         vector: Option<&Quantised>,
+        meter: &Meter<'_>,
     ) -> Result<Found> {
-        let admission = Admission::of(&self.catalog, sight, &question.within);
-        let fits = self.fits(question)?;
+        meter.check()?;
+        let admission = Admission::of(&self.catalog, &self.slates.classes, sight, &question.within);
+        let scope = self.generation.as_ref();
+        let scope = scope.map(|it| it.scope(&self.catalog, &admission.audiences));
+        let scope = scope.unwrap_or_default();
+        let fits = self.fits(question, &admission, &scope, meter)?;
         let admission = admission.fitting(fits);
         let terms = words::query_terms(&question.text);
         if terms.is_empty() {
@@ -80,16 +111,20 @@ impl State {
             length: mean(sums.long),
             plain_length: mean(sums.plain),
         };
-        let matches = self.matches(&admission, &terms, &statistics)?;
+        let matches = self.matches(&admission, &scope, &terms, &statistics, meter)?;
+        meter.check()?;
         let scan = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
-                let admitted = |numbers| admission.admitted(numbers);
-                let look = Look { vectors, catalog: &self.catalog, admitted, question: vector };
+                let admitted = admission.admitted();
+                let look =
+                    Look { vectors, catalog: &self.catalog, admitted: &admitted, question: vector };
                 let scan = vectors::scan(&look, CLOSELY.1);
+                meter.vectors(scan.compared)?;
                 (scan.count > 0).then_some((scan, vector))
             }
             _ => None,
         };
+        meter.check()?;
         let asked = Asked::of(question, &self.catalog);
         let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
         let has_words = |number: Number| matches.own(number) > 0.0;
@@ -99,47 +134,69 @@ impl State {
         let about = asked.mentioning().filter(|number| admission.admits(*number));
         let near = near.map(|(number, _)| *number);
         let first: Vec<Number> = closely.chain(near).chain(about).collect();
-        let candidates = Candidates::of(self, &admission, &matches, &first);
-        let ranked = candidates.ranked(&asked, &statistics, scan.as_ref());
+        let candidates = Candidates::of(self, &admission, &matches, &first, meter)?;
+        let ranked = candidates.ranked(&asked, &statistics, scan.as_ref(), meter)?;
         let more = candidates.beyond();
-        let total = matches.all.len() as u64 + more;
+        let total = matches.all().len() as u64 + more;
         let rest = deep.into_iter().filter(|number| !candidates.has(*number)).collect();
         Ok(self.found(ranked, (rest, &[Match::Words]), (total, question.most)))
     }
 
-    /// Whether each memory has every phrase of the question and nothing that it excludes, and mentions
+    /// Which memories have every phrase of the question and nothing that it excludes, and mention
     /// the entity that it asks for; nothing when it has no such.
-    fn fits(&self, question: &Question) -> Result<Option<Vec<bool>>> {
+    fn fits(
+        &self,
+        question: &Question,
+        admission: &Admission<'_>,
+        scope: &Scope,
+        meter: &Meter<'_>,
+    ) -> Result<Option<Fits>> {
         let mentioning = question.within.mentioning.as_ref();
         if question.phrases.is_empty() && question.excluded.is_empty() && mentioning.is_none() {
             return Ok(None);
         }
-        let mut fits = vec![mentioning.is_none(); self.catalog.len()];
-        for (workspace, id) in mentioning.into_iter().flatten() {
-            if let Some(number) = self.catalog.number(workspace.as_str(), *id) {
-                fits[number as usize] = true;
-            }
+        let mut fits = Fits::default();
+        if let Some(mentioning) = mentioning {
+            let number = |(workspace, id): &Place| self.catalog.number(workspace.as_str(), *id);
+            fits.want(mentioning.iter().filter_map(number).collect());
         }
-        let wanted = question.phrases.iter().map(|phrase| (phrase, true));
-        for (phrase, wanted) in wanted.chain(question.excluded.iter().map(|it| (it, false))) {
-            let mut has = vec![false; fits.len()];
-            if let Some(generation) = &self.generation {
-                generation.having_phrase(phrase, |number| {
-                    has[number as usize] = !self.catalog.brief[number as usize].in_tail;
-                })?;
-            }
-            for (number, tail) in &self.tail {
-                has[*number as usize] = tail.has_phrase(phrase);
-            }
-            fits.iter_mut().zip(has).for_each(|(fits, has)| *fits &= has == wanted);
+        for phrase in &question.phrases {
+            fits.want(self.having_phrase(phrase, admission, scope, meter)?);
+        }
+        for phrase in &question.excluded {
+            fits.exclude(self.having_phrase(phrase, admission, scope, meter)?);
         }
         Ok(Some(fits))
     }
 
+    /// The memories of the caller's audiences that have these words one after the other.
+    fn having_phrase(
+        &self,
+        phrase: &[String],
+        admission: &Admission<'_>,
+        scope: &Scope,
+        meter: &Meter<'_>,
+    ) -> Result<FxHashSet<Number>> {
+        let mut having = FxHashSet::default();
+        if let Some(generation) = &self.generation {
+            generation.having_phrase(scope, phrase, meter, |number| {
+                if !self.catalog.brief[number as usize].in_tail {
+                    having.insert(number);
+                }
+            })?;
+        }
+        for (number, tail) in self.tail.of(&admission.audiences) {
+            meter.postings(1)?;
+            if tail.has_phrase(phrase) {
+                having.insert(number);
+            }
+        }
+        Ok(having)
+    }
+
     /// Every admitted memory, the newest first: for a question that has filters alone.
     fn newest(&self, admission: &Admission<'_>, most: usize) -> Found {
-        let all = 0..Number::try_from(self.catalog.len()).unwrap_or(Number::MAX);
-        let mut all = admission.admitted(all);
+        let mut all = admission.admitted();
         let total = all.len() as u64;
         let newer = |a: &Number, b: &Number| self.catalog.in_time(*b, *a);
         if all.len() > most {

@@ -3,8 +3,11 @@
 use std::cmp::Ordering;
 
 use super::admission::Admission;
+use super::budget::Meter;
 use super::catalog::{Catalog, Number};
+use super::slate::Borrowed;
 use super::state::State;
+use super::text::Scope;
 use crate::error::Result;
 use crate::search::rank::{self, Statistics};
 
@@ -21,29 +24,31 @@ pub(super) struct Having {
 
 /// Memories that have words of the question: for each word how often it stands in which, and all
 /// of them with what their own words tell.
-#[derive(Default)]
-pub(super) struct Matches {
+pub(super) struct Matches<'s> {
     /// For each term, the memories that have it.
     pub(super) lists: Vec<Vec<Having>>,
     /// How much each term tells.
     pub(super) rarities: Vec<f64>,
-    /// Every memory that has any of them, once.
-    pub(super) all: Vec<Number>,
-    /// BM25 of the words of each memory of the catalog; 0 where it has none of them.
-    scores: Vec<f32>,
+    /// BM25 of the words of each memory; 0 where it has none of them.
+    scores: Borrowed<'s, f32>,
 }
 
-impl Matches {
+impl Matches<'_> {
+    /// Every memory that has any of the words, once.
+    pub(super) fn all(&self) -> &[Number] {
+        self.scores.marked()
+    }
+
     /// BM25 of a memory's own words, 0 when it has none of the question's.
     pub(super) fn own(&self, number: Number) -> f32 {
-        self.scores[number as usize]
+        self.scores.get(number)
     }
 
     /// The best by their own words; of equals the newer first, in every process alike.
     pub(super) fn best(&self, most: usize, catalog: &Catalog) -> Vec<Number> {
         let mut best: Vec<Best> = Vec::with_capacity(2 * most);
         let mut least = f32::NEG_INFINITY;
-        for number in &self.all {
+        for number in self.all() {
             let score = self.own(*number);
             if score < least {
                 continue;
@@ -78,45 +83,60 @@ impl Best {
 }
 
 impl State {
-    /// Every memory that has any of the terms, with BM25 of its own words.
-    pub(super) fn matches(
-        &self,
+    /// Every admitted memory that has any of the terms, with BM25 of its own words.
+    pub(super) fn matches<'s>(
+        &'s self,
         admission: &Admission<'_>,
+        scope: &Scope,
         terms: &[String],
         statistics: &Statistics,
-    ) -> Result<Matches> {
-        let mut matches = Matches { scores: vec![0.0; self.catalog.len()], ..Matches::default() };
+        meter: &Meter<'_>,
+    ) -> Result<Matches<'s>> {
+        let scores = self.slates.scores.take(self.catalog.len());
+        let mut matches = Matches { lists: Vec::new(), rarities: Vec::new(), scores };
         for term in terms {
-            let mut list = Vec::new();
-            if let Some(generation) = &self.generation {
-                generation.having(term, |number, head, body| {
-                    let brief = &self.catalog.brief[number as usize];
-                    if !brief.in_tail && admission.admits(number) {
-                        let count = rank::weight(head, body) as f32;
-                        list.push(Having { number, count, session: brief.session });
-                    }
-                })?;
-            }
-            for (number, tail) in &self.tail {
-                let count = tail.occurrences(term) as f32;
-                if count > 0.0 && admission.admits(*number) {
-                    let session = self.catalog.brief[*number as usize].session;
-                    list.push(Having { number: *number, count, session });
-                }
-            }
+            let list = self.having(admission, scope, term, meter)?;
             let rarity = statistics.rarity(list.len() as f64);
             for Having { number, count, .. } in list.iter().copied() {
                 let length = f64::from(self.catalog.brief[number as usize].length);
                 let strength = rarity * statistics.strength(f64::from(count), length);
-                let score = &mut matches.scores[number as usize];
-                if *score == 0.0 {
-                    matches.all.push(number);
-                }
-                *score += strength as f32;
+                matches.scores.change(number, |score| *score += strength as f32);
             }
             matches.lists.push(list);
             matches.rarities.push(rarity);
         }
         Ok(matches)
+    }
+
+    /// Every admitted memory that has a term.
+    fn having(
+        &self,
+        admission: &Admission<'_>,
+        scope: &Scope,
+        term: &str,
+        meter: &Meter<'_>,
+    ) -> Result<Vec<Having>> {
+        let mut list = Vec::new();
+        if let Some(generation) = &self.generation {
+            generation.having(scope, term, meter, |number, head, body| {
+                let brief = &self.catalog.brief[number as usize];
+                if !brief.in_tail && admission.admits(number) {
+                    let count = rank::weight(head, body) as f32;
+                    list.push(Having { number, count, session: brief.session });
+                }
+            })?;
+        }
+        for (number, tail) in self.tail.of(&admission.audiences) {
+            if !admission.admits(number) {
+                continue;
+            }
+            let count = tail.occurrences(term) as f32;
+            meter.postings(1)?;
+            if count > 0.0 {
+                let session = self.catalog.brief[number as usize].session;
+                list.push(Having { number, count, session });
+            }
+        }
+        Ok(list)
     }
 }

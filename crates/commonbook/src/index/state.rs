@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::SystemTime;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::catalog::{Catalog, Number};
 use super::damage::guarded;
-use super::tail::{self, Tail};
+use super::slate::Slates;
+use super::tail::{self, Tail, Tails};
 use super::text::{Generation, Place, Places};
 use super::vectors::Vectors;
 use super::{Progress, WORDS};
@@ -32,7 +33,7 @@ pub(super) struct State {
     /// Whether the generation was found to be of the store's own history.
     pub(super) verified: bool,
     pub(super) catalog: Catalog,
-    pub(super) tail: FxHashMap<Number, Arc<Tail>>,
+    pub(super) tail: Tails,
     /// What is gone for good since the generation, with the place where it went.
     pub(super) removed: Vec<(Reach, MemoryId, u64)>,
     /// What of the tail was not given to the writer yet, and from where on of what was removed.
@@ -47,6 +48,18 @@ pub(super) struct State {
     pub(super) stamp: Option<SystemTime>,
     /// Where the catalog has followed each journal to.
     pub(super) places: Places,
+    pub(super) slates: SearchSlates,
+}
+
+/// What searches of one state mark.
+#[derive(Default)]
+pub(super) struct SearchSlates {
+    /// Memories with what their words tell.
+    pub(super) scores: Slates<f32>,
+    /// Memories, and sessions, with their places among those that are looked at closely.
+    pub(super) places: Slates<u32>,
+    /// Classes that are admitted.
+    pub(super) classes: Slates<bool>,
 }
 
 /// What the writer is given at once.
@@ -61,7 +74,7 @@ pub(super) struct News {
 
 impl State {
     pub(super) fn progress(&self, left: u64) -> Progress {
-        let memories = self.catalog.classes().map(|(_, sums)| sums.memories).sum();
+        let memories = self.catalog.classes.memories();
         Progress { memories, left, waiting: self.catalog.links.waiting() }
     }
 
@@ -138,7 +151,7 @@ impl State {
             let print = tail.described.facts.print;
             let vector = self.vectors.as_ref().and_then(|it| it.of(print));
             let number = self.catalog.put(tail.described.clone(), vector);
-            self.tail.insert(number, Arc::new(tail));
+            self.tail.insert(number, self.catalog.audience(number), tail);
             self.fresh.0.push(number);
         }
         self.places.insert(workspace.clone(), place);
@@ -147,7 +160,7 @@ impl State {
     fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
         let removed = self.catalog.remove(workspace.as_str(), id, sequence);
         let Some((number, reach)) = removed else { return };
-        self.tail.remove(&number);
+        self.tail.remove(number);
         self.removed.push((reach, id, sequence));
     }
 
@@ -157,7 +170,7 @@ impl State {
         let mut tail = Vec::with_capacity(fresh.len());
         for number in fresh {
             // One that changed twice is there twice; one that was removed is there no more.
-            let Some(memory) = self.tail.get(&number) else { continue };
+            let Some(memory) = self.tail.get(number) else { continue };
             tail.push((Arc::clone(memory), self.catalog.write(number)));
         }
         self.fresh.1 = self.removed.len();
@@ -173,13 +186,13 @@ impl State {
             Some(generation) => guarded(|| generation.reload(catalog))?,
             None => *generation = guarded(|| Generation::open(&folder.join(WORDS), catalog))?,
         }
-        tail.retain(|number, _| catalog.brief[*number as usize].in_tail);
+        tail.retain(|number| catalog.brief[number as usize].in_tail);
         let places = generation.as_ref().map(|it| &it.places);
         removed.retain(|(reach, _, sequence)| {
             let place = places.and_then(|places| places.get(&reach.workspace));
             place.is_none_or(|place| place.sequence < *sequence)
         });
-        *fresh = (tail.keys().copied().collect(), 0);
+        *fresh = (tail.numbers().collect(), 0);
         catalog.settle();
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! The words of one memory that is not in the generation, or not as it is now.
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::catalog::{Described, Marks};
+use super::catalog::{Described, Marks, Number};
 use super::text::Bag;
 use crate::memory::Memory;
 use crate::search::{rank, update};
@@ -56,6 +56,63 @@ impl Tail {
     /// Whether these terms stand in it one after the other.
     pub(super) fn has_phrase(&self, phrase: &[String]) -> bool {
         self.bag.has_phrase(phrase)
+    }
+}
+
+/// The memories of the tail, audience by audience: a search walks past nobody else's.
+#[derive(Default)]
+pub(super) struct Tails {
+    audiences: FxHashMap<u32, FxHashMap<Number, Arc<Tail>>>,
+    audience_of: FxHashMap<Number, u32>,
+}
+
+impl Tails {
+    /// Puts a memory in, as it is now, among those of its audience.
+    pub(super) fn insert(&mut self, number: Number, audience: u32, tail: Tail) {
+        self.remove(number);
+        self.audience_of.insert(number, audience);
+        self.audiences.entry(audience).or_default().insert(number, Arc::new(tail));
+    }
+
+    /// Takes a memory out, if it is in.
+    pub(super) fn remove(&mut self, number: Number) {
+        let Some(audience) = self.audience_of.remove(&number) else { return };
+        if let Some(memories) = self.audiences.get_mut(&audience) {
+            memories.remove(&number);
+        }
+    }
+
+    /// A memory, if it is in.
+    pub(super) fn get(&self, number: Number) -> Option<&Arc<Tail>> {
+        self.audiences.get(self.audience_of.get(&number)?)?.get(&number)
+    }
+
+    /// The memories of these audiences, which stand beside the numbers of their workspaces.
+    pub(super) fn of(&self, audiences: &[(u32, u32)]) -> impl Iterator<Item = (Number, &Tail)> {
+        let groups = audiences.iter().filter_map(|(_, audience)| self.audiences.get(audience));
+        groups.flatten().map(|(number, tail)| (*number, &**tail))
+    }
+
+    /// The numbers of all memories in it.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = Number> {
+        self.audience_of.keys().copied()
+    }
+
+    /// Leaves only those for which this holds.
+    pub(super) fn retain(&mut self, stays: impl Fn(Number) -> bool) {
+        let gone: Vec<Number> = self.numbers().filter(|number| !stays(*number)).collect();
+        gone.into_iter().for_each(|number| self.remove(number));
+        self.audiences.retain(|_, memories| !memories.is_empty());
+    }
+
+    /// How many memories are in it.
+    pub(super) fn len(&self) -> usize {
+        self.audience_of.len()
+    }
+
+    /// Whether no memory is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.audience_of.is_empty()
     }
 }
 

@@ -3,6 +3,8 @@
 
 mod columns;
 mod generation;
+mod phrase;
+mod tokens;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,21 +16,22 @@ use tantivy::merge_policy::{LogMergePolicy, NoMergePolicy};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
+use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
 
-use super::catalog::{Described, Marks};
+use super::catalog::{self, Described, Marks};
 use super::damage::damaged;
-use crate::access::Reach;
+use crate::access::{Audience, Reach};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MemoryId;
 use crate::store::Change;
 use crate::words::Stems;
 use crate::workspace::Workspace;
 
-pub(super) use generation::Generation;
+pub(super) use generation::{Generation, Scope};
 
 /// Which form the files have; another one is built anew.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// Bytes that the indexing thread gathers before it writes a segment out.
 const MEMORY_BYTES: usize = 32 * 1024 * 1024;
@@ -153,7 +156,7 @@ const NUMBERS: [&str; 8] =
 fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let words = TextFieldIndexing::default()
-        .set_tokenizer("whitespace")
+        .set_tokenizer(tokens::NAME)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions)
         .set_fieldnorms(false);
     let words = TextOptions::default().set_indexing_options(words);
@@ -185,10 +188,13 @@ fn index(folder: &Path) -> Result<Index> {
             .because(error)
     })?;
     let directory = MmapDirectory::open(folder).map_err(|error| damaged().because(error))?;
-    Ok(Index::builder()
+    let index = Index::builder()
         .schema(schema().0)
         .settings(IndexSettings::default())
-        .open_or_create(directory)?)
+        .open_or_create(directory)?;
+    let terms = TextAnalyzer::from(tokens::AudienceTokenizer::default());
+    index.tokenizers().register(tokens::NAME, terms);
+    Ok(index)
 }
 
 /// The one who writes the words.
@@ -210,8 +216,9 @@ impl TextWriter {
         let fields = self.fields;
         let mut document = TantivyDocument::new();
         document.add_text(fields.key, key(&class.reach, facts.id));
-        document.add_text(fields.head, &bag.head.text);
-        document.add_text(fields.body, &bag.body.text);
+        let audience = catalog::key(&Audience::of(&class.reach));
+        document.add_text(fields.head, audience.clone() + &bag.head.text);
+        document.add_text(fields.body, audience + &bag.body.text);
         document.add_text(fields.class, encoded(class)?);
         if let Some(session) = session {
             document.add_text(fields.session, session);

@@ -144,11 +144,6 @@ impl Vectors {
         greatest + SOFT * (sum / rows.count as f32).ln()
     }
 
-    /// Texts that have vectors.
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     /// The signs of every vector.
     fn signs(&self) -> Signs<'_> {
         Signs(self.files.iter().map(|file| file.signs(self.dimension)).collect())

@@ -22,6 +22,7 @@ mod journal;
 mod learn;
 mod machine;
 mod once;
+mod paired;
 mod purge;
 mod save;
 mod sessions;

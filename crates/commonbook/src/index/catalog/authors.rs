@@ -6,7 +6,7 @@ use crate::words;
 
 /// The authors of the classes, each once.
 #[derive(Debug, Default)]
-pub(in crate::index) struct Authors {
+pub(super) struct Authors {
     numbers: HashMap<Box<str>, u32>,
     /// What a question calls each author by; nothing where it cannot.
     called: Vec<Option<String>>,
@@ -26,11 +26,10 @@ impl Authors {
         self.of_classes.push(number);
     }
 
-    /// For each class, whether what its author is called by is one of these words.
-    pub(in crate::index) fn named(&self, words: &[String]) -> Vec<bool> {
-        let named = |it: &Option<String>| it.as_ref().is_some_and(|it| words.contains(it));
-        let named: Vec<bool> = self.called.iter().map(named).collect();
-        self.of_classes.iter().map(|author| named[*author as usize]).collect()
+    /// Whether what the author of a class is called by is one of these words.
+    pub(super) fn is_named(&self, class: u32, words: &[String]) -> bool {
+        let called = &self.called[self.of_classes[class as usize] as usize];
+        called.as_ref().is_some_and(|called| words.contains(called))
     }
 }
 

@@ -13,6 +13,15 @@ use crate::index::damage::damaged;
 /// Whatever has no number: a document that was deleted when its segment was read.
 pub(in crate::index) const NOBODY: Number = Number::MAX;
 
+/// What the catalog knows of the documents of one segment.
+#[derive(Debug, Clone)]
+pub(in crate::index) struct Documents {
+    /// The number of each document's memory.
+    pub(in crate::index) numbers: Arc<[Number]>,
+    /// The audiences that they have, in order.
+    pub(in crate::index) audiences: Arc<[u32]>,
+}
+
 impl Catalog {
     /// Takes in the memories of these segments that are not known yet, and answers the numbers of
     /// each one's documents. Where there was nothing before, they stay in their sheets.
@@ -22,7 +31,7 @@ impl Catalog {
     pub(in crate::index) fn take_in<A: Fn(u32) -> bool>(
         &mut self,
         segments: Vec<(Sheet, A)>,
-    ) -> Result<Vec<Arc<[Number]>>> {
+    ) -> Result<Vec<Documents>> {
         let flat = self.classed.is_empty();
         if flat {
             // For all of them at once: to grow is to copy what is there.
@@ -51,7 +60,7 @@ impl Catalog {
         mut names: Names<'_>,
         flat: bool,
         alive: impl Fn(u32) -> bool,
-    ) -> Result<Arc<[Number]>> {
+    ) -> Result<Documents> {
         let mut numbers = Vec::with_capacity(sheet.documents as usize);
         let mut topics = Vec::new();
         for document in 0..sheet.documents {
@@ -86,7 +95,11 @@ impl Catalog {
         }
         let written = numbers.iter().filter(|number| **number != NOBODY);
         written.for_each(|number| self.written.insert(*number as usize));
-        Ok(numbers.into())
+        let mut audiences: Vec<u32> =
+            names.classes.iter().map(|class| self.classes.audience(*class)).collect();
+        audiences.sort_unstable();
+        audiences.dedup();
+        Ok(Documents { numbers: numbers.into(), audiences: audiences.into() })
     }
 }
 
@@ -112,7 +125,7 @@ impl<'s> Names<'s> {
             }
             let class: Class =
                 serde_json::from_str(text).map_err(|error| damaged().because(error))?;
-            let number = catalog.class_number(class);
+            let number = catalog.classes.number(class, &mut catalog.workspaces);
             classes.insert(text, number);
             Ok(number)
         };
@@ -144,10 +157,10 @@ impl Numbered<'_> {
     /// The number of a name in the workspace of a class; 0 where there is no name.
     fn number(&mut self, name: usize, class: u32, catalog: &mut Catalog) -> u32 {
         let Some(place) = name.checked_sub(1) else { return 0 };
-        let key = (catalog.workspace_numbers[class as usize], place);
+        let key = (catalog.classes.workspace(class), place);
         if self.last.0 != key {
             let number = *self.numbers.entry(key).or_insert_with(|| {
-                let workspace = catalog.classes[class as usize].reach.workspace.clone();
+                let workspace = catalog.classes.class(class).reach.workspace.clone();
                 let name = self.names.get(place).copied().unwrap_or_default();
                 catalog.name_session(workspace.as_str(), name)
             });

@@ -1,93 +1,139 @@
-//! Which memories stand together in a session, in the order of time.
+//! Which memories stand together in a session, in the order of time, audience by audience.
 
 use std::cmp::Ordering;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Brief, Number};
+use super::Number;
 
-/// The sessions by their numbers.
+/// The memories of one session that have one audience: who asks walks through those of its own
+/// audiences, and past nobody else's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Strand {
+    /// The number of the session, which is not 0.
+    pub(super) session: u32,
+    pub(super) audience: u32,
+}
+
+/// The strands by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    /// The memories of the sessions that the index was opened with, session after session.
+    numbers: FxHashMap<Strand, u32>,
+    /// The memories of the strands that the index was opened with, strand after strand.
     members: Vec<Number>,
-    /// Where in `members` those of each session end.
+    /// Where in `members` those of each strand end.
     ends: Vec<u32>,
     /// The memories of what is new or has changed since.
     changed: FxHashMap<u32, Vec<Number>>,
-    /// The place of each memory in its session, where that is in order.
+    /// The place of each memory in its strand, where that is in order.
     places: Vec<u32>,
     /// Those that are not in order.
     unsorted: FxHashSet<u32>,
 }
 
+/// The memories around one in its session.
+#[derive(Debug, Default)]
+pub(in crate::index) struct Near {
+    /// Each with its distance.
+    pub(in crate::index) memories: Vec<(Number, usize)>,
+    /// How many memories were looked at for them.
+    pub(in crate::index) looked_at: u64,
+}
+
 impl Sessions {
-    /// The sessions of all these memories; all numbers of sessions are below `end`.
+    /// The sessions of all these memories, of each the strand that it stands in.
     pub(super) fn of(
-        brief: &[Brief],
-        end: usize,
+        strands: Vec<Option<Strand>>,
         order: impl Fn(&Number, &Number) -> Ordering,
     ) -> Self {
-        let mut ends = vec![0_u32; end];
-        brief.iter().for_each(|brief| ends[brief.session as usize] += 1);
-        // No session at all has the number 0.
-        ends[0] = 0;
+        let mut sessions = Self::default();
+        let mut ends: Vec<u32> = Vec::new();
+        // Most memories stand in the strand of the one before.
+        let mut last = None;
+        let mut number_of = |strand: Option<Strand>| -> Option<u32> {
+            let strand = strand?;
+            let number = match last {
+                Some((same, number)) if same == strand => number,
+                _ => sessions.number(strand),
+            };
+            last = Some((strand, number));
+            match ends.get_mut(number as usize) {
+                Some(end) => *end += 1,
+                None => ends.push(1),
+            }
+            Some(number)
+        };
+        let numbers: Vec<Option<u32>> = strands.into_iter().map(&mut number_of).collect();
         let mut sum = 0;
         for end in &mut ends {
             (*end, sum) = (sum, sum + *end);
         }
         let mut members = vec![0; sum as usize];
-        for (number, brief) in (0..).zip(brief).filter(|(_, brief)| brief.session != 0) {
-            // Where a session begins comes to be where it ends.
-            let place = &mut ends[brief.session as usize];
+        for (number, strand) in (0..).zip(&numbers) {
+            let Some(strand) = strand else { continue };
+            // Where a strand begins comes to be where it ends.
+            let place = &mut ends[*strand as usize];
             members[*place as usize] = number;
             *place += 1;
         }
-        let mut places = vec![0; brief.len()];
+        let mut places = vec![0; numbers.len()];
         let mut begin = 0;
         for end in &ends {
-            let session = &mut members[begin..*end as usize];
+            let strand = &mut members[begin..*end as usize];
             begin = *end as usize;
-            if !session.is_sorted_by(|a, b| order(a, b).is_le()) {
-                session.sort_unstable_by(&order);
+            if !strand.is_sorted_by(|a, b| order(a, b).is_le()) {
+                strand.sort_unstable_by(&order);
             }
-            (0..).zip(session).for_each(|(place, number)| places[*number as usize] = place);
+            (0..).zip(strand).for_each(|(place, number)| places[*number as usize] = place);
         }
-        Self { members, ends, places, ..Self::default() }
+        Self { members, ends, places, ..sessions }
     }
 
-    /// The memories of a session.
-    fn members(&self, session: u32) -> &[Number] {
-        if let Some(members) = self.changed.get(&session) {
-            return members;
-        }
-        laid(&self.members, &self.ends, session)
+    /// The number of a strand, which has one from now on.
+    fn number(&mut self, strand: Strand) -> u32 {
+        let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+        *self.numbers.entry(strand).or_insert(next)
     }
 
-    fn change(&mut self, session: u32) -> &mut Vec<Number> {
-        self.unsorted.insert(session);
+    /// The strands of a session that have one of these audiences.
+    pub(super) fn strands(&self, session: u32, audiences: &[(u32, u32)]) -> Vec<u32> {
+        let number = |audience| self.numbers.get(&Strand { session, audience }).copied();
+        audiences.iter().filter_map(|(_, audience)| number(*audience)).collect()
+    }
+
+    /// The memories of a strand, in the order of time.
+    pub(super) fn members(&self, strand: u32) -> &[Number] {
+        match self.changed.get(&strand) {
+            Some(members) => members,
+            None => laid(&self.members, &self.ends, strand),
+        }
+    }
+
+    fn change(&mut self, strand: Strand) -> &mut Vec<Number> {
+        let strand = self.number(strand);
+        self.unsorted.insert(strand);
         let Self { members, ends, .. } = self;
-        self.changed.entry(session).or_insert_with(|| laid(members, ends, session).to_vec())
+        self.changed.entry(strand).or_insert_with(|| laid(members, ends, strand).to_vec())
     }
 
-    /// Puts a memory into a session, where it is in one.
-    pub(super) fn file(&mut self, number: Number, session: u32) {
-        if session != 0 {
-            self.change(session).push(number);
+    /// Puts a memory into a strand, where it is in one.
+    pub(super) fn file(&mut self, number: Number, strand: Option<Strand>) {
+        if let Some(strand) = strand {
+            self.change(strand).push(number);
         }
     }
 
-    /// Takes a memory out of the session that it is in, if it is in one.
-    pub(super) fn unfile(&mut self, number: Number, session: u32) {
-        if session != 0 {
-            self.change(session).retain(|other| *other != number);
+    /// Takes a memory out of the strand that it is in, if it is in one.
+    pub(super) fn unfile(&mut self, number: Number, strand: Option<Strand>) {
+        if let Some(strand) = strand {
+            self.change(strand).retain(|other| *other != number);
         }
     }
 
-    /// Puts the sessions that changed back in order.
+    /// Puts the strands that changed back in order.
     pub(super) fn settle(&mut self, order: impl Fn(&Number, &Number) -> Ordering) {
-        for session in std::mem::take(&mut self.unsorted) {
-            let Some(members) = self.changed.get_mut(&session) else { continue };
+        for strand in std::mem::take(&mut self.unsorted) {
+            let Some(members) = self.changed.get_mut(&strand) else { continue };
             members.sort_by(&order);
             for (place, number) in (0..).zip(members) {
                 let number = *number as usize;
@@ -99,39 +145,53 @@ impl Sessions {
         }
     }
 
-    /// The admitted memories of a session around this one, nearest first on each side, with their
-    /// distance: at most `reach` on each side.
+    /// The admitted memories of these strands around one of a strand of its own, nearest first on
+    /// each side, with their distance: at most `reach` on each side.
     pub(super) fn around(
         &self,
-        (number, session): (Number, u32),
+        (number, own): (Number, Strand),
+        strands: &[u32],
         reach: usize,
-        admits: impl Fn(Number) -> bool + Copy,
-    ) -> impl Iterator<Item = (Number, usize)> {
-        let place = self.places.get(number as usize).filter(|_| session != 0);
-        let (before, after) = place.map_or((&[][..], &[][..]), |place| {
-            let (before, after) = self.members(session).split_at(*place as usize);
-            (before, &after[1..])
-        });
-        let admitted = move |other: &&Number| admits(**other);
+        (admits, order): (impl Fn(Number) -> bool, impl Fn(&Number, &Number) -> Ordering),
+    ) -> Near {
+        let own = self.numbers.get(&own).copied();
+        let (mut before, mut after, mut looked_at) = (Vec::new(), Vec::new(), 0);
+        for strand in strands {
+            let members = self.members(*strand);
+            let (place, rest) = if Some(*strand) == own {
+                let place = self.places.get(number as usize).map_or(0, |place| *place as usize);
+                (place, place + 1)
+            } else {
+                let place = members.partition_point(|other| order(other, &number).is_lt());
+                (place, place)
+            };
+            let mut admitted = |other: &&Number| {
+                looked_at += 1;
+                admits(**other)
+            };
+            let near = members[..place].iter().rev().take(LOOK);
+            before.extend(near.filter(&mut admitted).take(reach));
+            let near = members.get(rest..).unwrap_or_default().iter().take(LOOK);
+            after.extend(near.filter(&mut admitted).take(reach));
+        }
+        if strands.len() > 1 {
+            before.sort_unstable_by(|a, b| order(b, a));
+            after.sort_unstable_by(&order);
+        }
         let near = |(distance, number): (usize, &Number)| (*number, distance + 1);
-        let before = before.iter().rev().take(LOOK).filter(admitted).take(reach);
-        let after = after.iter().take(LOOK).filter(admitted).take(reach);
-        before.enumerate().map(near).chain(after.enumerate().map(near))
-    }
-
-    /// The sum over a session's memories.
-    pub(super) fn sum(&self, session: u32, of: impl Fn(Number) -> f64) -> f64 {
-        self.members(session).iter().map(|number| of(*number)).sum()
+        let before = before.iter().take(reach).enumerate().map(near);
+        let memories = before.chain(after.iter().take(reach).enumerate().map(near)).collect();
+        Near { memories, looked_at }
     }
 }
 
-/// The memories of a session as it was opened with.
-fn laid<'m>(members: &'m [Number], ends: &[u32], session: u32) -> &'m [Number] {
-    let session = session as usize;
-    let Some(end) = ends.get(session) else { return &[] };
-    let begin = session.checked_sub(1).map_or(0, |before| ends[before]);
+/// The memories of a strand as it was opened with.
+fn laid<'m>(members: &'m [Number], ends: &[u32], strand: u32) -> &'m [Number] {
+    let strand = strand as usize;
+    let Some(end) = ends.get(strand) else { return &[] };
+    let begin = strand.checked_sub(1).map_or(0, |before| ends[before]);
     &members[begin as usize..*end as usize]
 }
 
-/// How many places of a session are looked at on each side for neighbours that are admitted.
+/// How many places of a strand are looked at on each side for neighbours that are admitted.
 const LOOK: usize = 32;

@@ -5,18 +5,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tantivy::index::SegmentId;
+use tantivy::index::{InvertedIndexReader, SegmentId};
 use tantivy::postings::{Postings, SegmentPostings};
-use tantivy::query::{EnableScoring, PhraseQuery, Query};
-use tantivy::schema::IndexRecordOption;
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{
-    DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term,
+    DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term,
 };
 
+use super::phrase::Phrase;
 use super::{FORMAT, Fields, Payload, Places, columns, schema};
 use crate::error::Result;
+use crate::index::budget::Meter;
 use crate::index::catalog::sheet::{self, Sheet};
-use crate::index::catalog::{Catalog, NOBODY, Number};
+use crate::index::catalog::{Catalog, Documents, NOBODY, Number};
 use crate::index::damage::damaged;
 use crate::index::unwritable;
 
@@ -28,10 +29,15 @@ pub(in crate::index) struct Generation {
     reader: IndexReader,
     searcher: Searcher,
     fields: Fields,
-    /// The number of each document of each segment, in the order of the searcher's segments.
-    segments: Vec<Arc<[Number]>>,
+    /// What is known of the documents of each segment, in the order of the searcher's segments.
+    segments: Vec<Documents>,
     pub(in crate::index) places: Places,
 }
+
+/// Where the words of a caller's audiences lie: each segment that has some, with the keys of those
+/// that it has.
+#[derive(Debug, Default)]
+pub(in crate::index) struct Scope(Vec<(usize, Vec<String>)>);
 
 impl Generation {
     /// Opens the last commit, and puts what it knows into the catalog; nothing when there is none
@@ -80,7 +86,7 @@ impl Generation {
     fn number(
         &mut self,
         catalog: &mut Catalog,
-        known: &BTreeMap<SegmentId, Arc<[Number]>>,
+        known: &BTreeMap<SegmentId, Documents>,
     ) -> Result<()> {
         let readers = self.searcher.segment_readers().to_vec();
         let new = readers.iter().filter(|segment| !known.contains_key(&segment.segment_id()));
@@ -90,11 +96,11 @@ impl Generation {
         });
         let sheets = sheets.collect::<Result<_>>()?;
         let mut new = catalog.take_in(sheets)?.into_iter();
-        let numbers = |segment: &SegmentReader| {
-            let numbers = known.get(&segment.segment_id()).cloned().or_else(|| new.next());
-            numbers.ok_or_else(damaged)
+        let documents = |segment: &SegmentReader| {
+            let documents = known.get(&segment.segment_id()).cloned().or_else(|| new.next());
+            documents.ok_or_else(damaged)
         };
-        self.segments = readers.iter().map(numbers).collect::<Result<_>>()?;
+        self.segments = readers.iter().map(documents).collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -119,68 +125,81 @@ impl Generation {
         move || lay_out(&folder, &segments)
     }
 
-    /// Gives every memory that has this word, with how often it stands in its head and its body.
+    /// Where the words of these audiences lie, which stand beside the numbers of their workspaces.
+    pub(in crate::index) fn scope(&self, catalog: &Catalog, audiences: &[(u32, u32)]) -> Scope {
+        let segments = self.segments.iter().enumerate().map(|(place, documents)| {
+            let has = |audience: &u32| documents.audiences.binary_search(audience).is_ok();
+            let there = audiences.iter().map(|(_, audience)| *audience).filter(has);
+            (place, there.map(|audience| catalog.classes.key(audience).to_owned()).collect())
+        });
+        Scope(segments.filter(|(_, keys): &(_, Vec<_>)| !keys.is_empty()).collect())
+    }
+
+    /// Gives every memory in this scope that has this word, with how often it stands in its head
+    /// and its body.
     pub(in crate::index) fn having(
         &self,
+        scope: &Scope,
         word: &str,
+        meter: &Meter<'_>,
         mut found: impl FnMut(Number, u32, u32),
     ) -> Result<()> {
-        for (segment, numbers) in self.searcher.segment_readers().iter().zip(&self.segments) {
-            let postings = |field| -> Result<_> {
-                let term = Term::from_field_text(field, word);
-                let frequencies = IndexRecordOption::WithFreqs;
-                let words = segment.inverted_index(field)?;
-                words.read_postings(&term, frequencies).map_err(|error| damaged().because(error))
-            };
-            let (mut head, mut body) = (postings(self.fields.head)?, postings(self.fields.body)?);
-            let alive = segment.alive_bitset();
-            loop {
-                let at = |list: &Option<_>| list.as_ref().map_or(TERMINATED, DocSet::doc);
-                let document = at(&head).min(at(&body));
-                if document == TERMINATED {
-                    break;
-                }
-                let count = |list: &mut Option<SegmentPostings>| match list {
-                    Some(list) if list.doc() == document => {
-                        let count = list.term_freq();
-                        list.advance();
-                        count
-                    }
-                    _ => 0,
+        for (place, keys) in &scope.0 {
+            let segment = self.searcher.segment_reader(u32::try_from(*place).unwrap_or(u32::MAX));
+            let numbers = &self.segments[*place].numbers;
+            let lists = [self.fields.head, self.fields.body].map(|field| words_of(segment, field));
+            let [head_words, body_words] = lists;
+            let (head_words, body_words) = (head_words?, body_words?);
+            for key in keys {
+                let term = |field| Term::from_field_text(field, &format!("{key}{word}"));
+                let postings = |words: &InvertedIndexReader, field| -> Result<_> {
+                    meter.term()?;
+                    let list = words.read_postings(&term(field), IndexRecordOption::WithFreqs);
+                    list.map_err(|error| damaged().because(error))
                 };
-                let (in_head, in_body) = (count(&mut head), count(&mut body));
-                let number = numbers[document as usize];
-                if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
-                    found(number, in_head, in_body);
-                }
+                let lists = [
+                    postings(&head_words, self.fields.head)?,
+                    postings(&body_words, self.fields.body)?,
+                ];
+                let alive = segment.alive_bitset();
+                documents(lists, meter, |document, in_head, in_body| {
+                    let number = numbers[document as usize];
+                    if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
+                        found(number, in_head, in_body);
+                    }
+                })?;
             }
         }
         Ok(())
     }
 
-    /// Gives every memory that has these words one after the other; some may come twice.
+    /// Gives every memory in this scope that has these words one after the other; some may come
+    /// twice.
     pub(in crate::index) fn having_phrase(
         &self,
+        scope: &Scope,
         words: &[String],
+        meter: &Meter<'_>,
         mut found: impl FnMut(Number),
     ) -> Result<()> {
         if let [word] = words {
-            return self.having(word, |number, _, _| found(number));
+            return self.having(scope, word, meter, |number, _, _| found(number));
         }
-        for field in [self.fields.head, self.fields.body] {
-            let terms = words.iter().map(|word| Term::from_field_text(field, word)).collect();
-            let weight = PhraseQuery::new(terms)
-                .weight(EnableScoring::disabled_from_searcher(&self.searcher))?;
-            for (segment, numbers) in self.searcher.segment_readers().iter().zip(&self.segments) {
-                let mut matching = weight.scorer(segment, 1.0)?;
-                let alive = segment.alive_bitset();
-                while matching.doc() != TERMINATED {
-                    let document = matching.doc();
-                    let number = numbers[document as usize];
-                    if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
-                        found(number);
-                    }
-                    matching.advance();
+        for (place, keys) in &scope.0 {
+            let segment = self.searcher.segment_reader(u32::try_from(*place).unwrap_or(u32::MAX));
+            let numbers = &self.segments[*place].numbers;
+            let alive = segment.alive_bitset();
+            for field in [self.fields.head, self.fields.body] {
+                let there = words_of(segment, field)?;
+                for key in keys {
+                    let phrase = Phrase::of(&there, (field, key), words, meter)?;
+                    let Some(mut phrase) = phrase else { continue };
+                    phrase.each(meter, |document| {
+                        let number = numbers[document as usize];
+                        if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
+                            found(number);
+                        }
+                    })?;
                 }
             }
         }
@@ -191,6 +210,45 @@ impl Generation {
     pub(in crate::index) fn damage(&self) -> Result<Vec<String>> {
         let files = self.searcher.index().validate_checksum()?;
         Ok(files.into_iter().map(|file| file.display().to_string()).collect())
+    }
+}
+
+/// The words of one field of a segment.
+fn words_of(segment: &SegmentReader, field: Field) -> Result<Arc<InvertedIndexReader>> {
+    Ok(segment.inverted_index(field)?)
+}
+
+/// Postings that are read before they are counted.
+const STRIDE: u64 = 1_024;
+
+/// Gives each document of these two lists, with how often each has it.
+fn documents(
+    [mut head, mut body]: [Option<SegmentPostings>; 2],
+    meter: &Meter<'_>,
+    mut found: impl FnMut(DocId, u32, u32),
+) -> Result<()> {
+    let mut read = 0;
+    loop {
+        let at = |list: &Option<_>| list.as_ref().map_or(TERMINATED, DocSet::doc);
+        let document = at(&head).min(at(&body));
+        if document == TERMINATED {
+            return meter.postings(read);
+        }
+        let count = |list: &mut Option<SegmentPostings>| match list {
+            Some(list) if list.doc() == document => {
+                let count = list.term_freq();
+                list.advance();
+                count
+            }
+            _ => 0,
+        };
+        let (in_head, in_body) = (count(&mut head), count(&mut body));
+        found(document, in_head, in_body);
+        read += 1;
+        if read == STRIDE {
+            meter.postings(read)?;
+            read = 0;
+        }
     }
 }
 

@@ -5,7 +5,6 @@
 //! million vectors are more than memory brings in twenty milliseconds.
 
 use std::f64::consts::PI;
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use pulp::Arch;
@@ -18,11 +17,14 @@ use crate::index::catalog::{Catalog, Number};
 /// Memories from which on a scan is worth several threads.
 const PARALLEL: usize = 20_000;
 
-/// Texts up to which every vector is compared.
+/// Memories up to which every vector is compared.
 const EXACT: usize = 20_000;
 
 /// Memories of the nearest signs that are compared by their vectors, for each one that is kept.
 const CLOSELY: u32 = 20;
+
+/// Steps of one: nearness is summed up in these.
+const STEPS: f64 = (1_u64 << 30) as f64;
 
 /// Threads of one scan. The system takes as long to say it as a small scan takes: it is asked once.
 static THREADS: LazyLock<usize> =
@@ -33,12 +35,14 @@ static THREADS: LazyLock<usize> =
 pub(in crate::index) struct Scan {
     /// The nearest ones, in no order.
     pub(in crate::index) nearest: Vec<(Number, f32)>,
+    /// How many comparisons were made, of whole vectors and of signs.
+    pub(in crate::index) compared: u64,
     /// The least and the greatest nearness of all, and their sum and number.
     pub(in crate::index) lowest: f32,
     pub(in crate::index) highest: f32,
     pub(in crate::index) sum: f64,
     pub(in crate::index) count: u64,
-    /// What is not nearer than this is not among the nearest.
+    /// What is farther than this is not among the nearest.
     floor: f32,
 }
 
@@ -50,9 +54,11 @@ impl Scan {
     fn take(&mut self, number: Number, near: f32) {
         self.lowest = self.lowest.min(near);
         self.highest = self.highest.max(near);
-        self.sum += f64::from(near);
+        // In whole steps, so that the sum is the same in whichever order memories come.
+        self.sum += (f64::from(near) * STEPS).round();
         self.count += 1;
-        if near > self.floor {
+        self.compared += 1;
+        if near >= self.floor {
             self.nearest.push((number, near));
         }
     }
@@ -64,14 +70,17 @@ impl Scan {
             highest: self.highest.max(other.highest),
             sum: self.sum + other.sum,
             count: self.count + other.count,
+            compared: self.compared + other.compared,
             ..self
         }
     }
 
-    /// Leaves only the nearest.
-    fn cut(&mut self, keep: usize) {
+    /// Leaves only the nearest; of those that are equally near, the newest.
+    fn cut(&mut self, keep: usize, catalog: &Catalog) {
         if self.nearest.len() > keep {
-            let nearer = |a: &(Number, f32), b: &(Number, f32)| b.1.total_cmp(&a.1);
+            let nearer = |a: &(Number, f32), b: &(Number, f32)| {
+                b.1.total_cmp(&a.1).then_with(|| catalog.in_time(b.0, a.0))
+            };
             self.floor = self.nearest.select_nth_unstable_by(keep - 1, nearer).1.1;
             self.nearest.truncate(keep);
         }
@@ -79,11 +88,11 @@ impl Scan {
 }
 
 /// What is searched, and for what.
-pub(in crate::index) struct Look<'l, A> {
+pub(in crate::index) struct Look<'l> {
     pub(in crate::index) vectors: &'l Vectors,
     pub(in crate::index) catalog: &'l Catalog,
-    /// The admitted ones among these numbers.
-    pub(in crate::index) admitted: A,
+    /// The memories that may be found: how the scan goes depends on these alone.
+    pub(in crate::index) admitted: &'l [Number],
     pub(in crate::index) question: &'l Quantised,
 }
 
@@ -95,21 +104,19 @@ struct Apart {
 }
 
 /// Compares the question with every admitted memory that has vectors; keeps the `keep` nearest.
-pub(in crate::index) fn scan<A>(look: &Look<'_, A>, keep: usize) -> Scan
-where
-    A: Fn(Range<Number>) -> Vec<Number> + Sync,
-{
-    let mut scan =
-        if look.vectors.len() <= EXACT { look.exactly(keep) } else { look.by_signs(keep) };
-    scan.cut(keep);
+pub(in crate::index) fn scan(look: &Look<'_>, keep: usize) -> Scan {
+    let few = look.admitted.len() <= EXACT;
+    let mut scan = if few { look.exactly(keep) } else { look.by_signs(keep) };
+    scan.cut(keep, look.catalog);
     scan
 }
 
-impl<A: Fn(Range<Number>) -> Vec<Number> + Sync> Look<'_, A> {
+impl Look<'_> {
     /// Compares every vector.
     fn exactly(&self, keep: usize) -> Scan {
-        let parts = at_once(self.parts(), |part| self.compare(keep, (self.admitted)(part)));
-        parts.into_iter().fold(Scan::empty(), Scan::join)
+        let parts = at_once(self.parts(), |part| self.compare(keep, part.iter().copied()));
+        let scan = parts.into_iter().fold(Scan::empty(), Scan::join);
+        Scan { sum: scan.sum / STEPS, ..scan }
     }
 
     /// Compares the vectors of these memories.
@@ -119,7 +126,7 @@ impl<A: Fn(Range<Number>) -> Vec<Number> + Sync> Look<'_, A> {
             let Some(rows) = self.catalog.links.of(number) else { continue };
             scan.take(number, self.vectors.nearness(rows, self.question));
             if scan.nearest.len() >= 4 * keep {
-                scan.cut(keep);
+                scan.cut(keep, self.catalog);
             }
         }
         scan
@@ -151,33 +158,30 @@ impl<A: Fn(Range<Number>) -> Vec<Number> + Sync> Look<'_, A> {
         // (Goemans and Williamson 1995, for random directions).
         let cosine = |far: usize| (PI * far as f64 / most as f64).cos();
         let sum = far.iter().enumerate().map(|(far, count)| f64::from(*count) * cosine(far)).sum();
-        let count = far.iter().map(|count| u64::from(*count)).sum();
+        let count: u64 = far.iter().map(|count| u64::from(*count)).sum();
         let scan = compared.into_iter().fold(Scan::empty(), Scan::join);
-        Scan { sum, count, ..scan }
+        Scan { sum, count, compared: scan.compared + count, ..scan }
     }
 
     /// In how many signs each admitted memory of these that has vectors differs from the question.
     #[inline(always)]
-    fn apart(&self, numbers: Range<Number>, signs: &Signs<'_>, question: &[u64]) -> Apart {
+    fn apart(&self, numbers: &[Number], signs: &Signs<'_>, question: &[u64]) -> Apart {
         let most = self.question.values.len() as u32;
-        let admitted = (self.admitted)(numbers);
         let mut apart =
-            Apart { each: Vec::with_capacity(admitted.len()), counts: vec![0; most as usize + 1] };
-        for number in admitted {
-            let Some(rows) = self.catalog.links.of(number) else { continue };
+            Apart { each: Vec::with_capacity(numbers.len()), counts: vec![0; most as usize + 1] };
+        for number in numbers {
+            let Some(rows) = self.catalog.links.of(*number) else { continue };
             let far = signs.distance(rows, question).min(most);
             apart.counts[far as usize] += 1;
-            apart.each.push((number, far as u16));
+            apart.each.push((*number, far as u16));
         }
         apart
     }
 
-    /// All memories, in as many parts as there are cores, where there are many.
-    fn parts(&self) -> Vec<Range<Number>> {
-        let all = Number::try_from(self.catalog.len()).unwrap_or(Number::MAX);
-        let parts = if (all as usize) < PARALLEL { 1 } else { *THREADS as Number };
-        let share = all.div_ceil(parts);
-        (0..parts).map(|part| part * share..((part + 1) * share).min(all)).collect()
+    /// The memories, in as many parts as there are cores, where there are many.
+    fn parts(&self) -> Vec<&[Number]> {
+        let count = if self.admitted.len() < PARALLEL { 1 } else { *THREADS };
+        self.admitted.chunks(self.admitted.len().div_ceil(count).max(1)).collect()
     }
 }
 
@@ -250,10 +254,11 @@ mod tests {
         let words: String = (0..9).map(|word| format!("word{word} ")).collect();
         let question = Quantised::of(&model.embed_query(&words).unwrap());
         let admits = |number: &Number| number.is_multiple_of(2);
-        let admitted = |all: Range<Number>| all.filter(admits).collect();
+        let admitted: Vec<Number> = (0..18_000).filter(admits).collect();
+        let admitted = admitted.as_slice();
         let look = Look { vectors: &vectors, catalog: &catalog, admitted, question: &question };
         let best = |mut scan: Scan| {
-            scan.cut(100);
+            scan.cut(100, &catalog);
             scan.nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             scan
         };
@@ -265,7 +270,7 @@ mod tests {
         assert_eq!(exact.highest, by_signs.highest);
         assert!((exact.lowest - by_signs.lowest).abs() < 0.1);
         assert!((exact.sum - by_signs.sum).abs() / 9_000.0 < 0.05);
-        let admitted = |all: Range<Number>| all.filter(|number| *number < 7).collect();
+        let admitted: &[Number] = &[0, 1, 2, 3, 4, 5, 6];
         let look = Look { vectors: &vectors, catalog: &catalog, admitted, question: &question };
         let (exact, by_signs) = (best(look.exactly(100)), best(look.by_signs(100)));
         assert_eq!(exact.nearest, by_signs.nearest);

@@ -1,0 +1,31 @@
+//! The files of the index: which generation they have, who may write them, what is said when they cannot be.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::WORDS;
+use crate::error::{Error, ErrorKind, Result};
+
+/// When the last generation was written.
+pub(super) fn stamp(folder: &Path) -> Option<SystemTime> {
+    std::fs::metadata(folder.join(WORDS).join("meta.json")).and_then(|file| file.modified()).ok()
+}
+
+/// The right to write the index, for as long as the file is open; none while another has it.
+pub(super) fn lease(folder: &Path) -> Result<Option<File>> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let path = folder.join("lease");
+    let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(unwritable(&path, &error)),
+    }
+}
+
+pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    let message = format!("the search index cannot be written at {}: {error}", path.display());
+    Error::new(ErrorKind::Unavailable, message)
+        .hint("Look at the folder's permissions and its disk. Memories are kept all the same.")
+}
