@@ -32,8 +32,10 @@ use std::time::Duration;
 use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
+use commonbook::caller::Caller;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::index::Index;
+use commonbook::store::StoreLoss;
 use commonbook::store::sqlite::SqliteStore;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
@@ -218,7 +220,8 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         Program::Memory(memory) => memory.run(&config, as_json),
         Program::Doctor(doctor) => {
             let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
-            doctor.run(&config, open, commands, as_json)
+            let accept = || accept_loss(&config, &cli::who(own, &config)?);
+            doctor.run(&config, open, accept, commands, as_json)
         }
         Program::Bench(bench) => bench.run(&config, as_json),
         Program::Surface(surface) => {
@@ -241,6 +244,19 @@ fn open(config: &Config) -> Result<Commonbook> {
         Some(home) => book.at_home(home.clone()),
         None => book,
     })
+}
+
+/// Goes on with a store that has lost something: notes it in the journal first, so that the mark is
+/// not reset without a word.
+fn accept_loss(config: &Config, caller: &Caller) -> Result<StoreLoss> {
+    let path = config.store()?;
+    let loss = SqliteStore::loss(&path)?.ok_or_else(|| {
+        Error::conflict("the store has lost nothing").hint("Run `commonbook doctor` alone.")
+    })?;
+    let store = SqliteStore::open_despite_loss(&path)?;
+    Commonbook::new(Arc::<SqliteStore>::clone(&store)).accept_loss(caller, &loss)?;
+    store.reset_mark()?;
+    Ok(loss)
 }
 
 fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Result<()> {

@@ -19,6 +19,7 @@ mod import;
 mod known;
 mod learn;
 mod list;
+mod loss;
 mod memory;
 mod mention;
 mod place;

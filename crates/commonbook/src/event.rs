@@ -125,6 +125,9 @@ pub enum EventKind {
     /// An agent's standing memory was read for it; only it is told.
     #[serde(rename = "agent.memory.loaded")]
     AgentMemoryLoaded,
+    /// The store had lost events of this journal, and somebody went on without them.
+    #[serde(rename = "store.loss_accepted")]
+    StoreLossAccepted,
 }
 
 impl EventKind {
@@ -166,6 +169,7 @@ impl EventKind {
         Self::HandoffCycleFound,
         Self::ContextBuilt,
         Self::AgentMemoryLoaded,
+        Self::StoreLossAccepted,
     ];
 
     /// The kind as it is written, `noun.past_tense`.
@@ -208,6 +212,7 @@ impl EventKind {
             Self::HandoffCycleFound => "handoff.cycle_found",
             Self::ContextBuilt => "context.built",
             Self::AgentMemoryLoaded => "agent.memory.loaded",
+            Self::StoreLossAccepted => "store.loss_accepted",
         }
     }
 
@@ -248,7 +253,8 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// What else it says: with `agent.memory.loaded`, `agent_id`, `memory_source`, `memory_size`
-    /// (bytes) and `timestamp`; with `context.built`, its figures.
+    /// (bytes) and `timestamp`; with `context.built`, its figures; with `store.loss_accepted`, the
+    /// last event that the store held (`stored`) and the last that was acknowledged (`marked`).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }

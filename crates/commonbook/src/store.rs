@@ -17,6 +17,7 @@ mod contradiction;
 mod cursor;
 mod entity;
 mod handoff;
+mod loss;
 mod session;
 pub mod sqlite;
 mod telling;
@@ -46,6 +47,7 @@ pub use contradiction::{ContradictionRows, WantedContradictions};
 pub use cursor::CursorRows;
 pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
 pub use handoff::{HandoffRows, SteadyRows};
+pub use loss::{JournalLoss, StoreLoss};
 pub use session::SessionRows;
 pub(crate) use telling::Telling;
 
@@ -75,6 +77,13 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// `unavailable` when the engine cannot be read.
     fn check(&self) -> Result<Vec<String>>;
+
+    /// Recomputes the digest of every row and the hash of every event; answers one line a finding,
+    /// none when nothing was changed but through the store.
+    ///
+    /// # Errors
+    /// `unavailable` when the engine cannot be read.
+    fn check_rows(&self) -> Result<Vec<String>>;
 
     /// Bytes on disk, everything together.
     ///

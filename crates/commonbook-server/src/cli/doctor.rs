@@ -4,6 +4,7 @@ mod checks;
 
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::store::StoreLoss;
 use indicatif::{HumanBytes, ProgressBar};
 use serde_json::{Value, json};
 
@@ -13,7 +14,14 @@ use checks::Check;
 
 /// Looks the store through for damage, and the server, the model, the ports and the clients.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Doctor {}
+pub(crate) struct Doctor {
+    /// Recompute the digest of every row and the hash chain of every journal too
+    #[arg(long)]
+    deep: bool,
+    /// Go on with a store that has lost something: notes it in the journal, and resets the mark
+    #[arg(long)]
+    accept_loss: bool,
+}
 
 /// What was found of the store.
 #[derive(Default)]
@@ -24,19 +32,26 @@ struct Store {
 }
 
 impl Doctor {
-    /// Tells what it finds. `commands` is how many commands of the user's own the hooks run.
+    /// Tells what it finds. `commands` is how many commands of the user's own the hooks run;
+    /// `accept` goes on with a store that has lost something.
     ///
     /// # Errors
     /// `unavailable` when the store is damaged, newer, or cannot be opened, and when something else
-    /// is wrong.
+    /// is wrong; `conflict` when a loss is accepted and there is none.
     pub(crate) fn run(
         &self,
         config: &Config,
         open: impl FnOnce() -> Result<Commonbook>,
+        accept: impl FnOnce() -> Result<StoreLoss>,
         commands: Result<usize>,
         as_json: bool,
     ) -> Result<()> {
-        let store = of_store(config, open)?;
+        let accepted = self.accept_loss.then(accept).transpose()?;
+        let mut store = of_store(config, open, self.deep)?;
+        if let Some(StoreLoss { reason, .. }) = accepted {
+            store.lines.insert(0, format!("accepted    {reason}"));
+            store.told["accepted_loss"] = json!(reason);
+        }
         let checks = checks::all(config, commands);
         if as_json {
             let mut told = store.told;
@@ -65,9 +80,14 @@ impl Doctor {
     }
 }
 
-fn of_store(config: &Config, open: impl FnOnce() -> Result<Commonbook>) -> Result<Store> {
+fn of_store(
+    config: &Config,
+    open: impl FnOnce() -> Result<Commonbook>,
+    deep: bool,
+) -> Result<Store> {
     let path = config.store()?;
-    if !path.exists() {
+    // Where there is a mark there was a store, and opening it says what became of it.
+    if !path.exists() && !path.with_extension("db.mark").exists() {
         let note = format!("Nothing is kept in {} yet", path.display());
         let told = json!({"store": path, "findings": [], "note": note});
         return Ok(Store { told, lines: vec![note], damage: 0 });
@@ -75,7 +95,11 @@ fn of_store(config: &Config, open: impl FnOnce() -> Result<Commonbook>) -> Resul
     let book = open()?;
     let progress = ProgressBar::new_spinner().with_message("looking through the store");
     progress.enable_steady_tick(std::time::Duration::from_millis(100));
-    let findings = book.store().check();
+    let mut findings = book.store().check();
+    if deep && let Ok(found) = &mut findings {
+        // Of pages that cannot be read there is nothing to recompute.
+        found.extend(if found.is_empty() { book.store().check_rows()? } else { Vec::new() });
+    }
     let spoilt = book.index().check();
     progress.finish_and_clear();
     let (findings, spoilt) = (findings?, spoilt?);
@@ -90,7 +114,10 @@ fn of_store(config: &Config, open: impl FnOnce() -> Result<Commonbook>) -> Resul
     let mends = |finding| format!("index       {finding}; `commonbook reindex` mends it");
     lines.extend(spoilt.iter().map(mends));
     if findings.is_empty() {
-        lines.push("The store is whole".to_owned());
+        lines.push(match deep {
+            true => "The store is whole, and nothing was changed outside of commonbook".to_owned(),
+            false => "The store is whole".to_owned(),
+        });
     }
     let damage = findings.len();
     let told = json!({

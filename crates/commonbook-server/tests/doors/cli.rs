@@ -167,6 +167,48 @@ fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
 }
 
 #[test]
+fn doctor_looks_deep_and_names_what_changed_silently() {
+    let home = Home::new();
+    home.run(&["save", "The port of staging is 8443", "--workspace", "trip"]);
+    assert!(home.run(&["doctor", "--deep"]).status.success());
+    let store = home.path().join("commonbook.db");
+    let connection = rusqlite::Connection::open(&store).unwrap();
+    connection.execute_batch("UPDATE memory SET text = 'The port of staging is 9443'").unwrap();
+    connection.close().unwrap();
+    assert!(home.run(&["doctor"]).status.success(), "every page is well");
+    let deep = home.run(&["doctor", "--deep"]);
+    assert_eq!(deep.status.code(), Some(9));
+    let told = String::from_utf8(deep.stdout).unwrap();
+    assert!(told.contains("memory") && told.contains("changed outside of commonbook"), "{told}");
+}
+
+#[test]
+fn an_emptied_store_fails_closed_until_its_loss_is_accepted() {
+    let home = Home::new();
+    home.run(&["save", "tea at four", "--workspace", "trip"]);
+    home.run(&["save", "and cake", "--workspace", "trip"]);
+    assert_eq!(home.run(&["token", "create", "ann"]).status.code(), Some(0));
+    let conflict = home.run(&["doctor", "--accept-loss"]);
+    assert_eq!(conflict.status.code(), Some(6), "there is nothing to accept");
+    let store = home.path().join("commonbook.db");
+    fs::write(&store, b"").unwrap();
+    for command in [&["doctor"][..], &["list"], &["save", "x"], &["serve"], &["token", "list"]] {
+        let refused = home.run(command);
+        assert_eq!(refused.status.code(), Some(9), "{command:?}");
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(told.contains("held a store before") && told.contains("--accept-loss"), "{told}");
+    }
+    assert_eq!(fs::read(&store).unwrap(), b"");
+    assert!(home.run(&["doctor", "--accept-loss", "--deep"]).status.success());
+    let events = home.run(&["events", "--workspace", "trip", "--json"]);
+    let event = &json_of(&events.stdout)["items"][0];
+    assert_eq!(event["kind"], "store.loss_accepted");
+    assert_eq!(event["details"], json!({"stored": 0, "marked": 2}));
+    assert!(home.run(&["save", "x", "--workspace", "trip"]).status.success());
+    assert!(home.run(&["doctor", "--deep"]).status.success());
+}
+
+#[test]
 fn a_server_ends_when_it_finds_the_store_damaged() {
     let home = Home::new();
     let lines: Vec<String> = (0..400)

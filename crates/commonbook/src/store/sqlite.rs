@@ -8,14 +8,18 @@ mod act;
 mod agent;
 mod answer;
 mod case;
+mod chain;
 mod checkpoint;
 mod context;
 mod contradiction;
 mod cursor;
+mod digest;
 mod entity;
 mod event;
 mod follower;
 mod handoff;
+mod holder;
+mod mark;
 mod memory;
 mod mention;
 mod open;
@@ -33,11 +37,15 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Read, Store, Write};
+use crate::store::{Read, Store, StoreLoss, Write};
+use mark::MarkFile;
 use writer::Writer;
 
 /// Idle read connections that are kept.
 const IDLE_READERS: usize = 8;
+
+/// The engine's code for a file of the log's index that cannot be made longer.
+const SHM_SIZE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -55,13 +63,42 @@ impl SqliteStore {
     /// `unavailable` when the file is damaged, was written by a newer version, or cannot be
     /// opened. It is then left as it is.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
-        let first = open::prepared(path)?;
-        Ok(Arc::new(Self {
+        Ok(Self::of(path, open::prepared(path)?))
+    }
+
+    /// Opens the file whatever it has lost, and makes it where it is missing.
+    ///
+    /// # Errors
+    /// As [`Self::open`], but for a loss.
+    pub fn open_despite_loss(path: &Path) -> Result<Arc<Self>> {
+        Ok(Self::of(path, open::prepared_despite_loss(path)?))
+    }
+
+    /// What the store has lost, as the mark beside it tells: nothing in the usual case.
+    ///
+    /// # Errors
+    /// As [`Self::open`], but for a loss.
+    pub fn loss(path: &Path) -> Result<Option<StoreLoss>> {
+        open::loss(path)
+    }
+
+    fn of(path: &Path, first: Connection) -> Arc<Self> {
+        Arc::new(Self {
             path: path.to_owned(),
             readers: Mutex::new(vec![first]),
             writer: OnceLock::new(),
             starting: Mutex::new(()),
-        }))
+        })
+    }
+
+    /// Has the mark beside the store say what the store holds now.
+    ///
+    /// # Errors
+    /// `unavailable` when the mark cannot be written.
+    pub fn reset_mark(&self) -> Result<()> {
+        self.with_reader(|connection| {
+            MarkFile::open(&self.path, connection)?.reset(&self.path, connection)
+        })
     }
 
     /// The path of the file.
@@ -75,7 +112,7 @@ impl SqliteStore {
         if let Some(writer) = self.writer.get() {
             return Ok(writer);
         }
-        let writer = Writer::start(open::for_writing(&self.path)?)?;
+        let writer = Writer::start(open::for_writing(&self.path)?, &self.path)?;
         Ok(self.writer.get_or_init(|| writer))
     }
 
@@ -115,6 +152,13 @@ impl Store for SqliteStore {
         })
     }
 
+    fn check_rows(&self) -> Result<Vec<String>> {
+        self.with_reader(|connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            digest::check(&snapshot)
+        })
+    }
+
     fn disk_bytes(&self) -> Result<u64> {
         let size = |ending: &str| {
             let mut name = self.path.clone().into_os_string();
@@ -125,7 +169,7 @@ impl Store for SqliteStore {
     }
 
     fn scrub(&self) -> Result<()> {
-        let connection = open::for_writing(&self.path)?;
+        let connection = open::for_emptying_the_log(&self.path)?;
         let busy: i64 =
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         match busy {
@@ -141,11 +185,13 @@ impl Store for SqliteStore {
 /// The rows of one SQLite file, inside a transaction that somebody else ends.
 pub(crate) struct SqliteTransaction<'c> {
     connection: &'c Connection,
+    /// The events that were appended here: their workspaces and places.
+    appended: Vec<(String, u64)>,
 }
 
 impl<'c> SqliteTransaction<'c> {
     fn on(connection: &'c Connection) -> Self {
-        Self { connection }
+        Self { connection, appended: Vec::new() }
     }
 
     fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
@@ -183,11 +229,11 @@ impl From<rusqlite::Error> for Error {
                 "another process keeps the store busy".to_owned(),
                 Some("Nothing was written. Try again in a moment."),
             ),
-            Some(ErrorCode::DiskFull) => (
-                ErrorKind::Unavailable,
-                "the disk is full".to_owned(),
-                Some("Nothing was written. Make room, then try again."),
-            ),
+            Some(ErrorCode::DiskFull) => return open::disk_full().because(error),
+            // The log's index cannot be made longer.
+            _ if error.sqlite_error().is_some_and(|error| error.extended_code == SHM_SIZE) => {
+                return open::disk_full().because(error);
+            }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
                 ErrorKind::Unavailable,
                 format!("the store is damaged: {error}"),

@@ -38,6 +38,10 @@ impl Store for Telling {
         self.store.check()
     }
 
+    fn check_rows(&self) -> Result<Vec<String>> {
+        self.store.check_rows()
+    }
+
     fn disk_bytes(&self) -> Result<u64> {
         self.store.disk_bytes()
     }

@@ -5,6 +5,7 @@
 mod cases;
 mod contexts;
 mod contradictions;
+mod damage;
 mod entities;
 mod handoffs;
 mod journal;

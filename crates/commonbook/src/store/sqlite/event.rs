@@ -64,6 +64,7 @@ impl EventRows for SqliteTransaction<'_> {
                 (!event.details.is_empty()).then(|| encoded(&event.details)).transpose()?,
             ),
         )?;
+        self.appended.push((workspace.to_owned(), sequence));
         Ok(sequence)
     }
 

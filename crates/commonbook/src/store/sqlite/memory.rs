@@ -243,7 +243,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.execute("DELETE FROM answer WHERE instr(answer, ?1)", [&id])?;
         // The event that kept it named its topics.
         self.execute(
-            "UPDATE event SET topics = '[]' WHERE workspace = ?1 AND subject = ?2",
+            "UPDATE event SET topics = '[]', topics_salt = NULL WHERE workspace = ?1 AND subject = ?2",
             (workspace, &id),
         )?;
         Ok(())

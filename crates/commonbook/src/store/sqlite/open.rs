@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use super::mark::{self, MarkFile};
+use super::{chain, digest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::store::StoreLoss;
 
 mod migrations {
     refinery::embed_migrations!("src/store/sqlite/migrations");
@@ -20,7 +23,7 @@ mod migrations {
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Statements that a connection keeps prepared.
-const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 96;
 
 /// KiB of pages that the one connection which writes keeps in memory. A verb that writes reads first:
 /// resuming a session reads some thousand pages of a large store.
@@ -31,13 +34,48 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. The migrations tell it too, but to ask them
 /// takes as long as the rest of the opening.
-const NEWEST: i64 = 14;
+const NEWEST: i64 = 16;
 
-/// A connection for reading, to a file that is whole and up to date.
+/// What was found in the place of a store.
+struct Inspection {
+    /// A connection for reading, when the store is up to date.
+    ready: Option<Connection>,
+    /// What the store has lost.
+    loss: Option<StoreLoss>,
+}
+
+/// A connection for reading, to a file that is whole and up to date, and has lost nothing.
 pub(super) fn prepared(path: &Path) -> Result<Connection> {
+    let Inspection { ready, loss } = inspect(path)?;
+    match loss {
+        Some(loss) => Err(loss.error()),
+        None => ready.map_or_else(|| brought_up_to_date(path), Ok),
+    }
+}
+
+/// The same, whatever the store has lost.
+pub(super) fn prepared_despite_loss(path: &Path) -> Result<Connection> {
+    inspect(path)?.ready.map_or_else(|| brought_up_to_date(path), Ok)
+}
+
+/// What the store has lost, as the mark beside it tells.
+pub(super) fn loss(path: &Path) -> Result<Option<StoreLoss>> {
+    Ok(inspect(path)?.loss)
+}
+
+fn brought_up_to_date(path: &Path) -> Result<Connection> {
+    migrate(path)?;
+    for_reading(path)
+}
+
+/// Looks at the file and at the mark beside it, and changes neither.
+fn inspect(path: &Path) -> Result<Inspection> {
+    // The mark is read first: what it says was in the store before.
+    let mark = mark::read(path)?;
+    let mut connection = None;
     if begins_well(path)? {
-        let connection = for_reading(path)?;
-        let version = version(&connection, path)?;
+        let found = for_reading(path)?;
+        let version = version(&found, path)?;
         if version > NEWEST {
             return Err(refused(
                 path,
@@ -47,14 +85,36 @@ pub(super) fn prepared(path: &Path) -> Result<Connection> {
                 "Use the newer commonbook; the file was left as it is.",
             ));
         }
-        if version == NEWEST {
-            return Ok(connection);
-        }
+        connection = (version > 0).then_some((found, version));
     }
-    migrate(path)?;
-    for_reading(path)
+    let loss = match (&mark, &connection) {
+        (None, _) => None,
+        (Some(mark), None) => Some(mark.loss_of_all(path)),
+        (Some(mark), Some((found, _))) => mark.loss(path, found)?,
+    };
+    let ready = match connection {
+        Some((found, NEWEST)) if is_sealed(&found)? => Some(found),
+        _ => None,
+    };
+    Ok(Inspection { ready, loss })
 }
 
+/// Whether every row and event has been sealed since the last migration.
+fn is_sealed(connection: &Connection) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM home WHERE sealed = ?1)";
+    Ok(connection.query_row(sql, [NEWEST], |row| row.get(0))?)
+}
+
+/// Gives digests and hashes to the rows and events that have none, once after each migration.
+fn seal(connection: &mut Connection) -> Result<()> {
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if !is_sealed(&tx)? {
+        digest::fill(&tx)?;
+        chain::fill(&tx)?;
+        tx.execute("UPDATE home SET sealed = ?1", [NEWEST])?;
+    }
+    Ok(tx.commit()?)
+}
 /// The schema's version in a file, 0 where there is none yet.
 fn version(connection: &Connection, path: &Path) -> Result<i64> {
     let (known, tables): (i64, i64) = connection.query_row(
@@ -126,11 +186,17 @@ fn migrate(path: &Path) -> Result<()> {
     private_file(path).map_err(|error| unusable(path, error))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     tune(&connection)?;
+    teach(&connection)?;
     migrations::migrations::runner().run(&mut connection).map_err(|error| {
         Error::new(ErrorKind::Unavailable, "the store could not be brought up to date")
             .hint("Nothing was changed; run `commonbook doctor`.")
             .because(error)
     })?;
+    seal(&mut connection)?;
+    // The store is there; without a mark its loss would not be noticed.
+    if let Err(error) = MarkFile::open(path, &connection) {
+        tracing::warn!(%error, "the mark beside the store cannot be written");
+    }
     Ok(())
 }
 
@@ -160,15 +226,23 @@ fn teach(connection: &Connection) -> Result<()> {
     connection.create_scalar_function("commonbook_lower", 1, flags, |given| {
         Ok(given.get::<String>(0)?.to_lowercase())
     })?;
-    Ok(())
+    digest::teach(connection)
 }
 
-/// A connection that writes.
+/// A connection that writes, and gives each row that it writes its digest.
 pub(super) fn for_writing(path: &Path) -> Result<Connection> {
+    let connection = for_emptying_the_log(path)?;
+    teach(&connection)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    digest::write_digests(&connection)?;
+    Ok(connection)
+}
+
+/// A connection that may write to the file, and writes no row.
+pub(super) fn for_emptying_the_log(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     tune(&connection)?;
-    teach(&connection)?;
     Ok(connection)
 }
 
@@ -183,7 +257,7 @@ fn tune(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(ending);
     name.into()
@@ -191,6 +265,12 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 fn refused(path: &Path, reason: &str, hint: &str) -> Error {
     Error::new(ErrorKind::Unavailable, format!("{} {reason}", path.display())).hint(hint)
+}
+
+/// The error of a disk that has no room left.
+pub(super) fn disk_full() -> Error {
+    Error::new(ErrorKind::Unavailable, "the disk is full")
+        .hint("Nothing was written. Make room, then try again; reads go on meanwhile.")
 }
 
 fn damaged(path: &Path) -> Error {
@@ -201,7 +281,10 @@ fn damaged(path: &Path) -> Error {
     )
 }
 
-fn unusable(path: &Path, error: std::io::Error) -> Error {
+pub(super) fn unusable(path: &Path, error: std::io::Error) -> Error {
+    if error.kind() == std::io::ErrorKind::StorageFull {
+        return disk_full().because(error);
+    }
     refused(path, &format!("cannot be used: {error}"), "Look at its permissions and its disk.")
         .because(error)
 }

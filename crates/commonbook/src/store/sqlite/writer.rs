@@ -1,13 +1,18 @@
 //! The one thread that writes: it runs what waits, each verb in its own savepoint, syncs once, and
 //! only then answers them all (group commit).
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
+use rusqlite::ffi::ErrorCode;
 
-use super::SqliteTransaction;
+use super::chain::Head;
+use super::mark::MarkFile;
+use super::{SqliteTransaction, holder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Write;
 
@@ -19,6 +24,13 @@ struct Job {
     answer: SyncSender<Result<()>>,
 }
 
+/// What the writing thread works with.
+struct WritingThread {
+    connection: Connection,
+    mark: Option<MarkFile>,
+    path: PathBuf,
+}
+
 /// The handle to the writing thread; dropping it waits until everything accepted is written.
 pub(super) struct Writer {
     jobs: Option<Sender<Job>>,
@@ -26,11 +38,16 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Self> {
+    /// Starts the thread with a connection to the store of this path.
+    pub(super) fn start(connection: Connection, path: &Path) -> Result<Self> {
         let (jobs, waiting) = channel();
+        let mark = MarkFile::open(path, &connection).inspect_err(
+            |error| tracing::warn!(%error, "the mark beside the store cannot be written"),
+        );
+        let thread = WritingThread { connection, mark: mark.ok(), path: path.to_owned() };
         let thread = std::thread::Builder::new()
             .name("commonbook-writer".to_owned())
-            .spawn(move || drain(&connection, &waiting))
+            .spawn(move || thread.drain(&waiting))
             .map_err(|error| stopped().because(error))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
@@ -60,24 +77,104 @@ fn stopped() -> Error {
         .hint("Nothing was written. Start the program again.")
 }
 
-fn drain(connection: &Connection, waiting: &Receiver<Job>) {
-    while let Ok(first) = waiting.recv() {
-        let mut group = vec![first];
-        group.extend(waiting.try_iter().take(GROUP - 1));
-        match transact(connection, &mut group) {
-            Ok(answers) => answer(group, answers),
-            // The engine dropped the whole transaction, because of one of them it may be: each
-            // gets one of its own.
-            Err(_) if group.len() > 1 => {
-                for mut job in group {
-                    let result = transact(connection, std::slice::from_mut(&mut job));
-                    let alone = result.and_then(|answers| answers.into_iter().collect());
-                    answer(vec![job], vec![alone]);
+impl WritingThread {
+    fn drain(&self, waiting: &Receiver<Job>) {
+        while let Ok(first) = waiting.recv() {
+            let mut group = vec![first];
+            group.extend(waiting.try_iter().take(GROUP - 1));
+            match self.transact(&mut group) {
+                Ok(answers) => answer(group, answers),
+                // The engine dropped the whole transaction, because of one of them it may be: each
+                // gets one of its own.
+                Err(_) if group.len() > 1 => {
+                    for mut job in group {
+                        let result = self.transact(std::slice::from_mut(&mut job));
+                        let alone = result.and_then(|answers| answers.into_iter().collect());
+                        answer(vec![job], vec![alone]);
+                    }
                 }
+                Err(error) => answer(group, vec![Err(error)]),
             }
-            Err(error) => answer(group, vec![Err(error)]),
         }
     }
+
+    fn execute(&self, sql: &str) -> Result<()> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+
+    /// Runs all of them in one transaction. An error means that nothing of any is kept.
+    fn transact(&self, group: &mut [Job]) -> Result<Vec<Result<()>>> {
+        self.begin()?;
+        let undo = |error: Error| {
+            if !self.connection.is_autocommit()
+                && let Err(again) = self.execute("ROLLBACK")
+            {
+                tracing::error!(error = %again, "a failed transaction could not be rolled back");
+            }
+            error
+        };
+        let mut answers = Vec::with_capacity(group.len());
+        let mut heads = Vec::new();
+        for job in group {
+            self.execute("SAVEPOINT verb").map_err(undo)?;
+            let result = self.run(job);
+            if self.connection.is_autocommit() {
+                // A full disk, say, ends the transaction from inside.
+                return Err(result.err().unwrap_or_else(stopped));
+            }
+            if result.is_err() {
+                self.execute("ROLLBACK TO verb").map_err(undo)?;
+            }
+            self.execute("RELEASE verb").map_err(undo)?;
+            answers.push(result.map(|sealed| heads.extend(sealed)));
+        }
+        self.execute("COMMIT").map_err(undo)?;
+        self.raise(&heads);
+        Ok(answers)
+    }
+
+    /// Begins to write; names who keeps the store busy.
+    fn begin(&self) -> Result<()> {
+        let begun = self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
+        match begun {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                Err(busy(holder::of_write_lock(&self.path)).because(error))
+            }
+            begun => Ok(begun.map(drop)?),
+        }
+    }
+
+    /// Runs one of them, and seals the events that it appended.
+    fn run(&self, job: &mut Job) -> Result<Vec<(String, Head)>> {
+        let mut tx = SqliteTransaction::on(&self.connection);
+        catch_unwind(AssertUnwindSafe(|| {
+            (job.write)(&mut tx)?;
+            tx.seal()
+        }))
+        .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")))
+    }
+
+    /// Raises the mark after a commit. A mark that stays behind costs nothing but its warning.
+    fn raise(&self, heads: &[(String, Head)]) {
+        // The last of a journal is its head.
+        let last: BTreeMap<&str, Head> =
+            heads.iter().map(|(name, head)| (&**name, *head)).collect();
+        let last: Vec<(String, Head)> =
+            last.into_iter().map(|(name, head)| (name.to_owned(), head)).collect();
+        if let Some(mark) = self.mark.as_ref().filter(|_| !last.is_empty())
+            && let Err(error) = mark.raise(&last)
+        {
+            tracing::warn!(%error, "the mark beside the store could not be raised");
+        }
+    }
+}
+
+/// The error of a store that another process keeps busy.
+pub(super) fn busy(holder: Option<String>) -> Error {
+    let holder = holder.unwrap_or_else(|| "another process".to_owned());
+    Error::new(ErrorKind::Unavailable, format!("{holder} keeps the store busy"))
+        .hint("Nothing was written. Try again in a moment.")
 }
 
 fn answer(group: Vec<Job>, answers: Vec<Result<()>>) {
@@ -87,37 +184,45 @@ fn answer(group: Vec<Job>, answers: Vec<Result<()>>) {
     }
 }
 
-/// Runs all of them in one transaction. An error means that nothing of any is kept.
-fn transact(connection: &Connection, group: &mut [Job]) -> Result<Vec<Result<()>>> {
-    let execute = |sql: &str| -> Result<()> {
-        connection.prepare_cached(sql)?.execute([])?;
-        Ok(())
-    };
-    execute("BEGIN IMMEDIATE")?;
-    let undo = |error: Error| {
-        if !connection.is_autocommit()
-            && let Err(again) = execute("ROLLBACK")
-        {
-            tracing::error!(error = %again, "a failed transaction could not be rolled back");
-        }
-        error
-    };
-    let mut answers = Vec::with_capacity(group.len());
-    for job in group {
-        execute("SAVEPOINT verb").map_err(undo)?;
-        let mut tx = SqliteTransaction::on(connection);
-        let result = catch_unwind(AssertUnwindSafe(|| (job.write)(&mut tx)))
-            .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")));
-        if connection.is_autocommit() {
-            // A full disk, say, ends the transaction from inside.
-            return Err(result.err().unwrap_or_else(stopped));
-        }
-        if result.is_err() {
-            execute("ROLLBACK TO verb").map_err(undo)?;
-        }
-        execute("RELEASE verb").map_err(undo)?;
-        answers.push(result);
+#[cfg(test)]
+mod tests {
+    use super::super::open;
+    use super::*;
+
+    fn tokens(connection: &Connection) -> i64 {
+        connection.query_row("SELECT count(*) FROM token", [], |row| row.get(0)).unwrap()
     }
-    execute("COMMIT").map_err(undo)?;
-    Ok(answers)
+
+    /// A write of so many bytes.
+    fn fills(bytes: usize) -> Write {
+        Box::new(move |tx| {
+            let secret_sha256 = "x".repeat(bytes);
+            let token = crate::token::CreateToken {
+                agent: "ann".to_owned(),
+                ..crate::token::CreateToken::default()
+            };
+            let now = jiff::Timestamp::UNIX_EPOCH;
+            let id = crate::id::TokenId::new(&crate::id::RandomIds::default(), now);
+            let token = token.token(id, now)?;
+            tx.put_token(&crate::token::KeptToken { token, secret_sha256 })
+        })
+    }
+
+    #[test]
+    fn a_full_disk_says_so_and_reads_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let reader = open::prepared(&path).unwrap();
+        let connection = open::for_writing(&path).unwrap();
+        let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+        connection.pragma_update(None, "max_page_count", pages + 2).unwrap();
+        let writer = Writer::start(connection, &path).unwrap();
+        writer.run(fills(100)).unwrap();
+        let error = writer.run(fills(1_000_000)).unwrap_err();
+        assert_eq!((error.kind, &*error.message), (ErrorKind::Unavailable, "the disk is full"));
+        assert!(error.hint.unwrap().contains("Make room"));
+        assert_eq!(tokens(&reader), 1, "what was written is read");
+        writer.run(fills(10)).unwrap();
+        assert_eq!(tokens(&reader), 2, "what fits is written again");
+    }
 }

@@ -1,0 +1,368 @@
+//! The hash chain over each journal, by which an event that changed silently is found and named.
+//!
+//! The hash of an event covers the hash before it, every column that is never erased, the hash of
+//! its topics and that of its subject's row as it was then. A purge erases the topics with their
+//! salt, and keeps their hash: the chain holds without the text.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row};
+use sha2::{Digest, Sha256};
+
+use super::SqliteTransaction;
+use super::digest::{SALT_BYTES, add, salted};
+use crate::error::Result;
+
+/// The hash of an event.
+pub(super) type EventHash = [u8; 32];
+
+/// The hash before the first event, and of an event that has none yet.
+pub(super) const NO_HASH: EventHash = [0; 32];
+
+/// Topics of an event that names none, or whose topics were erased.
+const NO_TOPICS: &str = "[]";
+
+/// Columns that the hash covers not at all, or as a digest only.
+const DIGESTED: [&str; 6] =
+    ["hash", "topics", "topics_salt", "topics_hash", "subject_hash", "new_salt"];
+
+/// Where the row of an event's subject stands: what its kind begins with, the table, the column.
+const SUBJECTS: [(&str, &str, &str); 9] = [
+    ("memory.", "memory", "id"),
+    ("case.", "case_log", "key"),
+    ("session.", "session", "id"),
+    ("handoff.", "handoff", "id"),
+    ("checkpoint.", "checkpoint", "id"),
+    ("contradiction.", "contradiction", "id"),
+    ("entity.", "entity", "id"),
+    ("relation.", "relation", "id"),
+    ("context.", "context", "id"),
+];
+
+/// The kinds of events after which their subject's row is there for good, but for a purge.
+const LASTING: [&str; 4] = ["memory.saved", "case.opened", "session.started", "handoff.created"];
+
+/// The last event of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Its place.
+    pub(super) sequence: u64,
+    /// Its hash.
+    pub(super) hash: EventHash,
+}
+
+/// The hash of an event out of its row.
+fn hash_of(
+    row: &Row<'_>,
+    previous: &EventHash,
+    topics_hash: Option<&[u8]>,
+    subject_hash: Option<&[u8]>,
+) -> rusqlite::Result<EventHash> {
+    let statement = row.as_ref();
+    let mut columns: Vec<(&str, usize)> = Vec::with_capacity(statement.column_count());
+    for place in 0..statement.column_count() {
+        let name = statement.column_name(place)?;
+        if !DIGESTED.contains(&name) {
+            columns.push((name, place));
+        }
+    }
+    columns.sort_unstable();
+    let mut hasher = Sha256::new_with_prefix(previous);
+    for (name, place) in columns {
+        add(&mut hasher, name, row.get_ref(place)?);
+    }
+    add(&mut hasher, "topics_hash", ValueRef::from(topics_hash));
+    add(&mut hasher, "subject_hash", ValueRef::from(subject_hash));
+    Ok(hasher.finalize().into())
+}
+
+/// The hash part of the digest of an event's subject, if its row is there.
+fn subject_hash(connection: &Connection, event: (&str, &str, &str)) -> Result<Option<Vec<u8>>> {
+    let (workspace, kind, subject) = event;
+    let Some((_, table, key)) = SUBJECTS.iter().find(|(kinds, ..)| kind.starts_with(kinds)) else {
+        return Ok(None);
+    };
+    let first = SALT_BYTES + 1;
+    let sql =
+        format!("SELECT substr(digest, {first}) FROM {table} WHERE workspace = ?1 AND {key} = ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row([workspace, subject], |row| row.get(0)).optional()?)
+}
+
+/// Whether the hash covers the subject's row: not of events from before there was a chain, whose
+/// subjects have changed since.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    AsItIs,
+    Unknown,
+}
+
+/// Gives an event its hash; `None` when there is no such event.
+fn seal_event(
+    connection: &Connection,
+    (workspace, sequence): (&str, u64),
+    previous: &EventHash,
+    subject: Subject,
+) -> Result<Option<EventHash>> {
+    let sql = "SELECT e.*, randomblob(8) AS new_salt FROM event e \
+               WHERE e.workspace = ?1 AND e.sequence = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((workspace, sequence))?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let topics = row.get_ref("topics")?.as_str().map_err(rusqlite::Error::from)?;
+    let salt = (topics != NO_TOPICS).then(|| row.get::<_, Vec<u8>>("new_salt")).transpose()?;
+    let topics_hash = salt.as_ref().map(|salt| salted(salt, topics));
+    let subject_hash = match subject {
+        Subject::AsItIs => {
+            let (kind, id): (String, String) = (row.get("kind")?, row.get("subject")?);
+            subject_hash(connection, (workspace, &kind, &id))?
+        }
+        Subject::Unknown => None,
+    };
+    let hash = hash_of(row, previous, topics_hash.as_deref(), subject_hash.as_deref())?;
+    drop(rows);
+    let sql = "UPDATE event SET topics_salt = ?3, topics_hash = ?4, subject_hash = ?5, hash = ?6 \
+               WHERE workspace = ?1 AND sequence = ?2";
+    connection.prepare_cached(sql)?.execute((
+        workspace,
+        sequence,
+        salt,
+        topics_hash,
+        subject_hash,
+        hash,
+    ))?;
+    Ok(Some(hash))
+}
+
+/// The hash of the event at this place; that of no event before the first.
+pub(super) fn hash_at(
+    connection: &Connection,
+    workspace: &str,
+    sequence: u64,
+) -> Result<Option<EventHash>> {
+    let sql = "SELECT hash FROM event WHERE workspace = ?1 AND sequence = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row((workspace, sequence), |row| row.get(0)).optional()?)
+}
+
+impl SqliteTransaction<'_> {
+    /// Gives each event that this write has appended its hash, now that all rows are as they will
+    /// be; answers the heads of their journals.
+    pub(super) fn seal(&self) -> Result<Vec<(String, Head)>> {
+        let mut heads: Vec<(String, Head)> = Vec::new();
+        for (workspace, sequence) in &self.appended {
+            let known = heads.iter_mut().find(|(name, _)| name == workspace);
+            let previous = match &known {
+                Some((_, head)) => head.hash,
+                None => self.hash_before(workspace, *sequence)?,
+            };
+            let event = (workspace.as_str(), *sequence);
+            let Some(hash) = seal_event(self.connection, event, &previous, Subject::AsItIs)? else {
+                continue;
+            };
+            let head = Head { sequence: *sequence, hash };
+            match known {
+                Some((_, last)) => *last = head,
+                None => heads.push((workspace.clone(), head)),
+            }
+        }
+        Ok(heads)
+    }
+
+    /// The hash of the event before this one. A process of an older version may have appended
+    /// events without a hash: they get theirs now.
+    fn hash_before(&self, workspace: &str, sequence: u64) -> Result<EventHash> {
+        let mut sealed = sequence - 1;
+        let mut hash = NO_HASH;
+        while sealed > 0 {
+            hash = hash_at(self.connection, workspace, sealed)?.unwrap_or(NO_HASH);
+            if hash != NO_HASH {
+                break;
+            }
+            sealed -= 1;
+        }
+        for missing in sealed + 1..sequence {
+            let event = (workspace, missing);
+            hash = seal_event(self.connection, event, &hash, Subject::Unknown)?.unwrap_or(hash);
+        }
+        Ok(hash)
+    }
+}
+
+/// Gives every event its hash that has none, as after a migration.
+pub(super) fn fill(connection: &Connection) -> Result<()> {
+    for (workspace, end) in journals(connection)? {
+        let mut hash = NO_HASH;
+        for sequence in 1..=end {
+            hash = match hash_at(connection, &workspace, sequence)? {
+                None => continue,
+                Some(NO_HASH) => {
+                    let event = (workspace.as_str(), sequence);
+                    seal_event(connection, event, &hash, Subject::Unknown)?.unwrap_or(hash)
+                }
+                Some(sealed) => sealed,
+            };
+        }
+    }
+    Ok(())
+}
+
+/// Every workspace, with the end of its journal.
+fn journals(connection: &Connection) -> Result<Vec<(String, u64)>> {
+    let mut statement = connection.prepare("SELECT name, sequence FROM workspace ORDER BY name")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The last events of all journals.
+pub(super) fn heads(connection: &Connection) -> Result<Vec<(String, Head)>> {
+    let mut heads = Vec::new();
+    for (workspace, sequence) in journals(connection)? {
+        if let Some(hash) =
+            hash_at(connection, &workspace, sequence)?.filter(|hash| *hash != NO_HASH)
+        {
+            heads.push((workspace, Head { sequence, hash }));
+        }
+    }
+    Ok(heads)
+}
+
+/// What is known of a subject from the events about it.
+#[derive(Default)]
+struct SubjectRecord {
+    /// Whether its row has to be there.
+    lasts: bool,
+    /// The hash of its row at the last event, where that is known.
+    hash: Option<Vec<u8>>,
+    /// The place of that event.
+    sequence: u64,
+}
+
+/// Recomputes the chain of each journal. Of each it names the first event that was changed.
+pub(super) fn check(connection: &Connection) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    for (workspace, end) in journals(connection)? {
+        findings.extend(check_journal(connection, &workspace, end)?);
+    }
+    let mut statement = connection.prepare(
+        "SELECT DISTINCT workspace FROM event \
+         WHERE workspace NOT IN (SELECT name FROM workspace) ORDER BY 1",
+    )?;
+    let strays = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for stray in strays {
+        findings.push(format!("workspace '{}': the row is gone, its events are there", stray?));
+    }
+    Ok(findings)
+}
+
+fn check_journal(connection: &Connection, workspace: &str, end: u64) -> Result<Vec<String>> {
+    let mut statement =
+        connection.prepare("SELECT * FROM event WHERE workspace = ?1 ORDER BY sequence")?;
+    let mut rows = statement.query([workspace])?;
+    let mut changed: Vec<String> = Vec::new();
+    let mut subjects: BTreeMap<(usize, String), SubjectRecord> = BTreeMap::new();
+    let (mut previous, mut last) = (NO_HASH, 0);
+    while let Some(row) = rows.next()? {
+        let sequence: u64 = row.get("sequence")?;
+        if sequence != last + 1 {
+            changed.push(format!("event {} of workspace '{workspace}' is missing", last + 1));
+        }
+        let stored: EventHash = row.get("hash")?;
+        if stored == NO_HASH {
+            changed.push(format!("event {sequence} of workspace '{workspace}' has no hash"));
+        } else if !holds(row, &previous, &stored)? {
+            changed.push(format!("event {sequence} of workspace '{workspace}' was changed"));
+        }
+        note_subject(row, sequence, &mut subjects)?;
+        (previous, last) = (stored, sequence);
+    }
+    if last != end {
+        changed.push(format!(
+            "the journal of workspace '{workspace}' ends at event {last}, and {end} was its last"
+        ));
+    }
+    let more = changed.len().saturating_sub(1);
+    changed.truncate(1);
+    if more > 0
+        && let Some(first) = changed.first_mut()
+    {
+        *first += &format!(", and {more} findings after it");
+    }
+    changed.extend(check_subjects(connection, workspace, subjects)?);
+    Ok(changed)
+}
+
+/// Whether an event is what its hash says.
+fn holds(row: &Row<'_>, previous: &EventHash, stored: &EventHash) -> Result<bool> {
+    let (topics, salt, topics_hash, subject_hash): (
+        String,
+        Option<Vec<u8>>,
+        Option<Vec<u8>>,
+        Option<Vec<u8>>,
+    ) = (
+        row.get("topics")?,
+        row.get("topics_salt")?,
+        row.get("topics_hash")?,
+        row.get("subject_hash")?,
+    );
+    let topics_hold = match (&salt, &topics_hash) {
+        (Some(salt), Some(hash)) => salted(salt, &topics) == *hash,
+        (Some(_), None) => false,
+        (None, _) => topics == NO_TOPICS,
+    };
+    let hash = hash_of(row, previous, topics_hash.as_deref(), subject_hash.as_deref())?;
+    Ok(topics_hold && hash == *stored)
+}
+
+fn note_subject(
+    row: &Row<'_>,
+    sequence: u64,
+    subjects: &mut BTreeMap<(usize, String), SubjectRecord>,
+) -> Result<()> {
+    let kind: String = row.get("kind")?;
+    let Some(table) = SUBJECTS.iter().position(|(kinds, ..)| kind.starts_with(kinds)) else {
+        return Ok(());
+    };
+    let entry = subjects.entry((table, row.get("subject")?));
+    if kind == "memory.purged" {
+        if let Entry::Occupied(purged) = entry {
+            purged.remove();
+        }
+        return Ok(());
+    }
+    let record = entry.or_default();
+    record.lasts |= LASTING.contains(&kind.as_str());
+    record.hash = row.get("subject_hash")?;
+    record.sequence = sequence;
+    Ok(())
+}
+
+/// Whether the rows of the subjects are there, and memories as they were at the last event.
+fn check_subjects(
+    connection: &Connection,
+    workspace: &str,
+    subjects: BTreeMap<(usize, String), SubjectRecord>,
+) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    for ((table, subject), record) in subjects {
+        let (kind, name, _) = SUBJECTS[table];
+        if !record.lasts && name != "memory" {
+            continue;
+        }
+        let now = subject_hash(connection, (workspace, kind, &subject))?;
+        let sequence = record.sequence;
+        match (now, record.hash) {
+            (None, _) if record.lasts => findings.push(format!(
+                "{name} {subject} of workspace '{workspace}' is gone, and event {sequence} has it"
+            )),
+            // Every change of a memory is an event; other rows change without one.
+            (Some(now), Some(then)) if name == "memory" && now != then => findings.push(format!(
+                "{name} {subject} of workspace '{workspace}' is not as event {sequence} left it"
+            )),
+            _ => {}
+        }
+    }
+    Ok(findings)
+}

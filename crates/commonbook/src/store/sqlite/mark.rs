@@ -1,0 +1,237 @@
+//! The high-water mark: a file beside the store that says which store it is, and how far its
+//! journals have come.
+//!
+//! It is written after each commit, and not synced: that it is behind the store is normal. Where it
+//! is ahead, the store has lost what was acknowledged, say with its write-ahead log. Where it is
+//! there and the store is not, the store was lost. Each record has a place of its own in the file,
+//! within one page, and a checksum; a torn record is ignored.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind as IoKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::chain::{self, EventHash, Head};
+use super::open::{beside, unusable};
+use crate::error::Result;
+use crate::store::{JournalLoss, StoreLoss};
+
+/// Bytes of a record: a workspace's name has at most 128 characters of at most 4 bytes.
+const RECORD_BYTES: usize = 1024;
+
+/// What the first record begins with.
+const FORM: &str = "commonbook-mark-1";
+
+/// What the file says.
+#[derive(Debug, Default)]
+pub(super) struct Mark {
+    /// The id of the store; nothing when the record is torn.
+    store: Option<String>,
+    /// The head of each journal, and the record that tells it.
+    heads: BTreeMap<String, (usize, Head)>,
+    /// The records of the file, torn ones too.
+    records: usize,
+}
+
+/// The file, open for writing.
+pub(super) struct MarkFile(File);
+
+/// The path of the file beside this store.
+pub(super) fn path_beside(store: &Path) -> PathBuf {
+    beside(store, ".mark")
+}
+
+/// What the mark beside this store says; nothing when there is none.
+pub(super) fn read(store: &Path) -> Result<Option<Mark>> {
+    let path = path_beside(store);
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == IoKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| unusable(&path, error))?,
+    };
+    Mark::read(&file).map(Some).map_err(|error| unusable(&path, error))
+}
+
+impl Mark {
+    fn read(mut file: &File) -> std::io::Result<Self> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.read_to_end(&mut bytes)?;
+        let mut mark = Self { records: bytes.len().div_ceil(RECORD_BYTES), ..Self::default() };
+        for (place, record) in bytes.chunks(RECORD_BYTES).enumerate() {
+            let Some(fields) = fields(record) else {
+                tracing::warn!(place, "a record of the mark beside the store is torn, and ignored");
+                continue;
+            };
+            match (place, &*fields) {
+                (0, [FORM, store]) => mark.store = Some((*store).to_owned()),
+                (_, [workspace, sequence, hash]) => {
+                    let head = sequence.parse().ok().zip(from_hex(hash));
+                    let Some((sequence, hash)) = head else { continue };
+                    mark.heads.insert((*workspace).to_owned(), (place, Head { sequence, hash }));
+                }
+                _ => {}
+            }
+        }
+        Ok(mark)
+    }
+
+    /// What a store has lost that holds nothing.
+    pub(super) fn loss_of_all(&self, store: &Path) -> StoreLoss {
+        let reason = format!("{} holds nothing, and held a store before", store.display());
+        let lost = |(workspace, (_, head)): (&String, &(usize, Head))| {
+            let workspace = workspace.parse().ok()?;
+            Some(JournalLoss { workspace, stored: 0, marked: head.sequence })
+        };
+        StoreLoss { reason, journals: self.heads.iter().filter_map(lost).collect() }
+    }
+
+    /// What this store has lost; nothing when it is the one of the mark, and as far.
+    pub(super) fn loss(&self, store: &Path, connection: &Connection) -> Result<Option<StoreLoss>> {
+        let mut journals = Vec::new();
+        let id = store_id(connection);
+        for (workspace, (_, head)) in &self.heads {
+            // A store without an id is of a version that had no hashes either.
+            if id.is_some()
+                && chain::hash_at(connection, workspace, head.sequence)? == Some(head.hash)
+            {
+                continue;
+            }
+            let sql = "SELECT sequence FROM workspace WHERE name = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            let stored = statement.query_row([workspace], |row| row.get(0)).optional()?;
+            if let Ok(workspace) = workspace.parse() {
+                let (stored, marked) = (stored.unwrap_or(0), head.sequence);
+                journals.push(JournalLoss { workspace, stored, marked });
+            }
+        }
+        let path = store.display();
+        let other = self.store.is_some() && self.store != id;
+        let reason = match &*journals {
+            _ if other => format!("{path} is another store than the one that was here"),
+            [] => return Ok(None),
+            [only] => format!("{path} has lost {}", only.words()),
+            [first, rest @ ..] => {
+                let others = rest.len();
+                format!("{path} has lost {}, and events of {others} more", first.words())
+            }
+        };
+        Ok(Some(StoreLoss { reason, journals }))
+    }
+}
+
+/// The id of a store; nothing in one of an older version.
+fn store_id(connection: &Connection) -> Option<String> {
+    connection.query_row("SELECT id FROM home", [], |row| row.get(0)).ok()
+}
+
+impl MarkFile {
+    /// Opens the mark beside a store, which is made where it is missing, or where it says nothing.
+    pub(super) fn open(store: &Path, connection: &Connection) -> Result<Self> {
+        let path = path_beside(store);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path).map_err(|error| unusable(&path, error))?;
+        let mark = Self(file);
+        let known = mark.locked(Mark::read).map_err(|error| unusable(&path, error))?;
+        if known.store.is_none() {
+            mark.reset(store, connection)?;
+        }
+        Ok(mark)
+    }
+
+    /// Writes the whole mark anew, as the store is now, and syncs it.
+    pub(super) fn reset(&self, store: &Path, connection: &Connection) -> Result<()> {
+        let mut bytes = record(&[FORM, &store_id(connection).unwrap_or_default()]);
+        for (workspace, head) in chain::heads(connection)? {
+            bytes.extend(head_record(&workspace, head));
+        }
+        let write = |mut file: &File| {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            sync_folder(store)
+        };
+        self.locked(write).map_err(|error| unusable(&path_beside(store), error))
+    }
+
+    /// Raises the mark to these heads of journals. Another process may have raised it further.
+    pub(super) fn raise(&self, heads: &[(String, Head)]) -> std::io::Result<()> {
+        self.locked(|mut file| {
+            let mark = Mark::read(file)?;
+            let mut records = mark.records.max(1);
+            for (workspace, head) in heads {
+                let place = match mark.heads.get(workspace) {
+                    Some((_, known)) if known.sequence >= head.sequence => continue,
+                    Some((place, _)) => *place,
+                    None => {
+                        records += 1;
+                        records - 1
+                    }
+                };
+                file.seek(SeekFrom::Start((place * RECORD_BYTES) as u64))?;
+                file.write_all(&head_record(workspace, *head))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn locked<T>(&self, act: impl FnOnce(&File) -> std::io::Result<T>) -> std::io::Result<T> {
+        self.0.lock()?;
+        let done = act(&self.0);
+        self.0.unlock()?;
+        done
+    }
+}
+
+#[cfg(unix)]
+fn sync_folder(store: &Path) -> std::io::Result<()> {
+    store.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+fn head_record(workspace: &str, head: Head) -> Vec<u8> {
+    record(&[workspace, &head.sequence.to_string(), &hex(&head.hash)])
+}
+
+/// A record: its fields, their checksum, spaces, and the end of the line.
+fn record(fields: &[&str]) -> Vec<u8> {
+    let text = fields.join(" ");
+    let sum = crc32fast::hash(text.as_bytes());
+    let mut record = format!("{text} {sum:08x}").into_bytes();
+    record.resize(RECORD_BYTES - 1, b' ');
+    record.push(b'\n');
+    record
+}
+
+/// The fields of a record that is whole.
+fn fields(record: &[u8]) -> Option<Vec<&str>> {
+    let line = std::str::from_utf8(record).ok()?.strip_suffix('\n')?;
+    let (text, sum) = line.trim_end_matches(' ').rsplit_once(' ')?;
+    let whole =
+        record.len() == RECORD_BYTES && sum == format!("{:08x}", crc32fast::hash(text.as_bytes()));
+    whole.then(|| text.split(' ').collect())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<EventHash> {
+    let mut hash = chain::NO_HASH;
+    if text.len() != 2 * hash.len() {
+        return None;
+    }
+    for (place, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok()?;
+    }
+    Some(hash)
+}
