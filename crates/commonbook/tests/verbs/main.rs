@@ -4,6 +4,7 @@
 
 mod acts;
 mod ask;
+mod bound;
 mod cases;
 mod change;
 mod checkpoints;
