@@ -459,6 +459,14 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "what follows the journal shows nobody what it does not see",
     ),
     (
+        "SELECT min(m.owner) FROM memory m INDEXED BY memory_profile",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "FROM memory m INDEXED BY memory_profile \\",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
         "AND n.sequence = (SELECT sequence FROM memory",
         "what follows the journal shows nobody what it does not see",
     ),

@@ -220,7 +220,7 @@ fn relations_and_entities() {
     let own = saved(&world, &rook, json!({"text": "Herons were counted"}));
     let relate = json!({"from": own.id, "to": rule.id, "type": "context"});
     not_found(world.book.add_relation(&rook, &request(relate)));
-    let named = json!({"entity_type": "project", "value": "Heronry"});
+    let named = json!({"type": "project", "value": "Heronry"});
     world.book.resolve_entity(&rook, &request(named)).unwrap();
     let there = world.book.list_entities(&elsewhere("rook", "global"), &request(json!({})));
     assert!(there.unwrap().items.iter().all(|it| it.value != "Heronry"));

@@ -15,6 +15,7 @@ mod cursors;
 mod digests;
 mod entities;
 mod find;
+mod first_places;
 mod graph;
 mod handoffs;
 mod hygiene;
