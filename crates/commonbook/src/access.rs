@@ -5,11 +5,14 @@
 //!   nobody sees what is about nobody, and of what is about users only their own memories.
 //! - Write: one's own, or a child's; what is `legacy`, anybody's. Only what one sees. An entry of a
 //!   case, nobody.
-//! - Tokens: who shows one may do what its scopes say. Where there are tokens, or where others can
+//! - Tokens: who shows one may do what its scopes say, and where it is bound to one workspace, write
+//!   there alone. Where there are tokens, or where others can
 //!   reach the server, nobody calls over HTTP without one.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
 //! proves its queries equal to [`Sight::sees`], and to [`Sight::is_told`] for events.
+
+mod policy;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +20,11 @@ use crate::agent::Agent;
 use crate::caller::{Caller, Door, Proof};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MemoryId;
-use crate::memory::{Memory, MemoryType, Sharing, Trust};
+use crate::memory::{Memory, Sharing, Trust};
 use crate::token::Scope;
 use crate::workspace::Workspace;
+
+pub use policy::Policy;
 
 /// What a caller may read: all that a query needs to know of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,11 +67,22 @@ impl Sight {
         may(caller, Scope::Read).map(|()| Self::at_home(caller))
     }
 
-    /// The sight of this caller when it writes: it changes only what it sees.
+    /// The sight of this caller when it writes: it changes only what it sees. Whoever a token binds to
+    /// one workspace changes nothing beyond it, not in `global` either.
     ///
     /// # Errors
     /// As [`may`].
     pub fn writing(caller: &Caller) -> Result<Self> {
+        let sight = Self::consulting(caller)?;
+        Ok(if caller.proof.is_bound() { Self::at_home(caller) } else { sight })
+    }
+
+    /// The sight of this caller in what it reads in order to write: what goes along with a handoff may
+    /// come from `global`, whoever hands over.
+    ///
+    /// # Errors
+    /// As [`may`].
+    pub fn consulting(caller: &Caller) -> Result<Self> {
         may(caller, Scope::Write).map(|()| Self::of(caller))
     }
 
@@ -247,48 +263,6 @@ impl About {
     }
 }
 
-/// What the layer decides for everybody, beyond what each memory says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Policy {
-    /// Whether who calls without a name may write.
-    pub anonymous_writes: bool,
-    /// Who else may read a memory when its author does not say; a conversation stays private.
-    pub sharing: Sharing,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self { anonymous_writes: true, sharing: Sharing::Shared }
-    }
-}
-
-impl Policy {
-    /// How a memory of this type is shared when its author does not say.
-    #[must_use]
-    pub fn sharing_of(&self, memory_type: &MemoryType) -> Sharing {
-        // Of the two the narrower.
-        self.sharing.min(memory_type.default_sharing())
-    }
-
-    /// Whether this caller may write.
-    ///
-    /// # Errors
-    /// `unauthenticated` for who calls without a name where that is not allowed; else as [`may`].
-    pub fn may_write(&self, caller: &Caller) -> Result<()> {
-        if caller.agent.is_anonymous() && !self.anonymous_writes {
-            return Err(Error::new(
-                ErrorKind::Unauthenticated,
-                "in production nobody writes without a name",
-            )
-            .hint(
-                "Say who you are: --agent or COMMONBOOK_AGENT_ID at the command line, the header \
-                 X-Commonbook-Agent or a token over HTTP.",
-            ));
-        }
-        may(caller, Scope::Write)
-    }
-}
-
 /// Whether this caller may do what takes this scope.
 ///
 /// # Errors
@@ -328,13 +302,27 @@ pub fn in_a_hook(caller: &Caller) -> Caller {
 /// # Errors
 /// `forbidden` when its token opens one workspace alone.
 pub fn may_roam(caller: &Caller) -> Result<()> {
-    match caller.proof {
-        Proof::Token { bound: true, .. } => {
-            let message = format!("the token opens the workspace {} alone", caller.workspace);
-            Err(Error::new(ErrorKind::Forbidden, message).hint("Search without a scope."))
-        }
-        Proof::Token { bound: false, .. } | Proof::Word => Ok(()),
+    if !caller.proof.is_bound() {
+        return Ok(());
     }
+    let message = format!("the token opens the workspace {} alone", caller.workspace);
+    Err(Error::new(ErrorKind::Forbidden, message).hint("Search without a scope."))
+}
+
+/// Whether this caller may change something in this workspace.
+///
+/// # Errors
+/// `forbidden` when its token opens another workspace alone.
+pub fn may_write_in(caller: &Caller, workspace: &Workspace) -> Result<()> {
+    if !caller.proof.is_bound() || *workspace == caller.workspace {
+        return Ok(());
+    }
+    let message =
+        format!("the token writes in the workspace {} alone, not in {workspace}", caller.workspace);
+    Err(Error::new(ErrorKind::Forbidden, message).hint(format!(
+        "Save your own version in {}, or use a token that opens all workspaces.",
+        caller.workspace
+    )))
 }
 
 /// What a caller over HTTP shows, and what is asked of it.
@@ -366,9 +354,10 @@ impl Admittance {
 /// Whether this caller may change this memory, which it sees.
 ///
 /// # Errors
-/// `forbidden` for an entry of a case, which nobody changes; with the code `ownership_mismatch` when
-/// it belongs to another agent.
+/// `forbidden` for an entry of a case, which nobody changes; in a workspace that the caller's token
+/// does not open for writing; with the code `ownership_mismatch` when it belongs to another agent.
 pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
+    may_write_in(caller, &memory.workspace)?;
     if let Some(case) = &memory.case {
         let message = format!("this is an entry of the case {case}, and never changed");
         return Err(Error::new(ErrorKind::Forbidden, message)

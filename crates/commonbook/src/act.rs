@@ -54,7 +54,7 @@ pub struct DoneTo {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdoptMemories {
-    /// The agent that they belong to from now on.
+    /// The agent that they belong to from now on; `human`, for what the person vouches for.
     pub agent_name: String,
     /// Whose they are now: a name, or the beginning of names with * at its end (import/*); legacy
     /// by default.
@@ -157,7 +157,14 @@ impl AdoptMemories {
     /// # Errors
     /// `invalid` with the field.
     pub fn read(&self, now: Timestamp) -> Result<(Agent, Meant)> {
-        let to = self.agent_name.parse::<AgentName>().map_err(|error| error.at("agent_name"))?;
+        let to = match Agent::named(&self.agent_name) {
+            // No agent claims this name; an administrator says what stands under it.
+            Ok(named) if named == Agent::human() => named,
+            _ => {
+                let name = self.agent_name.parse::<AgentName>();
+                name.map_err(|error| error.at("agent_name"))?.agent
+            }
+        };
         let owner = match self.owner.as_deref() {
             None => Owner::Is(Agent::legacy()),
             Some(pattern) => match pattern.strip_suffix('*') {
@@ -170,7 +177,7 @@ impl AdoptMemories {
             },
         };
         let (since, until) = (self.since.as_deref(), self.until.as_deref());
-        Ok((to.agent, meant(owner, since, until, now)?))
+        Ok((to, meant(owner, since, until, now)?))
     }
 }
 

@@ -49,6 +49,12 @@ impl Agent {
         Self("legacy".to_owned())
     }
 
+    /// The person whom agents work for, who writes what an administrator gave to this name.
+    #[must_use]
+    pub fn human() -> Self {
+        Self("human".to_owned())
+    }
+
     /// Who acts when the layer itself does.
     #[must_use]
     pub fn system() -> Self {
@@ -77,6 +83,18 @@ impl Agent {
     #[must_use]
     pub fn is_child_of(&self, other: &Self) -> bool {
         self.0.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// The agents above this one, the nearest first.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
+        let ends = self.0.rmatch_indices('/').map(|(end, _)| end);
+        ends.map(|end| Self(self.0[..end].to_owned()))
+    }
+
+    /// The first part of the path: who answers for every agent below it.
+    #[must_use]
+    pub fn root(&self) -> &str {
+        self.0.split('/').next().unwrap_or(&self.0)
     }
 
     /// The last part of the path: what the agent is there for.

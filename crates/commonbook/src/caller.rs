@@ -51,6 +51,14 @@ pub enum Proof {
     },
 }
 
+impl Proof {
+    /// Whether this is a token that opens one workspace alone.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        matches!(self, Self::Token { bound: true, .. })
+    }
+}
+
 /// Who is behind the present request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {

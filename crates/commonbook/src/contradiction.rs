@@ -46,6 +46,8 @@ words! {
         Negation = "negation",
         /// Words that exclude each other: `verbose` and `concise`.
         Antonym = "antonym",
+        /// Two agents each keep a profile of one user, or the state of one user's task.
+        Author = "author",
     }
 }
 
@@ -66,7 +68,7 @@ pub struct Found {
     /// Why, in a sentence with the words in which they differ.
     pub reason: String,
     /// How certain it is, from 0 to 1: 0.8 for a number or a boolean, 0.75 for a date or a denial,
-    /// 0.7 for an antonym; 0.1 more where both speak of the same thing and not only of a topic, 0.05
+    /// 0.7 for an antonym and for a second author; 0.1 more where both speak of the same thing and not only of a topic, 0.05
     /// more where four words of what they are about agree; 0.15 less where one of them is narrower
     /// by a word, 0.1 less where one agent said both.
     pub confidence: f64,
@@ -228,6 +230,30 @@ pub fn at(memory: &Memory) -> Timestamp {
 #[must_use]
 pub fn in_order<'m>(a: &'m Memory, b: &'m Memory) -> (&'m Memory, &'m Memory) {
     if (at(a), a.id) <= (at(b), b.id) { (a, b) } else { (b, a) }
+}
+
+/// How certain it is that two authors of one profile contradict each other.
+const SECOND_AUTHOR: f64 = 0.7;
+
+/// What stands against two memories of which the second is another agent's profile of the same user,
+/// or its state of the same task: nobody has said whose counts. Agents below one root are one author,
+/// for one of them answers for all.
+#[must_use]
+pub fn second_author(older: &Memory, newer: &Memory) -> Option<Found> {
+    let kind = older.memory_type.as_str();
+    let alike = matches!(kind, "profile" | "task_context")
+        && older.memory_type == newer.memory_type
+        && older.user_id == newer.user_id
+        && older.owner.root() != newer.owner.root();
+    let about = match &older.user_id {
+        Some(user) => format!("the user {user:?}"),
+        None => "nobody in particular".to_owned(),
+    };
+    alike.then(|| Found {
+        kind: Kind::Author,
+        reason: format!("{} and {} each keep a {kind} about {about}", older.owner, newer.owner),
+        confidence: SECOND_AUTHOR,
+    })
 }
 
 /// Whether two memories of a workspace can contradict each other at all: both are current, about

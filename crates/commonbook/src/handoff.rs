@@ -111,6 +111,8 @@ pub struct HandoffFilter {
     pub chain: Option<HandoffId>,
     /// Of this case.
     pub case: Option<String>,
+    /// Whether the newest of each counterpart, all below one root being one, precedes every second newest.
+    pub in_turn: bool,
 }
 
 /// A memory that goes along with a handoff.

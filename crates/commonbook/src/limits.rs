@@ -94,7 +94,8 @@ pub const RESUME_MEMORIES: usize = 500;
 pub const RESUME_PARTIAL_MEMORIES: usize = 50;
 /// Entities that are resumed in full at the most, those spoken of last.
 pub const RESUME_ENTITIES: usize = 200;
-/// Open handoffs that a resumed session tells, of its agent and of the caller each, the newest.
+/// Open handoffs that a resumed session tells, of its agent and of the caller each, the newest of each
+/// counterpart in turn.
 pub const RESUME_HANDOFFS: u32 = 20;
 /// Entities that are resumed in part, those spoken of last.
 pub const RESUME_PARTIAL_ENTITIES: usize = 20;

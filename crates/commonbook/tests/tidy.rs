@@ -200,8 +200,7 @@ fn the_contract_and_the_verbs_know_no_engine() {
 #[test]
 fn a_verb_takes_its_sight_by_what_it_does() {
     let verbs = |source: &Source| source.is_in(&["crates/commonbook/src/commonbook"]);
-    let mend =
-        "Take Sight::reading, reading_at_home, writing or reviewing: they ask the token's scopes.";
+    let mend = "Take Sight::reading, reading_at_home, writing, consulting or reviewing: they ask the token's scopes.";
     nowhere(verbs, &["Sight::of(", "Sight::at_home("], mend);
 }
 
@@ -457,6 +456,14 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
     ),
     (
         "JOIN memory m ON m.workspace = c.workspace AND m.id IN",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "SELECT min(m.owner) FROM memory m INDEXED BY memory_profile",
+        "what follows the journal shows nobody what it does not see",
+    ),
+    (
+        "FROM memory m INDEXED BY memory_profile \\",
         "what follows the journal shows nobody what it does not see",
     ),
     (

@@ -14,7 +14,7 @@ use commonbook::Commonbook;
 use commonbook::agent::AgentName;
 use commonbook::caller::{Caller, Door};
 use commonbook::clock::SystemClock;
-use commonbook::context::GetContext;
+use commonbook::context::{GetContext, Preferences};
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::memory::{MemoryType, SaveMemory, Sharing};
 use commonbook::words;
@@ -127,6 +127,7 @@ impl Personalization {
         for (phase, sharing) in [("private", Sharing::Private), ("shared", Sharing::Shared)] {
             let folder = super::folder(self.folder.as_ref())?;
             let book = super::open(folder.path(), Arc::new(SystemClock))?;
+            let book = book.preferring(preferences())?;
             self.by.give(&book, config)?;
             keep(&book, &trials, sharing)?;
             super::rebuild(&book, trials.len() * 4)?;
@@ -258,6 +259,11 @@ fn trial(rng: &mut Rng, number: usize) -> Trial {
         secret: format!("Codeword {secret}"),
         question: VAGUE[number % VAGUE.len()],
     }
+}
+
+/// The settings of the home: what the agent keeps that knows the users stands first for everybody.
+fn preferences() -> Preferences {
+    Preferences { profile_owners: vec!["profiler".to_owned()], ..Preferences::default() }
 }
 
 /// Whether a question has a word of what is known.

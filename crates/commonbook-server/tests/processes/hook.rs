@@ -217,6 +217,10 @@ fn a_session_begins_with_what_holds_for_every_task() {
     let home = Home::new();
     home.run(&["save", "preferred_language: Rust", "--type", "profile", "--agent", "codex"]);
     home.run(&["save", "Of no use to everybody", "--agent", "codex"]);
+    let silent = claude(&home, "SessionStart", &json!({"source": "startup"}));
+    assert!(!silent.to_string().contains("Rust"), "codex speaks for nobody yet: {silent}");
+    let settings = json!({"context": {"profile_owners": ["codex"]}});
+    fs::write(home.path().join("config.json"), settings.to_string()).unwrap();
     let told = claude(&home, "SessionStart", &json!({"source": "startup"}));
     let context = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(context.contains("Rust") && !context.contains("Of no use"), "{context}");

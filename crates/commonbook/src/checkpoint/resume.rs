@@ -59,8 +59,10 @@ pub struct Material {
     pub memories: Vec<TellMemory>,
     /// What it spoke of, the latest first.
     pub entities: Vec<TellEntity>,
-    /// The handoffs of its agents that are still open, the newest first.
+    /// The handoffs of its agents that are still open, the newest of each counterpart in turn.
     pub handoffs: Vec<OpenHandoff>,
+    /// How many are open besides.
+    pub handoffs_left: usize,
     /// Who handed work to whom, the newest first.
     pub history: Vec<Edge>,
     /// How far its cases have come.
@@ -144,8 +146,9 @@ pub fn resumed(
     let mut memories = filled(room.saturating_sub(used), told);
     // They were chosen from the newest on, and are read from the oldest on.
     memories.told.reverse();
+    let open = open_head(material.handoffs_left);
     let mut parts = [
-        ("Open handoffs", handoffs),
+        (open.as_str(), handoffs),
         ("Cases", cases),
         ("Who handed work to whom, the latest first", history),
         ("Entities", entities),
@@ -177,7 +180,7 @@ pub fn resumed(
         memories_resumed: told[4],
         memories_left_out: material.memories.len() - told[4],
         entities_resumed: told[3],
-        handoffs_open: material.handoffs.len(),
+        handoffs_open: material.handoffs.len() + material.handoffs_left,
         collaborations: material.history.len(),
         tokens: count,
     };
@@ -268,6 +271,14 @@ fn filled(room: usize, items: impl Iterator<Item = String>) -> Filled {
     }
     let tokens = if told.is_empty() { 0 } else { room - left };
     Filled { told, tokens }
+}
+
+/// What stands above the open handoffs.
+fn open_head(left: usize) -> String {
+    match left {
+        0 => "Open handoffs".to_owned(),
+        left => format!("Open handoffs; {left} more are open, and list_handoffs shows them"),
+    }
 }
 
 fn tell_handoff(handoff: &OpenHandoff) -> String {

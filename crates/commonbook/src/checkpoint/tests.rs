@@ -250,6 +250,7 @@ fn a_session_is_resumed_with_all_that_it_holds() {
         memories: vec![newer.clone(), older.clone()],
         entities: vec![tool.clone()],
         handoffs: vec![waiting.clone()],
+        handoffs_left: 0,
         history: vec![edge(&ids, "analyst", "developer")],
         cases: vec![CasePosition {
             key: "orders".into(),

@@ -18,7 +18,7 @@ use crate::case::{Case, CaseKey};
 use crate::context::choose::{Asked, Candidate, Chosen, Settings, Source, choose};
 use crate::context::fence::Fence;
 use crate::context::{
-    Context, ExplainContext, Explained, Gathering, GetContext, Given, KeptContext, Wanted,
+    Context, ExplainContext, Explained, Gathering, GetContext, Given, KeptContext, Receipt, Wanted,
     relevance,
 };
 use crate::error::{Error, Result};
@@ -32,11 +32,11 @@ use crate::standing::Standing;
 use crate::store::Transaction;
 use crate::{limits, tokens};
 
-/// Waiting handoffs that are considered, the newest.
+/// Waiting handoffs that are considered: the newest of each sender in turn.
 const HANDOFFS: u32 = 3;
 
-/// Memories about the user, and about the task, that are considered, each: the newest. Of more, what
-/// is relevant would find no room.
+/// Memories about the user, and about the task, that are considered, each: the newest of the owners
+/// that count most. Of more, what is relevant would find no room.
 const KNOWN: u32 = 2;
 
 /// Cases whose new entries are considered.
@@ -80,7 +80,7 @@ impl Commonbook {
             sha256: sha256(&chosen.text),
             nonce,
             standing: standing.as_ref().map(|file| file.read.clone()),
-            receipt: chosen.receipt,
+            receipt: Receipt { handoffs_left: material.handoffs_left, ..chosen.receipt },
         };
         self.keep_context(&caller, &kept)?;
         let over = standing.map(|file| {
@@ -136,9 +136,12 @@ impl Commonbook {
                 let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
                 (memory, score.unwrap_or_default())
             });
-            let about = |kind| tx.known_about(sight, kind, caller.user.as_deref(), KNOWN);
+            let owners = self.preferences.profile_owners(&caller.agent);
+            let about = |kind| tx.known_about(sight, kind, caller.user.as_deref(), &owners, KNOWN);
+            let (handoffs, handoffs_left) = waiting(tx, caller, sight)?;
             let mut material = Material {
-                handoffs: waiting(tx, caller, sight)?,
+                handoffs,
+                handoffs_left,
                 profile: about("profile")?,
                 task_context: about("task_context")?,
                 entries: unread(tx, caller, sight, case)?,
@@ -182,7 +185,7 @@ impl Commonbook {
         };
         let Wanted { task, settings } = wanted;
         let mut candidates = Vec::new();
-        candidates.extend(material.handoffs.iter().map(|handoff| gathering.handoff(handoff)));
+        candidates.extend(handoffs_told(gathering, material, settings));
         candidates.extend(standing.and_then(|file| standing_told(gathering, file, wanted)));
         let known =
             [(Source::Profile, &material.profile), (Source::TaskContext, &material.task_context)];
@@ -234,6 +237,8 @@ impl Commonbook {
 /// What a context can be made of, as it stood at one place of the journal.
 struct Material {
     handoffs: Vec<Handoff>,
+    /// How many more wait.
+    handoffs_left: u64,
     profile: Vec<Memory>,
     task_context: Vec<Memory>,
     entries: Vec<(Case, Memory)>,
@@ -254,15 +259,38 @@ impl Material {
     }
 }
 
-/// The handoffs that wait for the caller to accept them, the newest first.
-fn waiting(tx: &dyn Transaction, caller: &Caller, sight: &Sight) -> Result<Vec<Handoff>> {
+/// The handoffs that wait for the caller to accept them, the newest of each sender in turn, and how
+/// many wait besides.
+fn waiting(tx: &dyn Transaction, caller: &Caller, sight: &Sight) -> Result<(Vec<Handoff>, u64)> {
     if caller.agent.is_anonymous() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), 0));
     }
     let status = vec![HandoffStatus::Pending];
     let filter = HandoffFilter { side: Side::Received, status, ..HandoffFilter::default() };
-    let found = tx.handoffs(sight, &filter, None, HANDOFFS)?;
-    Ok(found.into_iter().map(|(_, handoff)| handoff).collect())
+    let in_turn = HandoffFilter { in_turn: true, ..filter.clone() };
+    let found = tx.handoffs(sight, &in_turn, None, HANDOFFS)?;
+    let left = tx.handoff_count(sight, &filter)?.saturating_sub(found.len() as u64);
+    Ok((found.into_iter().map(|(_, handoff)| handoff).collect(), left))
+}
+
+/// The waiting handoffs as candidates: together they take half of the budget at the most, so that
+/// no sender writes so much that the rest of the context has no room.
+fn handoffs_told(
+    gathering: Gathering<'_>,
+    material: &Material,
+    settings: &Settings,
+) -> Vec<Candidate> {
+    let count = material.handoffs.len().max(1);
+    let told = material.handoffs.iter().enumerate().map(|(index, handoff)| {
+        let left = if index == 0 { material.handoffs_left } else { 0 };
+        gathering.handoff(handoff, handoff_chars(settings, count), left)
+    });
+    told.collect()
+}
+
+/// Characters that each of so many handoffs takes at the most.
+fn handoff_chars(settings: &Settings, count: usize) -> usize {
+    settings.budget / OF_BUDGET * CHARS_A_TOKEN / count
 }
 
 /// The new entries of the cases that concern the caller: of the one it names, of that of its

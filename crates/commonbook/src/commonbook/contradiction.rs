@@ -20,7 +20,7 @@ use crate::agent::Agent;
 use crate::caller::Caller;
 use crate::contradiction::{
     Contradiction, DetectContradictions, Found, GetContradiction, KeptContradiction, Shared,
-    Stated, Status, id_of, in_order, may_contradict,
+    Stated, Status, id_of, in_order, may_contradict, second_author,
 };
 use crate::error::{Error, Result};
 use crate::event::{EventKind, NewEvent};
@@ -33,7 +33,7 @@ use crate::workspace::Workspace;
 
 /// The revision of the rules by which contradictions are found: with another one all memories are
 /// compared anew.
-const RULES: u32 = 1;
+const RULES: u32 = 2;
 
 /// Events whose memories are compared at once: some tenth of a second.
 const STRIDE: u32 = 25;
@@ -201,14 +201,20 @@ impl Judged {
                 }
             }
         }
-        if stated.is_empty() || !memory.is_current() {
+        if !memory.is_current() {
             return Ok(());
         }
-        let mut new = Vec::new();
-        for (other, shared) in tx.neighbours(memory, limits::CONTRADICTION_CANDIDATES)? {
+        let mut others = match stated.is_empty() {
+            true => Vec::new(),
+            false => tx.neighbours(memory, limits::CONTRADICTION_CANDIDATES)?,
+        };
+        let authors = tx.other_authors(memory, limits::CONTRADICTION_CANDIDATES)?;
+        others.extend(authors.into_iter().map(|other| (other, Shared::Topic)));
+        let mut new: Vec<(KeptContradiction, NewEvent)> = Vec::new();
+        for (other, shared) in others {
             let id = id_of(memory.id, other.id);
             let is_known = known.iter().any(|(kept, _)| kept.id == id)
-                || self.found.iter().any(|(kept, _)| kept.id == id);
+                || self.found.iter().chain(&new).any(|(kept, _)| kept.id == id);
             if is_known || !may_contradict(memory, &other) {
                 continue;
             }
@@ -251,11 +257,12 @@ fn compared(
     shared: Shared,
 ) -> Option<Found> {
     let of_other = Stated::of(other);
-    let (older, _) = in_order(memory, other);
-    match older.id == memory.id {
+    let (older, newer) = in_order(memory, other);
+    let found = match older.id == memory.id {
         true => stated.against(&of_other, shared),
         false => of_other.against(stated, shared),
-    }
+    };
+    found.or_else(|| second_author(older, newer))
 }
 
 /// What happened to the contradiction of two memories. Who may be told is who sees both, then and

@@ -13,7 +13,8 @@ use crate::workspace::Workspace;
 impl Commonbook {
     /// Keeps the memories of these lines, in one transaction: each under its own author's name,
     /// in the given workspace or the one it names. A line that was imported before is not kept
-    /// again; one that is wrong does not hold up the others.
+    /// again; one that is wrong does not hold up the others, nor does one that names a workspace
+    /// which the caller's token does not open.
     ///
     /// # Errors
     /// `unavailable` when the store cannot write; then none is kept.
@@ -27,6 +28,7 @@ impl Commonbook {
         let now = self.clock.now();
         let memory_of = |line: Line| {
             let workspace = line.workspace(into, caller)?;
+            access::may_write_in(caller, &workspace)?;
             let memory = line.memory(&workspace, caller, &*self.ids, now)?;
             access::may_keep(&memory.owner, memory.sharing).map(|()| memory)
         };

@@ -190,7 +190,7 @@ fn given(tx: &dyn Transaction, caller: &Caller, templates: &Templates) -> Result
     if caller.agent.is_anonymous() {
         return Ok(Vec::new());
     }
-    let sight = Sight::writing(caller)?;
+    let sight = Sight::consulting(caller)?;
     let contexts = tx.contexts(&caller.workspace, &caller.agent, GIVEN)?;
     let told = contexts.iter().flat_map(|context| &context.receipt.candidates);
     let ids: BTreeSet<MemoryId> =

@@ -1,5 +1,7 @@
 //! Keeping, reading, changing and removing memories.
 
+mod lookup;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Commonbook, Once};
@@ -16,6 +18,9 @@ use crate::memory::{
 };
 use crate::page::Page;
 use crate::store::Transaction;
+
+pub(super) use lookup::{in_sight, standing};
+use lookup::{not_deleted, revisions, to_change};
 
 impl Commonbook {
     /// Keeps a memory under the caller's name.
@@ -131,7 +136,7 @@ impl Commonbook {
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<Memory> {
         let (key, change) = (request.idempotency_key.as_ref(), request.clone());
         let once = self.once(caller, ("update_memory", request, key), move |tx, caller, now| {
-            let before = standing(tx, &Sight::writing(caller)?, change.id)?;
+            let before = not_deleted(to_change(tx, caller, change.id)?)?;
             access::may_change(caller, &before)?;
             let mut after = before.clone();
             let changed = change.apply(&mut after)?;
@@ -154,7 +159,7 @@ impl Commonbook {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once = self.once(caller, ("delete_memory", request, key), move |tx, caller, now| {
-            let before = standing(tx, &Sight::writing(caller)?, id)?;
+            let before = not_deleted(to_change(tx, caller, id)?)?;
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
             let after = Memory { deleted_at: Some(now), ..before.clone() };
@@ -174,7 +179,7 @@ impl Commonbook {
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once =
             self.once(caller, ("restore_memory", request, key), move |tx, caller, now| {
-                let before = in_sight(tx, &Sight::writing(caller)?, id)?;
+                let before = to_change(tx, caller, id)?;
                 access::may_change(caller, &before)?;
                 expect_revision(expected, &before)?;
                 let Some(deleted_at) = before.deleted_at else {
@@ -200,7 +205,7 @@ impl Commonbook {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once = self.once(caller, ("purge_memory", request, key), move |tx, caller, now| {
-            let memory = in_sight(tx, &Sight::writing(caller)?, id)?;
+            let memory = to_change(tx, caller, id)?;
             access::may_change(caller, &memory)?;
             expect_revision(expected, &memory)?;
             purge(tx, &memory, &caller.agent, now)?;
@@ -289,7 +294,7 @@ fn supersede(
     new: &Memory,
     now: Timestamp,
 ) -> Result<()> {
-    let before = standing(tx, &Sight::writing(caller)?, old)?;
+    let before = not_deleted(to_change(tx, caller, old)?)?;
     access::may_change(caller, &before)?;
     replace(tx, caller, &before, new, now).map(drop)
 }
@@ -364,31 +369,4 @@ pub(super) fn purge(
 pub(super) fn end_of_recovery(now: Timestamp) -> Timestamp {
     let days = SignedDuration::from_hours(24 * limits::DELETED_DAYS);
     now.checked_sub(days).unwrap_or(Timestamp::MIN)
-}
-
-pub(super) fn in_sight(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
-    tx.memory(sight, id)?.ok_or_else(|| {
-        Error::not_found(format!("there is no memory {id}"))
-            .hint("Search or list tells the ids of the memories that you may see.")
-    })
-}
-
-/// The memory, which is not deleted.
-pub(super) fn standing(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Memory> {
-    let memory = in_sight(tx, sight, id)?;
-    match memory.deleted_at {
-        None => Ok(memory),
-        Some(at) => Err(Error::not_found(format!("memory {id} was deleted at {at}"))
-            .hint("Its owner can restore it for 30 days after that.")),
-    }
-}
-
-/// Every revision in sight, the present one last.
-fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
-    let now = in_sight(tx, sight, id)?;
-    // Another workspace of the sight may have a copy of the same id, with a history of its own.
-    let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };
-    let mut all = tx.earlier(&there, id)?;
-    all.push(now);
-    Ok(all)
 }

@@ -64,14 +64,19 @@ impl Commonbook {
         }
     }
 
-    /// Makes a token that proves an agent.
+    /// Makes a token that proves an agent. The holder of a token for one workspace makes tokens for
+    /// that workspace, and sees and ends no others.
     ///
     /// # Errors
-    /// `forbidden` for who is no administrator; `invalid` with the field.
+    /// `forbidden` for who is no administrator, or not in that workspace; `invalid` with the field.
     pub fn create_token(&self, caller: &Caller, request: &CreateToken) -> Result<IssuedToken> {
         access::may(caller, Scope::Admin)?;
         let now = self.clock.now();
-        let token = request.token(TokenId::new(&*self.ids, now), now)?;
+        let mut token = request.token(TokenId::new(&*self.ids, now), now)?;
+        if caller.proof.is_bound() {
+            let workspace = token.workspace.get_or_insert_with(|| caller.workspace.clone());
+            access::may_write_in(caller, workspace).map_err(|error| error.at("workspace"))?;
+        }
         self.issue(token.id, move |_| Ok(token.clone()))
     }
 
@@ -81,7 +86,9 @@ impl Commonbook {
     /// `forbidden` for who is no administrator.
     pub fn list_tokens(&self, caller: &Caller, _request: &ListTokens) -> Result<Tokens> {
         access::may(caller, Scope::Admin)?;
-        Ok(Tokens { items: self.store.read(|tx| tx.tokens())? })
+        let mut items = self.store.read(|tx| tx.tokens())?;
+        items.retain(|token| rules_over(caller, token));
+        Ok(Tokens { items })
     }
 
     /// Ends a token.
@@ -90,9 +97,9 @@ impl Commonbook {
     /// `forbidden` for who is no administrator, `not_found`, `conflict` when it has ended before.
     pub fn revoke_token(&self, caller: &Caller, request: &RevokeToken) -> Result<Token> {
         access::may(caller, Scope::Admin)?;
-        let (id, now) = (request.token_id, self.clock.now());
+        let (id, now, caller) = (request.token_id, self.clock.now(), caller.clone());
         self.store.write(move |tx| {
-            let mut kept = known(tx, id)?;
+            let mut kept = known(tx, &caller, id)?;
             if kept.token.revoked_at.is_some() {
                 return Err(Error::conflict(format!("token {id} was revoked before")));
             }
@@ -108,9 +115,9 @@ impl Commonbook {
     /// `forbidden` for who is no administrator, `not_found`, `conflict` when it was revoked.
     pub fn rotate_token(&self, caller: &Caller, request: &RotateToken) -> Result<IssuedToken> {
         access::may(caller, Scope::Admin)?;
-        let id = request.token_id;
+        let (id, caller) = (request.token_id, caller.clone());
         self.issue(id, move |tx| {
-            let kept = known(tx, id)?;
+            let kept = known(tx, &caller, id)?;
             match kept.token.revoked_at {
                 None => Ok(kept.token),
                 Some(_) => Err(Error::conflict(format!("token {id} was revoked"))
@@ -137,8 +144,13 @@ impl Commonbook {
     }
 }
 
-fn known(tx: &dyn Transaction, id: TokenId) -> Result<KeptToken> {
-    tx.token(id)?.ok_or_else(|| {
+/// Whether the caller, who is an administrator, is one where this token holds.
+fn rules_over(caller: &Caller, token: &Token) -> bool {
+    !caller.proof.is_bound() || token.workspace.as_ref() == Some(&caller.workspace)
+}
+
+fn known(tx: &dyn Transaction, caller: &Caller, id: TokenId) -> Result<KeptToken> {
+    tx.token(id)?.filter(|kept| rules_over(caller, &kept.token)).ok_or_else(|| {
         Error::not_found(format!("there is no token {id}"))
             .hint("`commonbook token list` shows those that there are.")
     })

@@ -194,6 +194,12 @@ impl Merged {
         self.left.is_none() && self.within.is_none()
     }
 
+    /// What stands against a memory that has its place whatever the task is, taken from beside it.
+    fn apart(&mut self) -> Option<Box<Candidate>> {
+        let fixed = matches!(self.candidate.source, Source::Profile | Source::TaskContext);
+        if fixed { self.against.take() } else { None }
+    }
+
     fn leave(&mut self, why: LeftOut, instead: Option<String>) {
         self.left = Some((why, instead));
     }
@@ -347,6 +353,8 @@ fn fill(
     count: &impl Fn(&str) -> usize,
 ) {
     let (mut memories, mut entries, mut used) = (0, 0, frame);
+    // What stands first whatever the task is keeps its place, however long what says otherwise is.
+    let apart: Vec<Option<Box<Candidate>>> = merged.iter_mut().map(Merged::apart).collect();
     for one in merged.iter_mut().filter(|one| one.is_told()) {
         let counts = counts(one.candidate.source);
         let is_entry = one.candidate.source == Source::Entry;
@@ -365,6 +373,23 @@ fn fill(
             used += tokens;
             memories += usize::from(counts);
             entries += usize::from(is_entry);
+        }
+    }
+    for (first, against) in apart.into_iter().enumerate() {
+        let Some(against) = against else { continue };
+        let alone = merged[first].tokens.unwrap_or(0);
+        merged[first].against = Some(against);
+        let both = count(&merged[first].item().told(now));
+        let fits = merged[first].is_told() && used + both <= settings.budget + alone;
+        if fits {
+            used += both - alone;
+            merged[first].tokens = Some(both);
+            continue;
+        }
+        merged[first].against = None;
+        let why = merged[first].left.clone().unwrap_or((LeftOut::Budget, None));
+        for other in merged.iter_mut().filter(|other| other.within == Some(first)) {
+            (other.within, other.left) = (None, Some(why.clone()));
         }
     }
 }

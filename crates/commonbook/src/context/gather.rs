@@ -56,19 +56,27 @@ impl Gathering<'_> {
         self.candidate(Source::Entry, memory, ("entry", text), None)
     }
 
-    /// A handoff that waits for the agent: what its source wrote. What goes along is given when it
-    /// is accepted.
+    /// A handoff that waits for the agent: of what its source wrote so many characters. What goes
+    /// along is given when it is accepted. It tells how many wait besides.
     #[must_use]
-    pub fn handoff(&self, handoff: &Handoff) -> Candidate {
-        let text = tell::handoff(&tell::Handoff {
+    pub fn handoff(&self, handoff: &Handoff, chars: usize, left: u64) -> Candidate {
+        let mut text = tell::handoff(&tell::Handoff {
             from: handoff.from.as_str(),
             task: &handoff.task,
             context: handoff.context.as_deref(),
             decisions_made: &handoff.decisions_made,
             next_steps: &handoff.next_steps,
             active_files: &handoff.active_files,
-            text: Some("It waits for you: accept_handoff takes it and gives all that goes along."),
+            text: None,
         });
+        if let Some((end, _)) = text.char_indices().nth(chars) {
+            text.truncate(end);
+            text.push_str(" …");
+        }
+        text.push_str("\nIt waits for you: accept_handoff takes it and gives all that goes along.");
+        if left > 0 {
+            text.push_str(&format!("\n{left} more wait for you: list_handoffs shows them."));
+        }
         let item = Item {
             id: handoff.id.to_string(),
             kind: "handoff".to_owned(),

@@ -22,6 +22,8 @@ pub struct Preferences {
     pub templates: BTreeMap<String, String>,
     /// How large standing memory files may get, by role; `*` for every role.
     pub standing: BTreeMap<String, Override>,
+    /// Agents whose `profile` and `task_context` stand first in every agent's contexts.
+    pub profile_owners: Vec<String>,
 }
 
 /// What a configuration says of contexts for one agent, or for all.
@@ -85,6 +87,9 @@ impl Preferences {
             known.map_err(|error| error.at(&format!("agents.{name}")))?;
             preference.check(&format!("agents.{name}."))?;
         }
+        for (index, name) in self.profile_owners.iter().enumerate() {
+            Agent::named(name).map_err(|error| error.at(&format!("profile_owners[{index}]")))?;
+        }
         for (kind, template) in &self.templates {
             let given = [(kind.as_str(), template.as_str())];
             Templates::of(given).map_err(|error| error.at(&format!("templates.{kind}")))?;
@@ -98,6 +103,23 @@ impl Preferences {
         let named = |name: &str| self.agents.get(name).copied().unwrap_or_default();
         let role = if agent.role() == agent.as_str() { "" } else { agent.role() };
         named(agent.as_str()).or(&named(role)).or(&named("*"))
+    }
+
+    /// The owners whose `profile` and `task_context` stand first in this agent's contexts, those that
+    /// count most first: the person, the owners that the settings name, the agent itself, and the
+    /// agents above it, which may change what it keeps anyway. An agent below it is not among them:
+    /// a parent answers for its children and not they for it. Whoever has no name is nobody's owner.
+    #[must_use]
+    pub fn profile_owners(&self, agent: &Agent) -> Vec<Agent> {
+        let named = self.profile_owners.iter().filter_map(|name| Agent::named(name).ok());
+        let own = Some(agent.clone()).filter(|agent| !agent.is_anonymous());
+        let mut owners = Vec::new();
+        for owner in [Agent::human()].into_iter().chain(named).chain(own).chain(agent.ancestors()) {
+            if !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+        owners
     }
 
     /// How much this agent is told.
@@ -159,12 +181,27 @@ mod tests {
             (r#"{"agents": {"qa": {"budget": 1}}}"#, "agents.qa.budget"),
             (r#"{"agents": {"qa": {"max_memories": 0}}}"#, "agents.qa.max_memories"),
             (r#"{"templates": {"research": "no place"}}"#, "templates.research"),
+            (r#"{"profile_owners": ["codex", "../x"]}"#, "profile_owners[1]"),
         ];
         for (json, field) in table {
             let error = read(json).check().expect_err(json);
             assert_eq!(error.field.as_deref(), Some(field), "{json}");
         }
         assert!(read(r#"{"templates": {"research": "On {topic}."}}"#).check().is_ok());
+    }
+
+    #[test]
+    fn an_agent_trusts_the_person_the_settings_itself_and_who_is_above_it() {
+        let all = read(r#"{"profile_owners": ["Profiler Agent", "claude-code"]}"#);
+        let owners = |name: &str| {
+            let owners = all.profile_owners(&Agent::named(name).expect("a name"));
+            owners.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert!(all.check().is_ok());
+        assert_eq!(owners("codex"), "human profiler claude-code codex");
+        assert_eq!(owners("claude-code"), "human profiler claude-code");
+        assert_eq!(owners("codex/qa/eu"), "human profiler claude-code codex/qa/eu codex/qa codex");
+        assert_eq!(owners("anonymous"), "human profiler claude-code");
     }
 
     #[test]

@@ -194,6 +194,7 @@ impl ListHandoffs {
             with: with.map_err(|error| error.at("with"))?,
             chain: self.chain,
             case: self.case.as_ref().map(ToString::to_string),
+            in_turn: false,
         })
     }
 }

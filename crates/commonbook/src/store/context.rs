@@ -14,12 +14,14 @@ use crate::workspace::Workspace;
 /// The rows of contexts.
 pub trait ContextRows {
     /// At most `limit` memories in sight that stand and nothing has replaced, of this type, which
-    /// is `profile` or `task_context`, about this user, or about nobody: the newest first.
+    /// is `profile` or `task_context`, about this user, or about nobody: those of the first of these
+    /// owners first, of each the newest first.
     fn known_about(
         &self,
         sight: &Sight,
         memory_type: &str,
         user: Option<&str>,
+        owners: &[Agent],
         limit: u32,
     ) -> Result<Vec<Memory>>;
 

@@ -54,6 +54,11 @@ pub trait ContradictionRows {
     /// shows them to nobody.
     fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, Shared)>>;
 
+    /// At most `limit` current memories of this one's type about the same user or about nobody, in
+    /// anybody's sight or not: the newest of each other owner. For what follows the journal, which
+    /// shows them to nobody. Of a type other than `profile` and `task_context` there are none.
+    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>>;
+
     /// Keeps a contradiction in the place of what was kept of the same two, if both still are at the
     /// revisions that were compared; answers whether they are. A new one stands at this place.
     fn put_contradiction(&mut self, kept: &KeptContradiction, sequence: u64) -> Result<bool>;

@@ -20,8 +20,8 @@ pub trait HandoffRows {
     /// The handoff of this id in sight.
     fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>>;
 
-    /// At most `limit` handoffs in sight that a filter admits, those that were made last first, each
-    /// with the place of its making in the journal, which is before the given one.
+    /// At most `limit` handoffs in sight that a filter admits, those that were made last first, or in
+    /// turn, each with the place of its making in the journal, which is before the given one.
     fn handoffs(
         &self,
         sight: &Sight,
@@ -30,8 +30,11 @@ pub trait HandoffRows {
         limit: u32,
     ) -> Result<Vec<(u64, Handoff)>>;
 
+    /// How many handoffs in sight a filter admits.
+    fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64>;
+
     /// At most `limit` handoffs in sight that a filter admits as tasks alone, those that were made last
-    /// first, each with the place of its making in the journal.
+    /// first, or in turn, each with the place of its making in the journal.
     fn tasks(
         &self,
         sight: &Sight,

@@ -1,6 +1,7 @@
 //! Contexts: what one is made of is seen as the rule says, and a receipt is its agent's own.
 
 use commonbook::access::Sight;
+use commonbook::agent::Agent;
 use commonbook::clock::Timestamp;
 use commonbook::context::{Kept, KeptContext, StandingRead};
 use commonbook::event::{EventKind, NewEvent};
@@ -101,12 +102,22 @@ pub(crate) fn what_is_known_of_a_user_is_seen_as_the_rule_says(fresh: &dyn Fresh
                         && it.user_id.as_deref() == user
                         && it.is_current()
                 };
-                let expected: Vec<&Memory> = all.iter().rev().filter(fits).collect();
-                let known =
-                    |limit| store.read(|tx| tx.known_about(&sight, kind, user, limit)).unwrap();
-                let found = known(50);
-                assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{agent} {user:?} {kind}");
-                assert_eq!(known(1).iter().collect::<Vec<_>>(), expected[..1.min(expected.len())]);
+                for owners in [&["bob", "ann"][..], &["ann", "bob", "eve"], &["ann"], &[]] {
+                    let owners: Vec<Agent> = owners.iter().map(|it| it.parse().unwrap()).collect();
+                    let of = |owner: &Agent| {
+                        all.iter().rev().filter(fits).filter(move |it| it.owner == *owner)
+                    };
+                    let expected: Vec<&Memory> = owners.iter().flat_map(of).collect();
+                    let known = |limit| {
+                        store.read(|tx| tx.known_about(&sight, kind, user, &owners, limit)).unwrap()
+                    };
+                    let found = known(50);
+                    let found: Vec<&Memory> = found.iter().collect();
+                    assert_eq!(found, expected, "{agent} {user:?} {kind} {owners:?}");
+                    let first = known(1);
+                    let first: Vec<&Memory> = first.iter().collect();
+                    assert_eq!(first, expected[..1.min(expected.len())]);
+                }
             }
         }
     }

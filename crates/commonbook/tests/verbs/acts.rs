@@ -96,7 +96,7 @@ fn owners_are_meant_by_name_or_by_the_beginning_of_one() {
         fields[field] = json!(value);
         assert_eq!(count(fields), Err(field.to_owned()), "{field} {value}");
     }
-    let nobody = adopt(&world, json!({"agent_name": "human"})).unwrap_err();
+    let nobody = adopt(&world, json!({"agent_name": "system"})).unwrap_err();
     assert_eq!(nobody.field.as_deref(), Some("agent_name"));
     // A person adopts, or who shows an administrator's token; no agent by its word alone.
     let agent = Caller { door: Door::Mcp, ..caller("rook") };

@@ -12,19 +12,19 @@ use serde_json::json;
 use crate::{World, at, caller, elsewhere, request};
 
 impl World {
-    fn kept(&self, agent: &str, given: serde_json::Value) -> Memory {
+    pub(crate) fn kept(&self, agent: &str, given: serde_json::Value) -> Memory {
         self.book.save_memory(&caller(agent), &request::<SaveMemory>(given)).unwrap().memory
     }
 
-    fn context(&self, caller: &Caller, given: serde_json::Value) -> Context {
+    pub(crate) fn context(&self, caller: &Caller, given: serde_json::Value) -> Context {
         self.book.get_context(caller, &request::<GetContext>(given)).unwrap()
     }
 
-    fn told(&self, agent: &str, task: &str) -> Context {
+    pub(crate) fn told(&self, agent: &str, task: &str) -> Context {
         self.context(&caller(agent), json!({"task": task}))
     }
 
-    fn explained(&self, agent: &str, context: &Context, replay: bool) -> Explained {
+    pub(crate) fn explained(&self, agent: &str, context: &Context, replay: bool) -> Explained {
         let ask = ExplainContext { context: context.id, replay };
         self.book.explain_context(&caller(agent), &ask).unwrap()
     }
@@ -33,6 +33,12 @@ impl World {
     fn at_home(self) -> Self {
         let book = self.book.clone().at_home(self.home().to_owned());
         Self { book, ..self }
+    }
+
+    /// This world, with these settings.
+    pub(crate) fn preferring(self, preferences: serde_json::Value) -> Self {
+        let preferences: Preferences = serde_json::from_value(preferences).unwrap();
+        Self { book: self.book.clone().preferring(preferences).unwrap(), ..self }
     }
 
     fn write_standing(&self, role: &str, text: &str) {
@@ -52,7 +58,7 @@ fn works_for(agent: &str, user: &str) -> Caller {
 
 #[test]
 fn everything_comes_in_its_order_with_author_and_id() {
-    let world = World::new().at_home();
+    let world = World::new().at_home().preferring(json!({"profile_owners": ["main"]}));
     world.write_standing("engineer", "## Known Issues\n- Never call os.getcwd in the loader\n");
     let open = json!({"key": "pay-1", "title": "Pay"});
     world.book.open_case(&caller("qa"), &request(open)).unwrap();

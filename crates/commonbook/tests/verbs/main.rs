@@ -4,6 +4,7 @@
 
 mod acts;
 mod ask;
+mod bound;
 mod cases;
 mod change;
 mod checkpoints;
@@ -14,6 +15,7 @@ mod cursors;
 mod digests;
 mod entities;
 mod find;
+mod first_places;
 mod graph;
 mod handoffs;
 mod hygiene;

@@ -1,6 +1,6 @@
 //! What a session holds for who goes on with it: memories, entities, handoffs, cases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::telling;
 use crate::access::Sight;
@@ -45,8 +45,9 @@ pub(super) fn material(
     }
     let entities = spoken_of(tx, sight, session, &told)?;
     let memories = told.into_iter().map(telling).collect();
-    let (handoffs, history) = (open_handoffs(tx, caller, session)?, history(tx, caller, session)?);
-    Ok(Material { memories, entities, handoffs, history, cases })
+    let (handoffs, handoffs_left) = open_handoffs(tx, caller, session)?;
+    let history = history(tx, caller, session)?;
+    Ok(Material { memories, entities, handoffs, handoffs_left, history, cases })
 }
 
 /// The things that these memories mention, those of the newest first.
@@ -67,26 +68,31 @@ fn spoken_of(
     Ok(latest.take(limits::RESUME_ENTITIES).collect())
 }
 
-/// The handoffs that are still open between the session's agent or the caller and others, the newest
-/// first.
+/// The handoffs that are still open between the caller or the session's agent and others, the newest
+/// of each counterpart in turn, and how many are open besides.
 fn open_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
     session: &Session,
-) -> Result<Vec<OpenHandoff>> {
+) -> Result<(Vec<OpenHandoff>, usize)> {
     let sight = Sight::writing(caller)?;
     let status: Vec<HandoffStatus> =
         HandoffStatus::ALL.iter().copied().filter(|status| status.is_open()).collect();
-    let own = HandoffFilter { side: Side::Either, status, ..HandoffFilter::default() };
+    let own =
+        HandoffFilter { side: Side::Either, status, in_turn: true, ..HandoffFilter::default() };
     let with = Some(session.agent.clone());
     let of_session = HandoffFilter { side: Side::All, with, ..own.clone() };
-    let mut found = tx.tasks(&sight, &own, limits::RESUME_HANDOFFS)?;
-    if session.agent != caller.agent {
-        found.extend(tx.tasks(&sight, &of_session, limits::RESUME_HANDOFFS)?);
+    let filters = if session.agent == caller.agent { vec![own] } else { vec![own, of_session] };
+    let (mut found, mut left) = (Vec::new(), 0);
+    for filter in &filters {
+        let tasks = tx.tasks(&sight, filter, limits::RESUME_HANDOFFS)?;
+        let all = usize::try_from(tx.handoff_count(&sight, filter)?).unwrap_or(usize::MAX);
+        left += all.saturating_sub(tasks.len());
+        found.extend(tasks.into_iter().map(|(_, handoff)| handoff));
     }
-    found.sort_by_key(|(sequence, _)| std::cmp::Reverse(*sequence));
-    found.dedup_by_key(|(sequence, _)| *sequence);
-    Ok(found.into_iter().map(|(_, handoff)| handoff).collect())
+    let mut seen = BTreeSet::new();
+    found.retain(|handoff: &OpenHandoff| seen.insert(handoff.id));
+    Ok((found, left))
 }
 
 /// Who handed work to whom in a session and on its case, the newest first.

@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::store::Transaction;
 use crate::tokens;
 
-use super::standing_told;
+use super::{handoff_chars, standing_told};
 
 impl Commonbook {
     /// Builds a context again: of the same candidates with their scores, each as it was then, in
@@ -42,12 +42,25 @@ impl Commonbook {
         }
         let mut candidates: Vec<Candidate> = Vec::new();
         candidates.extend(standing.and_then(|file| standing_told(gathering, &file, &wanted)));
+        let waited = |one: &&Considered| one.source == Source::Handoff;
+        let mut left = kept.receipt.handoffs_left;
+        let handoffs = kept.receipt.candidates.iter().filter(waited).count().max(1);
+        let chars = handoff_chars(&wanted.settings, handoffs);
         self.store.read(|tx| {
             for one in &kept.receipt.candidates {
+                if let (Source::Handoff, Ok(id)) = (one.source, one.id.parse::<HandoffId>()) {
+                    // The first of them tells how many waited besides.
+                    let left = std::mem::take(&mut left);
+                    match tx.handoff(&sight, id)? {
+                        Some(handoff) => candidates.push(gathering.handoff(&handoff, chars, left)),
+                        None => differences.push(gone(one)),
+                    }
+                    continue;
+                }
                 match again(tx, &sight, (gathering, &caller), one)? {
                     Some(candidate) => candidates.push(candidate),
                     None if one.source == Source::Standing => {}
-                    None => differences.push(format!("{} is gone, or hidden by now", one.id)),
+                    None => differences.push(gone(one)),
                 }
             }
             Ok(())
@@ -63,6 +76,10 @@ impl Commonbook {
         }
         Ok(Replay { same, differences })
     }
+}
+
+fn gone(one: &Considered) -> String {
+    format!("{} is gone, or hidden by now", one.id)
 }
 
 /// How much was told.
@@ -83,10 +100,6 @@ fn again(
     (gathering, caller): (Gathering<'_>, &Caller),
     one: &Considered,
 ) -> Result<Option<Candidate>> {
-    if let (Source::Handoff, Ok(id)) = (one.source, one.id.parse::<HandoffId>()) {
-        let handoff = tx.handoff(sight, id)?;
-        return Ok(handoff.map(|handoff| gathering.handoff(&handoff)));
-    }
     let Some((id, revision)) = MemoryId::read(&one.id).zip(one.revision) else {
         return Ok(None);
     };

@@ -33,7 +33,7 @@ impl Commonbook {
         now: Timestamp,
     ) -> Result<(Handoff, Offers)> {
         self.follow_mentions(caller)?;
-        let sight = Sight::writing(caller)?;
+        let sight = Sight::consulting(caller)?;
         let found = self.found(&sight, asked, now)?;
         self.store.read(|tx| {
             if let Some(case) = &asked.case {

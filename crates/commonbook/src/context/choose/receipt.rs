@@ -21,10 +21,18 @@ pub struct Receipt {
     pub budget: usize,
     /// How many tokens the block has.
     pub tokens: usize,
+    /// Handoffs that wait for the agent besides those that were considered.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub handoffs_left: u64,
     /// Everything that could have been told, in the order of telling.
     pub candidates: Vec<Considered>,
     /// The figures by the names of seed 002.
     pub diagnostics: Diagnostics,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One thing that could have been told.
@@ -110,6 +118,7 @@ pub(super) fn of(
         maximum: settings.maximum,
         budget: settings.budget,
         tokens,
+        handoffs_left: 0,
         candidates,
         diagnostics,
     }

@@ -25,18 +25,27 @@ impl ContextRows for SqliteTransaction<'_> {
         sight: &Sight,
         memory_type: &str,
         user: Option<&str>,
+        owners: &[Agent],
         limit: u32,
     ) -> Result<Vec<Memory>> {
         // The condition of the index stands here as it stands there.
         let sql = format!(
             "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.memory_type = :type \
                  AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
-                 AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
+                 AND m.owner = :owner AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
         );
-        let more: [(&str, &dyn ToSql); 3] =
-            [(":type", &memory_type), (":about", &user), (":limit", &limit)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), memory::from_row)
+        let (seen, mut known) = (SightParams::of(sight), Vec::new());
+        for owner in owners.iter().map(Agent::as_str) {
+            let room = limit.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));
+            if room == 0 {
+                break;
+            }
+            let more: [(&str, &dyn ToSql); 4] =
+                [(":type", &memory_type), (":about", &user), (":owner", &owner), (":limit", &room)];
+            known.extend(self.all(&sql, &*seen.with(&more), memory::from_row)?);
+        }
+        Ok(known)
     }
 
     fn unread_cases(

@@ -211,6 +211,35 @@ impl ContradictionRows for SqliteTransaction<'_> {
         })
     }
 
+    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {
+        // From one owner to the next by the index, and of each the newest: not through all they keep.
+        let next = "SELECT min(m.owner) FROM memory m INDEXED BY memory_profile \
+             WHERE m.workspace = ?1 AND m.memory_type = ?2 \
+             AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner > ?4";
+        let newest = format!(
+            "SELECT {MEMORY} FROM memory m INDEXED BY memory_profile \
+             WHERE m.workspace = ?1 AND m.memory_type = ?2 \
+             AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner = ?4 \
+             AND m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.trust <> 'quarantined' \
+             ORDER BY m.revised_at DESC, m.sequence DESC LIMIT 1"
+        );
+        let (workspace, kind) = (memory.workspace.as_str(), memory.memory_type.as_str());
+        let mut owner = String::new();
+        let mut others = Vec::new();
+        for _ in 0..=limit {
+            let params = (workspace, kind, &memory.user_id, &owner);
+            let found: Option<Option<String>> = self.one(next, params, |row| row.get(0))?;
+            let Some(found) = found.flatten() else { break };
+            owner = found;
+            if owner != memory.owner.as_str() {
+                let params = (workspace, kind, &memory.user_id, &owner);
+                others.extend(self.one(&newest, params, memory::from_row)?);
+            }
+        }
+        others.truncate(limit as usize);
+        Ok(others)
+    }
+
     fn put_contradiction(&mut self, kept: &KeptContradiction, sequence: u64) -> Result<bool> {
         let [(older, older_revision), (newer, newer_revision)] = kept.memories;
         let kept_rows = self.execute(

@@ -38,6 +38,12 @@ const WORK: &str = "h.id IN (\
 /// Whether somebody still has to do something about it: [`HandoffStatus::is_open`].
 const OPEN: &str = "h.status IN ('pending', 'accepted')";
 
+/// The how manieth of its counterpart a handoff is: of whom the reader hands work to, or gets it from.
+const TURN: &str = "row_number() OVER (PARTITION BY substr( \
+        CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END, 1, \
+        instr(CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END || '/', '/') - 1) \
+    ORDER BY h.sequence DESC),";
+
 /// What the source wrote beside the task, in a column.
 #[derive(Serialize, Deserialize)]
 struct Said {
@@ -63,13 +69,14 @@ impl SqliteTransaction<'_> {
             Side::Either => ":agent IN (h.from_agent, h.to_agent)",
             Side::All => "TRUE",
         };
+        let order = if filter.in_turn { TURN } else { "" };
         let sql = format!(
             "SELECT h.sequence, {columns} FROM handoff h WHERE {SEEN_HANDOFF} AND {side} \
                  AND h.status IN (SELECT value FROM json_each(:status)) \
                  AND (:with IS NULL OR :with IN (h.from_agent, h.to_agent)) \
                  AND (:chain IS NULL OR h.chain = :chain) \
                  AND (:case IS NULL OR h.case_key = :case) AND h.sequence < :before \
-             ORDER BY h.sequence DESC LIMIT :limit"
+             ORDER BY {order} h.sequence DESC LIMIT :limit"
         );
         let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
         let status = encoded(&filter.status)?;
@@ -129,6 +136,13 @@ impl HandoffRows for SqliteTransaction<'_> {
         let found = self.found("h.*", sight, filter, (before, limit), from_row)?;
         let (places, found): (Vec<u64>, Vec<Handoff>) = found.into_iter().unzip();
         Ok(places.into_iter().zip(self.with_memories(sight, found)?).collect())
+    }
+
+    fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64> {
+        let filter = HandoffFilter { in_turn: false, ..filter.clone() };
+        // `h.sequence` alone is read of each.
+        let found = self.found("h.sequence", sight, &filter, (None, u32::MAX), |_| Ok(()))?;
+        Ok(found.len() as u64)
     }
 
     fn tasks(

@@ -1,0 +1,58 @@
+//! Finding the memory that a verb is about, and whether the caller may change it.
+
+use crate::access::{self, Sight};
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::id::MemoryId;
+use crate::memory::Memory;
+use crate::store::Transaction;
+
+/// The memory of this id in sight.
+pub(in crate::commonbook) fn in_sight(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    id: MemoryId,
+) -> Result<Memory> {
+    tx.memory(sight, id)?.ok_or_else(|| {
+        Error::not_found(format!("there is no memory {id}"))
+            .hint("Search or list tells the ids of the memories that you may see.")
+    })
+}
+
+/// The memory that the caller is about to change.
+pub(super) fn to_change(tx: &dyn Transaction, caller: &Caller, id: MemoryId) -> Result<Memory> {
+    let sight = Sight::writing(caller)?;
+    in_sight(tx, &sight, id).or_else(|unknown| {
+        // What the caller reads elsewhere is not unknown to it: it is told why it stays as it is.
+        let read = tx.memory(&Sight::consulting(caller)?, id)?.ok_or(unknown)?;
+        access::may_write_in(caller, &read.workspace).map(|()| read)
+    })
+}
+
+/// The memory of this id in sight, which is not deleted.
+pub(in crate::commonbook) fn standing(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    id: MemoryId,
+) -> Result<Memory> {
+    not_deleted(in_sight(tx, sight, id)?)
+}
+
+/// The memory, unless it is deleted.
+pub(super) fn not_deleted(memory: Memory) -> Result<Memory> {
+    match memory.deleted_at {
+        None => Ok(memory),
+        Some(at) => Err(Error::not_found(format!("memory {} was deleted at {at}", memory.id))
+            .hint("Its owner can restore it for 30 days after that.")),
+    }
+}
+
+/// Every revision in sight, the present one last.
+pub(super) fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
+    let now = in_sight(tx, sight, id)?;
+    // Another workspace of the sight may have a copy of the same id, with a history of its own.
+    let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };
+    let mut all = tx.earlier(&there, id)?;
+    all.push(now);
+    Ok(all)
+}
