@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 use crate::call::Call;
 use crate::caller::{Heard, caller};
 use crate::config::Config;
-use crate::local::{self, Asked, CarryOut, Server};
+use crate::local::{self, Asked, CarryOut, Reply, Server};
 use crate::{follow, output};
 
 pub(crate) use doctor::Doctor;
@@ -282,7 +282,7 @@ impl Verb {
                 let key = asked.request.entry("idempotency_key");
                 key.or_insert_with(|| local::key().into());
             }
-            if let Some(told) = server.ask(&asked) {
+            if let Reply::Answer(told) = server.ask(&asked) {
                 return told.map(|told| (told, None));
             }
         }

@@ -37,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) sharing: Option<String>,
     /// `COMMONBOOK_RATE`: how often each agent may call over HTTP, `reads=6000,writes=1200` a minute.
     pub(crate) rate: Option<String>,
+    /// `COMMONBOOK_SANDBOX`: `on`, the default, or `off`: whether the kernel holds a server to its files.
+    pub(crate) sandbox: Option<String>,
     /// `COMMONBOOK_LOG`: what is logged, as `tracing` filters (`info`, `commonbook=debug`).
     pub(crate) log: Option<String>,
     /// The folder that the program was started in.
@@ -83,6 +85,7 @@ impl Config {
             production: text("COMMONBOOK_PRODUCTION"),
             sharing: text("COMMONBOOK_SHARING"),
             rate: text("COMMONBOOK_RATE"),
+            sandbox: text("COMMONBOOK_SANDBOX"),
             log: text("COMMONBOOK_LOG"),
             folder: std::env::current_dir().ok(),
         }
@@ -173,6 +176,33 @@ impl Config {
     /// As [`Self::preferences`].
     pub(crate) fn digest(&self) -> Result<crate::digest::Settings> {
         self.configured("digest", crate::digest::Settings::check)
+    }
+
+    /// The folders that a server may use besides the home: what the file lists under `folders`.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`], and for a path that is not absolute.
+    pub(crate) fn folders(&self) -> Result<Vec<PathBuf>> {
+        self.configured("folders", |folders: &Vec<PathBuf>| {
+            let relative = folders.iter().find(|folder| !folder.is_absolute());
+            relative.map_or(Ok(()), |folder| {
+                let message = format!("{} is not an absolute path", folder.display());
+                Err(Error::new(ErrorKind::Invalid, message))
+            })
+        })
+    }
+
+    /// Whether a server asks the kernel for its sandbox.
+    ///
+    /// # Errors
+    /// `invalid` for a value that is neither `on` nor `off`.
+    pub(crate) fn wants_sandbox(&self) -> Result<bool> {
+        match self.sandbox.as_deref() {
+            None | Some("on") => Ok(true),
+            Some("off") => Ok(false),
+            Some(_) => Err(Error::new(ErrorKind::Invalid, "COMMONBOOK_SANDBOX takes on or off")
+                .hint("Set it to one of them, or leave it out.")),
+        }
     }
 
     /// What the file says under this name, checked.

@@ -11,7 +11,7 @@ use commonbook::endpoint::Address;
 use commonbook::error::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
-use crate::shell;
+use crate::{sandbox, shell};
 
 /// Bytes that a command may say: more than any sentence that is taken.
 const SAID_BYTES: u64 = 64 * 1024;
@@ -78,7 +78,8 @@ impl Writer for Told {
             Error::new(ErrorKind::Internal, "facts could not be encoded").because(error)
         })?;
         let most = (SAID_BYTES, Instant::now() + within);
-        let said = shell::run(&self.command, self.folder.as_deref(), facts, most)?;
+        let said = shell::run(&self.command, self.folder.as_deref(), facts, most);
+        let said = said.map_err(sandbox::explained_command)?;
         Ok(String::from_utf8_lossy(&said).into_owned())
     }
 }

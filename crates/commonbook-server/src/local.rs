@@ -41,6 +41,16 @@ pub(crate) struct Asked {
 /// Carries out what is asked; nothing for a command that there is not.
 pub(crate) type CarryOut = dyn Fn(Asked) -> Option<Result<Value>> + Send + Sync;
 
+/// What became of a request to a server.
+pub(crate) enum Reply {
+    /// What the verb answered.
+    Answer(Result<Value>),
+    /// The server has done nothing, for its sandbox lacks the project of the caller.
+    Declined,
+    /// No answer came. The server may have done what was asked.
+    Lost,
+}
+
 /// A new idempotency key, for a write that may have to be sent twice.
 pub(crate) fn key() -> String {
     Id::<RequestKind>::new(&RandomIds::default(), SystemClock.now()).to_string()

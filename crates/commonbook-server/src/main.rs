@@ -15,9 +15,12 @@ mod gate;
 mod hook;
 mod local;
 mod mcp;
+mod modes;
 mod output;
+mod process;
 mod rate;
 mod rest;
+mod sandbox;
 mod serve;
 mod setup;
 mod shell;
@@ -35,15 +38,18 @@ use commonbook::Commonbook;
 use commonbook::caller::Caller;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::index::Index;
+use commonbook::limits;
 use commonbook::store::StoreLoss;
 use commonbook::store::sqlite::SqliteStore;
 use tokio_util::sync::CancellationToken;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
 use crate::caller::Heard;
 use crate::config::Config;
 use crate::local::Listener;
 use crate::mcp::{McpDoor, Tools};
+use crate::sandbox::SandboxState;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -109,6 +115,7 @@ fn command() -> Command {
 }
 
 fn main() -> ExitCode {
+    process::harden();
     in_ordinary_pages();
     if std::env::args_os().nth(1).is_some_and(|command| command == "hook") {
         return hook();
@@ -118,7 +125,7 @@ fn main() -> ExitCode {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
             output::line(error.render().to_string().trim_end());
-            return ExitCode::SUCCESS;
+            return ended(output::finish(), as_json);
         }
         Err(error) if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand => {
             output::note(error.render().to_string().trim_end());
@@ -130,11 +137,19 @@ fn main() -> ExitCode {
     if let Some(home) = matches.get_one::<String>("home") {
         config.home = Some(home.into());
     }
-    log(&config, matches.get_flag("log-json"));
-    match run(&matches, config) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::failure(&error, as_json),
+    // Before any thread: one that runs already is not held to it.
+    let sandbox = matches.subcommand_matches("serve").map(|_| sandbox::enter(&config)).transpose();
+    let _log = log(&config, matches.get_flag("log-json"));
+    match sandbox {
+        Ok(sandbox) => sandbox.iter().for_each(SandboxState::log),
+        Err(error) => return output::failure(&error, as_json),
     }
+    ended(run(&matches, config).and_then(|()| output::finish()), as_json)
+}
+
+/// Tells how the program ended.
+fn ended(result: Result<()>, as_json: bool) -> ExitCode {
+    result.map_or_else(|error| output::failure(&error, as_json), |()| ExitCode::SUCCESS)
 }
 
 /// Answers a client's hook. A client waits for it with every turn, so no verb's command is made, and
@@ -188,7 +203,7 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let as_json = own.get_flag("json");
     match Program::from_arg_matches(matches).map_err(|error| misused(&error))? {
         Program::Serve(serve) => {
-            let book = open()?;
+            let book = open().map_err(sandbox::explained)?;
             let mut config = config;
             // The flags stand for the environment of those who call over HTTP.
             let heard = cli::heard(own);
@@ -210,7 +225,7 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             let into = given.then(|| caller.workspace.clone());
             import.run(&open()?, &caller, into.as_ref(), as_json)
         }
-        Program::Export(export) => export.run(&open()?, &cli::who(own, &config)?),
+        Program::Export(export) => export.run(&open()?, &cli::who(own, &config)?, config.home()?),
         Program::Monitor(monitor) => {
             let (book, caller, runtime) = (open()?, cli::who(own, &config)?, runtime()?);
             runtime
@@ -277,7 +292,7 @@ fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Resul
         let served = mcp::serve_stdio(door, serve::told_to_stop()).await;
         stopping.cancel();
         if let Some(local) = local {
-            let patience = Duration::from_secs(commonbook::limits::SHUTDOWN_SECONDS);
+            let patience = Duration::from_secs(limits::SHUTDOWN_SECONDS);
             drop(tokio::time::timeout(patience, local).await);
         }
         let register = move || {
@@ -300,8 +315,10 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 
 /// Logs to standard error: standard output belongs to answers. The protocol's library would tell
 /// whole messages, texts and all, when it is asked for details, warns of every request that is
-/// refused, and calls it an error when a client goes: it is held to errors, or to nothing.
-fn log(config: &Config, as_json: bool) {
+/// refused, and calls it an error when a client goes: it is held to errors, or to nothing. A thread of
+/// its own writes the log, so that no request waits for a pipe that nobody reads, and a line that
+/// cannot be written is lost without a word. What is dropped last has the rest written.
+fn log(config: &Config, as_json: bool) -> WorkerGuard {
     let filter = config.log.as_deref().unwrap_or("warn,commonbook=info");
     let mut filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
     for held in ["rmcp=error", "rmcp::service=off"] {
@@ -309,12 +326,18 @@ fn log(config: &Config, as_json: bool) {
             filter = filter.add_directive(held);
         }
     }
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(limits::LOG_LINES)
+        .thread_name("log")
+        .finish(std::io::stderr());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
+    let log = log.log_internal_errors(false);
     if as_json {
         log.json().init();
     } else {
         log.with_ansi(std::io::stderr().is_terminal()).init();
     }
+    guard
 }
 
 /// Logs to a file in the home: a client shows its user what a hook says on standard error.
@@ -324,6 +347,7 @@ fn log_hooks(config: &Config) {
     let home = config.home.clone();
     let file = move || hook::log(home.as_deref());
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(file).with_ansi(false);
+    let log = log.log_internal_errors(false);
     // Through the long way round there is a log already.
     drop(log.try_init());
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook broke off")));

@@ -1,14 +1,52 @@
 //! What the program says: answers on standard output, errors with their next step on standard error.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use commonbook::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-/// Prints a line. Who closes the pipe early has seen enough.
+/// Why standard output could not be written, the first time.
+static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints a line. Who closes the pipe early has seen enough; another failure is what [`finish`] tells.
 pub(crate) fn line(text: &str) {
-    let _closed = writeln!(std::io::stdout().lock(), "{text}");
+    if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+        note_failure(error);
+    }
+}
+
+/// Prints a line that the program can do without: of a server, whose requests do not depend on it.
+pub(crate) fn announce(text: &str) {
+    if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+        tracing::warn!(%error, "standard output cannot be written");
+    }
+}
+
+/// Ends what is printed.
+///
+/// # Errors
+/// `unavailable` if a line of the answer could not be written, on a full disk say.
+pub(crate) fn finish() -> Result<()> {
+    if let Err(error) = io::stdout().lock().flush() {
+        note_failure(error);
+    }
+    OUTPUT_ERROR.get().map_or(Ok(()), |error| Err(unwritable(error)))
+}
+
+fn note_failure(error: io::Error) {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        // The first failure is what went wrong; the rest follow from it.
+        drop(OUTPUT_ERROR.set(error));
+    }
+}
+
+/// The error of an answer that could not be written.
+pub(crate) fn unwritable(error: &io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("the output cannot be written: {error}")).hint(
+        "Make room, or write elsewhere. What the command did stays done; only its answer is lost.",
+    )
 }
 
 /// Prints these lines; answers whether somebody still reads them.
@@ -16,21 +54,18 @@ pub(crate) fn line(text: &str) {
 /// # Errors
 /// `unavailable` when they cannot be written, on a full disk say.
 pub(crate) fn lines(lines: &[String]) -> Result<bool> {
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     let all = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
     match all.and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => {
-            let broken = format!("the output cannot be written: {error}");
-            Err(Error::new(ErrorKind::Unavailable, broken).because(error))
-        }
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(unwritable(&error).because(error)),
     }
 }
 
 /// Prints a line beside the answer, for people.
 pub(crate) fn note(text: &str) {
-    let _closed = writeln!(std::io::stderr().lock(), "{text}");
+    let _closed = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// So many of something, in words.

@@ -81,7 +81,7 @@ impl Serve {
         tokio::spawn(sweep_hourly(book.clone()));
         tokio::spawn(follow::in_background(book.clone(), Arc::clone(&config), stopping.clone()));
         let local = Listener::open(&config, cli::carry_out(book.clone()));
-        output::line(&format!("Commonbook listens on http://{address}"));
+        output::announce(&format!("Commonbook listens on http://{address}"));
         let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
         let gate = Gate { book: book.clone(), exposed: !address.ip().is_loopback() };
         if gate.exposed {

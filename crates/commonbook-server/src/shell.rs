@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use commonbook::error::{Error, ErrorKind, Result};
 
+use crate::process;
+
 /// How often a command that has closed its output is looked at, until it has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -27,7 +29,7 @@ pub(crate) fn run(
         |why: String| Error::new(ErrorKind::Unavailable, format!("the command {command:?} {why}"));
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut process = Command::new(shell);
-    process.args([flag, command]).stderr(Stdio::null());
+    process.args([flag, &as_started(command)]).stderr(Stdio::null());
     if let Some(folder) = folder {
         process.current_dir(folder);
     }
@@ -47,6 +49,14 @@ pub(crate) fn run(
         return Err(failed(format!("ended with {status}")));
     }
     Ok(said)
+}
+
+/// The command with the umask that the program was started with: what it writes is the user's own.
+fn as_started(command: &str) -> String {
+    match process::user_umask().filter(|_| cfg!(unix)) {
+        Some(umask) => format!("umask {umask}\n{command}"),
+        None => command.to_owned(),
+    }
 }
 
 /// What a command writes to its standard output, once it has closed that; nothing when it has not

@@ -58,7 +58,7 @@ use contact::Contacts;
 pub use mention::Mentioning;
 use mention::Passed;
 use standing::Files;
-pub use standing::{StandingFile, change_standing};
+pub use standing::{StandingFile, change_standing, make_standing_folder};
 pub use sweep::Swept;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.

@@ -136,6 +136,10 @@ pub const STANDING_BYTES: usize = 80 * 1024;
 pub const STANDING_ITEMS: usize = 100;
 /// Characters of one line that Commonbook writes into a standing memory file (seed 003).
 pub const STANDING_LINE_CHARS: usize = 120;
+/// Lines of the log that wait for standard error to take them.
+pub const LOG_LINES: usize = 8_192;
+/// Copies of a standing memory file that are kept when `MEMORIES` replaces its items.
+pub const STANDING_BACKUPS: usize = 5;
 /// Characters of one item of a standing memory file.
 pub const STANDING_ITEM_CHARS: usize = 1_000;
 /// Learnings that are taken out of one message.

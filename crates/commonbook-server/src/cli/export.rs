@@ -1,8 +1,8 @@
 //! `export`: every memory in sight, one JSON object a line, as `import` takes it.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use commonbook::Commonbook;
 use commonbook::caller::Caller;
@@ -10,6 +10,7 @@ use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::limits;
 use commonbook::memory::{ListMemories, Order};
 use indicatif::ProgressBar;
+use tempfile::NamedTempFile;
 
 use super::import::Format;
 use crate::output;
@@ -21,54 +22,141 @@ pub(crate) struct Export {
     /// What the lines look like
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The file; standard output when there is none
+    /// The file, for you alone and whole or not at all; standard output when there is none
     file: Option<PathBuf>,
+}
+
+/// Where an export goes.
+enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A terminal, a pipe or another device, which is written as it is.
+    Device(File),
+    /// A file beside the one whose place it takes at the end.
+    Beside { file: NamedTempFile, path: PathBuf },
 }
 
 impl Export {
     /// Writes the memories.
     ///
     /// # Errors
-    /// `unavailable` when the file cannot be written.
-    pub(crate) fn run(&self, book: &Commonbook, caller: &Caller) -> Result<()> {
+    /// `invalid` for a file inside the home; `unavailable` when the file cannot be written.
+    pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, home: &Path) -> Result<()> {
         let Format::Jsonl = self.format;
-        let mut out: Box<dyn Write> = match &self.file {
-            None => Box::new(std::io::stdout().lock()),
-            Some(path) => Box::new(File::create(path).map_err(broken)?),
+        let mut destination = match &self.file {
+            None => Destination::Stdout,
+            Some(path) => Destination::open(path, home)?,
         };
-        let mut out = BufWriter::new(&mut out);
-        let progress = match &self.file {
-            None => ProgressBar::hidden(),
-            Some(_) => ProgressBar::new_spinner().with_message("memories"),
+        let progress = match &destination {
+            Destination::Beside { .. } => ProgressBar::new_spinner().with_message("memories"),
+            _ => ProgressBar::hidden(),
         };
-        let mut request = ListMemories {
-            order: Order::Oldest,
-            limit: Some(limits::PAGE_MAX),
-            ..ListMemories::default()
-        };
-        let mut count = 0;
-        loop {
-            let page = book.list_memories(caller, &request)?;
-            for memory in &page.items {
-                serde_json::to_writer(&mut out, memory).map_err(|error| broken(error.into()))?;
-                out.write_all(b"\n").map_err(broken)?;
-                count += 1;
-                progress.inc(1);
-            }
-            request.cursor = page.next;
-            if request.cursor.is_none() {
-                break;
-            }
-        }
-        out.flush().map_err(broken)?;
+        let written = destination.write(|out| write_all(book, caller, out, &progress));
         progress.finish_and_clear();
-        output::note(&format!("{count} exported from {}", caller.workspace));
+        match written {
+            Ok(count) => {
+                destination.finish()?;
+                output::note(&format!("{count} exported from {}", caller.workspace));
+                Ok(())
+            }
+            // Who closes the pipe early has seen enough.
+            Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(Failure::Output(error)) => Err(broken(error)),
+            Err(Failure::Memories(error)) => Err(error),
+        }
+    }
+}
+
+/// Why an export ended early.
+enum Failure {
+    /// The memories could not be read.
+    Memories(Error),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// Writes each memory as a line; answers how many there were.
+fn write_all(
+    book: &Commonbook,
+    caller: &Caller,
+    out: &mut dyn Write,
+    progress: &ProgressBar,
+) -> std::result::Result<u64, Failure> {
+    let mut out = BufWriter::new(out);
+    let mut request = ListMemories {
+        order: Order::Oldest,
+        limit: Some(limits::PAGE_MAX),
+        ..ListMemories::default()
+    };
+    let mut count = 0;
+    loop {
+        let page = book.list_memories(caller, &request).map_err(Failure::Memories)?;
+        for memory in &page.items {
+            serde_json::to_writer(&mut out, memory).map_err(io::Error::from)?;
+            out.write_all(b"\n")?;
+            count += 1;
+            progress.inc(1);
+        }
+        request.cursor = page.next;
+        if request.cursor.is_none() {
+            out.flush()?;
+            return Ok(count);
+        }
+    }
+}
+
+impl Destination {
+    /// Opens what the memories are written to first.
+    ///
+    /// # Errors
+    /// `invalid` for a file inside the home; `unavailable` for one that cannot be written.
+    fn open(path: &Path, home: &Path) -> Result<Self> {
+        // A link stays one: what it leads to is written.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        if special {
+            return File::options().write(true).open(&path).map(Self::Device).map_err(broken);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(broken)?;
+        if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
+            let message = format!("{} is inside the home, beside the store", path.display());
+            return Err(Error::invalid("file", message)
+                .hint("Name a file outside of the home folder, or leave it out and redirect."));
+        }
+        let mut builder = tempfile::Builder::new();
+        let file = builder.prefix(".commonbook-").tempfile_in(folder).map_err(broken)?;
+        Ok(Self::Beside { file, path })
+    }
+
+    fn write<T>(&mut self, write: impl FnOnce(&mut dyn Write) -> T) -> T {
+        match self {
+            Self::Stdout => write(&mut io::stdout().lock()),
+            Self::Device(file) => write(file),
+            Self::Beside { file, .. } => write(file.as_file_mut()),
+        }
+    }
+
+    /// Puts the file in its place, once it is on disk. It is its user's alone.
+    fn finish(self) -> Result<()> {
+        let Self::Beside { file, path } = self else { return Ok(()) };
+        file.as_file().sync_all().map_err(broken)?;
+        file.persist(&path).map_err(|error| broken(error.error))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // The name is on disk when its folder is; where a system cannot do that, the file still is.
+        drop(File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()));
         Ok(())
     }
 }
 
-fn broken(error: std::io::Error) -> Error {
+fn broken(error: io::Error) -> Error {
     Error::new(ErrorKind::Unavailable, format!("the export broke off: {error}"))
-        .hint("Make room, or write to another file; an incomplete one is of no use.")
+        .hint("Make room, or write to another file; the file that was there is as it was.")
         .because(error)
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use commonbook::agent::Agent;
-use commonbook::commonbook::change_standing;
-use commonbook::context::Preferences;
+use commonbook::commonbook::{change_standing, make_standing_folder};
+use commonbook::context::{Kept, Preferences};
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::learning::LearningType;
 use commonbook::standing::{Added, Standing, places, route, section_of};
@@ -156,6 +156,11 @@ impl Place {
         }
     }
 
+    /// Whether a path is in the home or in a project.
+    fn kept(&self, path: &Path) -> Kept {
+        if path.starts_with(&self.home) { Kept::Home } else { Kept::Project }
+    }
+
     /// Where the file of a role is, or is looked for.
     fn places(&self, agent: &Agent) -> Vec<PathBuf> {
         places(self.project.as_deref().filter(|_| !self.everywhere), &self.home, agent)
@@ -200,7 +205,7 @@ impl Place {
 
     fn init(&self, roles: &[String]) -> Result<Value> {
         let folder = self.folder();
-        std::fs::create_dir_all(&folder).map_err(|error| {
+        make_standing_folder(&folder, self.kept(&folder)).map_err(|error| {
             let message = format!("{} cannot be made: {error}", folder.display());
             Error::new(ErrorKind::Unavailable, message).because(error)
         })?;
@@ -212,7 +217,7 @@ impl Place {
                 continue;
             }
             let path = folder.join(format!("{}.md", agent.role()));
-            change_standing(&path, |there| {
+            change_standing(&path, self.kept(&path), |there| {
                 Ok((there.unwrap_or_else(|| Standing::new(agent.role())), ()))
             })?;
             lines.push(format!("Made {}", path.display()));
@@ -252,7 +257,7 @@ impl Place {
         let there = self.places(&agent).into_iter().find(|path| path.is_file());
         let path = there.unwrap_or_else(|| self.folder().join(format!("{}.md", agent.role())));
         let limits = self.preferences.limits(agent.role());
-        let (added, warnings) = change_standing(&path, |standing| {
+        let (added, warnings) = change_standing(&path, self.kept(&path), |standing| {
             let mut standing = standing.unwrap_or_else(|| Standing::new(agent.role()));
             let added = standing.add(section, text, &limits)?;
             Ok((standing, added))
@@ -277,7 +282,7 @@ impl Place {
         };
         let (mut files, mut lines, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
         for Found { role, path, .. } in all {
-            let (gone, warned) = change_standing(&path, |standing| {
+            let (gone, warned) = change_standing(&path, self.kept(&path), |standing| {
                 let mut standing = standing.unwrap_or_else(|| Standing::new(&role));
                 let told = change(self, (&role, &mut standing));
                 Ok((standing, told))

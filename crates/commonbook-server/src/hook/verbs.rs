@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::local::{Asked, Server};
+use crate::local::{Asked, Reply, Server};
 
 /// Opens the store.
 pub(super) type Open = Box<dyn FnOnce() -> Result<Commonbook> + Send>;
@@ -43,8 +43,10 @@ impl<'c> Verbs<'c> {
         A: DeserializeOwned,
     {
         if self.book.is_none() {
-            if let Some(server) = Server::near(self.config) {
-                return asked(server, command, caller, request);
+            if let Some(server) = Server::near(self.config)
+                && let Some(told) = asked(server, command, caller, request)?
+            {
+                return Ok(told);
             }
             self.book = self.open.take().map(|open| open()).transpose()?;
         }
@@ -53,12 +55,13 @@ impl<'c> Verbs<'c> {
     }
 }
 
+/// What a server answers; nothing where it leaves the work to this process.
 fn asked<A: DeserializeOwned>(
     server: Server,
     command: &str,
     caller: &Caller,
     request: &impl Serialize,
-) -> Result<A> {
+) -> Result<Option<A>> {
     let wrong = |error: serde_json::Error| {
         Error::new(ErrorKind::Internal, "what the server was asked or told is none").because(error)
     };
@@ -67,8 +70,9 @@ fn asked<A: DeserializeOwned>(
         _ => serde_json::Map::new(),
     };
     let asked = Asked { verb: command.to_owned(), caller: caller.clone(), request };
-    let told = server
-        .ask(&asked)
-        .unwrap_or_else(|| Err(Error::new(ErrorKind::Unavailable, "the server has not answered")));
-    serde_json::from_value(told?).map_err(wrong)
+    match server.ask(&asked) {
+        Reply::Answer(told) => serde_json::from_value(told?).map(Some).map_err(wrong),
+        Reply::Declined => Ok(None),
+        Reply::Lost => Err(Error::new(ErrorKind::Unavailable, "the server has not answered")),
+    }
 }

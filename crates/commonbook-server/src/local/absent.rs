@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use commonbook::error::Result;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Asked, CarryOut};
+use super::{Asked, CarryOut, Reply};
 use crate::config::Config;
 
 /// A server that is never found.
@@ -19,7 +17,7 @@ impl Server {
     }
 
     /// Asks nobody.
-    pub(crate) fn ask(self, _: &Asked) -> Option<Result<Value>> {
+    pub(crate) fn ask(self, _: &Asked) -> Reply {
         match self {}
     }
 }

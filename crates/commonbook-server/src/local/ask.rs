@@ -6,12 +6,10 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use commonbook::error::Result;
 use commonbook::limits;
-use serde_json::Value;
 
-use super::Asked;
 use super::wire::{Greeting, Told, place};
+use super::{Asked, Reply};
 use crate::config::Config;
 
 /// How long a server may take to greet: one that is stopped, or overrun, is done without.
@@ -44,14 +42,15 @@ impl Server {
         }
     }
 
-    /// Asks; nothing when no answer came. What was asked may have been carried out then.
-    pub(crate) fn ask(mut self, asked: &Asked) -> Option<Result<Value>> {
+    /// Asks, and waits for the answer.
+    pub(crate) fn ask(mut self, asked: &Asked) -> Reply {
         match self.exchange(asked) {
-            Ok(Told::Answer(answer)) => Some(Ok(answer)),
-            Ok(Told::Error(error)) => Some(Err(error.into())),
+            Ok(Told::Answer(answer)) => Reply::Answer(Ok(answer)),
+            Ok(Told::Error(error)) => Reply::Answer(Err(error.into())),
+            Ok(Told::Declined) => Reply::Declined,
             Err(error) => {
                 tracing::debug!(%error, "the server did not answer");
-                None
+                Reply::Lost
             }
         }
     }

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use commonbook::error::{ErrorKind, Result};
 use commonbook::limits;
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
@@ -20,9 +19,13 @@ use super::wire::{Greeting, Told, place};
 use super::{Asked, CarryOut};
 use crate::call::blocking;
 use crate::config::Config;
+use crate::sandbox;
 
 /// How long a client may take over its request, and over taking the answer.
 const PATIENCE: Duration = Duration::from_secs(limits::REQUEST_SECONDS);
+
+/// Commands that read or write the standing memory of the caller's project.
+const STANDING_COMMANDS: [&str; 3] = ["context", "explain", "learn"];
 
 /// The socket of this home, which this server answers on.
 pub(crate) struct Listener {
@@ -107,7 +110,7 @@ async fn serve(
         line = timeout(PATIENCE, request(&mut client, greeting)) => line??,
     };
     let told = match blocking(move || carried_out(&line, &*carry_out)).await {
-        Ok(Some(answer)) => Told::Answer(answer),
+        Ok(Some(told)) => told,
         Ok(None) => return Ok(()),
         Err(error) => {
             let cause = error.cause.as_ref().map(tracing::field::display);
@@ -134,15 +137,24 @@ async fn request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>
 }
 
 /// What the verb answers; nothing for a line that was cut off, is too long, or asks for no verb.
-fn carried_out(line: &[u8], carry_out: &CarryOut) -> Result<Option<Value>> {
+fn carried_out(line: &[u8], carry_out: &CarryOut) -> Result<Option<Told>> {
     let whole = line.strip_suffix(b"\n").unwrap_or_default();
     match serde_json::from_slice::<Asked>(whole) {
-        Ok(asked) => carry_out(asked).transpose(),
+        Ok(asked) if is_beyond_sandbox(&asked) => Ok(Some(Told::Declined)),
+        Ok(asked) => {
+            let answer = carry_out(asked).transpose().map_err(sandbox::explained)?;
+            Ok(answer.map(Told::Answer))
+        }
         Err(error) => {
             tracing::debug!(%error, "a request on the socket was not understood");
             Ok(None)
         }
     }
+}
+
+/// Whether a command uses the standing memory of a project that the sandbox lacks.
+fn is_beyond_sandbox(asked: &Asked) -> bool {
+    STANDING_COMMANDS.contains(&asked.verb.as_str()) && !sandbox::reaches_project(&asked.caller)
 }
 
 /// Makes the socket. A killed server's is replaced; that of one which lives is left alone.

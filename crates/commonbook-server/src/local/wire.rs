@@ -42,6 +42,8 @@ pub(super) enum Told {
     Answer(Value),
     /// Why it was not carried out.
     Error(ErrorDetail),
+    /// Nothing was done: the sandbox of the server lacks the project of the caller.
+    Declined,
 }
 
 /// Where the socket is.

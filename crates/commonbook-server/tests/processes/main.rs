@@ -6,9 +6,13 @@
 mod world;
 
 mod cases;
+#[cfg(unix)]
+mod files;
 mod hook;
 #[cfg(unix)]
 mod local;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod search;
 mod setup;
 

@@ -48,7 +48,7 @@ impl Home {
     /// The program on this home, with nothing of the environment speaking for it.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
-        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE"] {
+        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE", "SANDBOX"] {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
         // Vectors come in the background: with them, answers would depend on when they are asked for.
@@ -101,7 +101,8 @@ impl Server {
         Self::from(command)
     }
 
-    fn from(mut command: Command) -> Self {
+    /// A server that this command starts.
+    pub(crate) fn from(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -95,8 +95,8 @@ impl Commonbook {
         };
         let items: Vec<(String, String)> =
             drafts.iter().filter(fits).map(|it| (section(it), it.text.clone())).collect();
-        change_standing(&file.path, |standing| {
-            let mut standing = standing.unwrap_or_else(|| Standing::new(caller.agent.role()));
+        change_standing(&file.path, file.read.source, |before| {
+            let mut standing = before.clone().unwrap_or_else(|| Standing::new(caller.agent.role()));
             let mut change =
                 StandingChange { file: file.read.file.clone(), ..StandingChange::default() };
             if replaces {
@@ -104,6 +104,11 @@ impl Commonbook {
                 change.added = u32::try_from(items.len()).unwrap_or(u32::MAX);
                 change.warnings = gone.iter().map(|item| format!("replaced: {item}")).collect();
                 change.warnings.extend(warnings.iter().map(ToString::to_string));
+                if let Some(before) = before.filter(|before| *before != standing) {
+                    let copy =
+                        self.files.back_up(&file.path, &before.render(), self.clock.now())?;
+                    change.backup = Some(copy.display().to_string());
+                }
                 return Ok((standing, change));
             }
             for (section, text) in &items {

@@ -56,6 +56,9 @@ pub struct StandingChange {
     pub file: String,
     /// How many items came to it.
     pub added: u32,
+    /// Where a copy of the file is kept as it was before `MEMORIES` replaced its items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backup: Option<String>,
     /// What it lost: what had to make room, and what was replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

@@ -40,7 +40,8 @@ pub struct UpdateMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Option<Vec<String>>,
-    /// The things that it names itself, all of them.
+    /// The things that it names itself, all of them. A new `text` without this field drops those that
+    /// the old words mention and the new words do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
     pub entities: Option<Vec<Named>>,
@@ -93,6 +94,9 @@ impl UpdateMemory {
         if let Some(entities) = &self.entities {
             memory.entities = distinct_entities(entities)?;
         }
+        if self.text.is_some() && self.entities.is_none() {
+            drop_entities_gone(&before, memory);
+        }
         memory.importance = self.importance.unwrap_or(memory.importance);
         memory.sharing = self.sharing.unwrap_or(memory.sharing);
         if let Some(metadata) = &self.metadata {
@@ -134,6 +138,21 @@ impl UpdateMemory {
             idempotency_key: None,
         }
     }
+}
+
+/// Takes out the entities that the words of a memory mentioned before and do not mention now. One that
+/// its author named beside the words stays.
+fn drop_entities_gone(before: &Memory, after: &mut Memory) {
+    let words = |memory: &Memory| {
+        let parts =
+            [memory.title.as_deref(), memory.summary.as_deref(), Some(memory.text.as_str())];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n").to_lowercase()
+    };
+    let (old, new) = (words(before), words(after));
+    after.entities.retain(|entity| {
+        let value = entity.value.to_lowercase();
+        !old.contains(&value) || new.contains(&value)
+    });
 }
 
 fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {

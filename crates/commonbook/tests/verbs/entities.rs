@@ -188,6 +188,34 @@ fn nearly_equal_names_meet_only_where_everybody_reads_them() {
 }
 
 #[test]
+fn entities_of_a_rewritten_memory_follow_its_text() {
+    let world = World::new();
+    let save: SaveMemory = request(json!({
+        "text": "We deploy the shop with Kubernetes",
+        "entities": ["tool:Kubernetes", "project:Atlas"],
+    }));
+    let id = world.book.save_memory(&caller("ann"), &save).unwrap().memory.id;
+    assert_eq!(mentions(&world, "bob", "tool:Kubernetes").len(), 1);
+    let change = UpdateMemory {
+        text: Some("We deploy the shop with Nomad now".into()),
+        ..UpdateMemory::nothing(id)
+    };
+    let changed = world.book.update_memory(&caller("ann"), &change).unwrap();
+    let stated: Vec<_> = changed.entities.iter().map(|it| it.value.as_str()).collect();
+    assert_eq!(stated, ["Atlas"], "what was named beside the text stays");
+    assert_eq!(kind(page(&world, "bob", "tool:Kubernetes")), ErrorKind::NotFound);
+    assert_eq!(mentions(&world, "bob", "project:Atlas").len(), 1);
+    // Who names them with the new text decides.
+    let change = UpdateMemory {
+        text: Some("We deploy it with Nomad, as before".into()),
+        entities: Some(vec!["tool:Kubernetes".parse().unwrap()]),
+        ..UpdateMemory::nothing(id)
+    };
+    world.book.update_memory(&caller("ann"), &change).unwrap();
+    assert_eq!(mentions(&world, "bob", "tool:Kubernetes").len(), 1);
+}
+
+#[test]
 fn what_is_purged_leaves_no_name_behind() {
     let world = World::new();
     let id = world.save("ann", "The files src/secret_plan.rs and src/first_plan.rs hold it").id;

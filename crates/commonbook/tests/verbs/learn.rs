@@ -7,7 +7,7 @@ use commonbook::learning::{Learn, LearnedBack};
 use commonbook::memory::Sharing;
 use serde_json::json;
 
-use crate::{World, caller, request};
+use crate::{World, at, caller, request};
 
 fn learn(world: &World, caller: &Caller, given: serde_json::Value) -> LearnedBack {
     world.book.learn(caller, &request::<Learn>(given)).unwrap()
@@ -77,6 +77,38 @@ fn a_standing_memory_that_is_there_learns_too_and_none_is_made() {
     let change = back.standing.unwrap();
     assert!(change.warnings.iter().any(|it| it.contains("replaced: Old item here")), "{change:?}");
     assert!(!std::fs::read_to_string(&file).unwrap().contains("Old item"));
+    let copy = change.backup.expect("what `MEMORIES` replaces is kept");
+    assert!(copy.starts_with(&world.home().join("backups").display().to_string()), "{copy}");
+    let copied = std::fs::read_to_string(copy).unwrap();
+    assert!(copied.contains("- Old item here\n- The loader forgets files\n"), "{copied}");
+}
+
+#[test]
+fn of_a_standing_memory_that_is_replaced_again_and_again_the_last_five_copies_stay() {
+    let world = World::new();
+    let book = world.book.clone().at_home(world.home().to_owned());
+    let world = World { book, ..world };
+    let file = world.home().join("memories/engineer.md");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "## Known Issues\n- The first rule of all\n").unwrap();
+    let here = caller("claude/engineer").in_project(Some(world.home().join("project")));
+    let rules = ["harbour", "meadow", "lantern", "orchard", "glacier", "thunder", "velvet"];
+    for (second, rule) in (1..).zip(rules) {
+        world.clock.set(at(second));
+        let message =
+            json!({"MEMORIES": [{"type": "mistake", "content": format!("Mind the {rule}")}]});
+        let back = learn(&world, &here, json!({"message": message.to_string()}));
+        assert!(back.standing.unwrap().backup.is_some(), "{rule}");
+    }
+    let mut copies: Vec<_> = std::fs::read_dir(world.home().join("backups"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    copies.sort();
+    assert_eq!(copies.len(), 5, "{copies:?}");
+    let said = |path: &std::path::PathBuf| std::fs::read_to_string(path).unwrap();
+    assert!(said(&copies[0]).contains("Mind the meadow"), "{}", said(&copies[0]));
+    assert!(said(&copies[4]).contains("Mind the thunder"), "{}", said(&copies[4]));
 }
 
 #[test]
@@ -113,6 +145,7 @@ fn who_says_nothing_learns_nothing() {
 #[test]
 fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
     use commonbook::commonbook::change_standing;
+    use commonbook::context::Kept;
     use commonbook::standing::{Limits, Standing};
 
     let world = World::new();
@@ -123,7 +156,7 @@ fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
             scope.spawn(move || {
                 for number in 0..10 {
                     let text = format!("{writer} rule {number}");
-                    change_standing(file, |there| {
+                    change_standing(file, Kept::Home, |there| {
                         let mut standing = there.unwrap_or_else(|| Standing::new("engineer"));
                         let added = standing.add("Context", &text, &Limits::default())?;
                         Ok((standing, added))
@@ -136,7 +169,7 @@ fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.lines().filter(|line| line.contains(" rule ")).count(), 40, "{text}");
     // What fails changes nothing.
-    let failed = change_standing(&file, |there| {
+    let failed = change_standing(&file, Kept::Home, |there| {
         let mut standing = there.unwrap();
         standing.add("Context", " ", &Limits::default())?;
         Ok((standing, ()))

@@ -213,6 +213,8 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection> {
 fn settle(connection: &Connection) -> Result<()> {
     connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // What spills from memory would land in a folder that all users share, and beyond the sandbox.
+    connection.pragma_update(None, "temp_store", "memory")?;
     // A plan goes by the statement alone. Else the engine looks at what is bound, and prepares a
     // statement with `LIMIT ?` or `column = ?` anew for each call.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

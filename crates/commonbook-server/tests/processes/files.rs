@@ -1,0 +1,301 @@
+//! Files of a home are their user's alone, and output that cannot be written is an error, of a log never.
+
+use std::fs::{self, File, Permissions};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{Door, Home, Server, WORKSPACE};
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// Everything beneath a folder.
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if fs::symlink_metadata(&path).unwrap().is_dir() {
+            walk(&path, found);
+        }
+        found.push(path);
+    }
+}
+
+/// The program, started by a shell that lets everybody do everything with new files.
+fn careless(home: &Home, arguments: &[&str]) -> Command {
+    let program = home.program(&[]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "umask 000; exec \"$0\" \"$@\""])
+        .arg(program.get_program())
+        .args(arguments);
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.env("COMMONBOOK_EMBEDDER", "word-hash").current_dir(home.path());
+    command
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {told}");
+    output
+}
+
+fn doctor(home: &Home) -> Value {
+    let output = home.run(&["doctor", "--json"]);
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn check<'a>(told: &'a Value, what: &str) -> &'a Value {
+    let checks = told["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["what"] == what).unwrap_or_else(|| panic!("{what}: {told}"))
+}
+
+/// Uses what makes files in a home: store, index, vectors, socket, standing memory, setup, hooks.
+fn use_everything(home: &Home, user: &Path) {
+    run(&mut careless(home, &["memory", "init", "engineer", "--everywhere"]));
+    fs::write(user.join(".claude.json"), "{}").unwrap();
+    set_mode(&user.join(".claude.json"), 0o640);
+    run(careless(home, &["setup", "claude-code"])
+        .env("HOME", user)
+        .env_remove("CLAUDE_CONFIG_DIR"));
+    let hook = r#"{"hook_event_name": "SessionStart", "session_id": "s1", "cwd": "/"}"#;
+    let mut child = careless(home, &["hook", "claude-code"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), hook.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    // A hook that says nothing of use is told to the log.
+    run(careless(home, &["hook", "claude-code", "--nonsense"]).stdin(Stdio::null()));
+    let server = Server::from(careless(home, &["serve", "--port", "0"]));
+    let saved = server.call("ann", "save_memory", &json!({"text": "Cranes are green"})).unwrap();
+    let change = json!({"id": saved["memory"]["id"], "text": "Cranes are red now"});
+    server.call("ann", "update_memory", &change).unwrap();
+    let said =
+        json!({"MEMORIES": [{"type": "mistake", "content": "Mind the harbour"}]}).to_string();
+    let learn = ["learn", &said, "--agent", "claude/engineer", "--workspace", WORKSPACE];
+    run(&mut careless(home, &learn));
+    // The server ends without a word, and leaves what it has open.
+    drop(server);
+    run(&mut careless(home, &["reindex"]));
+}
+
+#[test]
+fn files_of_a_home_are_their_users_alone_whatever_the_folder_and_the_umask_were() {
+    let (home, user) = (Home::new(), tempfile::tempdir().unwrap());
+    set_mode(home.path(), 0o777);
+    use_everything(&home, user.path());
+    let mut all = Vec::new();
+    walk(home.path(), &mut all);
+    let name = |path: &PathBuf| path.strip_prefix(home.path()).unwrap().display().to_string();
+    let names: Vec<String> = all.iter().map(name).collect();
+    let expected = ["commonbook.db", "commonbook.db.lock", "server.lock", "setup.json", "hook.log"];
+    let expected = expected.iter().chain(&["backups", "index", "memories/engineer.md"]);
+    for file in expected {
+        assert!(names.iter().any(|name| name == file), "{file} is missing: {names:?}");
+    }
+    for path in &all {
+        let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(path), wanted, "{}", path.display());
+    }
+    assert_eq!(mode(&user.path().join(".claude.json")), 0o640, "a client's file keeps its mode");
+
+    // An older version left them open: `doctor` finds and closes each of them.
+    for path in &all {
+        set_mode(path, if path.is_dir() { 0o755 } else { 0o644 });
+    }
+    let told = doctor(&home);
+    let found = check(&told, "modes")["found"].as_str().unwrap().to_owned();
+    assert!(found.starts_with(&format!("closed {} paths", all.len() + 1)), "{found}: {names:?}");
+    for path in all.iter().filter(|path| path.exists()) {
+        let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(path), wanted, "{}", path.display());
+    }
+    assert_eq!(mode(home.path()), 0o755, "others may look at a folder that was theirs to see");
+    let again = check(&doctor(&home), "modes")["found"].as_str().unwrap().to_owned();
+    assert_eq!(again, "no other user can reach the files of the home");
+}
+
+#[test]
+fn standing_memory_in_a_project_is_as_open_as_the_project() {
+    let (home, project) = (Home::new(), tempfile::tempdir().unwrap());
+    set_mode(project.path(), 0o755);
+    fs::create_dir(project.path().join(".git")).unwrap();
+    run(home.program(&["memory", "init", "qa"]).current_dir(project.path()));
+    let folder = project.path().join(".commonbook/memories");
+    assert_eq!((mode(&folder), mode(&folder.join("qa.md"))), (0o755, 0o644));
+    set_mode(&folder.join("qa.md"), 0o664);
+    run(home
+        .program(&["memory", "add", "qa", "Run the slow tests too"])
+        .current_dir(project.path()));
+    assert_eq!(mode(&folder.join("qa.md")), 0o664, "a file that is there keeps its mode");
+}
+
+#[test]
+fn a_process_leaves_no_core_file_and_a_command_of_the_users_own_has_their_umask() {
+    let home = Home::new();
+    let told = doctor(&home);
+    let process = check(&told, "process");
+    if cfg!(target_os = "linux") {
+        assert_eq!(process["found"], "no core file holds the memory of a commonbook process");
+    }
+    assert_eq!(process.get("mend"), None, "{process}");
+    let settings =
+        json!({"digest": {"command": "umask > umask.txt; echo One query runs for each row."}});
+    fs::write(home.path().join("config.json"), settings.to_string()).unwrap();
+    let server = Server::from({
+        let program = home.program(&[]);
+        let mut command = Command::new("sh");
+        command.args(["-c", "umask 027; exec \"$0\" serve --port 0"]).arg(program.get_program());
+        for (name, value) in program.get_envs() {
+            value.map(|value| command.env(name, value));
+        }
+        command
+    });
+    let entry = json!({"key": "k", "title": "Slow page", "entries": [{"summary": "Look at it"}]});
+    server.call("ann", "append_entries", &entry).unwrap();
+    server.call("ann", "save_memory", &json!({"text": "The slow page runs 400 queries"})).unwrap();
+    server.call("ann", "digest_case", &json!({"key": "k", "dry_run": true})).unwrap();
+    let umask = fs::read_to_string(home.path().join("umask.txt")).unwrap();
+    assert_eq!(umask.trim(), "0027");
+}
+
+/// A device that takes nothing: writing to it is answered "no space left".
+fn full() -> Stdio {
+    Stdio::from(File::options().write(true).open("/dev/full").unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
+    let home = Home::new();
+    for number in 0..300 {
+        let text = format!("note {number} about the harbour, {}", "which is long ".repeat(50));
+        let lines = home.path().join("lines.jsonl");
+        let mut file = File::options().append(true).create(true).open(lines).unwrap();
+        std::io::Write::write_all(&mut file, (json!({"text": text}).to_string() + "\n").as_bytes())
+            .unwrap();
+    }
+    run(&mut home.program(&["import", "lines.jsonl", "--workspace", WORKSPACE, "--agent", "ann"]));
+    let commands: [&[&str]; 6] = [
+        &["list"],
+        &["list", "--json"],
+        &["save", "Kept, though nobody hears of it"],
+        &["export"],
+        &["doctor"],
+        &["--help"],
+    ];
+    for command in commands {
+        let output = home.program(command).stdout(full()).stderr(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(9), "{command:?}: {told}");
+        assert!(told.contains("No space left on device"), "{command:?}: {told}");
+    }
+    for command in [&["list", "--limit", "100"][..], &["export"], &["events", "--limit", "100"]] {
+        let mut command = home.program(&[command, &["--workspace", WORKSPACE]].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        assert!(!first.is_empty());
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(child.wait().unwrap().success(), "{told}");
+        assert!(!told.contains("panicked") && !told.contains("error"), "{told}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_log_that_cannot_be_written_or_is_never_read_costs_no_request() {
+    for unread in [false, true] {
+        let home = Home::new();
+        let mut command = home.program(&["serve", "--port", "0"]);
+        command.env("COMMONBOOK_LOG", "trace").stderr(if unread { Stdio::piped() } else { full() });
+        // Nobody reads the pipe, and it fills with what every request says.
+        let server = Server::from(command);
+        for number in 0..600 {
+            let text = format!("Berth {number} is free");
+            let saved = server.call("ann", "save_memory", &json!({"text": text}));
+            assert!(saved.is_ok(), "{saved:?}");
+        }
+        let listed = server.call("ann", "list_memories", &json!({"limit": 100})).unwrap();
+        assert_eq!(listed["items"].as_array().unwrap().len(), 100);
+    }
+    // A hook answers, whatever becomes of its log.
+    let home = Home::new();
+    fs::create_dir(home.path().join("hook.log")).unwrap();
+    let output =
+        home.program(&["hook", "claude-code", "--nonsense"]).stderr(full()).output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{}\n");
+}
+
+#[test]
+fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    let out = folder.path().join("memories.jsonl");
+    let arguments = |path: &Path| {
+        let path = path.display().to_string();
+        let all = ["export", &path, "--workspace", WORKSPACE, "--agent", "ann"];
+        all.map(str::to_owned)
+    };
+    let export = |path: &Path| {
+        let arguments = arguments(path);
+        home.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let save = ["save", "Cranes are green", "--workspace", WORKSPACE, "--agent", "ann"];
+    run(&mut home.program(&save));
+    fs::write(&out, "what was there\n").unwrap();
+    set_mode(&out, 0o644);
+    let told = export(&out);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert!(fs::read_to_string(&out).unwrap().contains("Cranes are green"));
+    assert_eq!(mode(&out), 0o600);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+
+    std::os::unix::fs::symlink(home.path(), folder.path().join("link")).unwrap();
+    fs::create_dir(home.path().join("below")).unwrap();
+    let before = fs::read(home.path().join("commonbook.db")).unwrap();
+    let inside = [
+        home.path().join("commonbook.db"),
+        home.path().join("below/memories.jsonl"),
+        folder.path().join("link/memories.jsonl"),
+        PathBuf::from("memories.jsonl"),
+    ];
+    for path in inside {
+        let refused = export(&path);
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{}: {told}", path.display());
+        assert!(told.contains("inside the home"), "{told}");
+    }
+    assert_eq!(fs::read(home.path().join("commonbook.db")).unwrap(), before);
+    assert!(!home.path().join("memories.jsonl").exists());
+
+    // What cannot be put in its place leaves what was there.
+    let taken = folder.path().join("taken");
+    fs::create_dir_all(taken.join("full")).unwrap();
+    let failed = export(&taken);
+    assert_eq!(failed.status.code(), Some(9), "{}", String::from_utf8_lossy(&failed.stderr));
+    assert!(taken.join("full").is_dir());
+    if cfg!(target_os = "linux") {
+        let failed = export(Path::new("/dev/full"));
+        assert_eq!(failed.status.code(), Some(9), "{}", String::from_utf8_lossy(&failed.stderr));
+        let told = export(Path::new("/dev/stdout"));
+        assert!(String::from_utf8_lossy(&told.stdout).contains("Cranes are green"));
+    }
+}
