@@ -5,7 +5,7 @@ use rusqlite::Row;
 use rusqlite::types::{ToSql, Type};
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::SEEN;
 use super::case;
 use super::memory::{self, MEMORY};
 use super::row::{encoded, json, text, time};
@@ -29,14 +29,14 @@ impl ContextRows for SqliteTransaction<'_> {
     ) -> Result<Vec<Memory>> {
         // The condition of the index stands here as it stands there.
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.memory_type = :type \
-                 AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
+            "SELECT {MEMORY} FROM memory m INDEXED BY memory_about WHERE {SEEN} \
+                 AND m.memory_type = :type AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
                  AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
         );
         let more: [(&str, &dyn ToSql); 3] =
             [(":type", &memory_type), (":about", &user), (":limit", &limit)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), memory::from_row)
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), memory::from_row)
     }
 
     fn unread_cases(
