@@ -208,6 +208,27 @@ impl Audience {
         };
         Self::Reach(Reach { trust, ..reach.clone() })
     }
+
+    /// The audience of what an author states of two things: who belongs to the audiences of both. Where
+    /// neither holds the other, that is the author alone. Both are of one workspace.
+    #[must_use]
+    pub fn of_both(first: &Self, second: &Self, author: &Agent) -> Self {
+        let (one, other) = match (first, second) {
+            (Self::Everybody(_), narrow) => return narrow.clone(),
+            (narrow, Self::Everybody(_)) => return narrow.clone(),
+            (Self::Reach(one), Self::Reach(other)) => (one, other),
+        };
+        if one == other {
+            return first.clone();
+        }
+        Self::Reach(Reach {
+            workspace: one.workspace.clone(),
+            owner: author.clone(),
+            user_id: one.user_id.clone().or_else(|| other.user_id.clone()),
+            sharing: Sharing::Private,
+            trust: Trust::Normal,
+        })
+    }
 }
 
 impl Sight {

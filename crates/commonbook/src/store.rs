@@ -9,6 +9,8 @@
 //! - **A read is a snapshot**, and sees every write that was answered before it began.
 //! - **Sight is in the query.** Whatever reads memories takes a [`Sight`], and neither gives nor
 //!   counts what it does not see.
+//! - **What is out of sight costs nothing.** What is asked in a [`Sight`] meets the same rows whether
+//!   others keep something that it does not see or not; [`WorkRows::work`] tells, where the engine counts.
 
 mod case;
 mod checkpoint;
@@ -21,6 +23,7 @@ mod loss;
 mod session;
 pub mod sqlite;
 mod telling;
+mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,6 +53,7 @@ pub use handoff::{HandoffRows, SteadyRows};
 pub use loss::{JournalLoss, StoreLoss};
 pub use session::SessionRows;
 pub(crate) use telling::Telling;
+pub use work::{Work, WorkRows};
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
 pub type Write = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
@@ -166,6 +170,7 @@ transaction!(
     ContradictionRows,
     HandoffRows,
     SteadyRows,
+    WorkRows,
 );
 
 /// The rows of memories.

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::known::{home, meant};
+use super::known::{home, meant, nothing_called};
 use super::memory::standing;
-use crate::access::Sight;
+use crate::access::{Audience, Reach, Sight};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::event::{EventKind, NewEvent};
@@ -33,14 +33,20 @@ impl Commonbook {
             let from = node(tx, &sight, &said.from).map_err(|error| error.at("from"))?;
             let to = node(tx, &sight, &said.to).map_err(|error| error.at("to"))?;
             said.check(from, to)?;
-            let relation = match tx.relation(workspace, (from, to), &said.relation_type)? {
+            let audience = Audience::of_both(
+                &audience(tx, &sight, from)?,
+                &audience(tx, &sight, to)?,
+                &caller.agent,
+            );
+            let kind = &said.relation_type;
+            let relation = match tx.relation(workspace, (from, to), kind, &audience)? {
                 Some(known) => known.repeated(&said, now),
                 None => {
                     let by = (&caller.agent, now);
                     Relation::new(id, workspace.clone(), (from, &said, to), by)
                 }
             };
-            tx.put_relation(&relation)?;
+            tx.put_relation(&relation, &audience)?;
             let shared = is_common(tx, &sight, from)? && is_common(tx, &sight, to)?;
             let sharing = if shared { Sharing::Shared } else { Sharing::Private };
             let (subject, by) = ((workspace, relation.id.to_string()), (&caller.agent, now));
@@ -96,6 +102,17 @@ fn node(tx: &dyn Transaction, sight: &Sight, wanted: &NodeRef) -> Result<Node> {
     match wanted {
         NodeRef::Entity(entity) => meant(tx, sight, entity).map(Node::Entity),
         NodeRef::Memory(id) => standing(tx, sight, *id).map(|memory| Node::Memory(memory.id)),
+    }
+}
+
+/// Who knows a thing in sight.
+fn audience(tx: &dyn Transaction, sight: &Sight, node: Node) -> Result<Audience> {
+    match node {
+        Node::Entity(id) => {
+            let known = tx.known_to(sight, id)?;
+            known.ok_or_else(|| nothing_called(&id.to_string()))
+        }
+        Node::Memory(id) => Ok(Audience::of(&Reach::of(&standing(tx, sight, id)?))),
     }
 }
 

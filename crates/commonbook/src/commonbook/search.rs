@@ -187,7 +187,7 @@ fn about(tx: &dyn Transaction, sight: &Sight, text: &str) -> Result<Vec<Vec<Plac
     let mut about = Vec::new();
     for workspace in &sight.workspaces {
         let names = spoken(workspace, text);
-        for id in tx.roots(workspace, &names)?.into_iter().take(ENTITIES) {
+        for id in tx.roots(sight, workspace, &names)?.into_iter().take(ENTITIES) {
             let found = tx.mentioning(sight, workspace, id, TELLING + 1)?;
             if !found.is_empty() && found.len() <= TELLING {
                 about.push(found.into_iter().map(|id| (workspace.clone(), id)).collect());

@@ -1,7 +1,7 @@
 //! The rows of entities, of what mentions them, and of relations.
 
 use super::Result;
-use crate::access::Sight;
+use crate::access::{Audience, Sight};
 use crate::entity::{
     Entity, EntityName, EntityType, KeptMerge, Mention, Mentioned, MentionedBy, Mentioning, Review,
     Statement,
@@ -32,14 +32,20 @@ pub trait EntityRows {
     /// The names that lead to this thing, without its own.
     fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>>;
 
-    /// The things that those of these names lead to which were ever stated or mentioned, each once:
-    /// for what asks further by [`Sight`].
-    fn roots(&self, workspace: &Workspace, names: &[EntityId]) -> Result<Vec<EntityId>>;
+    /// The things that those of these names lead to which somebody in sight stated or mentioned, each
+    /// once.
+    fn roots(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        names: &[EntityId],
+    ) -> Result<Vec<EntityId>>;
 
     /// Lets a name lead to a thing, or to itself again.
     fn lead(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()>;
 
-    /// Keeps a name, if it is new. One that an agent stated stays when no memory mentions it.
+    /// Keeps a name that everybody knows, if it is new. One that an agent stated stays when no memory
+    /// mentions it.
     fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()>;
 
     /// Files a name under these keys, for nearly equal ones to find; answers whether it was not.
@@ -57,6 +63,9 @@ pub trait EntityRows {
     /// Whether a thing exists in this sight: something was stated about it, or a standing memory in
     /// sight mentions it.
     fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool>;
+
+    /// The widest audience in sight that knows a thing: everybody, when something was stated about it.
+    fn known_to(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>>;
 
     /// At most `limit` things in sight by name, from beyond the given one on.
     fn entity_names(
@@ -189,16 +198,19 @@ pub trait MentionRows {
 
 /// The rows of relations.
 pub trait RelationRows {
-    /// The relation of this type between two things, in this direction.
+    /// The relation of this type between two things, in this direction, that was stated among this
+    /// audience.
     fn relation(
         &self,
         workspace: &Workspace,
         ends: (Node, Node),
         relation_type: &RelationType,
+        audience: &Audience,
     ) -> Result<Option<Relation>>;
 
-    /// Keeps a relation, in the place of the one of its id.
-    fn put_relation(&mut self, relation: &Relation) -> Result<()>;
+    /// Keeps a relation, in the place of the one of its id. Nobody but this audience sees it; when that
+    /// of a memory at its end changes, so does its own.
+    fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()>;
 
     /// At most `limit` links of these nodes in sight, the strongest first: relations, `mentions`, and
     /// `supersedes` between memories. Entities stand under the id that theirs leads to.

@@ -16,12 +16,14 @@ mod cursor;
 mod digest;
 mod entity;
 mod event;
+mod filter;
 mod follower;
 mod handoff;
 mod holder;
 mod mark;
 mod memory;
 mod mention;
+mod name;
 mod open;
 mod relation;
 mod row;
@@ -30,14 +32,16 @@ mod token;
 mod workspace;
 mod writer;
 
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rusqlite::ffi::ErrorCode;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, StatementStatus};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Read, Store, StoreLoss, Write};
+use crate::store::{Read, Store, StoreLoss, Work, WorkRows, Write};
+use access::AudienceCache;
 use mark::MarkFile;
 use writer::Writer;
 
@@ -187,15 +191,25 @@ pub(crate) struct SqliteTransaction<'c> {
     connection: &'c Connection,
     /// The events that were appended here: their workspaces and places.
     appended: Vec<(String, u64)>,
+    audiences: RefCell<AudienceCache>,
+    work: Cell<Work>,
 }
 
 impl<'c> SqliteTransaction<'c> {
     fn on(connection: &'c Connection) -> Self {
-        Self { connection, appended: Vec::new() }
+        Self {
+            connection,
+            appended: Vec::new(),
+            audiences: RefCell::default(),
+            work: Cell::default(),
+        }
     }
 
     fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
-        Ok(self.connection.prepare_cached(sql)?.execute(params)?)
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let changed = statement.execute(params);
+        self.count(&statement);
+        Ok(changed?)
     }
 
     fn all<T>(
@@ -205,8 +219,10 @@ impl<'c> SqliteTransaction<'c> {
         map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params, map)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let found: rusqlite::Result<Vec<T>> =
+            statement.query_map(params, map).and_then(Iterator::collect);
+        self.count(&statement);
+        Ok(found?)
     }
 
     fn one<T>(
@@ -215,7 +231,27 @@ impl<'c> SqliteTransaction<'c> {
         params: impl rusqlite::Params,
         map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        Ok(self.connection.prepare_cached(sql)?.query_row(params, map).optional()?)
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_row(params, map).optional();
+        self.count(&statement);
+        Ok(found?)
+    }
+
+    /// Adds what a statement has cost to what the transaction has.
+    fn count(&self, statement: &Statement<'_>) {
+        let of = |status| u64::from(statement.reset_status(status).unsigned_abs());
+        let cost = Work {
+            steps: of(StatementStatus::VmStep),
+            scanned_rows: of(StatementStatus::FullscanStep),
+            sorts: of(StatementStatus::Sort),
+        };
+        self.work.set(self.work.get() + cost);
+    }
+}
+
+impl WorkRows for SqliteTransaction<'_> {
+    fn work(&self) -> Option<Work> {
+        Some(self.work.get())
     }
 }
 

@@ -30,6 +30,7 @@ mod save;
 mod sessions;
 mod tokens;
 mod update;
+mod work;
 
 use std::path::Path;
 use std::sync::Arc;

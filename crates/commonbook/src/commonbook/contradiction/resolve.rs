@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{event, in_sight};
-use crate::access::{self, Sight};
+use crate::access::{self, Audience, Reach, Sight};
 use crate::caller::Caller;
 use crate::commonbook::Commonbook;
 use crate::commonbook::memory::{Draft, keep, replace};
@@ -179,14 +179,16 @@ impl Deciding<'_> {
             idempotency_key: None,
         };
         let (ends, workspace) = ((Node::Memory(from.id), Node::Memory(to.id)), &from.workspace);
-        let relation = match tx.relation(workspace, ends, &said.relation_type)? {
+        let of = |memory: &Memory| Audience::of(&Reach::of(memory));
+        let audience = Audience::of_both(&of(from), &of(to), &self.caller.agent);
+        let relation = match tx.relation(workspace, ends, &said.relation_type, &audience)? {
             Some(known) => known.repeated(&said, self.now),
             None => {
                 let by = (&self.caller.agent, self.now);
                 Relation::new(id, workspace.clone(), (ends.0, &said, ends.1), by)
             }
         };
-        tx.put_relation(&relation)?;
+        tx.put_relation(&relation, &audience)?;
         let shared = from.is_common() && to.is_common();
         let sharing = if shared { Sharing::Shared } else { Sharing::Private };
         let subject = (workspace, relation.id.to_string());

@@ -208,7 +208,7 @@ impl Gathered {
             mentioned.entry(mention.memory).or_default().insert(mention.entity);
         }
         let names = spoken(workspace, &asked.question());
-        let task: BTreeSet<EntityId> = tx.roots(workspace, &names)?.into_iter().collect();
+        let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
         let memories: Vec<&Memory> = self.0.iter().map(|it| &it.memory).collect();
         let entities = entities(tx, (handoff, asked), (&memories, &mentions), (&task, came))?;
         let offer = |it: Gathering| {

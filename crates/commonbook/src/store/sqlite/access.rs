@@ -1,57 +1,272 @@
-//! The permission rule as SQL: the one condition that every query for memories carries.
+//! The permission rule as SQL: the audiences of a sight, and the one condition that every query for memories carries.
+//!
+//! A query never asks of a row whether the caller sees it. It first finds the audiences that the caller
+//! belongs to, by look-ups that meet no other audience, and then seeks their rows alone: what others keep
+//! out of sight costs it no step. [`Sight::belongs_to`] has the last word on each audience.
 
+use std::rc::Rc;
+
+use rusqlite::Row;
 use rusqlite::types::ToSql;
 
-use crate::access::Sight;
+use super::SqliteTransaction;
+use super::row::text;
+use crate::access::{Audience, Reach, Sight};
+use crate::agent::Agent;
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::MemoryId;
+use crate::memory::{Sharing, Trust};
+use crate::workspace::Workspace;
 
 /// What [`Sight::sees`] says, of a row `m` of the table `memory`. The conformance suite proves
 /// the two equal.
-pub(super) const SEEN: &str = "\
-    m.workspace IN (SELECT value FROM json_each(:workspaces)) \
-    AND (m.user_id IS NULL OR m.user_id = :user OR (:user IS NULL AND m.owner = :agent)) \
-    AND (m.owner = :agent OR m.sharing = 'shared') \
-    AND (m.trust <> 'quarantined' OR :reviews OR (m.owner = :agent AND :agent <> 'anonymous'))";
+pub(super) const SEEN: &str = "m.audience IN (SELECT value FROM json_each(:audiences))";
 
-/// The parameters that [`SEEN`] needs.
+/// The same of a row `n` of the table `mention`, whose key begins with a name and its audience.
+pub(super) const SEEN_MENTION: &str = "n.audience IN (SELECT value FROM json_each(:audiences))";
+
+/// The same of the rows of one audience, where each audience in sight is asked by itself.
+pub(super) const OF_AUDIENCE: &str = "m.audience = :audience";
+
+/// The owner of the rows that are everybody's, in the table `audience`.
+const EVERYBODY: &str = "";
+
+/// The columns of the table `audience`.
+const COLUMNS: &str = "number, workspace, owner, user_id, sharing, quarantined";
+
+/// A row of the table `audience` that a caller belongs to.
+#[derive(Debug, Clone)]
+pub(super) struct VisibleAudience {
+    pub(super) number: i64,
+    pub(super) audience: Audience,
+}
+
+impl VisibleAudience {
+    /// The workspace of its memories.
+    pub(super) fn workspace(&self) -> &Workspace {
+        match &self.audience {
+            Audience::Everybody(workspace) => workspace,
+            Audience::Reach(reach) => &reach.workspace,
+        }
+    }
+
+    /// Whether its memories are quarantined.
+    pub(super) fn is_quarantined(&self) -> bool {
+        matches!(&self.audience, Audience::Reach(reach) if reach.trust == Trust::Quarantined)
+    }
+
+    /// By what fewer belong to it: everybody's first, what is shared before what is private, and what is
+    /// quarantined last.
+    pub(super) fn narrowness(&self) -> (bool, bool, bool) {
+        match &self.audience {
+            Audience::Everybody(_) => (false, false, false),
+            Audience::Reach(reach) => {
+                (self.is_quarantined(), reach.sharing == Sharing::Private, true)
+            }
+        }
+    }
+
+    /// Whether its memories are about a user.
+    pub(super) fn is_about_user(&self) -> bool {
+        matches!(&self.audience, Audience::Reach(reach) if reach.user_id.is_some())
+    }
+}
+
+/// What one transaction knows of audiences: its sights are few, and asked about again and again.
+#[derive(Debug, Default)]
+pub(super) struct AudienceCache {
+    visible: Vec<(Sight, Rc<[VisibleAudience]>)>,
+    numbers: Vec<(Audience, i64)>,
+}
+
+/// The parameters that a query in a sight needs.
 pub(super) struct SightParams {
     agent: String,
     user: Option<String>,
     workspaces: String,
-    reviews: bool,
+    audiences: String,
 }
 
 impl SightParams {
+    /// The parameters of a query for rows that are no memories: it belongs to no audience.
     pub(super) fn of(sight: &Sight) -> Self {
         Self {
             agent: sight.agent.as_str().to_owned(),
             user: sight.user.clone(),
             workspaces: serde_json::json!(sight.workspaces).to_string(),
-            reviews: sight.reviews,
+            audiences: "[]".to_owned(),
         }
     }
 
-    /// The parameters of what is reviewed by nobody, and `more`, by name.
-    pub(super) fn unreviewed<'p>(
-        &'p self,
-        more: &[(&'p str, &'p dyn ToSql)],
-    ) -> Vec<(&'p str, &'p dyn ToSql)> {
-        let mut all = self.with(more);
-        all.retain(|(name, _)| *name != ":reviews");
-        all
-    }
-
-    /// These parameters and `more`, by name.
+    /// Those of these parameters that the statement names, and `more`, by name.
     pub(super) fn with<'p>(
         &'p self,
+        sql: &str,
         more: &[(&'p str, &'p dyn ToSql)],
     ) -> Vec<(&'p str, &'p dyn ToSql)> {
-        let mut all: Vec<(&str, &dyn ToSql)> = vec![
+        let own: [(&str, &dyn ToSql); 4] = [
             (":agent", &self.agent),
             (":user", &self.user),
             (":workspaces", &self.workspaces),
-            (":reviews", &self.reviews),
+            (":audiences", &self.audiences),
         ];
-        all.extend_from_slice(more);
-        all
+        let named = own.into_iter().filter(|(name, _)| sql.contains(name));
+        named.chain(more.iter().copied()).collect()
     }
+}
+
+impl SqliteTransaction<'_> {
+    /// The parameters of a query for what this sight sees.
+    pub(super) fn seen(&self, sight: &Sight) -> Result<SightParams> {
+        self.seen_among(sight, |_| true)
+    }
+
+    /// The parameters of a query for what this sight sees in these audiences.
+    pub(super) fn seen_among(
+        &self,
+        sight: &Sight,
+        wanted: impl Fn(&VisibleAudience) -> bool,
+    ) -> Result<SightParams> {
+        let audiences = self.visible_audiences(sight)?;
+        let numbers: Vec<i64> =
+            audiences.iter().filter(|it| wanted(it)).map(|it| it.number).collect();
+        let audiences = serde_json::json!(numbers).to_string();
+        Ok(SightParams { audiences, ..SightParams::of(sight) })
+    }
+
+    /// The audiences that a sight belongs to, of those that ever had a memory, by number.
+    pub(super) fn visible_audiences(&self, sight: &Sight) -> Result<Rc<[VisibleAudience]>> {
+        let known = self.audiences.borrow().visible.iter().find(|(of, _)| of == sight).cloned();
+        if let Some((_, visible)) = known {
+            return Ok(visible);
+        }
+        let mut visible = Vec::new();
+        for workspace in &sight.workspaces {
+            self.collect_audiences(sight, workspace, &mut visible)?;
+        }
+        visible.retain(|it| sight.belongs_to(&it.audience));
+        visible.sort_by_key(|it| it.number);
+        visible.dedup_by_key(|it| it.number);
+        let visible: Rc<[VisibleAudience]> = visible.into();
+        self.audiences.borrow_mut().visible.push((sight.clone(), Rc::clone(&visible)));
+        Ok(visible)
+    }
+
+    /// Looks up the audiences in sight of one workspace: what is shared, with those who work for the
+    /// same user or with all, and what is the caller's own.
+    fn collect_audiences(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        visible: &mut Vec<VisibleAudience>,
+    ) -> Result<()> {
+        let (workspace, agent) = (workspace.as_str(), sight.agent.as_str());
+        let users: Vec<Option<&str>> =
+            [None].into_iter().chain(sight.user.as_deref().map(Some)).collect();
+        let shared = format!(
+            "SELECT {COLUMNS} FROM audience INDEXED BY audience_shared WHERE workspace = ?1 \
+             AND quarantined = ?2 AND sharing = 'shared' AND user_id IS ?3"
+        );
+        let own = format!(
+            "SELECT {COLUMNS} FROM audience INDEXED BY audience_own WHERE workspace = ?1 \
+             AND owner = ?2 AND quarantined = ?3"
+        );
+        let own_of_user = format!("{own} AND user_id IS ?4");
+        for quarantined in [false, true] {
+            if !quarantined || sight.reviews {
+                for user in &users {
+                    let params = (workspace, quarantined, user);
+                    visible.extend(self.all(&shared, params, from_row)?);
+                }
+            }
+            if quarantined && sight.agent.is_anonymous() && !sight.reviews {
+                continue;
+            }
+            if sight.user.is_none() {
+                visible.extend(self.all(&own, (workspace, agent, quarantined), from_row)?);
+                continue;
+            }
+            for user in &users {
+                let params = (workspace, agent, quarantined, user);
+                visible.extend(self.all(&own_of_user, params, from_row)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of an audience, if it ever had a memory.
+    pub(super) fn find_audience(&self, audience: &Audience) -> Result<Option<i64>> {
+        let known = |(of, number): &(Audience, i64)| (of == audience).then_some(*number);
+        if let Some(number) = self.audiences.borrow().numbers.iter().find_map(known) {
+            return Ok(Some(number));
+        }
+        let sql = "SELECT number FROM audience INDEXED BY audience_shared WHERE workspace = ?1 \
+             AND owner = ?2 AND user_id IS ?3 AND sharing = ?4 AND quarantined = ?5";
+        let number = self.one(sql, columns(audience), |row| row.get(0))?;
+        if let Some(number) = number {
+            self.audiences.borrow_mut().numbers.push((audience.clone(), number));
+        }
+        Ok(number)
+    }
+
+    /// The number of an audience, which is new if it never had a memory.
+    pub(super) fn audience_number(&self, audience: &Audience) -> Result<i64> {
+        if let Some(number) = self.find_audience(audience)? {
+            return Ok(number);
+        }
+        let sql = "INSERT INTO audience (workspace, owner, user_id, sharing, quarantined) \
+             VALUES (?1, ?2, ?3, ?4, ?5) RETURNING number";
+        let number: Option<i64> = self.one(sql, columns(audience), |row| row.get(0))?;
+        self.audiences.borrow_mut().visible.clear();
+        number.ok_or_else(|| Error::new(ErrorKind::Internal, "an audience got no number"))
+    }
+
+    /// The audience of a memory.
+    pub(super) fn audience_of(
+        &self,
+        workspace: &Workspace,
+        id: MemoryId,
+    ) -> Result<Option<Audience>> {
+        let sql = "SELECT a.number, a.workspace, a.owner, a.user_id, a.sharing, a.quarantined \
+             FROM memory m CROSS JOIN audience a ON a.number = m.audience \
+             WHERE m.workspace = ?1 AND m.id = ?2";
+        let found = self.one(sql, (workspace.as_str(), id.to_string()), from_row)?;
+        Ok(found.map(|it| it.audience))
+    }
+
+    /// The number of those who read in a workspace, whoever they are.
+    pub(super) fn everybody(&self, workspace: &Workspace) -> Result<i64> {
+        self.audience_number(&Audience::Everybody(workspace.clone()))
+    }
+}
+
+/// Workspace, owner, user, sharing and whether it is quarantined, as the table has them.
+fn columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, bool) {
+    match audience {
+        Audience::Everybody(workspace) => {
+            (workspace.as_str(), EVERYBODY, None, Sharing::Shared.name(), false)
+        }
+        Audience::Reach(Reach { workspace, owner, user_id, sharing, trust }) => (
+            workspace.as_str(),
+            owner.as_str(),
+            user_id.as_deref(),
+            sharing.name(),
+            *trust == Trust::Quarantined,
+        ),
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<VisibleAudience> {
+    let workspace: Workspace = text(row, 1)?;
+    let audience = match row.get_ref(2)?.as_str()? {
+        EVERYBODY => Audience::Everybody(workspace),
+        _ => Audience::Reach(Reach {
+            workspace,
+            owner: text::<Agent>(row, 2)?,
+            user_id: row.get(3)?,
+            sharing: text(row, 4)?,
+            trust: if row.get(5)? { Trust::Quarantined } else { Trust::Normal },
+        }),
+    };
+    Ok(VisibleAudience { number: row.get(0)?, audience })
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::SEEN;
 use super::row::{text, time};
 use crate::access::Sight;
 use crate::agent::{Agent, AgentRecord};
@@ -34,15 +34,15 @@ impl AgentRows for SqliteTransaction<'_> {
 
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {
         let sql = format!(
-            "WITH seen AS (SELECT m.owner AS owner, count(*) AS memories FROM memory m \
-                           WHERE {SEEN} AND m.deleted_at IS NULL GROUP BY m.owner) \
+            "WITH seen AS (SELECT m.owner AS owner, count(*) AS memories \
+                           FROM memory m INDEXED BY memory_seen WHERE {SEEN} AND m.deleted_at IS NULL GROUP BY m.owner) \
              SELECT a.*, coalesce(seen.memories, 0) AS memory_count \
              FROM agent a LEFT JOIN seen ON seen.owner = a.name \
              WHERE a.workspace = :workspace ORDER BY a.name"
         );
         let name = workspace.as_str();
-        let seen = SightParams::of(sight);
-        self.all(&sql, &*seen.with(&[(":workspace", &name)]), |row| {
+        let seen = self.seen(sight)?;
+        self.all(&sql, &*seen.with(&sql, &[(":workspace", &name)]), |row| {
             Ok(AgentRecord {
                 agent: text(row, "name")?,
                 first_seen: time(row.get("first_seen")?),

@@ -4,7 +4,7 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::SEEN;
 use super::memory::{self, MEMORY};
 use super::row::{encoded, text, time};
 use crate::access::Sight;
@@ -58,14 +58,14 @@ impl CaseRows for SqliteTransaction<'_> {
         (after, until): (u64, u64),
     ) -> Result<Vec<Memory>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.workspace = :workspace \
-                 AND m.case_key = :case AND m.position > :after AND m.position <= :until \
+            "SELECT {MEMORY} FROM memory m INDEXED BY memory_case WHERE {SEEN} \
+                 AND m.workspace = :workspace AND m.case_key = :case AND m.position > :after AND m.position <= :until \
              ORDER BY m.position"
         );
         let (workspace, case) = (workspace.as_str(), case.as_str());
         let more: [(&str, &dyn ToSql); 4] =
             [(":workspace", &workspace), (":case", &case), (":after", &after), (":until", &until)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), memory::from_row)
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), memory::from_row)
     }
 
     fn superseded_entries(
@@ -75,15 +75,14 @@ impl CaseRows for SqliteTransaction<'_> {
         by: &[MemoryId],
     ) -> Result<Vec<(MemoryId, MemoryId)>> {
         let sql = format!(
-            "SELECT m.superseded_by, m.id FROM memory m WHERE {SEEN} AND m.workspace = :workspace \
-                 AND m.case_key = :case \
-                 AND m.superseded_by IN (SELECT value FROM json_each(:by)) ORDER BY m.position"
+            "SELECT m.superseded_by, m.id FROM memory m INDEXED BY memory_entry_heir \
+             WHERE {SEEN} AND m.workspace = :workspace AND m.case_key = :case AND m.superseded_by IN (SELECT value FROM json_each(:by)) ORDER BY m.position"
         );
         let (workspace, case, by) = (workspace.as_str(), case.as_str(), encoded(&by)?);
         let more: [(&str, &dyn ToSql); 3] =
             [(":workspace", &workspace), (":case", &case), (":by", &by)];
-        let seen = SightParams::of(sight);
-        self.all(&sql, &*seen.with(&more), |row| Ok((text(row, 0)?, text(row, 1)?)))
+        let seen = self.seen(sight)?;
+        self.all(&sql, &*seen.with(&sql, &more), |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
     fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()> {

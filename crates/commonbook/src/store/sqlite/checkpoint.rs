@@ -5,7 +5,7 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::SEEN;
 use super::row::{encoded, json, text, time};
 use super::session;
 use crate::access::Sight;
@@ -36,12 +36,12 @@ impl CheckpointRows for SqliteTransaction<'_> {
 
     fn session_agents(&self, sight: &Sight, session: &Session) -> Result<Vec<Agent>> {
         let sql = format!(
-            "SELECT DISTINCT m.owner FROM memory m WHERE {SEEN} AND m.workspace = :workspace \
-                 AND m.session = :session ORDER BY m.owner"
+            "SELECT DISTINCT m.owner FROM memory m INDEXED BY memory_session \
+             WHERE {SEEN} AND m.workspace = :workspace AND m.session = :session ORDER BY m.owner"
         );
         let (workspace, id) = (session.workspace.as_str(), session.id.to_string());
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":session", &id)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| text(row, 0))
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| text(row, 0))
     }
 
     fn activity(

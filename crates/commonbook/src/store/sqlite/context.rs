@@ -5,7 +5,7 @@ use rusqlite::Row;
 use rusqlite::types::{ToSql, Type};
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::SEEN;
 use super::case;
 use super::memory::{self, MEMORY};
 use super::row::{encoded, json, text, time};
@@ -30,12 +30,13 @@ impl ContextRows for SqliteTransaction<'_> {
     ) -> Result<Vec<Memory>> {
         // The condition of the index stands here as it stands there.
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.memory_type = :type \
+            "SELECT {MEMORY} FROM memory m INDEXED BY memory_profile WHERE {SEEN} \
+                 AND m.memory_type = :type \
                  AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
                  AND m.owner = :owner AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
         );
-        let (seen, mut known) = (SightParams::of(sight), Vec::new());
+        let (seen, mut known) = (self.seen(sight)?, Vec::new());
         for owner in owners.iter().map(Agent::as_str) {
             let room = limit.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));
             if room == 0 {
@@ -43,7 +44,7 @@ impl ContextRows for SqliteTransaction<'_> {
             }
             let more: [(&str, &dyn ToSql); 4] =
                 [(":type", &memory_type), (":about", &user), (":owner", &owner), (":limit", &room)];
-            known.extend(self.all(&sql, &*seen.with(&more), memory::from_row)?);
+            known.extend(self.all(&sql, &*seen.with(&sql, &more), memory::from_row)?);
         }
         Ok(known)
     }

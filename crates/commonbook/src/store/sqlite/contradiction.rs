@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::SEEN;
 use super::memory::{self, MEMORY};
 use super::row::{encoded, json, text};
 use crate::access::Sight;
@@ -23,6 +23,9 @@ const FOLLOWER: &str = "contradictions";
 /// Names that a memory mentions whose other memories are looked for, the most certain.
 const NAMES: u32 = 16;
 
+/// The index of contradictions by the audiences of both memories.
+const ORDER: &str = "contradiction_order";
+
 /// Whether a row `c` is shown that stands between `m` and `q`: both are as they were compared, and
 /// as long as nobody has decided, both are current.
 const SHOWN: &str = "\
@@ -31,14 +34,16 @@ const SHOWN: &str = "\
         m.superseded_by IS NULL AND q.superseded_by IS NULL \
         AND m.trust <> 'quarantined' AND q.trust <> 'quarantined'))";
 
-/// The rows `c` that are shown, with `m` and `q`, and the permission rule on both.
-pub(super) fn shown() -> String {
+/// The rows `c` that are shown, with `m` and `q`, and the permission rule on both, found by this index:
+/// each begins with the audiences of both memories, or with one memory and the audience of the other.
+fn shown(index: &str) -> String {
     let other = SEEN.replace("m.", "q.");
     format!(
-        "contradiction c \
+        "contradiction c INDEXED BY {index} \
          CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {other} \
          CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {SEEN} \
-         AND {SHOWN}"
+         AND c.older_audience IN (SELECT value FROM json_each(:audiences)) \
+         AND c.newer_audience IN (SELECT value FROM json_each(:audiences)) AND {SHOWN}"
     )
 }
 
@@ -50,6 +55,39 @@ impl SqliteTransaction<'_> {
             (memory.workspace.as_str(), memory.id.to_string()),
         )?;
         Ok(())
+    }
+
+    /// Notes that the audience of a memory has changed in what contradicts it.
+    pub(super) fn move_contradictions(&self, memory: &Memory, audience: i64) -> Result<()> {
+        for side in ["older", "newer"] {
+            let sql = format!(
+                "UPDATE contradiction SET {side}_audience = ?3 WHERE workspace = ?1 AND {side} = ?2"
+            );
+            self.execute(&sql, (memory.workspace.as_str(), memory.id.to_string(), audience))?;
+        }
+        Ok(())
+    }
+
+    /// The newest memories that mention a name, in anybody's sight: for what follows the journal.
+    fn newest_mentions(
+        &self,
+        workspace: &Workspace,
+        name: EntityId,
+        limit: u32,
+    ) -> Result<Vec<u64>> {
+        let name = name.to_string();
+        let sql = "SELECT audience FROM entity_name WHERE workspace = ?1 AND id = ?2";
+        let audiences: Vec<i64> = self.all(sql, (workspace.as_str(), &name), |row| row.get(0))?;
+        let sql = "SELECT sequence FROM mention WHERE workspace = ?1 AND name = ?2 \
+             AND audience = ?3 ORDER BY sequence DESC LIMIT ?4";
+        let mut newest: Vec<u64> = Vec::new();
+        for audience in audiences {
+            let params = (workspace.as_str(), &name, audience, limit);
+            newest.extend(self.all(sql, params, |row| row.get::<_, u64>(0))?);
+        }
+        newest.sort_unstable_by(|a, b| b.cmp(a));
+        newest.truncate(limit as usize);
+        Ok(newest)
     }
 
     /// These contradictions as they are told, with their memories in sight.
@@ -91,7 +129,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
              AND (:memory IS NULL OR :memory IN (c.older, c.newer)) \
              AND (:topics IS NULL OR {} OR {}) \
              AND c.sequence < :before ORDER BY c.sequence DESC LIMIT :limit",
-            shown(),
+            shown(ORDER),
             about("m"),
             about("q"),
         );
@@ -106,7 +144,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        let kept = self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+        let kept = self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
             Ok((row.get(0)?, json(row, 1)?))
         })?;
         let told = self.told(sight, kept)?.into_iter();
@@ -120,9 +158,10 @@ impl ContradictionRows for SqliteTransaction<'_> {
         sight: &Sight,
         id: ContradictionId,
     ) -> Result<Option<(KeptContradiction, Memory, Memory)>> {
-        let sql = format!("SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id", shown());
+        let sql =
+            format!("SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id", shown(ORDER));
         let id = id.to_string();
-        let kept = self.all(&sql, &*SightParams::of(sight).with(&[(":id", &id)]), |row| {
+        let kept = self.all(&sql, &*self.seen(sight)?.with(&sql, &[(":id", &id)]), |row| {
             Ok((row.get(0)?, json(row, 1)?))
         })?;
         let told = self.told(sight, kept)?.into_iter().next();
@@ -130,8 +169,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
     }
 
     fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM {} WHERE NOT c.resolved", shown());
-        let count = self.one(&sql, &*SightParams::of(sight).with(&[]), |row| row.get(0))?;
+        let sql = format!("SELECT count(*) FROM {} WHERE NOT c.resolved", shown(ORDER));
+        let count = self.one(&sql, &*self.seen(sight)?.with(&sql, &[]), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -142,10 +181,10 @@ impl ContradictionRows for SqliteTransaction<'_> {
              WHERE c.workspace = w.value ->> 0 AND c.older = w.value ->> 1 AND NOT c.resolved \
              AND EXISTS (SELECT 1 FROM json_each(:among) o \
                  WHERE o.value ->> 0 = c.workspace AND o.value ->> 1 = c.newer)",
-            shown()
+            shown("contradiction_older")
         );
         let among = encoded(&among)?;
-        self.all(&sql, &*SightParams::of(sight).with(&[(":among", &among)]), |row| {
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &[(":among", &among)]), |row| {
             Ok((text(row, 0)?, text(row, 1)?))
         })
     }
@@ -166,6 +205,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let workspace = memory.workspace.as_str();
         let sql = "SELECT n.name, e.entity_type FROM mention n INDEXED BY mention_memory \
              JOIN entity_name e ON e.workspace = n.workspace AND e.id = n.name \
+                 AND e.audience = n.audience \
              WHERE n.workspace = ?1 \
              AND n.sequence = (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) \
              ORDER BY n.confidence DESC, n.name LIMIT ?3";
@@ -178,10 +218,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
         for (name, entity_type) in own {
             let root = self.root(&memory.workspace, name)?;
             for name in self.led_to(&memory.workspace, root)?.into_iter().chain([root]) {
-                let sql = "SELECT sequence FROM mention WHERE workspace = ?1 AND name = ?2 \
-                     ORDER BY sequence DESC LIMIT ?3";
-                let newest: Vec<u64> =
-                    self.all(sql, (workspace, name.to_string(), limit), |row| row.get(0))?;
+                let newest = self.newest_mentions(&memory.workspace, name, limit)?;
                 for sequence in newest {
                     let shares = near.entry(sequence).or_default();
                     shares.0 += u32::from(entity_type != "concept");
@@ -244,15 +281,16 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let [(older, older_revision), (newer, newer_revision)] = kept.memories;
         let kept_rows = self.execute(
             "INSERT INTO contradiction (workspace, id, sequence, older, older_revision, newer, \
-             newer_revision, resolved, contradiction) \
-             SELECT ?1, ?2, ?3, o.id, o.revision, n.id, n.revision, ?8, ?9 \
+             newer_revision, resolved, contradiction, older_audience, newer_audience) \
+             SELECT ?1, ?2, ?3, o.id, o.revision, n.id, n.revision, ?8, ?9, o.audience, n.audience \
              FROM memory o CROSS JOIN memory n ON n.workspace = o.workspace \
              WHERE o.workspace = ?1 AND o.id = ?4 AND o.revision = ?5 \
              AND n.id = ?6 AND n.revision = ?7 \
              ON CONFLICT (workspace, id) DO UPDATE SET older = excluded.older, \
              older_revision = excluded.older_revision, newer = excluded.newer, \
              newer_revision = excluded.newer_revision, resolved = excluded.resolved, \
-             contradiction = excluded.contradiction",
+             contradiction = excluded.contradiction, older_audience = excluded.older_audience, \
+             newer_audience = excluded.newer_audience",
             (
                 kept.workspace.as_str(),
                 kept.id.to_string(),

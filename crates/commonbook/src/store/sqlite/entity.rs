@@ -1,12 +1,14 @@
 //! The SQL of entities: what is stated of things, what they are called, what was merged.
 
+use std::collections::BTreeMap;
+
 use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::{SEEN, SEEN_MENTION, VisibleAudience};
 use super::row::{encoded, json, text};
-use crate::access::Sight;
+use crate::access::{Audience, Sight};
 use crate::entity::{Entity, EntityName, EntityType, KeptMerge, Review, Statement};
 use crate::error::Result;
 use crate::id::{EntityId, ReviewId};
@@ -30,7 +32,7 @@ pub(super) fn exists(id: &str) -> String {
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
              WHERE n.workspace = :workspace AND n.name IN (SELECT {id} UNION ALL \
                  SELECT s.name FROM entity_same s \
-                 WHERE s.workspace = :workspace AND s.entity = {id}) \
+                 WHERE s.workspace = :workspace AND s.entity = {id}) AND {SEEN_MENTION} \
              AND m.deleted_at IS NULL AND {SEEN}))"
     )
 }
@@ -59,9 +61,12 @@ impl EntityRows for SqliteTransaction<'_> {
     fn drop_entity(&mut self, workspace: &Workspace, id: EntityId) -> Result<()> {
         let key = [workspace.as_str(), &id.to_string()];
         self.execute("DELETE FROM entity WHERE workspace = ?1 AND id = ?2", key)?;
-        let sql = "UPDATE entity_name SET stated = 0 WHERE workspace = ?1 AND id = ?2";
-        self.execute(sql, key)?;
-        self.forget_name(workspace, id)
+        let everybody = self.everybody(workspace)?;
+        self.execute(
+            "UPDATE entity_name SET stated = 0 WHERE workspace = ?1 AND id = ?2 AND audience = ?3",
+            (workspace.as_str(), id.to_string(), everybody),
+        )?;
+        self.forget_name(workspace, id, everybody)
     }
 
     fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId> {
@@ -70,11 +75,19 @@ impl EntityRows for SqliteTransaction<'_> {
         Ok(root.unwrap_or(name))
     }
 
-    fn roots(&self, workspace: &Workspace, names: &[EntityId]) -> Result<Vec<EntityId>> {
-        let sql = "SELECT DISTINCT ifnull(s.entity, e.id) FROM json_each(?2) w \
-             CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = w.value \
-             LEFT JOIN entity_same s ON s.workspace = ?1 AND s.name = e.id";
-        self.all(sql, (workspace.as_str(), encoded(&names)?), |row| text(row, 0))
+    fn roots(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        names: &[EntityId],
+    ) -> Result<Vec<EntityId>> {
+        let sql = "SELECT DISTINCT ifnull(s.entity, e.id) FROM json_each(:names) w \
+             CROSS JOIN entity_name e ON e.workspace = :workspace AND e.id = w.value \
+                 AND e.audience IN (SELECT value FROM json_each(:audiences)) \
+             LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = e.id";
+        let (workspace, names) = (workspace.as_str(), encoded(&names)?);
+        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":names", &names)];
+        self.all(sql, &*self.seen(sight)?.with(sql, &more), |row| text(row, 0))
     }
 
     fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
@@ -99,27 +112,14 @@ impl EntityRows for SqliteTransaction<'_> {
     }
 
     fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()> {
-        self.execute(
-            "INSERT INTO entity_name (workspace, id, session, entity_type, value, normalised, \
-             stated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
-             ON CONFLICT (workspace, id) DO UPDATE SET stated = 1 WHERE excluded.stated > stated",
-            (
-                name.workspace.as_str(),
-                name.id.to_string(),
-                &name.session,
-                name.entity_type.name(),
-                &name.value,
-                &name.normalised,
-                stated,
-            ),
-        )?;
-        Ok(())
+        self.know_name(name, self.everybody(&name.workspace)?, stated)
     }
 
     fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool> {
         let (workspace, id) = (name.workspace.as_str(), name.id.to_string());
-        let sql = "UPDATE entity_name SET filed = 1 WHERE workspace = ?1 AND id = ?2 AND filed = 0";
-        if self.execute(sql, (workspace, &id))? == 0 {
+        let sql = "UPDATE entity_name SET filed = 1 \
+             WHERE workspace = ?1 AND id = ?2 AND audience = ?3 AND filed = 0";
+        if self.execute(sql, (workspace, &id, self.everybody(&name.workspace)?))? == 0 {
             return Ok(false);
         }
         for key in keys {
@@ -132,17 +132,20 @@ impl EntityRows for SqliteTransaction<'_> {
     }
 
     fn unfile_name(&mut self, workspace: &Workspace, name: EntityId) -> Result<()> {
-        let key = [workspace.as_str(), &name.to_string()];
-        let sql = "UPDATE entity_name SET filed = 0 WHERE workspace = ?1 AND id = ?2";
-        self.execute(sql, key)?;
+        let key = (workspace.as_str(), name.to_string());
+        let sql = "UPDATE entity_name SET filed = 0 \
+             WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
+        self.execute(sql, (key.0, &key.1, self.everybody(workspace)?))?;
         self.execute("DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2", key)?;
         Ok(())
     }
 
     fn is_filed(&self, workspace: &Workspace, name: EntityId) -> Result<bool> {
-        let sql = "SELECT filed FROM entity_name WHERE workspace = ?1 AND id = ?2";
-        let filed = self.one(sql, (workspace.as_str(), name.to_string()), |row| row.get(0))?;
-        Ok(filed.unwrap_or(false))
+        let everybody = self.find_audience(&Audience::Everybody(workspace.clone()))?;
+        let sql =
+            "SELECT filed FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
+        let key = (workspace.as_str(), name.to_string(), everybody);
+        Ok(self.one(sql, key, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn filed(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>> {
@@ -150,18 +153,40 @@ impl EntityRows for SqliteTransaction<'_> {
             "SELECT e.* FROM (SELECT DISTINCT k.name FROM json_each(?2) w \
                  CROSS JOIN entity_key k ON k.workspace = ?1 AND k.key = w.value \
                  LIMIT {CANDIDATES}) f \
-             CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = f.name \
+             CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = f.name AND e.audience = ?5 \
              WHERE e.entity_type = ?3 AND e.session IS ?4 ORDER BY e.id"
         );
         let (workspace, kind) = (name.workspace.as_str(), name.entity_type.name());
-        self.all(&sql, (workspace, encoded(&keys)?, kind, &name.session), named)
+        let everybody = self.find_audience(&Audience::Everybody(name.workspace.clone()))?;
+        let params = (workspace, encoded(&keys)?, kind, &name.session, everybody);
+        self.all(&sql, params, named)
     }
 
     fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool> {
         let sql = format!("SELECT {}", exists(":id"));
-        let (seen, id) = (SightParams::of(sight), id.to_string());
+        let (seen, id) = (self.seen(sight)?, id.to_string());
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
-        Ok(self.one(&sql, &*seen.with(&more), |row| row.get(0))?.unwrap_or(false))
+        Ok(self.one(&sql, &*seen.with(&sql, &more), |row| row.get(0))?.unwrap_or(false))
+    }
+
+    fn known_to(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
+        let sql = format!(
+            "SELECT DISTINCT n.audience FROM mention n \
+             CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             AND m.deleted_at IS NULL AND {SEEN}"
+        );
+        if let Some(home) = sight.workspaces.first()
+            && self.entity(home, id)?.is_some()
+        {
+            return Ok(Some(Audience::Everybody(home.clone())));
+        }
+        let (seen, id) = (self.seen(sight)?, id.to_string());
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
+        let known: Vec<i64> = self.all(&sql, &*seen.with(&sql, &more), |row| row.get(0))?;
+        let visible = self.visible_audiences(sight)?;
+        let known = visible.iter().filter(|it| known.contains(&it.number));
+        Ok(known.min_by_key(|it| it.narrowness()).map(|it| it.audience.clone()))
     }
 
     fn entity_names(
@@ -170,15 +195,21 @@ impl EntityRows for SqliteTransaction<'_> {
         wanted: &WantedNames,
         limit: u32,
     ) -> Result<Vec<EntityName>> {
+        let from = match wanted.after {
+            None => None,
+            Some(id) => match self.normalised(sight, id)? {
+                None => return Ok(Vec::new()),
+                from => from,
+            },
+        };
         let sql = format!(
-            "SELECT e.* FROM entity_name e WHERE e.workspace = :workspace \
+            "SELECT e.* FROM entity_name e INDEXED BY entity_name_order \
+             WHERE e.audience = :audience AND e.workspace = :workspace \
              AND (:type IS NULL OR e.entity_type = :type) \
              AND (:session IS NULL OR e.session = :session) \
              AND (:beginning IS NULL OR substr(e.normalised, 1, length(:beginning)) = :beginning) \
-             AND (:after IS NULL OR (e.normalised, e.id) > \
-                 (SELECT normalised, id FROM entity_name \
-                  WHERE workspace = :workspace AND id = :after)) \
-             AND e.normalised >= ifnull(:beginning, '') \
+             AND (:after IS NULL OR (e.normalised, e.id) > (:from, :after)) \
+             AND e.normalised >= max(ifnull(:beginning, ''), ifnull(:from, '')) \
              AND NOT EXISTS (SELECT 1 FROM entity_same o \
                  WHERE o.workspace = :workspace AND o.name = e.id) \
              AND {} ORDER BY e.normalised, e.id LIMIT :limit",
@@ -186,15 +217,26 @@ impl EntityRows for SqliteTransaction<'_> {
         );
         let after = wanted.after.map(|id| id.to_string());
         let kind = wanted.entity_type.map(EntityType::name);
-        let more: [(&str, &dyn ToSql); 6] = [
-            (":workspace", &at_home(sight)),
-            (":type", &kind),
-            (":session", &wanted.session),
-            (":beginning", &wanted.beginning),
-            (":after", &after),
-            (":limit", &limit),
-        ];
-        self.all(&sql, &*SightParams::of(sight).with(&more), named)
+        let (seen, home) = (self.seen(sight)?, at_home(sight));
+        let mut names: BTreeMap<(String, EntityId), EntityName> = BTreeMap::new();
+        let visible = self.visible_audiences(sight)?;
+        let at_home = |it: &&VisibleAudience| it.workspace().as_str() == home;
+        for audience in visible.iter().filter(at_home) {
+            let more: [(&str, &dyn ToSql); 8] = [
+                (":workspace", &home),
+                (":audience", &audience.number),
+                (":type", &kind),
+                (":session", &wanted.session),
+                (":beginning", &wanted.beginning),
+                (":from", &from),
+                (":after", &after),
+                (":limit", &limit),
+            ];
+            for name in self.all(&sql, &*seen.with(&sql, &more), named)? {
+                names.entry((name.normalised.clone(), name.id)).or_insert(name);
+            }
+        }
+        Ok(names.into_values().take(limit as usize).collect())
     }
 
     fn add_statement(
@@ -301,19 +343,13 @@ impl EntityRows for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Forgets a name that nobody stated and no memory mentions.
-    pub(super) fn forget_name(&self, workspace: &Workspace, name: EntityId) -> Result<()> {
-        let key = [workspace.as_str(), &name.to_string()];
-        let gone = self.execute(
-            "DELETE FROM entity_name WHERE workspace = ?1 AND id = ?2 AND stated = 0 \
-             AND NOT EXISTS (SELECT 1 FROM mention WHERE workspace = ?1 AND name = ?2)",
-            key,
-        )?;
-        if gone > 0 {
-            self.execute("DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2", key)?;
-            self.execute("DELETE FROM entity_same WHERE workspace = ?1 AND name = ?2", key)?;
-        }
-        Ok(())
+    /// A name as names are ordered, if anybody in sight knows it.
+    fn normalised(&self, sight: &Sight, id: EntityId) -> Result<Option<String>> {
+        let sql = "SELECT e.normalised FROM entity_name e WHERE e.workspace = :workspace \
+             AND e.id = :id AND e.audience IN (SELECT value FROM json_each(:audiences)) LIMIT 1";
+        let (seen, id) = (self.seen(sight)?, id.to_string());
+        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &at_home(sight)), (":id", &id)];
+        self.one(sql, &*seen.with(sql, &more), |row| row.get(0))
     }
 }
 

@@ -5,7 +5,7 @@ use rusqlite::types::{ToSql, Type};
 use serde_json::Map;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::SEEN;
 use super::row::{encoded, importance, json, maybe, text, time};
 use crate::access::{About, EventReach, Reach, Sight};
 use crate::agent::Agent;
@@ -73,16 +73,16 @@ impl EventRows for SqliteTransaction<'_> {
             "SELECT e.* FROM event e WHERE {STRETCH} AND {} ORDER BY e.sequence LIMIT :limit",
             seen_events()
         );
-        let (seen, wanted) = (SightParams::of(sight), StretchParams::of(stretch)?);
-        let mut params = seen.with(&wanted.list());
+        let (seen, wanted) = (self.seen(sight)?, StretchParams::of(stretch)?);
+        let mut params = seen.with(&sql, &wanted.list());
         params.push((":limit", &limit));
         self.all(&sql, &*params, from_row)
     }
 
     fn event_count(&self, sight: &Sight, stretch: &Stretch) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM event e WHERE {STRETCH} AND {}", seen_events());
-        let (seen, wanted) = (SightParams::of(sight), StretchParams::of(stretch)?);
-        let count = self.one(&sql, &*seen.with(&wanted.list()), |row| row.get(0))?;
+        let (seen, wanted) = (self.seen(sight)?, StretchParams::of(stretch)?);
+        let count = self.one(&sql, &*seen.with(&sql, &wanted.list()), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 

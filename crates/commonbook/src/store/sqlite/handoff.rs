@@ -90,7 +90,7 @@ impl SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        self.all(&sql, &*seen.unreviewed(&more), |row| Ok((row.get(0)?, read(row)?)))
+        self.all(&sql, &*seen.with(&sql, &more), |row| Ok((row.get(0)?, read(row)?)))
     }
 
     /// The handoffs that a query gives, with the memories that are in sight.
@@ -114,7 +114,7 @@ impl SqliteTransaction<'_> {
         let between = handoff.is_between(&sight.agent);
         let more: [(&str, &dyn ToSql); 3] =
             [(":home", &home), (":handoff", &id), (":between", &between)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| json(row, 0))
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| json(row, 0))
     }
 }
 
@@ -122,7 +122,7 @@ impl HandoffRows for SqliteTransaction<'_> {
     fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>> {
         let sql = format!("SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.id = :id");
         let seen = SightParams::of(sight);
-        let found = self.one(&sql, &*seen.unreviewed(&[(":id", &id.to_string())]), from_row)?;
+        let found = self.one(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), from_row)?;
         Ok(self.with_memories(sight, found.into_iter().collect())?.pop())
     }
 
@@ -162,7 +162,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         );
         let (seen, to) = (SightParams::of(sight), agent.as_str());
         let more: [(&str, &dyn ToSql); 2] = [(":to", &to), (":limit", &limit)];
-        let mut found = self.all(&sql, &*seen.unreviewed(&more), from_row)?;
+        let mut found = self.all(&sql, &*seen.with(&sql, &more), from_row)?;
         found.reverse();
         self.with_memories(sight, found)
     }
@@ -200,7 +200,7 @@ impl HandoffRows for SqliteTransaction<'_> {
             (":limit", &limit),
         ];
         let seen = SightParams::of(sight);
-        let mut params = seen.unreviewed(&more);
+        let mut params = seen.with(&sql, &more);
         params.retain(|(name, _)| sql.contains(name));
         let mut edges = self.all(&sql, &*params, edge)?;
         edges.reverse();
@@ -221,10 +221,11 @@ impl HandoffRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT j.value FROM handoff h, json_each(h.left_out) j \
              WHERE h.workspace = (:workspaces ->> 0) AND h.id = :id AND EXISTS \
-                 (SELECT 1 FROM memory m WHERE m.id = j.value ->> 'id' AND {SEEN}) ORDER BY j.key"
+                 (SELECT 1 FROM memory m INDEXED BY memory_seen_id \
+                  WHERE {SEEN} AND m.id = j.value ->> 'id') ORDER BY j.key"
         );
-        let seen = SightParams::of(sight);
-        self.all(&sql, &*seen.with(&[(":id", &id.to_string())]), |row| json(row, 0))
+        let seen = self.seen(sight)?;
+        self.all(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), |row| json(row, 0))
     }
 
     fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>> {

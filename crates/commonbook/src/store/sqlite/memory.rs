@@ -1,87 +1,34 @@
 //! The SQL of memories.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::{ToSql, Type, Value};
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::{OF_AUDIENCE, SEEN, VisibleAudience};
+use super::filter::FilterParams;
 use super::row::{encoded, importance, json, maybe, text, time};
-use crate::access::Sight;
+use crate::access::{Audience, Reach, Sight};
 use crate::caller::Door;
-use crate::case::{CaseKey, CaseStatus};
+use crate::case::CaseStatus;
 use crate::error::Result;
 use crate::id::MemoryId;
-use crate::memory::{Memory, Order, Trust};
+use crate::memory::{Memory, Order};
 use crate::search::Filter;
 use crate::stats::{Count, UserRecord};
 use crate::store::{Change, MemoryRows};
 use crate::workspace::Workspace;
 
-/// What [`Filter`] asks for, of a row `m`, as SQL with its parameters. Only what is asked for stands
-/// there, so that the engine finds by it.
-struct FilterParams<'f> {
-    filter: &'f Filter,
-    importance: Option<i64>,
-    topic: Option<String>,
-    case: Option<&'f str>,
-    trust: Option<&'static str>,
-}
-
-impl<'f> FilterParams<'f> {
-    pub(super) fn of(filter: &'f Filter) -> Self {
-        Self {
-            filter,
-            importance: filter.importance.map(|importance| importance as i64),
-            topic: filter.topic.as_deref().map(str::to_lowercase),
-            case: filter.case.as_ref().map(CaseKey::as_str),
-            trust: filter.trust.map(Trust::name),
-        }
-    }
-
-    /// The conditions, each with its parameter.
-    fn each(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
-        let Self { filter, importance, topic, case, trust } = self;
-        // Only a statement that names the trust itself finds what is quarantined by its index.
-        let trusted = match filter.trust {
-            Some(Trust::Quarantined) => "m.trust = :trust AND m.trust = 'quarantined'",
-            _ => "m.trust = :trust",
-        };
-        let all: [(bool, &str, &str, &dyn ToSql); 8] = [
-            (filter.owner.is_some(), "m.owner = :owner", ":owner", &filter.owner),
-            (filter.memory_type.is_some(), "m.memory_type = :type", ":type", &filter.memory_type),
-            (filter.session.is_some(), "m.session = :session", ":session", &filter.session),
-            (case.is_some(), "m.case_key = :case", ":case", case),
-            (importance.is_some(), "m.importance >= :importance", ":importance", importance),
-            (topic.is_some(), ABOUT, ":topic", topic),
-            (trust.is_some(), trusted, ":trust", trust),
-            (true, "(m.deleted_at IS NOT NULL) = :deleted", ":deleted", &filter.deleted),
-        ];
-        let asked = all.into_iter().filter(|(asked, ..)| *asked);
-        asked.map(|(_, sql, name, value)| (sql, name, value))
-    }
-
-    pub(super) fn sql(&self) -> String {
-        self.each().map(|(sql, ..)| sql).collect::<Vec<_>>().join(" AND ")
-    }
-
-    pub(super) fn list(&self) -> Vec<(&str, &dyn ToSql)> {
-        self.each().map(|(_, name, value)| (name, value)).collect()
-    }
-}
-
-/// Whether a memory is about a topic, whatever its case.
-const ABOUT: &str = "EXISTS (SELECT 1 FROM json_each(m.topics) t \
-    WHERE commonbook_lower(t.value) = :topic)";
-
 impl MemoryRows for SqliteTransaction<'_> {
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m WHERE {SEEN} AND m.id = :id \
+            "SELECT {MEMORY} FROM memory m INDEXED BY memory_seen_id WHERE {SEEN} AND m.id = :id \
              ORDER BY (SELECT key FROM json_each(:workspaces) WHERE value = m.workspace) LIMIT 1"
         );
-        let seen = SightParams::of(sight);
-        self.one(&sql, &*seen.with(&[(":id", &id.to_string())]), from_row)
+        let seen = self.seen(sight)?;
+        self.one(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), from_row)
     }
 
     fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>> {
@@ -90,8 +37,8 @@ impl MemoryRows for SqliteTransaction<'_> {
              CROSS JOIN memory m ON m.workspace = w.value ->> 0 AND m.id = w.value ->> 1 \
              WHERE {SEEN} ORDER BY w.key"
         );
-        let (seen, wanted) = (SightParams::of(sight), encoded(&wanted)?);
-        self.all(&sql, &*seen.with(&[(":wanted", &wanted)]), from_row)
+        let (seen, wanted) = (self.seen(sight)?, encoded(&wanted)?);
+        self.all(&sql, &*seen.with(&sql, &[(":wanted", &wanted)]), from_row)
     }
 
     fn memory_ids(
@@ -101,14 +48,22 @@ impl MemoryRows for SqliteTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<MemoryId>> {
         let sql = format!(
-            "SELECT DISTINCT m.id FROM memory m WHERE {SEEN} AND m.id BETWEEN :first AND :last \
-             ORDER BY m.id LIMIT :limit"
+            "SELECT m.id FROM memory m INDEXED BY memory_seen_id \
+             WHERE {OF_AUDIENCE} AND m.id BETWEEN :first AND :last ORDER BY m.id LIMIT :limit"
         );
-        let seen = SightParams::of(sight);
         let (first, last) = (first.to_string(), last.to_string());
-        let more: [(&str, &dyn ToSql); 3] =
-            [(":first", &first), (":last", &last), (":limit", &limit)];
-        self.all(&sql, &*seen.with(&more), |row| text(row, "id"))
+        let mut ids = BTreeSet::new();
+        for audience in &*self.visible_audiences(sight)? {
+            let params: [(&str, &dyn ToSql); 4] = [
+                (":audience", &audience.number),
+                (":first", &first),
+                (":last", &last),
+                (":limit", &limit),
+            ];
+            let found: Vec<MemoryId> = self.all(&sql, &params[..], |row| text(row, 0))?;
+            ids.extend(found);
+        }
+        Ok(ids.into_iter().take(limit as usize).collect())
     }
 
     fn memories(
@@ -122,38 +77,56 @@ impl MemoryRows for SqliteTransaction<'_> {
             Order::Newest => ("<", "DESC", i64::MAX as u64),
             Order::Oldest => (">", "ASC", 0),
         };
-        let (seen, filter) = (SightParams::of(sight), FilterParams::of(filter));
+        let filter = FilterParams::of(filter);
         let sql = format!(
-            "SELECT {MEMORY}, m.sequence FROM memory m WHERE {SEEN} AND {} \
-                 AND m.sequence {beyond} :from ORDER BY m.sequence {direction} LIMIT :limit",
+            "SELECT m.sequence FROM memory m INDEXED BY {} WHERE m.workspace = :workspace \
+                 AND {OF_AUDIENCE} AND {} AND m.sequence {beyond} :from \
+             ORDER BY m.sequence {direction} LIMIT :limit",
+            filter.index(),
             filter.sql()
         );
         let from = from.unwrap_or(start);
-        let mut params = seen.with(&filter.list());
-        params.push((":from", &from));
-        params.push((":limit", &limit));
-        self.all(&sql, &*params, |row| Ok((row.get(BESIDE)?, from_row(row)?)))
+        let mut places: Vec<(u64, Workspace)> = Vec::new();
+        for audience in self.visible_audiences(sight)?.iter().filter(|it| filter.admits(it)) {
+            let workspace = audience.workspace();
+            let name = workspace.as_str();
+            let mut params = filter.list();
+            params.extend::<[(&str, &dyn ToSql); 4]>([
+                (":workspace", &name),
+                (":audience", &audience.number),
+                (":from", &from),
+                (":limit", &limit),
+            ]);
+            let found: Vec<u64> = self.all(&sql, &*params, |row| row.get(0))?;
+            places.extend(found.into_iter().map(|place| (place, workspace.clone())));
+        }
+        places.sort_unstable_by(|a, b| match order {
+            Order::Newest => b.0.cmp(&a.0),
+            Order::Oldest => a.0.cmp(&b.0),
+        });
+        places.truncate(limit as usize);
+        self.memories_at(sight, &places)
     }
 
     fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>> {
         let sql = format!(
-            "SELECT min(t.value) FROM memory m, json_each(m.topics) t \
-             WHERE {SEEN} AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
+            "SELECT min(t.value) FROM memory m INDEXED BY memory_seen \
+             CROSS JOIN json_each(m.topics) t WHERE {SEEN} AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
                  AND instr(commonbook_lower(t.value), :beginning) = 1 \
              GROUP BY commonbook_lower(t.value) ORDER BY count(*) DESC, 1 LIMIT :limit"
         );
-        let seen = SightParams::of(sight);
+        let seen = self.seen(sight)?;
         let more: [(&str, &dyn ToSql); 2] = [(":beginning", &beginning), (":limit", &limit)];
-        self.all(&sql, &*seen.with(&more), |row| row.get(0))
+        self.all(&sql, &*seen.with(&sql, &more), |row| row.get(0))
     }
 
     fn counts(&self, sight: &Sight) -> Result<Vec<Count>> {
         let sql = format!(
             "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
                     count(*) FILTER (WHERE m.deleted_at IS NOT NULL) \
-             FROM memory m WHERE {SEEN} GROUP BY 1, 2 ORDER BY 1, 2"
+             FROM memory m INDEXED BY memory_seen WHERE {SEEN} GROUP BY 1, 2 ORDER BY 1, 2"
         );
-        self.all(&sql, &*SightParams::of(sight).with(&[]), |row| {
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &[]), |row| {
             Ok(Count {
                 owner: row.get(0)?,
                 memory_type: row.get(1)?,
@@ -165,11 +138,12 @@ impl MemoryRows for SqliteTransaction<'_> {
 
     fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>> {
         let sql = format!(
-            "SELECT m.user_id, count(*), min(m.recorded_at), max(m.recorded_at) FROM memory m \
-             WHERE {SEEN} AND m.user_id IS NOT NULL AND m.deleted_at IS NULL \
+            "SELECT m.user_id, count(*), min(m.recorded_at), max(m.recorded_at) \
+             FROM memory m INDEXED BY memory_seen WHERE {SEEN} AND m.deleted_at IS NULL \
              GROUP BY 1 ORDER BY 1"
         );
-        self.all(&sql, &*SightParams::of(sight).with(&[]), |row| {
+        let seen = self.seen_among(sight, VisibleAudience::is_about_user)?;
+        self.all(&sql, &*seen.with(&sql, &[]), |row| {
             let (first_seen, last_seen) = (time(row.get(2)?), time(row.get(3)?));
             Ok(UserRecord {
                 user_id: row.get(0)?,
@@ -201,7 +175,7 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 
     fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
-        let columns = columns(memory)?;
+        let columns = columns(memory, self.audience_number(&Audience::of(&Reach::of(memory)))?)?;
         let mut names: Vec<&str> = columns.iter().map(|(name, _)| &name[1..]).collect();
         let mut params = by_name(&columns);
         names.push("sequence");
@@ -217,14 +191,26 @@ impl MemoryRows for SqliteTransaction<'_> {
             "INSERT INTO revision (workspace, memory, revision, snapshot) VALUES (?1, ?2, ?3, ?4)",
             (before.workspace.as_str(), before.id.to_string(), before.revision, encoded(before)?),
         )?;
-        let columns = columns(after)?;
+        let audience = self.audience_number(&Audience::of(&Reach::of(after)))?;
+        let columns = columns(after, audience)?;
         let sets: Vec<String> =
             columns.iter().map(|(name, _)| format!("{} = {name}", &name[1..])).collect();
+        let left: Option<(u64, i64)> = self.one(
+            "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2",
+            (after.workspace.as_str(), after.id.to_string()),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
         let sql = format!(
             "UPDATE memory SET {} WHERE workspace = :workspace AND id = :id",
             sets.join(", ")
         );
         self.execute(&sql, &*by_name(&columns))?;
+        // What is known of it is known to those who read it.
+        if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
+            self.move_mentions(after, sequence, (left, audience))?;
+            self.move_contradictions(after, audience)?;
+            self.move_relations(after)?;
+        }
         Ok(())
     }
 
@@ -281,17 +267,37 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 }
 
+impl SqliteTransaction<'_> {
+    /// The memories at these places of their journals, in this order.
+    fn memories_at(
+        &self,
+        sight: &Sight,
+        places: &[(u64, Workspace)],
+    ) -> Result<Vec<(u64, Memory)>> {
+        let sql = format!(
+            "SELECT {MEMORY}, m.sequence FROM json_each(:places) w \
+             CROSS JOIN memory m ON m.workspace = w.value ->> 1 AND m.sequence = w.value ->> 0 \
+             WHERE {SEEN} ORDER BY w.key"
+        );
+        let (seen, places) = (self.seen(sight)?, encoded(&places)?);
+        self.all(&sql, &*seen.with(&sql, &[(":places", &places)]), |row| {
+            Ok((row.get(BESIDE)?, from_row(row)?))
+        })
+    }
+}
+
 /// The fingerprint by which a second import knows the memory.
 fn imported(memory: &Memory) -> Option<&str> {
     (memory.source.how == Door::Import).then_some(memory.source.sha256.as_str())
 }
 
 /// Every column of a memory's row but its number and sequence, as parameters.
-fn columns(memory: &Memory) -> Result<Vec<(&'static str, Value)>> {
+fn columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, Value)>> {
     let millis = |time: Option<Timestamp>| Value::from(time.map(Timestamp::as_millisecond));
     Ok(vec![
         (":workspace", memory.workspace.to_string().into()),
         (":id", memory.id.to_string().into()),
+        (":audience", audience.into()),
         (":owner", memory.owner.to_string().into()),
         (":user_id", memory.user_id.clone().into()),
         (":memory_type", memory.memory_type.to_string().into()),

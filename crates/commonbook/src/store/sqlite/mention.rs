@@ -3,13 +3,13 @@
 //! From a name to its memories the order is written (`CROSS JOIN`): left to itself, SQLite goes
 //! through all memories of the workspace, and asks of each whether it mentions the name.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use rusqlite::types::ToSql;
 use rustc_hash::FxHashMap;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::{SEEN, SEEN_MENTION};
 use super::entity::{NAMES, at_home};
 use super::row::{encoded, text, time};
 use crate::access::Sight;
@@ -17,7 +17,7 @@ use crate::entity::{EntityName, EntityType, Mention, Mentioned, MentionedBy, Men
 use crate::error::Result;
 use crate::id::{EntityId, MemoryId};
 use crate::memory::Memory;
-use crate::store::{EntityRows, MentionRows};
+use crate::store::MentionRows;
 use crate::workspace::Workspace;
 
 /// The follower whose place is that of the mentions.
@@ -32,25 +32,52 @@ impl SqliteTransaction<'_> {
     /// that is purged are gone with it.
     pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
-        let names: Vec<EntityId> = self.all(
+        let names: Vec<(EntityId, i64)> = self.all(
             "DELETE FROM mention INDEXED BY mention_memory WHERE workspace = ?1 AND sequence = \
-             (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) RETURNING name",
+             (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) RETURNING name, audience",
             (workspace, id),
+            |row| Ok((text(row, 0)?, row.get(1)?)),
+        )?;
+        let forget = |(name, audience)| self.forget_name(&memory.workspace, name, audience);
+        names.into_iter().try_for_each(forget)
+    }
+
+    /// Takes what a memory mentions from one audience to another: those who read it know the names.
+    pub(super) fn move_mentions(
+        &self,
+        memory: &Memory,
+        sequence: u64,
+        (from, to): (i64, i64),
+    ) -> Result<()> {
+        let workspace = memory.workspace.as_str();
+        self.execute(
+            "INSERT OR IGNORE INTO entity_name \
+             (workspace, id, audience, session, entity_type, value, normalised, stated) \
+             SELECT e.workspace, e.id, ?4, e.session, e.entity_type, n.value, e.normalised, 0 \
+             FROM mention n INDEXED BY mention_memory CROSS JOIN entity_name e \
+                 ON e.workspace = n.workspace AND e.id = n.name AND e.audience = ?3 \
+             WHERE n.workspace = ?1 AND n.sequence = ?2",
+            (workspace, sequence, from, to),
+        )?;
+        let names: Vec<EntityId> = self.all(
+            "UPDATE mention INDEXED BY mention_memory SET audience = ?3 \
+             WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
+            (workspace, sequence, to),
             |row| text(row, 0),
         )?;
-        names.into_iter().try_for_each(|name| self.forget_name(&memory.workspace, name))?;
-        Ok(())
+        names.into_iter().try_for_each(|name| self.forget_name(&memory.workspace, name, from))
     }
 
     /// The thing that each of these names leads to, with what sort of thing the name is of. Asked once
-    /// for a name, however many memories have it.
+    /// for a name, however many memories have it; each name with an audience that knows it.
     fn things(
         &self,
         workspace: &Workspace,
-        names: &BTreeSet<&str>,
+        names: &BTreeMap<&str, i64>,
     ) -> Result<FxHashMap<String, (EntityId, EntityType)>> {
         let sql = "SELECT e.id, ifnull(s.entity, e.id), e.entity_type FROM json_each(?2) w \
-             CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = w.value \
+             CROSS JOIN entity_name e \
+                 ON e.workspace = ?1 AND e.id = w.key AND e.audience = w.value \
              LEFT JOIN entity_same s ON s.workspace = ?1 AND s.name = e.id";
         let found = self.all(sql, (workspace.as_str(), encoded(names)?), |row| {
             Ok((row.get(0)?, (text(row, 1)?, text(row, 2)?)))
@@ -62,26 +89,27 @@ impl SqliteTransaction<'_> {
 impl MentionRows for SqliteTransaction<'_> {
     fn put_mentions(&mut self, memory: &Memory, mentions: &[Mentioned]) -> Result<bool> {
         let workspace = memory.workspace.as_str();
-        let sequence: Option<u64> = self.one(
-            "SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2 AND revision = ?3",
+        let kept: Option<(u64, i64)> = self.one(
+            "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2 AND revision = ?3",
             (workspace, memory.id.to_string(), memory.revision),
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let Some(sequence) = sequence else { return Ok(false) };
-        let before: Vec<EntityId> = self.all(
+        let Some((sequence, audience)) = kept else { return Ok(false) };
+        let before: Vec<(EntityId, i64)> = self.all(
             "DELETE FROM mention INDEXED BY mention_memory \
-             WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
+             WHERE workspace = ?1 AND sequence = ?2 RETURNING name, audience",
             (workspace, sequence),
-            |row| text(row, 0),
+            |row| Ok((text(row, 0)?, row.get(1)?)),
         )?;
         for mention in mentions {
             self.execute(
                 "INSERT OR IGNORE INTO mention \
-                 (workspace, name, sequence, value, confidence, count, place) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                 (workspace, name, audience, sequence, value, confidence, count, place) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 (
                     workspace,
                     mention.name.id.to_string(),
+                    audience,
                     sequence,
                     &mention.name.value,
                     mention.confidence,
@@ -89,12 +117,12 @@ impl MentionRows for SqliteTransaction<'_> {
                     mention.place,
                 ),
             )?;
-            self.put_name(&mention.name, false)?;
+            self.know_name(&mention.name, audience, false)?;
         }
         // What nobody mentions any more is in no row.
-        for name in before {
+        for (name, audience) in before {
             if mentions.iter().all(|mention| mention.name.id != name) {
-                self.forget_name(&memory.workspace, name)?;
+                self.forget_name(&memory.workspace, name, audience)?;
             }
         }
         Ok(true)
@@ -112,14 +140,15 @@ impl MentionRows for SqliteTransaction<'_> {
                  sum(n.count), m.text, n.place \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND n.sequence > :after \
+             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             AND n.sequence > :after \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.sequence ORDER BY m.sequence LIMIT :limit"
         );
         let id = id.to_string();
         let more: [(&str, &dyn ToSql); 4] =
             [(":id", &id), (":workspace", &at_home(sight)), (":after", &after), (":limit", &limit)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
             let whole: String = row.get(7)?;
             let mention = Mention {
                 memory: text(row, 1)?,
@@ -139,13 +168,13 @@ impl MentionRows for SqliteTransaction<'_> {
             "SELECT m.owner, count(DISTINCT m.sequence), min(m.recorded_at), max(m.recorded_at) \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {NAMES} \
+             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.owner ORDER BY 2 DESC, m.owner"
         );
         let id = id.to_string();
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
             Ok(Mentioning {
                 agent: text(row, 0)?,
                 memories: row.get(1)?,
@@ -158,17 +187,18 @@ impl MentionRows for SqliteTransaction<'_> {
     fn spelt(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>> {
         let sql = format!(
             "SELECT e.workspace, e.session, e.entity_type, f.value, max(f.confidence), e.normalised \
-             FROM (SELECT n.name, n.value, n.confidence FROM mention n \
+             FROM (SELECT n.name, n.audience, n.value, n.confidence FROM mention n \
                  CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-                 WHERE n.workspace = :workspace AND n.name IN {NAMES} \
+                 WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
                  AND m.deleted_at IS NULL AND {SEEN} \
                  ORDER BY +n.sequence DESC LIMIT {SPELLINGS}) f \
-             JOIN entity_name e ON e.workspace = :workspace AND e.id = f.name \
+             CROSS JOIN entity_name e \
+                 ON e.workspace = :workspace AND e.id = f.name AND e.audience = f.audience \
              GROUP BY f.value ORDER BY count(*) DESC, f.value LIMIT 1"
         );
         let written = id.to_string();
         let more: [(&str, &dyn ToSql); 2] = [(":id", &written), (":workspace", &at_home(sight))];
-        self.one(&sql, &*SightParams::of(sight).with(&more), |row| {
+        self.one(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
             let name = EntityName {
                 id,
                 workspace: text(row, 0)?,
@@ -191,13 +221,14 @@ impl MentionRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT DISTINCT m.id FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN} LIMIT :limit"
+             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             AND {SEEN} LIMIT :limit"
         );
         let (workspace, id) = (workspace.as_str(), id.to_string());
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let more: [(&str, &dyn ToSql); 3] =
             [(":workspace", &workspace), (":id", &id), (":limit", &limit)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| text(row, 0))
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| text(row, 0))
     }
 
     fn mentioned_in(
@@ -207,20 +238,21 @@ impl MentionRows for SqliteTransaction<'_> {
         memories: &[MemoryId],
     ) -> Result<Vec<MentionedBy>> {
         let sql = format!(
-            "SELECT j.key, n.name, n.value FROM json_each(:memories) j \
+            "SELECT j.key, n.name, n.value, m.audience FROM json_each(:memories) j \
              CROSS JOIN memory m ON m.workspace = :workspace AND m.id = j.value AND {SEEN} \
              CROSS JOIN mention n INDEXED BY mention_memory \
                  ON n.workspace = :workspace AND n.sequence = m.sequence"
         );
         let (home, wanted) = (workspace.as_str(), encoded(&memories)?);
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &home), (":memories", &wanted)];
-        let found: Vec<(usize, String, String)> =
-            self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        let found: Vec<(usize, String, String, i64)> =
+            self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
-        let names: BTreeSet<&str> = found.iter().map(|(_, name, _)| name.as_str()).collect();
+        let names: BTreeMap<&str, i64> =
+            found.iter().map(|(_, name, _, audience)| (name.as_str(), *audience)).collect();
         let known = self.things(workspace, &names)?;
-        let mention = |(place, name, value): &(usize, String, String)| {
+        let mention = |(place, name, value, _): &(usize, String, String, i64)| {
             let (memory, (entity, entity_type)) = (memories.get(*place)?, known.get(name)?);
             let value = value.clone();
             Some(MentionedBy { memory: *memory, entity: *entity, entity_type: *entity_type, value })

@@ -363,7 +363,11 @@ mod tests {
                 'kind', 'accepted', 'follows', 'chain', 3, 'entities', 4, 'note', 5, 6, 7, 'in', 8, \
                 9, 'package', 'left');
             INSERT INTO handoff_memory VALUES ('w', 'h', 1, 'w', 'm', 'passed', 1, 'told');
-            INSERT INTO mention VALUES ('w', 'n', 1, 'value', 0.5, 2, 3)";
+            INSERT INTO mention VALUES ('w', 'n', 1, 'value', 0.5, 2, 3);
+            INSERT INTO memory (workspace, id, sequence, owner, memory_type, text, topics, importance, \
+                sharing, source, trust, metadata, recorded_at, revised_at, revised_by, revision) \
+                VALUES ('w', 'm', 1, 'a', 'semantic', 'text', '[]', 1, 'shared', '{}', 'normal', \
+                '{}', 1, 1, 'a', 1)";
         let all = |connection: &Connection| -> Vec<String> {
             let json = |table, columns| {
                 let sql = format!("SELECT json_array({columns}) FROM {table}");
@@ -382,6 +386,76 @@ mod tests {
         before.close().unwrap();
         assert_eq!(all(&prepared(&path).unwrap()), kept);
         assert_eq!(kept[1], r#"["w","h",1,"w","m","passed",1,"told"]"#);
+    }
+
+    /// Memories of Ann and of Bob, private, shared, about a user and quarantined, that all mention `n`.
+    const OLD_ROWS: &str = "\
+        INSERT INTO workspace VALUES ('w', 5), ('empty', 1);
+        INSERT INTO memory (workspace, id, sequence, owner, user_id, memory_type, text, topics, \
+            importance, sharing, source, trust, metadata, recorded_at, revised_at, revised_by, revision) \
+        SELECT 'w', 'mem_' || (value ->> 0), j.key + 1, value ->> 1, value ->> 2, 'semantic', 'text', \
+            '[]', 1, value ->> 3, '{}', value ->> 4, '{}', 1, 1, 'a', 1 \
+        FROM json_each('[[\"all\", \"ann\", null, \"shared\", \"normal\"], \
+            [\"alltoo\", \"bob\", null, \"shared\", \"trusted\"], \
+            [\"own\", \"ann\", null, \"private\", \"normal\"], \
+            [\"user\", \"bob\", \"u\", \"shared\", \"normal\"], \
+            [\"held\", \"bob\", null, \"shared\", \"quarantined\"]]') j;
+        INSERT INTO mention SELECT 'w', 'ent_n', sequence, 'value ' || sequence, 0.5, 1, 1 FROM memory;
+        INSERT INTO mention VALUES ('w', 'ent_own', 3, 'own', 0.5, 1, 1);
+        INSERT INTO entity_name VALUES ('w', 'ent_n', NULL, 'tool', 'value 1', 'n', 0, 1), \
+            ('w', 'ent_own', NULL, 'tool', 'own', 'own', 0, 0), \
+            ('empty', 'ent_said', NULL, 'tool', 'said', 'said', 1, 1);
+        INSERT INTO entity_key VALUES ('w', 'k', 'ent_n'), ('w', 'k', 'ent_own');
+        INSERT INTO relation (workspace, id, origin, target, relation_type, strength, recorded_at, relation) \
+        SELECT 'w', value ->> 0, value ->> 1, value ->> 2, 'uses', 1, 1, '{\"author\":\"ann\"}' \
+        FROM json_each('[[\"r1\", \"mem_all\", \"mem_alltoo\"], [\"r2\", \"mem_all\", \"mem_own\"], \
+            [\"r3\", \"ent_n\", \"ent_own\"], [\"r4\", \"mem_user\", \"mem_own\"]]')";
+
+    #[test]
+    fn older_files_get_their_audiences() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let before = of_version(&path, 14);
+        before.execute_batch(OLD_ROWS).unwrap();
+        before.close().unwrap();
+        let now = prepared(&path).unwrap();
+        let rows = |sql: &str| -> Vec<String> {
+            let of = "ifnull(nullif(a.owner, ''), 'all') || ifnull(' of ' || a.user_id, '') || ' ' \
+                || a.sharing || iif(a.quarantined, ' held', '')";
+            let sql = sql.replace("OF", of);
+            let mut statement = now.prepare(&sql).unwrap();
+            let rows = statement.query_map([], |row| row.get(0)).unwrap();
+            rows.collect::<rusqlite::Result<_>>().unwrap()
+        };
+        let sql = "SELECT m.id || ': ' || OF FROM memory m JOIN audience a ON a.number = m.audience \
+             ORDER BY m.sequence";
+        let memories = [
+            "all: all shared",
+            "alltoo: all shared",
+            "own: ann private",
+            "user: bob of u shared",
+            "held: bob shared held",
+        ];
+        assert_eq!(rows(sql), memories.map(|memory| format!("mem_{memory}")));
+        let sql = "SELECT e.value || ': ' || OF FROM entity_name e JOIN audience a \
+             ON a.number = e.audience WHERE e.id = 'ent_n' ORDER BY e.value";
+        assert_eq!(
+            rows(sql),
+            [
+                "value 1: all shared",
+                "value 3: ann private",
+                "value 4: bob of u shared",
+                "value 5: bob shared held"
+            ]
+        );
+        let sql = "SELECT a.workspace || ' ' || e.value FROM entity_name e JOIN audience a \
+             ON a.number = e.audience WHERE e.stated";
+        assert_eq!(rows(sql), ["empty said"]);
+        assert_eq!(rows("SELECT name FROM entity_key"), ["ent_n"], "all may know it");
+        let sql = "SELECT r.id || ': ' || OF FROM relation r JOIN audience a \
+             ON a.number = r.audience ORDER BY r.id";
+        let relations = ["r1: all shared", "r2: ann private", "r3: ann private", "r4: ann private"];
+        assert_eq!(rows(sql), relations);
     }
 
     /// The last one who closes a file copies its log back and removes it, while the next one looks.

@@ -4,14 +4,15 @@ use jiff::Timestamp;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
+use super::access::{SEEN, SEEN_MENTION};
 use super::entity::{NAMES, at_home, exists};
 use super::row::{encoded, json, text};
-use crate::access::Sight;
+use crate::access::{Audience, Reach, Sight};
 use crate::error::Result;
 use crate::graph::walk::Link;
 use crate::graph::{Along, Direction, Node, Relation, RelationType};
 use crate::id::{EntityId, MemoryId, RelationId};
+use crate::memory::Memory;
 use crate::store::{EntityRows, MentionRows, RelationRows};
 use crate::workspace::Workspace;
 
@@ -26,18 +27,21 @@ impl RelationRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         (from, to): (Node, Node),
         relation_type: &RelationType,
+        audience: &Audience,
     ) -> Result<Option<Relation>> {
         let sql = "SELECT relation FROM relation WHERE workspace = ?1 AND origin = ?2 \
-             AND relation_type = ?3 AND target = ?4";
-        let (from, to) = (from.to_string(), to.to_string());
-        self.one(sql, (workspace.as_str(), from, relation_type.as_str(), to), |row| json(row, 0))
+             AND audience = ?3 AND relation_type = ?4 AND target = ?5";
+        let (from, to, audience) =
+            (from.to_string(), to.to_string(), self.find_audience(audience)?);
+        let params = (workspace.as_str(), from, audience, relation_type.as_str(), to);
+        self.one(sql, params, |row| json(row, 0))
     }
 
-    fn put_relation(&mut self, relation: &Relation) -> Result<()> {
+    fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO relation (workspace, id, origin, target, relation_type, \
-             strength, recorded_at, valid_from, valid_until, relation) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             strength, recorded_at, valid_from, valid_until, relation, audience) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             (
                 relation.workspace.as_str(),
                 relation.id.to_string(),
@@ -49,6 +53,7 @@ impl RelationRows for SqliteTransaction<'_> {
                 relation.valid_from.map(Timestamp::as_millisecond),
                 relation.valid_until.map(Timestamp::as_millisecond),
                 encoded(relation)?,
+                self.audience_number(audience)?,
             ),
         )?;
         Ok(())
@@ -85,13 +90,13 @@ impl RelationRows for SqliteTransaction<'_> {
             "SELECT ifnull(m.title, substr(m.text, 1, {LABEL_CHARS})) FROM memory m \
              WHERE m.workspace = :workspace AND m.id = :id AND m.deleted_at IS NULL AND {SEEN}"
         );
-        let seen = SightParams::of(sight);
+        let seen = self.seen(sight)?;
         let mut labels = Vec::with_capacity(nodes.len());
         for node in nodes {
             let label = match node {
                 Node::Memory(id) => {
                     let (workspace, id) = (at_home(sight), id.to_string());
-                    let params = seen.with(&[(":workspace", &workspace), (":id", &id)]);
+                    let params = seen.with(&sql, &[(":workspace", &workspace), (":id", &id)]);
                     let label = self.one(&sql, &*params, |row| row.get(0))?;
                     label.map(|label| ("memory".to_owned(), label))
                 }
@@ -109,6 +114,29 @@ const MENTIONED: &str = "mentions";
 const SUPERSEDED: &str = "supersedes";
 
 impl SqliteTransaction<'_> {
+    /// Takes the relations of a memory to the audience of both their ends, after its own changed.
+    pub(super) fn move_relations(&self, memory: &Memory) -> Result<()> {
+        let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
+        let sql = "SELECT relation FROM relation WHERE workspace = ?1 AND origin = ?2 \
+             UNION SELECT relation FROM relation WHERE workspace = ?1 AND target = ?2";
+        let relations: Vec<Relation> = self.all(sql, (workspace, &id), |row| json(row, 0))?;
+        let own = Audience::of(&Reach::of(memory));
+        for relation in relations {
+            let (Node::Memory(from), Node::Memory(to)) = (relation.from, relation.to) else {
+                continue;
+            };
+            let other = if from == memory.id { to } else { from };
+            let Some(other) = self.audience_of(&memory.workspace, other)? else { continue };
+            let audience = Audience::of_both(&own, &other, &relation.author);
+            // Where the same was related among those already, both stand.
+            let sql =
+                "UPDATE OR IGNORE relation SET audience = ?3 WHERE workspace = ?1 AND id = ?2";
+            let number = self.audience_number(&audience)?;
+            self.execute(sql, (workspace, relation.id.to_string(), number))?;
+        }
+        Ok(())
+    }
+
     /// The type and name of a thing.
     fn called(&self, sight: &Sight, id: EntityId) -> Result<Option<(String, String)>> {
         let workspace = sight.workspaces.first();
@@ -135,6 +163,7 @@ impl SqliteTransaction<'_> {
                      ifnull(t.entity, r.target) AS target \
                  FROM near CROSS JOIN relation r INDEXED BY relation_{near} \
                      ON r.workspace = :workspace AND r.{near} = near.id \
+                     AND r.audience IN (SELECT value FROM json_each(:audiences)) \
                  LEFT JOIN entity_same o ON o.workspace = :workspace AND o.name = r.origin \
                  LEFT JOIN entity_same t ON t.workspace = :workspace AND t.name = r.target \
                  WHERE r.recorded_at <= :at AND (r.valid_from IS NULL OR r.valid_from <= :at) \
@@ -170,7 +199,7 @@ impl SqliteTransaction<'_> {
             (":at", &at),
             (":limit", &limit),
         ];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
             Ok(Link {
                 id: text(row, "id")?,
                 from: text(row, "origin")?,
@@ -189,7 +218,7 @@ impl SqliteTransaction<'_> {
                     "FROM mention n CROSS JOIN memory m \
                          ON m.workspace = n.workspace AND m.sequence = n.sequence \
                      LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-                     WHERE n.name IN {NAMES} AND {SEEN}"
+                     WHERE n.name IN {NAMES} AND {SEEN_MENTION} AND {SEEN}"
                 ),
                 Direction::In,
             ),
@@ -210,7 +239,7 @@ impl SqliteTransaction<'_> {
             "SELECT m.id, ifnull(s.entity, n.name), max(n.confidence) {of} \
              AND n.workspace = :workspace \
              AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
-                 AND k.id = n.name AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
+                 AND k.id = n.name AND k.audience = n.audience AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
              AND m.recorded_at <= :at AND m.deleted_at IS NULL \
              GROUP BY n.sequence, 2 ORDER BY n.sequence DESC LIMIT {MENTIONS}"
         );
@@ -218,7 +247,7 @@ impl SqliteTransaction<'_> {
         let types = (!along.types.is_empty()).then(|| encoded(&along.types)).transpose()?;
         let more: [(&str, &dyn ToSql); 4] =
             [(":workspace", &at_home(sight)), (":id", &id), (":types", &types), (":at", &at)];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
             let (memory, entity): (MemoryId, EntityId) = (text(row, 0)?, text(row, 1)?);
             derived(MENTIONED, Node::Memory(memory), Node::Entity(entity), row.get(2)?)
         })
@@ -230,9 +259,10 @@ impl SqliteTransaction<'_> {
             "SELECT m.id, m.superseded_by FROM memory m WHERE m.workspace = :workspace \
              AND m.id IN (SELECT :id WHERE :in UNION ALL \
                  SELECT h.id FROM memory h INDEXED BY memory_heir \
-                 WHERE :out AND h.workspace = :workspace AND h.superseded_by = :id) \
+                 WHERE :out AND h.workspace = :workspace AND h.superseded_by = :id AND {}) \
              AND m.superseded_by IS NOT NULL AND m.deleted_at IS NULL AND {SEEN} \
              AND {} AND {}",
+            SEEN.replace("m.", "h."),
             sees("m.superseded_by"),
             sees("m.id"),
         );
@@ -247,7 +277,7 @@ impl SqliteTransaction<'_> {
             (":at", &at),
             (":types", &types),
         ];
-        self.all(&sql, &*SightParams::of(sight).with(&more), |row| {
+        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
             let (old, new): (MemoryId, MemoryId) = (text(row, 0)?, text(row, 1)?);
             derived(SUPERSEDED, Node::Memory(new), Node::Memory(old), 1.0)
         })
@@ -259,11 +289,11 @@ fn sees(id: &str) -> String {
     let seen = SEEN.replace("m.", "q.");
     format!(
         "CASE WHEN substr({id}, 1, 4) = 'mem_' THEN EXISTS (SELECT 1 FROM memory q \
-             WHERE q.workspace = :workspace AND q.id = {id} AND q.recorded_at <= :at \
-             AND q.deleted_at IS NULL AND {seen}) \
+             INDEXED BY memory_seen_id WHERE {seen} AND q.id = {id} AND q.workspace = :workspace \
+             AND q.recorded_at <= :at AND q.deleted_at IS NULL) \
          ELSE {} AND (:types IS NULL OR {id} IN (SELECT value FROM json_each(:nodes)) OR EXISTS \
              (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace AND k.id = {id} \
-              AND k.entity_type IN (SELECT value FROM json_each(:types)))) END",
+              AND k.audience IN (SELECT value FROM json_each(:audiences)) AND k.entity_type IN (SELECT value FROM json_each(:types)))) END",
         exists(id)
     )
 }

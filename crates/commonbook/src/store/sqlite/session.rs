@@ -36,7 +36,7 @@ impl SessionRows for SqliteTransaction<'_> {
     fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.id = :id LIMIT 1");
         let seen = SightParams::of(sight);
-        self.one(&sql, &*seen.unreviewed(&[(":id", &id.to_string())]), from_row)
+        self.one(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), from_row)
     }
 
     fn own_session(
@@ -77,23 +77,25 @@ impl SessionRows for SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        self.all(&sql, &*seen.unreviewed(&more), |row| Ok((row.get("sequence")?, from_row(row)?)))
+        self.all(&sql, &*seen.with(&sql, &more), |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
     fn kept_in_session(&self, sight: &Sight, session: &str) -> Result<u64> {
         let sql = format!(
-            "SELECT count(*) FROM memory m WHERE {SEEN} AND m.session = :session \
-                 AND m.deleted_at IS NULL"
+            "SELECT count(*) FROM memory m INDEXED BY memory_session WHERE {SEEN} \
+                 AND m.workspace IN (SELECT value FROM json_each(:workspaces)) \
+                 AND m.session = :session AND m.deleted_at IS NULL"
         );
-        let seen = SightParams::of(sight);
-        let count = self.one(&sql, &*seen.with(&[(":session", &session)]), |row| row.get(0))?;
+        let seen = self.seen(sight)?;
+        let count =
+            self.one(&sql, &*seen.with(&sql, &[(":session", &session)]), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
     fn unsummarised(&self, sight: &Sight) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM session s WHERE {SEEN_SESSION} AND {UNSUMMARISED}");
         let seen = SightParams::of(sight);
-        Ok(self.one(&sql, &*seen.unreviewed(&[]), |row| row.get(0))?.unwrap_or(0))
+        Ok(self.one(&sql, &*seen.with(&sql, &[]), |row| row.get(0))?.unwrap_or(0))
     }
 
     fn owes_summary(&self, session: &Session) -> Result<bool> {

@@ -1,0 +1,75 @@
+//! What a list of memories is asked for, as SQL.
+
+use rusqlite::types::ToSql;
+
+use super::access::VisibleAudience;
+use crate::case::CaseKey;
+use crate::memory::Trust;
+use crate::search::Filter;
+
+/// What [`Filter`] asks for, of a row `m`, as SQL with its parameters. Only what is asked for stands
+/// there, so that the engine finds by it.
+pub(super) struct FilterParams<'f> {
+    filter: &'f Filter,
+    importance: Option<i64>,
+    topic: Option<String>,
+    case: Option<&'f str>,
+    trust: Option<&'static str>,
+}
+
+impl<'f> FilterParams<'f> {
+    pub(super) fn of(filter: &'f Filter) -> Self {
+        Self {
+            filter,
+            importance: filter.importance.map(|importance| importance as i64),
+            topic: filter.topic.as_deref().map(str::to_lowercase),
+            case: filter.case.as_ref().map(CaseKey::as_str),
+            trust: filter.trust.map(Trust::name),
+        }
+    }
+
+    /// The conditions, each with its parameter.
+    fn each(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
+        let Self { filter, importance, topic, case, trust } = self;
+        let all: [(bool, &str, &str, &dyn ToSql); 8] = [
+            (filter.owner.is_some(), "m.owner = :owner", ":owner", &filter.owner),
+            (filter.memory_type.is_some(), "m.memory_type = :type", ":type", &filter.memory_type),
+            (filter.session.is_some(), "m.session = :session", ":session", &filter.session),
+            (case.is_some(), "m.case_key = :case", ":case", case),
+            (importance.is_some(), "m.importance >= :importance", ":importance", importance),
+            (topic.is_some(), ABOUT, ":topic", topic),
+            (trust.is_some(), "m.trust = :trust", ":trust", trust),
+            (true, "(m.deleted_at IS NOT NULL) = :deleted", ":deleted", &filter.deleted),
+        ];
+        let asked = all.into_iter().filter(|(asked, ..)| *asked);
+        asked.map(|(_, sql, name, value)| (sql, name, value))
+    }
+
+    pub(super) fn sql(&self) -> String {
+        self.each().map(|(sql, ..)| sql).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// The index by which a filter finds most directly, of those that lie audience by audience.
+    pub(super) fn index(&self) -> &'static str {
+        match self {
+            Self { filter: Filter { session: Some(_), .. }, .. } => "memory_session",
+            Self { case: Some(_), .. } => "memory_case",
+            Self { filter: Filter { owner: Some(_), .. }, .. } => "memory_owner",
+            _ => "memory_seen",
+        }
+    }
+
+    /// Whether memories of this audience can be what is asked for.
+    pub(super) fn admits(&self, audience: &VisibleAudience) -> bool {
+        let quarantined = |trust| trust == Trust::Quarantined;
+        self.filter.trust.is_none_or(|trust| quarantined(trust) == audience.is_quarantined())
+    }
+
+    pub(super) fn list(&self) -> Vec<(&str, &dyn ToSql)> {
+        self.each().map(|(_, name, value)| (name, value)).collect()
+    }
+}
+
+/// Whether a memory is about a topic, whatever its case.
+const ABOUT: &str = "EXISTS (SELECT 1 FROM json_each(m.topics) t \
+    WHERE commonbook_lower(t.value) = :topic)";

@@ -1,0 +1,60 @@
+//! The SQL of names: which audience knows which.
+//!
+//! A name stands once for each audience that knows it, so that a name which only others know costs a
+//! list, a look-up and a comparison nothing.
+
+use super::SqliteTransaction;
+use crate::entity::EntityName;
+use crate::error::Result;
+use crate::id::EntityId;
+use crate::workspace::Workspace;
+
+impl SqliteTransaction<'_> {
+    /// Notes that an audience knows a name. One that an agent stated stays when no memory mentions it.
+    pub(super) fn know_name(&self, name: &EntityName, audience: i64, stated: bool) -> Result<()> {
+        self.execute(
+            "INSERT INTO entity_name (workspace, id, audience, session, entity_type, value, \
+             normalised, stated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+             ON CONFLICT (workspace, id, audience) DO UPDATE SET stated = 1 \
+             WHERE excluded.stated > stated",
+            (
+                name.workspace.as_str(),
+                name.id.to_string(),
+                audience,
+                &name.session,
+                name.entity_type.name(),
+                &name.value,
+                &name.normalised,
+                stated,
+            ),
+        )?;
+        Ok(())
+    }
+
+    /// Forgets a name that nobody stated and no memory of this audience mentions. What everybody knew
+    /// draws no names to itself any more, and is drawn to none.
+    pub(super) fn forget_name(
+        &self,
+        workspace: &Workspace,
+        name: EntityId,
+        audience: i64,
+    ) -> Result<()> {
+        let key = [workspace.as_str(), &name.to_string()];
+        let gone = self.execute(
+            "DELETE FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3 \
+             AND stated = 0 AND NOT EXISTS \
+                 (SELECT 1 FROM mention WHERE workspace = ?1 AND name = ?2 AND audience = ?3)",
+            (key[0], key[1], audience),
+        )?;
+        if gone > 0 && audience == self.everybody(workspace)? {
+            for sql in [
+                "DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2",
+                "DELETE FROM entity_same WHERE workspace = ?1 AND name = ?2",
+                "DELETE FROM entity_same WHERE workspace = ?1 AND entity = ?2",
+            ] {
+                self.execute(sql, key)?;
+            }
+        }
+        Ok(())
+    }
+}
