@@ -193,6 +193,12 @@ impl Input {
         role.and_then(|role| child(client, role)).unwrap_or_else(|| client.clone())
     }
 
+    /// The tool of ours that is about to be called, by the name that it has here, with its arguments.
+    pub(crate) fn own_tool(&self) -> Option<(&str, &Map<String, Value>)> {
+        let tool = self.tool.as_ref()?;
+        Some((moment::own_tool(&tool.name)?, &tool.arguments))
+    }
+
     /// The agent that the task is about to be handed to.
     pub(crate) fn target(&self, client: &Agent) -> Option<Agent> {
         child(client, self.delegation.as_ref()?.role.as_deref()?)

@@ -4,6 +4,7 @@ mod complete;
 #[cfg(feature = "conformance")]
 mod fixtures;
 mod http;
+mod ownership;
 mod page;
 mod progress;
 mod prompt;
@@ -155,7 +156,8 @@ impl McpDoor {
         // Before anything else sees the arguments.
         let connected = self.caller(context)?;
         let agent = connected.agent.clone();
-        let caller = ticket::narrowed(connected, &mut arguments, self.config.home.as_deref());
+        let home = self.config.home.as_deref();
+        let caller = ticket::narrowed(connected, &request.name, &mut arguments, home);
         let own = caller.agent == agent;
         let arguments = Value::Object(arguments);
         let told = self

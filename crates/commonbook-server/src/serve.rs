@@ -116,8 +116,7 @@ fn router(
     let door = door.within(Arc::clone(&rates));
     #[cfg(feature = "conformance")]
     let door = mcp::Fixtures::before(door);
-    let mcp =
-        Router::new().fallback_service(mcp::service(door, stopping.clone())).layer(from_fn(whole));
+    let mcp = mcp::service(door, stopping.clone()).layer(from_fn(whole));
     let resource = get(gate::resource).with_state(gate.clone());
     rest::router(gate.book.clone(), config, (streams, rates))
         .nest_service("/mcp", mcp)

@@ -4,12 +4,14 @@
 //! a ticket to the call's arguments, signed with a key from the home folder that no model is shown.
 //! Whoever carries the call out takes the ticket off, and believes it when the signature is right.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use commonbook::agent::Agent;
 use commonbook::caller::{Caller, Proof};
 use commonbook::clock::{Clock, SystemClock};
 use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::workspace::Workspace;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,8 +43,53 @@ pub(crate) struct Ticket {
     /// The session that it calls in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
+    /// The fingerprint of the call that it was made for.
+    pub(crate) call: String,
     /// Until when it holds.
     pub(crate) until: Timestamp,
+}
+
+/// A call of a tool, as its client is about to make it and as it arrives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolCall<'c> {
+    /// The workspace that it is made in.
+    pub(crate) workspace: &'c Workspace,
+    /// The tool, by the name that it has here.
+    pub(crate) tool: &'c str,
+    /// Its arguments; a ticket among them does not count.
+    pub(crate) arguments: &'c Map<String, Value>,
+}
+
+impl ToolCall<'_> {
+    /// What tells this call from every other one, in whichever order a client writes the arguments.
+    fn fingerprint(&self) -> String {
+        let mut arguments = self.arguments.clone();
+        arguments.remove(ARGUMENT);
+        let arguments = canonical(&Value::Object(arguments));
+        let whole = serde_json::json!([self.workspace.as_str(), self.tool, arguments]);
+        hex(&Sha256::digest(whole.to_string()))
+    }
+}
+
+/// A value as each client writes it that means the same: keys in order, none that says nothing, and
+/// whole numbers as such.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let said = fields.iter().filter(|(_, value)| !value.is_null());
+            let sorted: BTreeMap<&String, Value> =
+                said.map(|(name, value)| (name, canonical(value))).collect();
+            sorted.into_iter().map(|(name, value)| (name.clone(), value)).collect()
+        }
+        Value::Array(items) => items.iter().map(canonical).collect(),
+        Value::Number(number) => {
+            // `5` and `5.0` are the same number, and no text.
+            let whole = number.as_i64().map(|whole| whole.to_string());
+            let shown = whole.or_else(|| number.as_f64().map(|float| float.to_string()));
+            Value::from(format!("number {}", shown.unwrap_or_default()))
+        }
+        other => other.clone(),
+    }
 }
 
 /// The key that tickets are signed with.
@@ -92,8 +139,8 @@ impl Key {
 
 impl Ticket {
     /// A ticket for a call that this agent is about to make in this session.
-    pub(crate) fn new(agent: Agent, session: Option<String>) -> Self {
-        Self { agent, session, until: SystemClock.now() + HOLDS }
+    pub(crate) fn new(agent: Agent, session: Option<String>, call: ToolCall<'_>) -> Self {
+        Self { agent, session, call: call.fingerprint(), until: SystemClock.now() + HOLDS }
     }
 
     /// The ticket as it travels: what it says, and its signature.
@@ -126,14 +173,17 @@ impl Ticket {
 }
 
 /// Takes the ticket off the arguments of a call; the caller is the agent that it names, where that
-/// is the caller itself or below it. With a ticket that is worth nothing, or none, it stays who it is.
+/// is the caller itself or below it, and where it was made for this call in the caller's workspace.
+/// With a ticket that is worth nothing, or none, it stays who it is.
 pub(crate) fn narrowed(
     caller: Caller,
+    tool: &str,
     arguments: &mut Map<String, Value>,
     home: Option<&Path>,
 ) -> Caller {
     let Some(ticket) = arguments.shift_remove(ARGUMENT) else { return caller };
-    match believed(&caller, &ticket, home) {
+    let call = ToolCall { workspace: &caller.workspace, tool, arguments };
+    match believed(&caller, call, &ticket, home) {
         Ok(ticket) => of(caller, ticket),
         Err(error) => {
             tracing::warn!(agent = %caller.agent, %error, "a ticket was passed over");
@@ -142,12 +192,21 @@ pub(crate) fn narrowed(
     }
 }
 
-fn believed(caller: &Caller, ticket: &Value, home: Option<&Path>) -> Result<Ticket> {
+fn believed(
+    caller: &Caller,
+    call: ToolCall<'_>,
+    ticket: &Value,
+    home: Option<&Path>,
+) -> Result<Ticket> {
     let unknown = || Error::new(ErrorKind::Unauthenticated, "this home has signed no ticket");
     let key = home.map(Key::found).transpose()?.flatten().ok_or_else(unknown)?;
     let ticket = Ticket::read(ticket.as_str().unwrap_or_default(), &key, SystemClock.now())?;
     if ticket.agent != caller.agent && !ticket.agent.is_child_of(&caller.agent) {
         let told = format!("the ticket is of {}, which is not below", ticket.agent);
+        return Err(Error::new(ErrorKind::Forbidden, told));
+    }
+    if !bool::from(ticket.call.as_bytes().ct_eq(call.fingerprint().as_bytes())) {
+        let told = format!("the ticket is for another call than this of {}", call.tool);
         return Err(Error::new(ErrorKind::Forbidden, told));
     }
     Ok(ticket)
@@ -189,7 +248,6 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use commonbook::caller::Door;
-    use commonbook::workspace::Workspace;
     use serde_json::json;
 
     use super::*;
@@ -207,9 +265,52 @@ mod tests {
     fn who(ticket: &str, home: &Path) -> String {
         let mut arguments = json!({"text": "tea", ARGUMENT: ticket});
         let arguments = arguments.as_object_mut().unwrap();
-        let caller = narrowed(caller("claude-code"), arguments, Some(home));
+        let caller = narrowed(caller("claude-code"), "save_memory", arguments, Some(home));
         assert_eq!(json!(arguments), json!({"text": "tea"}), "it goes no further");
         caller.agent.to_string()
+    }
+
+    /// A ticket for a save of this text, by this agent.
+    fn made(name: &str, session: Option<&str>) -> Ticket {
+        let arguments = Map::from_iter([("text".to_owned(), json!("tea"))]);
+        let workspace = Workspace::fallback();
+        let call = ToolCall { workspace: &workspace, tool: "save_memory", arguments: &arguments };
+        Ticket::new(agent(name), session.map(str::to_owned), call)
+    }
+
+    #[test]
+    fn a_ticket_holds_for_its_own_call_in_its_own_workspace_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let key = Key::of(home.path()).unwrap();
+        let given = json!({"text": "tea", "metadata": {"a": 1, "b": [5.0, null]}, "title": null});
+        let (here, elsewhere) = (Workspace::fallback(), "elsewhere".parse().unwrap());
+        let call = ToolCall {
+            workspace: &here,
+            tool: "save_memory",
+            arguments: given.as_object().unwrap(),
+        };
+        let child = agent("claude-code/engineer");
+        let ticket = Ticket::new(child.clone(), None, call).signed(&key);
+        let arrives = |tool: &str, workspace: &Workspace, arguments: Value| {
+            let mut arguments = arguments;
+            arguments[ARGUMENT] = json!(ticket);
+            let caller = Caller { workspace: workspace.clone(), ..caller("claude-code") };
+            let arguments = arguments.as_object_mut().unwrap();
+            narrowed(caller, tool, arguments, Some(home.path())).agent
+        };
+        // As a client may write the same: other order, whole numbers, nothing for nothing.
+        let same = json!({"metadata": {"b": [5, null], "a": 1.0}, "text": "tea"});
+        for same in [given.clone(), same] {
+            assert_eq!(arrives("save_memory", &here, same), child);
+        }
+        let parent = agent("claude-code");
+        assert_eq!(arrives("save_memory", &elsewhere, given.clone()), parent, "elsewhere");
+        assert_eq!(arrives("update_memory", &here, given.clone()), parent, "another tool");
+        for (field, value) in [("text", json!("coffee")), ("sharing", json!("private"))] {
+            let mut other = given.clone();
+            other[field] = value;
+            assert_eq!(arrives("save_memory", &here, other), parent, "{field}");
+        }
     }
 
     #[test]
@@ -225,10 +326,12 @@ mod tests {
     fn a_ticket_of_this_home_names_the_child_and_its_session() {
         let home = tempfile::tempdir().unwrap();
         let key = Key::of(home.path()).unwrap();
-        let ticket = Ticket::new(agent("claude-code/engineer"), Some("ses_1".into())).signed(&key);
+        let ticket = made("claude-code/engineer", Some("ses_1")).signed(&key);
         assert_eq!(who(&ticket, home.path()), "claude-code/engineer");
-        let mut arguments = Map::from_iter([(ARGUMENT.to_owned(), json!(ticket))]);
-        let narrow = narrowed(caller("claude-code"), &mut arguments, Some(home.path()));
+        let mut arguments =
+            Map::from_iter([("text".into(), json!("tea")), (ARGUMENT.into(), json!(ticket))]);
+        let caller = caller("claude-code");
+        let narrow = narrowed(caller, "save_memory", &mut arguments, Some(home.path()));
         assert_eq!(narrow.session.as_deref(), Some("ses_1"));
         let again = Key::of(home.path()).unwrap();
         assert_eq!(again.0, key.0, "a home has one key");
@@ -238,7 +341,7 @@ mod tests {
     fn a_ticket_that_is_worth_nothing_leaves_the_caller_who_it_is() {
         let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let key = Key::of(home.path()).unwrap();
-        let child = || Ticket::new(agent("claude-code/engineer"), None);
+        let child = || made("claude-code/engineer", None);
         let good = child().signed(&key);
         let (said, signature) = good.split_once('.').unwrap();
         let forged =
@@ -253,8 +356,8 @@ mod tests {
             format!("{forged}.{signature}"),
             Ticket { until: past, ..child() }.signed(&key),
             child().signed(&Key::of(other.path()).unwrap()),
-            Ticket::new(agent("codex/engineer"), None).signed(&key),
-            Ticket::new(agent("claude-codex"), None).signed(&key),
+            made("codex/engineer", None).signed(&key),
+            made("claude-codex", None).signed(&key),
             "é.é".to_owned(),
             "a".repeat(1 << 20),
         ];
@@ -264,7 +367,7 @@ mod tests {
         let without = tempfile::tempdir().unwrap();
         assert_eq!(who(&good, without.path()), "claude-code", "another home has another key");
         let mut arguments = Map::from_iter([(ARGUMENT.to_owned(), json!({"agent": "x"}))]);
-        narrowed(caller("claude-code"), &mut arguments, None);
+        narrowed(caller("claude-code"), "save_memory", &mut arguments, None);
         assert!(arguments.is_empty());
     }
 

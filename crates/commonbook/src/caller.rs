@@ -57,6 +57,12 @@ impl Proof {
     pub fn is_bound(&self) -> bool {
         matches!(self, Self::Token { bound: true, .. })
     }
+
+    /// Whether a token proves an agent above the caller, and that it is the one below is its own word.
+    #[must_use]
+    pub fn is_asserted(&self) -> bool {
+        matches!(self, Self::Token { asserted: true, .. })
+    }
 }
 
 /// Who is behind the present request.

@@ -34,6 +34,11 @@ const fn delegating(client: Client) -> Delegating {
     }
 }
 
+/// The name that one of our tools has here, by what a client calls it.
+pub(super) fn own_tool(name: &str) -> Option<&str> {
+    OWN.iter().find_map(|own| name.strip_prefix(own))
+}
+
 /// What a client told about an event.
 pub(super) fn of(client: Client, event: &str, given: &Given) -> Input {
     let event = given.text(&["hook_event_name"]).unwrap_or_else(|| event.to_owned());
@@ -134,10 +139,7 @@ fn narrowed(input: &mut Input, given: &Given) -> Moment {
                 input.delegation = delegation(&delegating, &tool.arguments);
                 return if input.delegation.is_some() { Moment::Delegation } else { Moment::Other };
             }
-            let own = input
-                .tool
-                .as_ref()
-                .is_some_and(|tool| OWN.iter().any(|own| tool.name.starts_with(own)));
+            let own = input.tool.as_ref().is_some_and(|tool| own_tool(&tool.name).is_some());
             if own { Moment::OwnCall } else { Moment::Other }
         }
         // Where a client has no event for it, an agent is done when the tool that ran it is.

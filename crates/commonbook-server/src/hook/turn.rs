@@ -20,7 +20,7 @@ use super::verbs::{Open, Verbs};
 use super::{Answer, Client, Input, Moment, commands, delegated, news};
 use crate::caller::{Heard, caller};
 use crate::config::Config;
-use crate::ticket::{self, Key, Ticket};
+use crate::ticket::{self, Key, Ticket, ToolCall};
 
 /// How long before the end a command of the user's own is broken off, so that time is left for us.
 const OURS: Duration = Duration::from_millis(600);
@@ -206,8 +206,10 @@ impl<'c> Turn<'c> {
         }
         let session = self.session()?;
         let agent = self.input.agent(&self.client.agent);
+        let Some((tool, arguments)) = self.input.own_tool() else { return Ok(()) };
         let key = Key::of(self.config.home()?)?;
-        self.ticket = Some(Ticket::new(agent, session).signed(&key));
+        let call = ToolCall { workspace: &self.client.workspace, tool, arguments };
+        self.ticket = Some(Ticket::new(agent, session, call).signed(&key));
         Ok(())
     }
 

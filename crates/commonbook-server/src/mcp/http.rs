@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::http::request::Parts;
+use axum::middleware::from_fn_with_state;
 use commonbook::caller::{Caller, Door};
 use commonbook::error::Result;
 use commonbook::limits;
@@ -12,14 +14,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
+use super::ownership::{self, Ownership};
 use crate::caller::{Http, from_http};
 use crate::config::Config;
 
-/// The service behind `/mcp`, a clone of this door for each connection. `stopping` ends its streams.
-pub(crate) fn service<D: ServerHandler + Clone>(
-    door: D,
-    stopping: CancellationToken,
-) -> StreamableHttpService<D, LocalSessionManager> {
+/// The service behind `/mcp`, a clone of this door for each connection. `stopping` ends its streams. A
+/// session is its caller's alone.
+pub(crate) fn service<D: ServerHandler + Clone>(door: D, stopping: CancellationToken) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stopping)
         // Host and Origin were looked at before, for every door alike.
@@ -29,7 +30,10 @@ pub(crate) fn service<D: ServerHandler + Clone>(
     let mut sessions = LocalSessionManager::default();
     // An agent is often silent for longer than the library's five minutes, and yet listens.
     sessions.session_config.keep_alive = Some(Duration::from_secs(limits::SESSION_HOURS * 60 * 60));
-    StreamableHttpService::new(move || Ok(door.clone()), Arc::new(sessions), config)
+    let sessions = Arc::new(sessions);
+    let ownership = Ownership::of(Arc::clone(&sessions));
+    let service = StreamableHttpService::new(move || Ok(door.clone()), sessions, config);
+    Router::new().fallback_service(service).layer(from_fn_with_state(ownership, ownership::keep))
 }
 
 /// The caller behind one message: what its own HTTP request says, and the client's name.

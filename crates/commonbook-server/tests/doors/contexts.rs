@@ -88,3 +88,29 @@ fn settings_are_read_and_what_is_wrong_in_them_is_said() {
         assert!(error.contains("config.json"), "{error}");
     }
 }
+
+#[test]
+fn over_http_a_standing_memory_goes_to_whom_the_token_names_and_is_the_files() {
+    let home = Home::new();
+    let folder = home.path().join("memories");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("engineer.md"), "- The release key lies in the safe\n").unwrap();
+    let server = Server::start(&home);
+    let told = |headers: &[(&str, &str)]| {
+        let body = json!({"task": "Cut the release"}).to_string();
+        let (status, answer) =
+            server.send("POST", "/v1/context", headers, body.as_bytes()).unwrap();
+        assert_eq!(status, 200, "{answer}");
+        answer["text"].as_str().unwrap().to_owned()
+    };
+    let engineer = ("X-Commonbook-Agent", "codex/engineer");
+    let without = told(&[engineer]);
+    assert!(without.contains("in the safe"), "whoever calls from this machine is believed");
+    assert!(without.contains("standing memory by file:engineer.md"), "{without}");
+    let bearer = |agent: &str| format!("Bearer {}", crate::tokens::token(&home, &[agent]).0);
+    let (parent, own) = (bearer("codex"), bearer("codex/engineer"));
+    assert!(told(&[("Authorization", &own)]).contains("in the safe"));
+    assert!(told(&[("Authorization", &own), engineer]).contains("in the safe"));
+    let claimed = told(&[("Authorization", &parent), engineer]);
+    assert_eq!(claimed, "", "the token names codex, and no engineer");
+}

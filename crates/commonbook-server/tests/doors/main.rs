@@ -14,6 +14,7 @@ mod hygiene;
 mod mcp;
 mod mcp_changes;
 mod mcp_resources;
+mod mcp_sessions;
 #[cfg(unix)]
 mod monitor;
 mod rest;

@@ -113,33 +113,50 @@ fn a_call_of_our_own_tools_carries_a_ticket() {
 fn a_ticket_makes_a_call_the_sub_agents_and_is_kept_nowhere() {
     let home = Home::new();
     let server = Server::start(&home);
-    let call = json!({
-        "session_id": "own-1", "hook_event_name": "PreToolUse", "agent_id": "a1",
-        "agent_type": "engineer", "tool_name": "mcp__commonbook__save_memory", "tool_input": {},
-    });
-    let told = hook(&home, &["claude-code", "PreToolUse", "--workspace", WORKSPACE], &call);
-    let changed = &told["hookSpecificOutput"]["updatedInput"];
-    let ticket = changed["commonbook_ticket"].as_str().unwrap();
+    let ticket_for = |text: &str, workspace: &str| {
+        let call = json!({
+            "session_id": "own-1", "hook_event_name": "PreToolUse", "agent_id": "a1",
+            "agent_type": "engineer", "tool_name": "mcp__commonbook__save_memory",
+            "tool_input": {"topics": ["boats"], "text": text},
+        });
+        let told = hook(&home, &["claude-code", "PreToolUse", "--workspace", workspace], &call);
+        let changed = &told["hookSpecificOutput"]["updatedInput"];
+        changed["commonbook_ticket"].as_str().unwrap().to_owned()
+    };
+    let mut last = String::new();
     for (number, mcp) in Mcp::every_way(&home, &server).iter().enumerate() {
         let counted = AtomicUsize::new(0);
-        let owner = |agent: &str, ticket: Value| {
+        let text = |agent: &str| {
             let boats = counted.fetch_add(1, Ordering::Relaxed);
-            let text = format!("{agent} has counted {boats} boats the time {number}");
-            let fields = json!({"text": text, "commonbook_ticket": ticket});
+            format!("{agent} has counted {boats} boats the time {number}")
+        };
+        let owner = |agent: &str, text: &str, ticket: Value| {
+            let fields = json!({"text": text, "topics": ["boats"], "commonbook_ticket": ticket});
             let saved = mcp.call(agent, "save_memory", &fields).unwrap();
             saved["memory"]["owner"].as_str().unwrap().to_owned()
         };
         let way = mcp.way();
-        assert_eq!(owner("claude-code", ticket.into()), "claude-code/engineer", "{way}");
-        assert_eq!(owner("codex", ticket.into()), "codex", "{way}: another client's ticket");
+        let said = text("claude-code");
+        let ticket = ticket_for(&said, WORKSPACE);
+        let call = owner("claude-code", &said, json!(ticket));
+        assert_eq!(call, "claude-code/engineer", "{way}");
+        let replayed = owner("claude-code", &text("claude-code"), json!(ticket));
+        assert_eq!(replayed, "claude-code", "{way}: the ticket of another call");
+        let said = text("claude-code");
+        let elsewhere = json!(ticket_for(&said, "elsewhere"));
+        assert_eq!(owner("claude-code", &said, elsewhere), "claude-code", "{way}: of elsewhere");
+        let said = text("codex");
+        let foreign = json!(ticket_for(&said, WORKSPACE));
+        assert_eq!(owner("codex", &said, foreign), "codex", "{way}: another client's ticket");
         for worthless in [json!(ticket.replace('a', "b")), json!(""), json!(7), json!(null)] {
-            assert_eq!(owner("claude-code", worthless), "claude-code", "{way}");
+            assert_eq!(owner("claude-code", &text("claude-code"), worthless), "claude-code");
         }
+        last = ticket;
     }
     drop(server);
     for entry in fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path()) {
         let text = fs::read(&entry).unwrap_or_default();
-        let found = text.windows(ticket.len()).any(|part| part == ticket.as_bytes());
+        let found = text.windows(last.len()).any(|part| part == last.as_bytes());
         assert!(!found, "{}", entry.display());
     }
 }

@@ -64,7 +64,7 @@ impl Commonbook {
         let caller = access::in_a_hook(caller).for_user(request.user_id.as_deref())?;
         let sight = Sight::reading(&caller)?;
         let wanted = request.check(self.preferences.settings(&caller.agent))?;
-        let standing = self.files.read(caller.project.as_deref(), &caller.agent, begun);
+        let standing = self.files.read(&caller, begun);
         let nonce = Id::<RequestKind>::new(&*self.ids, begun).to_string();
         let nonce = nonce.trim_start_matches("req_").to_owned();
         let material = self.material(&caller, &sight, (request.case.as_ref(), &wanted), begun)?;

@@ -56,7 +56,7 @@ impl Commonbook {
             return Ok(LearnedBack { left_out, ..LearnedBack::default() });
         }
         let now = self.clock.now();
-        let file = self.files.read(caller.project.as_deref(), &caller.agent, now);
+        let file = self.files.read(&caller, now);
         let items = file.as_ref().map(|file| items(&file.text)).unwrap_or_default();
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
         let ask = ("learn", request, request.idempotency_key.as_ref());

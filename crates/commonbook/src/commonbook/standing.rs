@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashMap;
 
-use crate::agent::Agent;
+use crate::caller::Caller;
 use crate::context::{Kept, StandingRead};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::sha256;
@@ -78,15 +78,12 @@ impl Files {
         })
     }
 
-    /// The file of this agent in its project or in the home folder, if there is one. What cannot be
-    /// read is passed over, and the log says so.
-    pub(super) fn read(
-        &self,
-        project: Option<&Path>,
-        agent: &Agent,
-        now: Timestamp,
-    ) -> Option<StandingFile> {
-        let home = self.home.as_deref()?;
+    /// The file for the caller's role in its project or in the home folder, if there is one. What
+    /// cannot be read is passed over, and the log says so. Where a token proves who calls, the file is
+    /// for the agent that the token names: any child of it could call itself by any role.
+    pub(super) fn read(&self, caller: &Caller, now: Timestamp) -> Option<StandingFile> {
+        let (project, agent) = (caller.project.as_deref(), &caller.agent);
+        let home = self.home.as_deref().filter(|_| !caller.proof.is_asserted())?;
         places(project, home, agent).into_iter().find_map(|path| {
             let found = self.read_at(&path, home, now);
             found.unwrap_or_else(|error| {

@@ -94,7 +94,8 @@ impl Gathering<'_> {
         let item = Item {
             id: file.to_owned(),
             kind: "standing memory".to_owned(),
-            author: self.agent.to_string(),
+            // People write there too: what it says is the file's, and no agent's.
+            author: format!("file:{file}"),
             at,
             text,
             against: None,

@@ -94,7 +94,7 @@ fn everything_comes_in_its_order_with_author_and_id() {
     }
     assert!(!text.contains("is tested") && context.tokens as usize <= 1_500);
     assert_eq!(context.diagnostics.resolved_user_id.as_deref(), Some("u1"));
-    assert_eq!(context.diagnostics.source_agents, ["engineer", "main", "qa", "research"]);
+    assert_eq!(context.diagnostics.source_agents, ["file:engineer.md", "main", "qa", "research"]);
 }
 
 #[test]

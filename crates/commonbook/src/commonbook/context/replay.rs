@@ -35,7 +35,7 @@ impl Commonbook {
             templates: &self.templates,
             contradictions: &contradictions,
         };
-        let standing = self.files.read(caller.project.as_deref(), &caller.agent, self.clock.now());
+        let standing = self.files.read(&caller, self.clock.now());
         let as_it_was = standing.as_ref().map(|file| &file.read) == kept.standing.as_ref();
         if !as_it_was {
             differences.push("the standing memory file is no longer as it was".to_owned());

@@ -1,0 +1,117 @@
+//! Whose an MCP session over HTTP is: to anybody but the caller that opened it, it is unknown.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::Response;
+use commonbook::agent::AgentName;
+use commonbook::id::TokenId;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+
+use crate::caller::Admitted;
+
+/// The header that names a session.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// What no session is called: they are called by random ids.
+const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
+
+/// Sessions that are remembered before those that have ended are looked for.
+const SWEEP_AFTER: usize = 256;
+
+/// Who opened a session: the holder of a token, or without one whoever goes by this name. It may name
+/// an agent below the token's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Owner {
+    token: Option<TokenId>,
+    name: Option<String>,
+}
+
+impl Owner {
+    fn of(request: &Request) -> Self {
+        let admitted = request.extensions().get::<Admitted>();
+        let token = admitted.and_then(|admitted| admitted.0.as_ref()).map(|token| token.id);
+        let header = request.headers().get("x-commonbook-agent");
+        let header = header.map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
+        let query = request.uri().query().unwrap_or_default();
+        let named = || {
+            let mut pairs = form_urlencoded::parse(query.as_bytes());
+            pairs.find(|(name, _)| name == "agent_id").map(|(_, value)| value.into_owned())
+        };
+        let name = header.or_else(named);
+        // Two spellings of one name are one agent; what is no name is refused further on.
+        let name = name.map(|name| match name.parse::<AgentName>() {
+            Ok(parsed) => parsed.agent.to_string(),
+            Err(_) => name,
+        });
+        Self { token, name }
+    }
+}
+
+/// Whose the open sessions are.
+#[derive(Clone)]
+pub(super) struct Ownership {
+    sessions: Arc<LocalSessionManager>,
+    owners: Arc<Mutex<HashMap<String, Owner>>>,
+}
+
+impl Ownership {
+    /// That of these sessions.
+    pub(super) fn of(sessions: Arc<LocalSessionManager>) -> Self {
+        Self { sessions, owners: Arc::default() }
+    }
+
+    fn owns(&self, owner: &Owner, session: &str) -> bool {
+        self.locked().get(session) == Some(owner)
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<String, Owner>> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers whose a new session is, and forgets those that have ended by themselves.
+    async fn opened(&self, session: String, owner: Owner) {
+        let full = {
+            let mut owners = self.locked();
+            owners.insert(session, owner);
+            owners.len() >= SWEEP_AFTER
+        };
+        if full {
+            let open = self.sessions.sessions.read().await;
+            self.locked().retain(|session, _| open.contains_key(session.as_str()));
+        }
+    }
+}
+
+/// Lets a request into the session that it names if that is the caller's own; into anybody else's no
+/// more than into one that there is not, and with the same answer.
+pub(super) async fn keep(
+    State(ownership): State<Ownership>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let owner = Owner::of(&request);
+    let named = session_of(request.headers());
+    let ends = request.method() == Method::DELETE;
+    if let Some(session) = &named {
+        if !ownership.owns(&owner, session) {
+            request.headers_mut().insert(SESSION, UNKNOWN);
+        } else if ends {
+            ownership.locked().remove(session);
+        }
+    }
+    let response = next.run(request).await;
+    if named.is_none()
+        && let Some(session) = session_of(response.headers())
+    {
+        ownership.opened(session, owner).await;
+    }
+    response
+}
+
+fn session_of(headers: &HeaderMap) -> Option<String> {
+    headers.get(&SESSION).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned())
+}

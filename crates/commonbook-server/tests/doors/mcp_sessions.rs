@@ -1,0 +1,87 @@
+//! A session of MCP over HTTP belongs to the caller that opened it: to anybody else it is unknown.
+
+use serde_json::{Value, json};
+
+use crate::tokens::token;
+use crate::world::{Home, Server};
+
+const ACCEPT: (&str, &str) = ("Accept", "application/json, text/event-stream");
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+/// Opens a session with these headers; answers its id.
+fn open(server: &Server, who: (&str, &str)) -> String {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}});
+    let headers = [ACCEPT, JSON, who];
+    let body = hello.to_string();
+    let response = server.exchange("POST", "/mcp", &headers, body.as_bytes()).unwrap();
+    assert_eq!(response.status(), 200);
+    let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(send(server, "POST", who, &session, &ready).0, 202);
+    session
+}
+
+/// What a request in a session is answered: its status and its text.
+fn send(
+    server: &Server,
+    method: &str,
+    who: (&str, &str),
+    session: &str,
+    message: &Value,
+) -> (u16, String) {
+    let headers = [ACCEPT, JSON, who, ("Mcp-Session-Id", session)];
+    let body = message.to_string();
+    let body = if method == "POST" { body.as_bytes() } else { &[] };
+    let response = server.exchange(method, "/mcp", &headers, body).unwrap();
+    let status = response.status().as_u16();
+    (status, String::from_utf8_lossy(response.body()).into_owned())
+}
+
+fn call(tool: &str, arguments: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments}})
+}
+
+/// Fails unless a session is its owner's alone.
+fn belongs(server: &Server, owner: (&str, &str), others: &[(&str, &str)]) {
+    let session = open(server, owner);
+    let search = call("search_memory", &json!({"query": "herons"}));
+    assert_eq!(send(server, "POST", owner, &session, &search).0, 200);
+    for other in others {
+        for method in ["POST", "GET", "DELETE"] {
+            let theirs = send(server, method, *other, &session, &search);
+            let none =
+                send(server, method, *other, "00000000-0000-0000-0000-000000000000", &search);
+            assert_eq!(theirs, none, "{method} by {other:?}");
+            assert!(method == "DELETE" || theirs.0 == 404, "{method} by {other:?}: {theirs:?}");
+        }
+    }
+    let still = send(server, "POST", owner, &session, &search);
+    assert_eq!(still.0, 200, "nobody else has ended it: {still:?}");
+    assert_eq!(send(server, "DELETE", owner, &session, &search).0, 202);
+    assert_eq!(send(server, "POST", owner, &session, &search).0, 404, "its owner has");
+}
+
+#[test]
+fn another_token_neither_hears_of_a_session_nor_files_in_it_nor_ends_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let bearer = |agent: &str| format!("Bearer {}", token(&home, &[agent]).0);
+    let (rook, again, crow) = (bearer("rook"), bearer("rook"), bearer("crow"));
+    let [rook, again, crow] = [&rook, &again, &crow].map(|it| ("Authorization", it.as_str()));
+    belongs(&server, rook, &[crow, again]);
+}
+
+#[test]
+fn without_tokens_a_session_is_that_of_the_name_it_was_opened_under() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let name = |name: &'static str| ("X-Commonbook-Agent", name);
+    belongs(&server, name("rook"), &[name("crow"), name("rook/child"), ("X-Other", "nothing")]);
+    // However its name is spelt.
+    let session = open(&server, name("Rook Agent"));
+    let search = call("search_memory", &json!({"query": "herons"}));
+    assert_eq!(send(&server, "POST", name("rook"), &session, &search).0, 200);
+}
