@@ -482,6 +482,13 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2",
         "a verb has already judged the row, or what follows the journal shows it to nobody",
     ),
+    ("randomblob(8) AS new_salt FROM event e", "an event gets its hash, and nobody sees it"),
+    ("SELECT hash FROM event WHERE workspace", "a hash tells nothing of what it covers"),
+    ("SELECT DISTINCT workspace FROM event", "doctor looks for journals without a workspace"),
+    (
+        "SELECT * FROM event WHERE workspace = ?1 ORDER BY sequence",
+        "doctor recomputes the chain, and tells places alone",
+    ),
     ("DELETE FROM revision", "a verb has already judged the memory whose history it removes"),
 ];
 

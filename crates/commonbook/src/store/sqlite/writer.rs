@@ -198,7 +198,7 @@ mod tests {
         Box::new(move |tx| {
             let secret_sha256 = "x".repeat(bytes);
             let token = crate::token::CreateToken {
-                agent: "ann".to_owned(),
+                agent_name: "ann".to_owned(),
                 ..crate::token::CreateToken::default()
             };
             let now = jiff::Timestamp::UNIX_EPOCH;
