@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use commonbook::Commonbook;
 use commonbook::caller::Caller;
+use commonbook::cancellation::Cancellation;
 use commonbook::commonbook::Completions;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::input::{self, FieldTypes};
@@ -89,6 +90,25 @@ impl Call {
     }
 }
 
+/// Runs a verb for a caller on a thread that may wait. Where nobody waits for the answer any more, which
+/// drops this, the caller's cancellation says so to the verb.
+pub(crate) async fn while_wanted<T: Send + 'static>(
+    caller: Caller,
+    act: impl FnOnce(&Caller) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let _cancelling = CancelOnDrop(caller.cancellation.clone());
+    blocking(move || act(&caller)).await
+}
+
+/// Cancels when it is dropped: after the answer that tells nobody anything.
+struct CancelOnDrop(Cancellation);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// Runs a verb on a thread that may wait.
 pub(crate) async fn blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T> + Send + 'static,
@@ -96,4 +116,37 @@ pub(crate) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(act).await.unwrap_or_else(|panic| {
         Err(Error::new(ErrorKind::Internal, "the request panicked").because(panic))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use commonbook::caller::Door;
+    use commonbook::workspace::Workspace;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_does_not_wait_for_an_answer_cancels_what_is_under_way() {
+        let caller = Caller::new(None, Workspace::fallback(), Door::Rest);
+        let cancellation = caller.cancellation.clone();
+        let (begin, begun) = tokio::sync::oneshot::channel();
+        let (end, ended) = mpsc::channel();
+        let work = while_wanted(caller, move |caller| {
+            begin.send(()).expect("somebody waits for the beginning");
+            // As long work does, it looks whether it is still wanted.
+            while !caller.cancellation.is_cancelled() {
+                std::thread::yield_now();
+            }
+            end.send(()).expect("somebody waits for the end");
+            Ok(())
+        });
+        tokio::select! {
+            _ = work => panic!("it ends only when nobody waits"),
+            begun = begun => begun.expect("it began"),
+        }
+        assert!(cancellation.is_cancelled());
+        ended.recv().expect("and ended");
+    }
 }

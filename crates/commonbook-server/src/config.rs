@@ -39,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) rate: Option<String>,
     /// `COMMONBOOK_SANDBOX`: `on`, the default, or `off`: whether the kernel holds a server to its files.
     pub(crate) sandbox: Option<String>,
+    /// `COMMONBOOK_HOSTS`: the names that clients call the server by, beside its own.
+    pub(crate) hosts: Option<String>,
     /// `COMMONBOOK_LOG`: what is logged, as `tracing` filters (`info`, `commonbook=debug`).
     pub(crate) log: Option<String>,
     /// The folder that the program was started in.
@@ -86,6 +88,7 @@ impl Config {
             sharing: text("COMMONBOOK_SHARING"),
             rate: text("COMMONBOOK_RATE"),
             sandbox: text("COMMONBOOK_SANDBOX"),
+            hosts: text("COMMONBOOK_HOSTS"),
             log: text("COMMONBOOK_LOG"),
             folder: std::env::current_dir().ok(),
         }

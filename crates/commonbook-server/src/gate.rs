@@ -1,10 +1,13 @@
 //! What stands before every request over HTTP: where it comes from, and which token it shows.
 
-use std::net::IpAddr;
+mod origin;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use commonbook::Commonbook;
@@ -15,7 +18,12 @@ use serde_json::json;
 
 use crate::call::blocking;
 use crate::caller::Admitted;
+use crate::connections::Peer;
+use crate::rate::WrongTokens;
 use crate::rest::{RequestId, failure};
+
+pub(crate) use origin::Hosts;
+use origin::authority;
 
 /// Where a client that is refused reads what is asked of it (RFC 9728); that of `/mcp` is the same.
 pub(crate) const RESOURCE: &str = "/.well-known/oauth-protected-resource";
@@ -30,8 +38,10 @@ const REFUSED_BYTES: usize = 64 * 1024;
 #[derive(Clone)]
 pub(crate) struct Gate {
     pub(crate) book: Commonbook,
-    /// Whether other machines can reach the server.
-    pub(crate) exposed: bool,
+    /// The names that the server is called by.
+    pub(crate) hosts: Arc<Hosts>,
+    /// Who showed a token that is none.
+    pub(crate) wrong_tokens: Arc<WrongTokens>,
 }
 
 /// Lets a request in, or answers why not.
@@ -41,20 +51,46 @@ pub(crate) async fn keep(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let shown = gate.comes_from(&request).and_then(|()| shown(&request));
+    let shown = gate.hosts.check(&request).and_then(|()| shown(&request));
     let admitted = match shown {
         Ok(Shown::Nothing) => Ok(Admitted(None)),
         Ok(Shown::Token(token)) => {
-            blocking(move || gate.book.admit(token.as_deref(), gate.exposed)).await.map(Admitted)
+            let peer = request.extensions().get::<Peer>().map_or(UNKNOWN, |peer| peer.0);
+            gate.admitted(token, peer).await
         }
         Err(error) => Err(error),
     };
     match admitted {
+        Ok(_) if !origin::is_json(&request) => {
+            let mut response = refused(&origin::no_json(), &id, request).await;
+            *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            response
+        }
         Ok(admitted) => {
             request.extensions_mut().insert(admitted);
             next.run(request).await
         }
         Err(error) => refused(&error, &id, request).await,
+    }
+}
+
+/// The peer of a request that came over no connection of ours.
+const UNKNOWN: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+impl Gate {
+    /// Who shows this token. One that is none counts for the peer that shows it.
+    async fn admitted(self, token: Option<String>, peer: IpAddr) -> Result<Admitted> {
+        let Self { book, hosts, wrong_tokens } = self;
+        let exposed = hosts.exposed();
+        let shows = token.is_some();
+        let admitted = blocking(move || book.admit(token.as_deref(), exposed)).await;
+        if shows
+            && let Err(error) = &admitted
+            && error.kind == ErrorKind::Unauthenticated
+        {
+            wrong_tokens.count(peer)?;
+        }
+        admitted.map(Admitted)
     }
 }
 
@@ -82,32 +118,6 @@ async fn refused(error: &Error, id: &RequestId, request: Request) -> Response {
     response
 }
 
-impl Gate {
-    /// Refuses what a web page of elsewhere sends: a foreign Origin; or, where only this machine
-    /// can call, a Host that is not this machine (DNS rebinding).
-    fn comes_from(&self, request: &Request) -> Result<()> {
-        let headers = request.headers();
-        let host = authority(headers, request.uri());
-        if headers.contains_key(header::HOST) && host.is_none() {
-            return Err(foreign("the Host cannot be read"));
-        }
-        let named = host.as_ref().map(|host| host.host().to_owned());
-        if let Some(name) = named.as_ref().filter(|name| !self.exposed && !is_this_machine(name)) {
-            return Err(foreign(format!("Host {name} is not this machine")));
-        }
-        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-        let origin = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
-        let Some(origin) = origin.and_then(|uri| uri.authority().cloned()) else {
-            return Err(foreign("the Origin is not this machine"));
-        };
-        // A page of this very server is at home, under whatever name it is reached.
-        if is_this_machine(origin.host()) || self.exposed && host.as_ref() == Some(&origin) {
-            return Ok(());
-        }
-        Err(foreign(format!("Origin {} is not this machine", origin.host())))
-    }
-}
-
 /// What a request has to show.
 enum Shown {
     /// Nothing: what it asks for is open to all.
@@ -131,7 +141,7 @@ pub(crate) async fn resource(
     request: Request,
 ) -> Response {
     let host = authority(request.headers(), request.uri()).map(|host| host.to_string());
-    let Gate { book, exposed } = gate;
+    let (book, exposed) = (gate.book, gate.hosts.exposed());
     match blocking(move || book.admit(None, exposed)).await {
         Ok(_) => failure(&Error::not_found("no token is asked for here"), &id),
         Err(error) if error.kind != ErrorKind::Unauthenticated => failure(&error, &id),
@@ -160,28 +170,10 @@ fn bearer(headers: &HeaderMap) -> Result<Option<String>> {
     }
 }
 
-fn foreign(reason: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Forbidden, reason)
-        .hint("Call http://127.0.0.1 from a program, or from a page of this machine.")
-}
-
 /// Reads a refused request to its end, so that the next one on its connection is understood;
 /// answers whether it did.
 async fn is_read(request: Request) -> bool {
     let body = axum::body::to_bytes(request.into_body(), REFUSED_BYTES);
     let patience = Duration::from_secs(limits::REQUEST_SECONDS);
     tokio::time::timeout(patience, body).await.is_ok_and(|body| body.is_ok())
-}
-
-fn authority(headers: &HeaderMap, uri: &Uri) -> Option<axum::http::uri::Authority> {
-    let named = |name: HeaderName| headers.get(name)?.to_str().ok()?.parse().ok();
-    match headers.contains_key(header::HOST) {
-        true => named(header::HOST),
-        false => uri.authority().cloned(),
-    }
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod bench;
+mod body;
 mod call;
 mod caller;
 mod child;

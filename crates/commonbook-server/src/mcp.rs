@@ -32,7 +32,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 
-use crate::call::blocking;
+use crate::call::while_wanted;
 use crate::caller::{Heard, caller};
 use crate::config::Config;
 use crate::rate::Rates;
@@ -116,7 +116,7 @@ impl McpDoor {
     }
 
     /// Carries something out as the caller, within its rate, on a thread that may wait. What was cancelled before it
-    /// began is not; what had begun is finished, and the protocol's library drops its answer.
+    /// began is not; what had begun hears of it, and the protocol's library drops its answer.
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -136,11 +136,13 @@ impl McpDoor {
     ) -> Result<T> {
         let book = self.book.clone();
         self.rates.admit(&caller, writes)?;
-        let cancelled = context.ct.clone();
-        let work = blocking(move || match cancelled.is_cancelled() {
+        let (cancelled, cancellation) = (context.ct.clone(), caller.cancellation.clone());
+        let told = cancelled.clone();
+        let work = while_wanted(caller, move |caller| match told.is_cancelled() {
             true => Err(Error::new(ErrorKind::Unavailable, "the request was cancelled")),
-            false => act(&book, &caller),
+            false => act(&book, caller),
         });
+        let work = progress::cancelling(&cancelled, &cancellation, work);
         progress::telling(context, work).await
     }
 

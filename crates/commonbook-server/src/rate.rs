@@ -1,7 +1,9 @@
 //! How often each agent may call over HTTP: so many reads, and so many writes, a minute.
 
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use commonbook::caller::{Caller, Proof};
@@ -95,6 +97,42 @@ impl Rates {
             let message =
                 format!("{what}: at most {} a minute, and these were more", rate.a_minute);
             Error::rate_limited(message, seconds)
+        })
+    }
+}
+
+/// Counts the tokens that are none, by the peer that shows them. A right one is taken all the same:
+/// guessing is hopeless, and is to be neither cheap nor unseen.
+#[derive(Debug)]
+pub(crate) struct WrongTokens {
+    rate: Rate,
+    total: AtomicU64,
+}
+
+impl Default for WrongTokens {
+    fn default() -> Self {
+        let a_minute = NonZeroU32::new(limits::WRONG_TOKENS_A_MINUTE).unwrap_or(NonZeroU32::MIN);
+        Self { rate: Rate::new(a_minute), total: AtomicU64::new(0) }
+    }
+}
+
+impl WrongTokens {
+    /// Counts a wrong token of this peer, and tells the log.
+    ///
+    /// # Errors
+    /// `rate_limited`, with the seconds to wait, for one too many within a minute.
+    pub(crate) fn count(&self, peer: IpAddr) -> Result<()> {
+        let total = self.total.fetch_add(1, Ordering::Relaxed) + 1;
+        let counted = self.rate.admit(&peer.to_string());
+        match counted {
+            Ok(()) => tracing::warn!(%peer, total, "a wrong token was shown"),
+            Err(_) => tracing::debug!(%peer, total, "a wrong token was shown, one too many"),
+        }
+        counted.map_err(|seconds| {
+            let most = self.rate.a_minute;
+            let message = format!("wrong tokens: at most {most} a minute, and these were more");
+            Error::rate_limited(message, seconds)
+                .hint("Ask whoever runs the server for a token (commonbook token create).")
         })
     }
 }
@@ -212,6 +250,19 @@ mod tests {
         assert!(call("ann").is_ok() && call("ann/one").is_ok());
         assert!(call("ann/two").is_err());
         assert!(rates.admit(&caller(Some("ann")), true).is_ok(), "who shows none is another");
+    }
+
+    #[test]
+    fn wrong_tokens_count_for_the_peer_that_shows_them() {
+        let wrong = WrongTokens::default();
+        let (one, other) = (IpAddr::from([192, 0, 2, 7]), IpAddr::from([192, 0, 2, 8]));
+        for _ in 0..limits::WRONG_TOKENS_A_MINUTE {
+            assert!(wrong.count(one).is_ok());
+        }
+        let error = wrong.count(one).expect_err("one too many");
+        assert_eq!(error.kind, ErrorKind::RateLimited);
+        assert!(error.retry_after.is_some_and(|seconds| seconds.get() <= 6));
+        assert!(wrong.count(other).is_ok());
     }
 
     #[test]

@@ -16,13 +16,14 @@ use axum::routing::get;
 use commonbook::Commonbook;
 use serde_json::{Value, json};
 
+use crate::body::BodyBudget;
 use crate::call::{Call, blocking};
 use crate::config::Config;
 use crate::rate::Rates;
 use route::{Route, delete, patch, post};
 
 use route::Door;
-pub(crate) use route::{RequestId, body_bytes, failure};
+pub(crate) use route::{RequestId, failure};
 pub(crate) use stream::Streams;
 
 /// Every route, in the order of the documentation.
@@ -195,7 +196,8 @@ pub(crate) fn openapi() -> Value {
 pub(crate) fn router(
     book: Commonbook,
     config: Arc<Config>,
-    (streams, rates): (Streams, Arc<Rates>),
+    streams: Streams,
+    (rates, bodies): (Arc<Rates>, BodyBudget),
 ) -> Router {
     let document = Arc::new(openapi());
     let mut router = Router::new();
@@ -213,7 +215,7 @@ pub(crate) fn router(
         .route("/docs/scalar.js", get(scalar))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
-        .with_state(Door { book, config, rates })
+        .with_state(Door { book, config, rates, bodies })
 }
 
 async fn health(State(door): State<Door>, id: RequestId) -> axum::response::Response {

@@ -7,13 +7,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
 use commonbook::Commonbook;
 use commonbook::error::{Error, ErrorKind, Result};
 use commonbook::id::{Id, RequestKind};
-use commonbook::limits;
+use commonbook::{input, limits};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::CompressionLevel;
@@ -21,17 +21,18 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tracing::Instrument;
 
+use crate::body::{BodyBudget, WholeBody};
 use crate::call::blocking;
 use crate::cli;
 use crate::config::Config;
 use crate::connections;
 use crate::follow;
-use crate::gate::{self, Gate};
+use crate::gate::{self, Gate, Hosts};
 use crate::local::Listener;
 use crate::mcp::{self, McpDoor, Tools};
 use crate::output;
 use crate::rate::{Rates, Setting};
-use crate::rest::{self, RequestId, Streams, body_bytes, failure};
+use crate::rest::{self, RequestId, Streams, failure};
 use crate::watch;
 
 /// Where it listens, where nobody says otherwise.
@@ -75,6 +76,7 @@ impl Serve {
                 .because(error)
         })?;
         let address = listener.local_addr().unwrap_or(address);
+        let hosts = Hosts::new(address, config.hosts.as_deref())?;
         let stopping = stopping();
         let (book, watch) = watch::watched(book, stopping.clone());
         let streams = Streams::new(book.clone(), watch.clone(), self.streams, stopping.clone());
@@ -83,8 +85,9 @@ impl Serve {
         let local = Listener::open(&config, cli::carry_out(book.clone()));
         output::announce(&format!("Commonbook listens on http://{address}"));
         let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
-        let gate = Gate { book: book.clone(), exposed: !address.ip().is_loopback() };
-        if gate.exposed {
+        let gate =
+            Gate { book: book.clone(), hosts: Arc::new(hosts), wrong_tokens: Arc::default() };
+        if gate.hosts.exposed() {
             tracing::info!(
                 "other machines can call: every caller shows a token (commonbook token create)"
             );
@@ -112,13 +115,13 @@ fn router(
     (door, streams, rates): (McpDoor, Streams, Rates),
     stopping: &CancellationToken,
 ) -> Router {
-    let rates = Arc::new(rates);
+    let (rates, bodies) = (Arc::new(rates), BodyBudget::default());
     let door = door.within(Arc::clone(&rates));
     #[cfg(feature = "conformance")]
     let door = mcp::Fixtures::before(door);
-    let mcp = mcp::service(door, stopping.clone()).layer(from_fn(whole));
+    let mcp = mcp::service(door, stopping.clone()).layer(from_fn_with_state(bodies.clone(), whole));
     let resource = get(gate::resource).with_state(gate.clone());
-    rest::router(gate.book.clone(), config, (streams, rates))
+    rest::router(gate.book.clone(), config, streams, (rates, bodies))
         .nest_service("/mcp", mcp)
         .route(gate::RESOURCE, resource.clone())
         .route(&format!("{}/mcp", gate::RESOURCE), resource)
@@ -140,10 +143,19 @@ fn compression() -> CompressionLayer<impl Predicate> {
 }
 
 /// Takes a request's body whole before it goes on, within the limits of every request.
-async fn whole(id: RequestId, request: Request, next: Next) -> Response {
+async fn whole(
+    State(bodies): State<BodyBudget>,
+    id: RequestId,
+    request: Request,
+    next: Next,
+) -> Response {
     let (parts, body) = request.into_parts();
-    match body_bytes(body).await {
-        Ok(bytes) => next.run(Request::from_parts(parts, bytes.into())).await,
+    let read = bodies.read(body).await;
+    let bounded = read.and_then(|body| input::bounded(&body.bytes).map(|()| body));
+    match bounded {
+        Ok(WholeBody { bytes, share: _share }) => {
+            next.run(Request::from_parts(parts, bytes.into())).await
+        }
         Err(error) => failure(&error, &id),
     }
 }

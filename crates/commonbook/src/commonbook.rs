@@ -27,6 +27,7 @@ mod recall;
 mod review;
 mod search;
 mod session;
+mod slots;
 mod standing;
 mod stats;
 mod sweep;
@@ -57,6 +58,7 @@ pub use complete::Completions;
 use contact::Contacts;
 pub use mention::Mentioning;
 use mention::Passed;
+use slots::SearchSlots;
 use standing::Files;
 pub use standing::{StandingFile, change_standing, make_standing_folder};
 pub use sweep::Swept;
@@ -66,6 +68,7 @@ pub use sweep::Swept;
 pub struct Commonbook {
     store: Arc<dyn Store>,
     index: Arc<Index>,
+    searches: Arc<SearchSlots>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     policy: Policy,
@@ -98,6 +101,7 @@ impl Commonbook {
         Self {
             store,
             index,
+            searches: Arc::default(),
             clock,
             ids,
             policy,

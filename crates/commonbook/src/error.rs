@@ -230,7 +230,7 @@ pub struct ErrorDetail {
     /// The agent that called, with `ownership_mismatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The seconds to wait, with `rate_limited`.
+    /// The seconds to wait, with `rate_limited`, and with `unavailable` where they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<NonZeroU32>,
     /// The id of the request, as the log has it.

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
 
 /// A request out of JSON bytes.
 ///
@@ -20,8 +21,9 @@ pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
 /// JSON bytes, as they are.
 ///
 /// # Errors
-/// `invalid` for bytes that are not UTF-8 or not JSON.
+/// `invalid` for bytes that are not UTF-8 or not JSON; as [`bounded`].
 pub fn json(bytes: &[u8]) -> Result<Value> {
+    bounded(bytes)?;
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::new(
             ErrorKind::Invalid,
@@ -33,6 +35,30 @@ pub fn json(bytes: &[u8]) -> Result<Value> {
         Error::new(ErrorKind::Invalid, format!("the request is not JSON: {error}"))
             .hint("Send one complete JSON value.")
     })
+}
+
+/// Refuses JSON of very many values before any of them is made: each takes many times the bytes that
+/// it is written in.
+///
+/// # Errors
+/// `too_large` for more than [`limits::JSON_VALUES`] values.
+pub fn bounded(bytes: &[u8]) -> Result<()> {
+    let (mut values, mut in_text, mut escaped) = (1_usize, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            // Behind each of these stands a value, or nothing.
+            b'[' | b'{' | b',' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    if values <= limits::JSON_VALUES {
+        return Ok(());
+    }
+    let message = format!("the request has over {} values", limits::JSON_VALUES);
+    Err(Error::new(ErrorKind::TooLarge, message).hint("Send it in several requests."))
 }
 
 /// A request out of a JSON value.
@@ -316,6 +342,22 @@ mod tests {
         for bytes in [&b"{\"name\": \"x"[..], b"", b"\xff\xfe", b"{} {}"] {
             let error = from_json::<Wanted>(bytes).expect_err("it is no JSON");
             assert_eq!(error.kind, ErrorKind::Invalid);
+        }
+    }
+
+    #[test]
+    fn many_values_are_refused_and_long_texts_are_not() {
+        let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        let most = limits::JSON_VALUES - 2;
+        assert!(json(list("0", most).as_bytes()).is_ok());
+        // What stands in a text is none, whatever it looks like.
+        let text = format!(r#"{{"text": "{}"}}"#, r#"[{,\"\\"#.repeat(most));
+        assert!(json(text.as_bytes()).is_ok());
+        for many in
+            [list("0", most + 3), list("[]", most), list(r#"{"":0}"#, most), "[".repeat(most * 2)]
+        {
+            let error = json(many.as_bytes()).expect_err("too many");
+            assert_eq!(error.kind, ErrorKind::TooLarge, "{}", error.message);
         }
     }
 

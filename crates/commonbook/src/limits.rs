@@ -224,9 +224,16 @@ pub const SEARCH_POSTINGS: u64 = 20_000_000;
 /// Milliseconds that one search takes at the most, once the index is at the end of the journals.
 pub const SEARCH_MILLIS: i64 = 5_000;
 /// Bytes of a search query.
-pub const QUERY_BYTES: usize = 64 * 1024;
-/// Distinct words of a query that are searched for; further ones are left out.
+pub const QUERY_BYTES: usize = 16 * 1024;
+/// Different words of a query, those of its phrases and exclusions among them; of a task that is
+/// searched for, the words that are looked up.
 pub const QUERY_WORDS: usize = 64;
+/// Searches that run at once for each core of the machine; one caller has at most half of all.
+pub const SEARCHES_PER_CORE: usize = 2;
+/// Searches that wait for a place among those; of one caller, at most a quarter.
+pub const SEARCHES_WAITING_MAX: usize = 128;
+/// Milliseconds that a search waits for its place at the most.
+pub const SEARCH_WAIT_MILLISECONDS: u64 = 1_000;
 /// Memories among the resources that MCP lists, the newest; the others are read by their id.
 pub const LISTED_MEMORIES: u64 = 500;
 /// Names that may be meant by a beginning, given at once.
@@ -239,6 +246,18 @@ pub const SESSION_HOURS: u64 = 24;
 pub const DELETED_DAYS: i64 = 30;
 /// Bytes of one request's body, over HTTP and as one line over stdio.
 pub const BODY_BYTES: usize = 16 * 1024 * 1024;
+/// Values of one request's JSON, numbers and texts and lists and objects.
+pub const JSON_VALUES: usize = 100_000;
+/// Bytes of all bodies over HTTP that are under way, beyond the first bytes of each.
+pub const BODIES_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of a body that do not count towards those of all.
+pub const BODY_FREE_BYTES: usize = 64 * 1024;
+/// Seconds that a large body waits for others to be done.
+pub const BODY_WAIT_SECONDS: u64 = 5;
+/// Requests over stdio that are under way at once; while there are as many, no further line is read.
+pub const STDIO_REQUESTS: usize = 32;
+/// Bytes of all requests over stdio that are under way, beyond one.
+pub const STDIO_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes from which on an answer over HTTP is compressed.
 pub const COMPRESSED_BYTES: u16 = 1024;
 /// Connections over HTTP at once, beside the streams of events.
@@ -249,7 +268,11 @@ pub const READS_A_MINUTE: u32 = 12_000;
 pub const WRITES_A_MINUTE: u32 = 6_000;
 /// Agents whose calls are counted at once.
 pub const RATE_NAMES: usize = 10_000;
-/// Seconds that the head of an HTTP request may take to come, and then its body.
+/// Wrong tokens of one peer a minute that are answered as such, over HTTP.
+pub const WRONG_TOKENS_A_MINUTE: u32 = 10;
+/// Seconds that the head of an HTTP request may take to come.
+pub const HEAD_SECONDS: u64 = 5;
+/// Seconds that the body of an HTTP request may take to come, and that a connection may be idle.
 pub const REQUEST_SECONDS: u64 = 60;
 /// Seconds that open requests are given when the server stops.
 pub const SHUTDOWN_SECONDS: u64 = 10;

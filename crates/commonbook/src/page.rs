@@ -37,6 +37,15 @@ impl Cursor {
         self.0.clone().try_into().map_err(|_| Self::foreign())
     }
 
+    /// The place in a list that a cursor holds.
+    ///
+    /// # Errors
+    /// `invalid` when it comes from another list, or holds what can be no place in any.
+    pub fn place(&self) -> Result<u64> {
+        let [place] = self.numbers()?;
+        i64::try_from(place).map_or_else(|_| Err(Self::foreign()), |_| Ok(place))
+    }
+
     /// The numbers of a cursor, as many as there are.
     pub(crate) fn list(&self) -> &[u64] {
         &self.0
@@ -87,5 +96,24 @@ pub fn size(field: &str, wanted: Option<u32>, default: u32, max: u32) -> Result<
         None => Ok(default),
         Some(n) if (1..=max).contains(&n) => Ok(n),
         Some(n) => Err(Error::invalid(field, format!("{n} is not between 1 and {max}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn a_place_that_no_list_has_is_refused_with_its_field() {
+        let read = |text: &str| Cursor::try_from(text.to_owned()).and_then(|it| it.place());
+        assert_eq!(
+            (read("c1f").ok(), read("c7fffffffffffffff").ok()),
+            (Some(31), Some(u64::MAX / 2))
+        );
+        for text in ["cffffffffffffffff", "c8000000000000000", "c1.2", "c", "c10000000000000000"] {
+            let error = read(text).expect_err(text);
+            assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("cursor")));
+        }
     }
 }

@@ -22,8 +22,9 @@ use crate::key::CaseKey;
 use crate::memory::{Importance, Memory, MemoryType, Trust};
 use crate::page::Cursor;
 use crate::workspace::Workspace;
-use crate::{input, limits, words};
+use crate::{input, limits};
 use period::Edge;
+use query::QueryTerms;
 
 /// Finds memories that answer a question: your own and those that others share. Ask in plain
 /// words; search before you start work and before you ask the user what may already be known.
@@ -323,7 +324,8 @@ impl SearchMemory {
     ///
     /// # Errors
     /// `invalid` for an empty query, one with control characters, an owner or a time that is none,
-    /// and a filter that asks for two things; `too_large` for a long query.
+    /// a filter that asks for two things, and over [`limits::QUERY_WORDS`] words; `too_large` for a
+    /// long query.
     pub fn question(&self, now: Timestamp) -> Result<Question> {
         if self.query.trim().is_empty() {
             return Err(Error::invalid("query", "there is nothing to search for")
@@ -334,6 +336,7 @@ impl SearchMemory {
         }
         input::no_control("query", &self.query)?;
         let asked = parse(&self.query, now)?;
+        let QueryTerms { phrases, excluded } = asked.terms()?;
         let owner = one("owner", self.owner.clone(), asked.owner)?;
         let named = asked.memory_type.map(MemoryType::try_from).transpose();
         let named = named.map_err(|error| error.at("query"))?;
@@ -370,16 +373,6 @@ impl SearchMemory {
         let named = asked.entity.map(|name| name.parse()).transpose();
         let named = named.map_err(|error: Error| error.at("query"))?;
         let entity = one("entity", self.entity.clone(), named)?;
-        let terms = |texts: Vec<String>| {
-            let terms = texts.iter().map(|text| words::terms(text));
-            terms.filter(|terms| !terms.is_empty()).collect::<Vec<_>>()
-        };
-        let (phrases, excluded) = (terms(asked.phrases), terms(asked.excluded));
-        let extras = phrases.len() + excluded.len();
-        if extras > limits::QUERY_WORDS {
-            let what = "phrases and exclusions";
-            return Err(Error::too_large("query", extras, limits::QUERY_WORDS, what));
-        }
         let plain = Question::plain(asked.text, within, now);
         Ok(Question { phrases, excluded, user: asked.user, entity, ..plain })
     }

@@ -4,11 +4,13 @@ use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use commonbook::cancellation::Cancellation;
 use commonbook::error::{ErrorKind, Result};
-use commonbook::limits;
+use commonbook::{input, limits};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
@@ -109,7 +111,12 @@ async fn serve(
         () = stopping.cancelled() => return Ok(()),
         line = timeout(PATIENCE, request(&mut client, greeting)) => line??,
     };
-    let told = match blocking(move || carried_out(&line, &*carry_out)).await {
+    let cancellation = Cancellation::default();
+    let carried_out = {
+        let cancellation = cancellation.clone();
+        blocking(move || carried_out(&line, &cancellation, &*carry_out))
+    };
+    let told = match while_connected(&mut client, &cancellation, carried_out).await {
         Ok(Some(told)) => told,
         Ok(None) => return Ok(()),
         Err(error) => {
@@ -127,6 +134,21 @@ async fn serve(
     timeout(PATIENCE, client.write_all(&line)).await?
 }
 
+/// Waits for the end of some work, and cancels it when the client goes meanwhile: it has nothing more to
+/// say, so that what can be read is its end.
+async fn while_connected<T>(
+    client: &mut UnixStream,
+    cancellation: &Cancellation,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        done = &mut work => return done,
+        _ = client.read_u8() => cancellation.cancel(),
+    }
+    work.await
+}
+
 /// Greets, and reads the line that is asked.
 async fn request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>> {
     client.write_all(greeting).await?;
@@ -137,11 +159,17 @@ async fn request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>
 }
 
 /// What the verb answers; nothing for a line that was cut off, is too long, or asks for no verb.
-fn carried_out(line: &[u8], carry_out: &CarryOut) -> Result<Option<Told>> {
+fn carried_out(
+    line: &[u8],
+    cancellation: &Cancellation,
+    carry_out: &CarryOut,
+) -> Result<Option<Told>> {
     let whole = line.strip_suffix(b"\n").unwrap_or_default();
+    input::bounded(whole)?;
     match serde_json::from_slice::<Asked>(whole) {
         Ok(asked) if is_beyond_sandbox(&asked) => Ok(Some(Told::Declined)),
-        Ok(asked) => {
+        Ok(mut asked) => {
+            asked.caller.cancellation = cancellation.clone();
             let answer = carry_out(asked).transpose().map_err(sandbox::explained)?;
             Ok(answer.map(Told::Answer))
         }
@@ -200,5 +228,26 @@ impl Drop for Kept {
             // Should it stay, the next server replaces it.
             drop(fs::remove_file(&self.path));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_command_that_ends_cancels_what_it_asked_for() {
+        let (client, mut ours) = UnixStream::pair().unwrap();
+        let cancellation = Cancellation::default();
+        let wanted = cancellation.clone();
+        let work = blocking(move || {
+            while !wanted.is_cancelled() {
+                std::thread::yield_now();
+            }
+            Ok("ended")
+        });
+        drop(client);
+        let ended = while_connected(&mut ours, &cancellation, work).await;
+        assert_eq!(ended.ok(), Some("ended"));
     }
 }

@@ -3,9 +3,11 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use commonbook::cancellation::Cancellation;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 /// How often a client is told.
 const STEP: Duration = Duration::from_secs(1);
@@ -42,4 +44,42 @@ pub(super) async fn telling<T>(
         }
     };
     tokio::join!(first, working).1
+}
+
+/// Does some work to its end, and tells it when the client has taken its request back or is gone.
+pub(super) async fn cancelling<T>(
+    cancelled: &CancellationToken,
+    cancellation: &Cancellation,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        done = &mut work => return done,
+        () = cancelled.cancelled() => cancellation.cancel(),
+    }
+    work.await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_that_is_taken_back_cancels_what_is_under_way() {
+        let (cancelled, cancellation) = (CancellationToken::new(), Cancellation::default());
+        let wanted = cancellation.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            while !wanted.is_cancelled() {
+                std::thread::yield_now();
+            }
+            "ended"
+        });
+        let taken_back = cancelled.clone();
+        let work = async move {
+            taken_back.cancel();
+            work.await.unwrap()
+        };
+        assert_eq!(cancelling(&cancelled, &cancellation, work).await, "ended");
+        assert!(cancellation.is_cancelled());
+    }
 }

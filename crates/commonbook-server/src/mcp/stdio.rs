@@ -1,5 +1,8 @@
 //! MCP over the standard streams: what a client starts in a project's folder.
 
+mod underway;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use commonbook::error::{Error, ErrorKind, Result};
@@ -9,12 +12,16 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
 };
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::McpDoor;
+use underway::Underway;
 
 /// Bytes on their way between the streams and the protocol.
 const PIPE: usize = 64 * 1024;
+
+/// Answers that wait until the client reads them.
+const ANSWERS: usize = 64;
 
 /// Serves one client until it closes its end or the program is told to stop; what was begun is
 /// finished then.
@@ -27,13 +34,15 @@ pub(crate) async fn serve(
 ) -> Result<()> {
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (from_protocol, to_protocol) = tokio::io::split(ours);
-    let (answers, written) = unbounded_channel();
+    let (answers, written) = channel(ANSWERS);
+    let underway = Arc::new(Underway::default());
     let (stopped, stopping) = tokio::sync::oneshot::channel::<()>();
-    tokio::spawn(read(to_protocol, answers.clone(), async {
+    let reading = (answers.clone(), Arc::clone(&underway));
+    tokio::spawn(read(to_protocol, reading, async {
         stop.await;
         drop(stopped);
     }));
-    let forwarding = tokio::spawn(forward(BufReader::new(from_protocol), answers));
+    let forwarding = tokio::spawn(forward(BufReader::new(from_protocol), answers, underway));
     let writing = tokio::spawn(write(written));
     let too_late = async {
         drop(stopping.await);
@@ -66,11 +75,11 @@ fn broke_off(error: &dyn std::error::Error) -> Error {
 /// ours.
 async fn read(
     mut to_protocol: impl AsyncWrite + Unpin,
-    answers: UnboundedSender<Vec<u8>>,
+    (answers, underway): (Sender<Vec<u8>>, Arc<Underway>),
     stop: impl Future<Output = ()>,
 ) {
     tokio::select! {
-        () = pass_lines(&mut to_protocol, &answers) => {}
+        () = pass_lines(&mut to_protocol, &answers, &underway) => {}
         () = stop => {}
     }
     // The other half of the pipe is still open; without this the protocol would wait for ever.
@@ -81,7 +90,8 @@ async fn read(
 /// word; JSON-RPC asks for an answer (section 5.1), and who sent it needs one.
 async fn pass_lines(
     to_protocol: &mut (impl AsyncWrite + Unpin),
-    answers: &UnboundedSender<Vec<u8>>,
+    answers: &Sender<Vec<u8>>,
+    underway: &Underway,
 ) {
     let mut input = BufReader::new(tokio::io::stdin());
     let mut line = Vec::new();
@@ -113,11 +123,12 @@ async fn pass_lines(
                         "data": error.body(None),
                     },
                 });
-                if answers.send(format!("{answer}\n").into_bytes()).is_err() {
+                if answers.send(format!("{answer}\n").into_bytes()).await.is_err() {
                     return;
                 }
             }
             None => {
+                underway.begin(&line).await;
                 if to_protocol.write_all(&line).await.is_err() {
                     return;
                 }
@@ -144,19 +155,24 @@ async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Resul
 /// Passes the protocol's answers on, line by line, so that none is cut in two.
 async fn forward(
     mut from_protocol: impl AsyncBufReadExt + Unpin,
-    answers: UnboundedSender<Vec<u8>>,
+    answers: Sender<Vec<u8>>,
+    underway: Arc<Underway>,
 ) {
     loop {
         let mut line = Vec::new();
         match from_protocol.read_until(b'\n', &mut line).await {
             Err(_) | Ok(0) => return,
-            Ok(_) if answers.send(line).is_err() => return,
-            Ok(_) => {}
+            Ok(_) => {
+                underway.answered(&line);
+                if answers.send(line).await.is_err() {
+                    return;
+                }
+            }
         }
     }
 }
 
-async fn write(mut lines: UnboundedReceiver<Vec<u8>>) {
+async fn write(mut lines: Receiver<Vec<u8>>) {
     let mut output = tokio::io::stdout();
     while let Some(line) = lines.recv().await {
         if output.write_all(&line).await.is_err() || output.flush().await.is_err() {

@@ -54,7 +54,8 @@ fn operation(route: &Route) -> Value {
         .map(|(name, _)| json!({"$ref": format!("#/components/parameters/{name}")}))
         .collect();
     let outside = |name: &str| route.in_path(name) || !route.has_body();
-    for (name, schema) in route.call.fields().filter(|(name, _)| outside(name)) {
+    let taken = |name: &str| outside(name) && route.takes(name);
+    for (name, schema) in route.call.fields().filter(|(name, _)| taken(name)) {
         if name != "idempotency_key" {
             let place = if route.in_path(name) { "path" } else { "query" };
             parameters.push(parameter((name, place), route.call.requires(name), schema));
@@ -163,12 +164,19 @@ fn responses(route: &Route) -> Value {
     for kind in ErrorKind::ALL {
         responses[status(kind).as_str()] = refusal(kind);
     }
+    if route.has_body() {
+        let mut unsupported = refusal(ErrorKind::Invalid);
+        unsupported["description"] = "The body is not said to be JSON.".into();
+        responses["415"] = unsupported;
+    }
     // What HTTP itself refuses before a route is found, without a body.
     responses["414"] = json!({"description": "The address is over 65,534 bytes."});
     responses["431"] = json!({"description": "There are over 100 headers, or they are too long."});
-    responses["429"]["headers"] = json!({"Retry-After": {
-        "description": "The seconds to wait.", "schema": {"type": "integer", "minimum": 1},
-    }});
+    for status in ["429", "503"] {
+        responses[status]["headers"] = json!({"Retry-After": {
+            "description": "The seconds to wait.", "schema": {"type": "integer", "minimum": 1},
+        }});
+    }
     responses
 }
 

@@ -1,7 +1,6 @@
 //! One route: a method and a path that call one verb.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -10,12 +9,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
-use commonbook::caller::Door as Way;
+use commonbook::caller::{Caller, Door as Way};
 use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::{Commonbook, input, limits};
+use commonbook::{Commonbook, input};
 use serde_json::{Map, Value};
 
-use crate::call::{Call, blocking};
+use crate::body::{BodyBudget, WholeBody};
+use crate::call::{Call, while_wanted};
 use crate::caller::{Http, from_http, header as text_of};
 use crate::config::Config;
 use crate::rate::Rates;
@@ -28,7 +28,11 @@ pub(crate) struct Door {
     pub(crate) book: Commonbook,
     pub(crate) config: Arc<Config>,
     pub(crate) rates: Arc<Rates>,
+    pub(crate) bodies: BodyBudget,
 }
+
+/// The field by which a verb that reads also marks what it has told.
+const MARK: &str = "mark";
 
 /// The id of the present request, as answers and the log have it.
 #[derive(Debug, Clone, Default)]
@@ -108,6 +112,11 @@ impl Route {
         self.method == Method::POST || self.method == Method::PATCH
     }
 
+    /// Whether the route takes this field of the verb's request: what it would change by a GET it does not.
+    pub(super) fn takes(&self, field: &str) -> bool {
+        self.method != Method::GET || field != MARK
+    }
+
     /// Whether this field of the request stands in the path.
     pub(super) fn in_path(&self, field: &str) -> bool {
         self.path.contains(&format!("{{{field}}}"))
@@ -133,7 +142,8 @@ impl Route {
     async fn serve(&self, door: Door, path: &RawPathParams, request: Request) -> Result<Response> {
         let (parts, body) = request.into_parts();
         // Before anything is refused: the connection goes on after what was read to its end.
-        let bytes = if self.has_body() { body_bytes(body).await? } else { Vec::new() };
+        let body = if self.has_body() { body } else { Body::empty() };
+        let WholeBody { bytes, share: _share } = door.bodies.read(body).await?;
         let http = Http { parts: &parts, client: None, door: Way::Rest };
         let (caller, mut pairs) = from_http(http, &door.config)?;
         pairs.extend(path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -152,6 +162,7 @@ impl Route {
                 }
             }
         }
+        drop(bytes);
         door.rates.admit(&caller, self.method != Method::GET)?;
         let keyed = call.takes_key();
         let key = text_of(&parts.headers, "idempotency-key")?.filter(|_| keyed);
@@ -168,8 +179,21 @@ impl Route {
             }
             fields.insert(name, value);
         }
-        let answer = blocking(move || call.run(&door.book, &caller, fields.into())).await?;
+        if self.method == Method::GET {
+            self.may_read(&mut fields)?;
+        }
+        let run = move |caller: &Caller| call.run(&door.book, caller, fields.into());
+        let answer = while_wanted(caller, run).await?;
         Ok(self.answered(&answer, &parts))
+    }
+
+    /// Refuses a GET that would mark something as read: any page can make a browser send it.
+    fn may_read(&self, fields: &mut Map<String, Value>) -> Result<()> {
+        match fields.remove(MARK) {
+            None | Some(Value::Bool(false)) => Ok(()),
+            Some(_) => Err(Error::invalid(MARK, format!("a GET of {} marks nothing", self.path))
+                .hint("Leave mark out, and POST how far you have read to /v1/changes/mark: case, position.")),
+        }
     }
 
     /// The answer with what HTTP says beside it; without its body for who has this revision.
@@ -197,30 +221,6 @@ impl Route {
             headers.insert(header::LOCATION, place);
         }
         response
-    }
-}
-
-/// The whole body of a request: not over the limit, and in time.
-///
-/// # Errors
-/// `too_large` and `invalid` for what is not.
-pub(crate) async fn body_bytes(body: Body) -> Result<Vec<u8>> {
-    let whole = axum::body::to_bytes(body, limits::BODY_BYTES);
-    let patience = Duration::from_secs(limits::REQUEST_SECONDS);
-    match tokio::time::timeout(patience, whole).await {
-        Ok(Ok(bytes)) => Ok(bytes.to_vec()),
-        Ok(Err(error))
-            if std::error::Error::source(&error)
-                .is_some_and(|e| e.to_string().contains("length limit")) =>
-        {
-            Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("the body is over {} bytes", limits::BODY_BYTES),
-            )
-            .hint("Send it in several requests."))
-        }
-        Ok(Err(error)) => Err(Error::new(ErrorKind::Invalid, "the body broke off").because(error)),
-        Err(_) => Err(Error::new(ErrorKind::Invalid, "the body did not come in time")),
     }
 }
 
@@ -258,3 +258,6 @@ pub(super) fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,7 +79,15 @@ fn saving() -> Vec<Bad> {
 /// What can be said on every door, of asking and changing.
 fn asking() -> Vec<Bad> {
     let id = UNKNOWN;
+    let words: Vec<String> = (0..65).map(|number| format!("word{number}")).collect();
     vec![
+        ("search_memory", json!({"query": words.join(" ")}), "invalid", Some("query")),
+        (
+            "search_memory",
+            json!({"query": format!("\"{}\"", words.join(" "))}),
+            "invalid",
+            Some("query"),
+        ),
         ("search_memory", json!({"query": ""}), "invalid", Some("query")),
         ("search_memory", json!({"query": "tea since:soonish"}), "invalid", Some("query")),
         ("search_memory", json!({"query": "tea owner:ann owner:bob"}), "invalid", Some("query")),
@@ -420,6 +428,31 @@ fn of_contradictions() -> Vec<Bad> {
     ]
 }
 
+/// A cursor that can be a place in no list, for every list that there is.
+fn of_lists() -> Vec<Bad> {
+    let lists = [
+        ("search_memory", "query"),
+        ("list_memories", ""),
+        ("list_cases", ""),
+        ("list_sessions", ""),
+        ("list_handoffs", ""),
+        ("list_entities", ""),
+        ("entity_mentions", "entity"),
+        ("list_reviews", ""),
+        ("detect_contradictions", ""),
+    ];
+    let bad = |(verb, needed): (&'static str, &str)| {
+        ["cffffffffffffffff", "c8000000000000000", "cffffffffffffffff.1.1"].map(|cursor| {
+            let mut fields = json!({"cursor": cursor});
+            if !needed.is_empty() {
+                fields[needed] = json!("tea");
+            }
+            (verb, fields, "invalid", Some("cursor"))
+        })
+    };
+    lists.into_iter().flat_map(bad).collect()
+}
+
 /// What only JSON can say.
 fn in_json() -> Vec<Bad> {
     vec![
@@ -472,6 +505,7 @@ fn every_bad_request_is_refused_alike_on_every_door() {
         of_handoffs(),
         of_entities(),
         of_contradictions(),
+        of_lists(),
     ];
     for bad in all.into_iter().flatten() {
         let rest = refused(&server, "REST", &bad);

@@ -176,6 +176,84 @@ fn no_page_of_another_origin_is_let_in() {
 }
 
 #[test]
+fn a_foreign_page_neither_reads_nor_acts() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    saved(&server, "tea");
+    for site in ["cross-site", "same-site"] {
+        let page = [ME, ("Sec-Fetch-Site", site), ("Connection", "close")];
+        for path in ["/v1/changes", "/v1/memories?agent_id=mallory", "/mcp", "/health"] {
+            let (status, told) = server.send("GET", path, &page, b"").unwrap();
+            assert_eq!((status, &told["error"]["kind"]), (403, &json!("forbidden")), "{path}");
+        }
+        // What a page sends without asking first: a form, or nothing but an address.
+        let text = [ME, ("Sec-Fetch-Site", site), ("Content-Type", "text/plain")];
+        assert_eq!(
+            server.send("POST", "/v1/memories", &text, b"{\"text\": \"x\"}").unwrap().0,
+            403
+        );
+        assert_eq!(server.send("GET", "/docs", &page, b"").unwrap().0, 200, "a link leads there");
+    }
+    let own = [ME, ("Sec-Fetch-Site", "same-origin")];
+    assert_eq!(server.send("GET", "/v1/changes", &own, b"").unwrap().0, 200);
+}
+
+#[test]
+fn reading_marks_nothing_over_rest() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    server.call("you", "save_memory", &json!({"text": "tea"})).unwrap();
+    let entry = json!({"key": "k", "title": "K", "entries": [{"summary": "Poured"}]});
+    server.call("you", "append_entries", &entry).unwrap();
+    for path in ["/v1/changes?mark=true", "/v1/changes?mark", "/v1/cases/k/entries?mark=true"] {
+        let headers = [ME, ("X-Commonbook-Workspace", crate::world::WORKSPACE)];
+        let (status, told) = server.send("GET", path, &headers, b"").unwrap();
+        let error = &told["error"];
+        assert_eq!((status, &error["field"]), (400, &json!("mark")), "{path}");
+        assert!(error["hint"].as_str().unwrap().contains("/v1/changes/mark"));
+    }
+    let changes = server.call("me", "changes_since", &json!({})).unwrap();
+    assert_eq!((&changes["after"], &changes["left"]), (&json!(0), &json!(0)));
+    server.call("me", "mark_read", &json!({"position": changes["through"]})).unwrap();
+    let changes = server.call("me", "changes_since", &json!({})).unwrap();
+    assert_eq!(changes["changes"], json!([]));
+    let (_, document) = server.send("GET", "/openapi.json", &[], b"").unwrap();
+    let parameters = document["paths"]["/v1/changes"]["get"]["parameters"].to_string();
+    assert!(parameters.contains("\"after\"") && !parameters.contains("\"mark\""), "{parameters}");
+}
+
+#[test]
+fn a_body_that_is_not_said_to_be_json_is_refused() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for form in ["text/plain", "application/x-www-form-urlencoded", "application/x-ndjson"] {
+        for path in ["/v1/memories", "/mcp"] {
+            let headers = [ME, ("Content-Type", form)];
+            let (status, told) = server.send("POST", path, &headers, b"{\"text\": \"x\"}").unwrap();
+            let error = &told["error"];
+            assert_eq!((status, &error["field"]), (415, &json!("content-type")), "{path} {form}");
+        }
+    }
+    let utf8 = [ME, ("Content-Type", "application/json; charset=utf-8")];
+    assert_eq!(server.send("POST", "/v1/memories", &utf8, b"{\"text\": \"x\"}").unwrap().0, 201);
+}
+
+#[test]
+fn json_of_very_many_values_is_refused_before_it_is_made() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let many = format!("[{}]", vec!["{\"\":0}"; 200_000].join(","));
+    for (path, body) in [("/v1/memories", many.clone()), ("/mcp", many)] {
+        let (status, told) = server.send("POST", path, &[ME], body.as_bytes()).unwrap();
+        assert_eq!((status, &told["error"]["kind"]), (413, &json!("too_large")), "{path}: {told}");
+    }
+    let lines = format!("[{}]\n", vec!["{\"\":0}"; 200_000].join(","));
+    let output = home.feed(&["mcp"], lines.as_bytes());
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["error"]["data"]["error"]["kind"], "too_large");
+}
+
+#[test]
 fn an_agent_that_calls_too_often_is_told_when_to_go_on() {
     let home = Home::new();
     let server = Server::at_the_rate(&home, "reads=2,writes=2");

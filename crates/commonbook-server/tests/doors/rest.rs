@@ -57,13 +57,16 @@ fn a_list_is_a_batch_and_all_of_it_or_nothing() {
 fn a_page_of_elsewhere_cannot_call() {
     let home = Home::new();
     let server = Server::start(&home);
+    let own = server.url.trim_start_matches("http://").replace("127.0.0.1", "localhost");
     let table = [
         (("Origin", "https://evil.example"), 403),
         (("Origin", "null"), 403),
         (("Origin", "http://localhost:5173"), 200),
         (("Host", "evil.example"), 403),
         (("Host", "evil.example/x"), 403),
-        (("Host", "localhost:7077"), 200),
+        (("Host", "localhost:1"), 403),
+        (("Host", "127.0.0.1"), 403),
+        (("Host", own.as_str()), 200),
     ];
     for (header, status) in table {
         for path in ["/v1/stats", "/health"] {
@@ -124,7 +127,7 @@ fn the_pages_of_the_server_are_there() {
 }
 
 #[test]
-fn who_only_reads_is_in_the_registry_whichever_door_it_came_by() {
+fn who_only_reads_is_in_no_registry_whichever_door_it_came_by() {
     let home = Home::new();
     let told = |output: std::process::Output| {
         let agents: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -133,10 +136,19 @@ fn who_only_reads_is_in_the_registry_whichever_door_it_came_by() {
     };
     let list = ["agents", "--json", "--agent", "zoe", "--workspace", "nest"];
     assert!(home.run(&["list", "--agent", "ann", "--workspace", "nest"]).status.success());
-    assert_eq!(told(home.run(&list)), ["ann"]);
     let server = Server::start(&home);
-    let headers = [("X-Commonbook-Agent", "bob"), ("X-Commonbook-Workspace", "nest")];
-    assert_eq!(server.send("GET", "/v1/memories", &headers, b"").unwrap().0, 200);
-    // The server carries the command out, and knows whom it has met.
-    assert_eq!(told(home.run(&list)), ["ann", "bob", "zoe"]);
+    let bob = [("X-Commonbook-Agent", "bob"), ("X-Commonbook-Workspace", "nest")];
+    // A page of another site can make a browser send the first, by its address alone.
+    let named = "/v1/memories?agent_id=mallory&workspace=nest";
+    assert_eq!(server.send("GET", named, &[], b"").unwrap().0, 200);
+    assert_eq!(server.send("GET", "/v1/memories", &bob, b"").unwrap().0, 200);
+    assert_eq!(told(home.run(&list)), [""; 0]);
+    assert_eq!(server.send("POST", "/v1/sessions", &bob, b"{}").unwrap().0, 200);
+    assert_eq!(told(home.run(&list)), ["bob"]);
+    assert!(
+        home.run(&["save", "Nests are built in spring", "--agent", "ann", "--workspace", "nest"])
+            .status
+            .success()
+    );
+    assert_eq!(told(home.run(&list)), ["ann", "bob"]);
 }

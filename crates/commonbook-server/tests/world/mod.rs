@@ -48,7 +48,7 @@ impl Home {
     /// The program on this home, with nothing of the environment speaking for it.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
-        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE", "SANDBOX"] {
+        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE", "HOSTS", "SANDBOX"] {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
         // Vectors come in the background: with them, answers would depend on when they are asked for.
@@ -96,8 +96,13 @@ impl Server {
 
     /// A server in which each agent may call so often.
     pub(crate) fn at_the_rate(home: &Home, rate: &str) -> Self {
+        Self::with_setting(home, "COMMONBOOK_RATE", rate)
+    }
+
+    /// A server that is told this in its environment.
+    pub(crate) fn with_setting(home: &Home, name: &str, value: &str) -> Self {
         let mut command = home.program(&["serve", "--port", "0", "--tools", "full"]);
-        command.env("COMMONBOOK_RATE", rate);
+        command.env(name, value);
         Self::from(command)
     }
 
@@ -140,6 +145,10 @@ impl Server {
             ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in headers {
             request = request.header(*name, *value);
+        }
+        let says_form = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if !body.is_empty() && !says_form {
+            request = request.header("Content-Type", "application/json");
         }
         let (head, mut body) = self.agent.run(request.body(body).unwrap())?.into_parts();
         Ok(ureq::http::Response::from_parts(head, body.read_to_vec()?))
@@ -232,6 +241,18 @@ impl Door for Server {
     fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
         let (method, path) = route(verb);
         let mut fields = fields.as_object().unwrap().clone();
+        // What reads does not mark over REST: that is a call of its own.
+        if method == "GET" && fields.remove("mark") == Some(json!(true)) {
+            let answer = self.call(agent, verb, &Value::Object(fields.clone()))?;
+            let through = ["through", "next", "context_version"].map(|name| &answer[name]);
+            let through = through.into_iter().find(|place| place.is_u64()).unwrap();
+            let mut mark = json!({"position": through});
+            if let Some(case) = fields.get("key").or(fields.get("case")) {
+                mark["case"] = case.clone();
+            }
+            self.call(agent, "mark_read", &mark)?;
+            return Ok(answer);
+        }
         let mut path = path.to_owned();
         let placed = [
             "id",

@@ -131,8 +131,7 @@ impl Commonbook {
     pub fn list_cases(&self, caller: &Caller, request: &ListCases) -> Result<Page<Case>> {
         Sight::reading_at_home(caller)?;
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let from = request.cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
-        let from = from.map(|[sequence]| sequence);
+        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
         // One more than asked for tells whether there is another page.
         let mut rows =
             self.store.read(|tx| tx.cases(&caller.workspace, request.status, from, limit + 1))?;

@@ -1,4 +1,4 @@
-//! Contacts: who was here, though it only read. No read waits for a write for its sake.
+//! Contacts: when agents of the registry were last here. Reading adds nobody to it, and waits for no write.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -39,7 +39,8 @@ struct Noted {
 }
 
 impl Commonbook {
-    /// Notes that a caller was here, and was answered. The registry is told of it by [`Commonbook::register`].
+    /// Notes that a caller was here, and was answered. The registry is told of it by [`Commonbook::register`],
+    /// where it knows the agent: who only reads is not added to it.
     pub fn meet(&self, caller: &Caller) {
         if caller.agent.is_anonymous() {
             return;
@@ -57,7 +58,8 @@ impl Commonbook {
         noted.waiting.push((caller.clone(), now));
     }
 
-    /// Tells the registry who was here: each agent that it has not heard of within the last minute.
+    /// Tells the registry who was here: each agent that it knows, and has not heard of within the last
+    /// minute.
     ///
     /// # Errors
     /// `unavailable` when the store cannot write; who was here is forgotten then.
@@ -71,7 +73,7 @@ impl Commonbook {
             let mut news = Vec::new();
             for (caller, at) in &waiting {
                 let seen = tx.last_seen(&caller.workspace, &caller.agent)?;
-                if seen.is_none_or(|seen| at.duration_since(seen) >= FRESH) {
+                if seen.is_some_and(|seen| at.duration_since(seen) >= FRESH) {
                     news.push((caller.clone(), *at));
                 }
             }

@@ -51,7 +51,7 @@ impl Commonbook {
         request: &DetectContradictions,
     ) -> Result<Page<Contradiction>> {
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let before = request.cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
+        let before = request.cursor.as_ref().map(Cursor::place).transpose()?;
         let topics = distinct_topics(&request.topics)?;
         let sight = Sight::reading_at_home(caller)?;
         self.follow_contradictions(caller)?;
@@ -59,7 +59,7 @@ impl Commonbook {
             status: Some(request.status.unwrap_or(Status::Open)),
             memory: request.memory,
             topics: topics.iter().map(|topic| topic.to_lowercase()).collect(),
-            before: before.map(|[place]| place),
+            before,
         };
         self.store.read(|tx| {
             if let Some(id) = request.memory {

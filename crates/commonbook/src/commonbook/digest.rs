@@ -58,7 +58,7 @@ impl Commonbook {
             let entries = entries(tx, &sight, &case)?;
             Ok((case, entries))
         })?;
-        let given = self.shared_about(&sight, &case, &entries)?;
+        let given = self.shared_about((caller, &sight), &case, &entries)?;
         let known = entries.iter().flat_map(|it| said(it.summary.as_deref(), &it.text));
         let known: Vec<String> = known.map(str::to_owned).collect();
         let given: Vec<Given> = given.into_iter().map(Given::from).collect();
@@ -121,12 +121,17 @@ impl Commonbook {
 
     /// What the agents on a case have shared about it beside its entries: what they kept in sessions
     /// on it, and what answers what it is about.
-    fn shared_about(&self, sight: &Sight, case: &Case, entries: &[Memory]) -> Result<Vec<Memory>> {
+    fn shared_about(
+        &self,
+        (caller, sight): (&Caller, &Sight),
+        case: &Case,
+        entries: &[Memory],
+    ) -> Result<Vec<Memory>> {
         let latest = entries.iter().rev().filter_map(|entry| entry.summary.as_deref());
         let about: Vec<&str> =
             [case.title.as_str()].into_iter().chain(latest.take(LATEST)).collect();
         let question = Question::plain(about.join("\n"), Within::default(), self.clock.now());
-        let found = self.index.search(&*self.store, sight, &question)?;
+        let found = self.search_index(caller, sight, &question)?.0;
         let fits = found
             .ranked
             .into_iter()

@@ -144,8 +144,7 @@ impl Commonbook {
     ) -> Result<Page<Mention>> {
         self.follow_mentions(caller)?;
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let after = request.cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
-        let after = after.map_or(0, |[place]| place);
+        let after = request.cursor.as_ref().map(Cursor::place).transpose()?.unwrap_or_default();
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
             let id = meant(tx, &sight, &request.entity)?;

@@ -165,8 +165,7 @@ impl Commonbook {
     pub fn list_handoffs(&self, caller: &Caller, request: &ListHandoffs) -> Result<Page<Handoff>> {
         let sight = Sight::reading(caller)?;
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let from = request.cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
-        let from = from.map(|[sequence]| sequence);
+        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
         let filter = request.filter()?;
         // One more than asked for tells whether there is another page.
         let mut rows = self.store.read(|tx| tx.handoffs(&sight, &filter, from, limit + 1))?;

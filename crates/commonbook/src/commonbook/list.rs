@@ -41,8 +41,7 @@ pub(super) fn page_of(
     (limit, cursor): (Option<u32>, &Option<Cursor>),
 ) -> Result<Page<Memory>> {
     let limit = page::size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-    let from = cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
-    let from = from.map(|[sequence]| sequence);
+    let from = cursor.as_ref().map(Cursor::place).transpose()?;
     // One more than asked for tells whether there is another page.
     let mut rows = store.read(|tx| tx.memories(sight, filter, (order, from), limit + 1))?;
     let more = rows.len() > limit as usize;

@@ -23,8 +23,8 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` for an empty query, a `k`, a cursor or an owner that is none; `too_large` for a
-    /// query over its limit; `unavailable` when the search would look at more than
-    /// [`limits::SEARCH_POSTINGS`], or take longer than [`limits::SEARCH_MILLIS`].
+    /// query over its limit; `unavailable` when too many search at once, when the search would look at
+    /// more than [`limits::SEARCH_POSTINGS`], or take longer than [`limits::SEARCH_MILLIS`].
     pub fn search_memory(&self, caller: &Caller, request: &SearchMemory) -> Result<SearchAnswer> {
         self.search_measured(caller, request).map(|(answer, _)| answer)
     }
@@ -111,8 +111,24 @@ impl Commonbook {
     ) -> Result<(Found, SearchWork)> {
         let named = || self.with_entities(caller, sight, question);
         let question = self.index.opening_beside(named)?;
+        self.search_index(caller, sight, &question)
+    }
+
+    /// What the index finds, in a slot of its own: every search of the index goes through here. Its
+    /// budget begins with the slot.
+    ///
+    /// # Errors
+    /// `unavailable` when no slot is free in time, over the budget, and when the answer is no longer
+    /// wanted.
+    pub(super) fn search_index(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        question: &Question,
+    ) -> Result<(Found, SearchWork)> {
+        let _slot = self.searches.take(caller)?;
         let budget = SearchBudget::of(&self.clock, &caller.cancellation);
-        self.index.search_within(&*self.store, sight, &question, &budget)
+        self.index.search_within(&*self.store, sight, question, &budget)
     }
 
     /// The question with the memories that mention the entity it asks for, and those that mention

@@ -155,8 +155,7 @@ impl Commonbook {
     pub fn list_sessions(&self, caller: &Caller, request: &ListSessions) -> Result<Page<Session>> {
         let sight = Sight::reading_at_home(caller)?;
         let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let from = request.cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
-        let from = from.map(|[sequence]| sequence);
+        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
         let filter = SessionFilter {
             owner: Filter::owner(request.owner.as_deref())?,
             status: request.status,

@@ -22,9 +22,10 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::key::CaseKey;
-use crate::limits;
 use crate::memory::Importance;
+use crate::{limits, words};
 use jiff::Timestamp;
+use rustc_hash::FxHashSet;
 
 use super::period::{self, Edge};
 use super::{Include, Question, Within};
@@ -221,7 +222,43 @@ fn operator(rest: &str, end: usize) -> Option<(&'static str, &str, &str)> {
     (!is_text).then(|| (name, value, &rest[end..]))
 }
 
+/// What a query looks for word by word, beside its text: each phrase and each exclusion once, as terms.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct QueryTerms {
+    /// Terms that must stand one after the other.
+    pub(super) phrases: Vec<Vec<String>>,
+    /// Terms that must not stand so.
+    pub(super) excluded: Vec<Vec<String>>,
+}
+
 impl Query {
+    /// The terms of the phrases and the exclusions.
+    ///
+    /// # Errors
+    /// `invalid` for more than [`limits::QUERY_WORDS`] words in the whole query. A plain word counts
+    /// once however often it stands there; in a phrase each word counts, for each has its place.
+    pub(super) fn terms(&self) -> Result<QueryTerms> {
+        let distinct = |texts: &[String]| -> Vec<Vec<String>> {
+            let mut seen = FxHashSet::default();
+            let terms = texts.iter().map(|text| words::terms(text));
+            terms.filter(|terms| !terms.is_empty() && seen.insert(terms.clone())).collect()
+        };
+        let (phrases, excluded) = (distinct(&self.phrases), distinct(&self.excluded));
+        let in_phrases: FxHashSet<&String> = phrases.iter().flatten().collect();
+        let plain: FxHashSet<String> = words::terms(&self.text).into_iter().collect();
+        let plain = plain.iter().filter(|term| !in_phrases.contains(term)).count();
+        let count = plain + phrases.iter().chain(&excluded).map(Vec::len).sum::<usize>();
+        if count > limits::QUERY_WORDS {
+            let most = limits::QUERY_WORDS;
+            return Err(Error::invalid(
+                "query",
+                format!("the query has {count} words, and a search takes at most {most}"),
+            )
+            .hint("Search for the few words that the memory would contain."));
+        }
+        Ok(QueryTerms { phrases, excluded })
+    }
+
     /// Takes in one operator with its value.
     fn set(&mut self, name: &'static str, value: &str, now: Timestamp) -> Result<()> {
         let written = || value.to_owned();

@@ -113,7 +113,8 @@ pub(crate) fn query(bytes: &[u8]) {
     let request = SearchMemory { query: text.to_owned(), ..SearchMemory::default() };
     match request.question(NOW) {
         Ok(question) => {
-            let most = question.phrases.len() + question.excluded.len();
+            let looked_for = question.phrases.iter().chain(&question.excluded);
+            let most = looked_for.map(Vec::len).sum::<usize>();
             assert!(most <= limits::QUERY_WORDS);
         }
         Err(error) => refused(&error),

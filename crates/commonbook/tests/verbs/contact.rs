@@ -1,7 +1,6 @@
-//! The registry: who was here, to write or only to read.
+//! The registry: who wrote, and when those who did were last here.
 
 use commonbook::agent::ListAgents;
-use commonbook::caller::Caller;
 use jiff::SignedDuration;
 
 use crate::{World, at, caller, elsewhere};
@@ -21,21 +20,21 @@ fn row(name: &str, first: &str, last: &str) -> (String, String, String) {
 }
 
 #[test]
-fn who_only_reads_is_in_the_registry_from_its_first_contact_on() {
+fn who_only_reads_is_added_to_no_registry() {
     let world = World::new();
-    let reader = Caller { client: Some("codex 1.0".into()), ..caller("rook") };
-    world.book.meet(&reader);
-    world.book.meet(&caller("anonymous"));
+    world.save("crow", "The nest is built in spring");
+    for agent in ["rook", "anonymous", "a-name-of-a-foreign-page"] {
+        world.book.meet(&caller(agent));
+    }
     world.book.meet(&elsewhere("crow", "y"));
-    assert_eq!(registry(&world, "x"), [row("rook", "09:00:00", "09:00:00")]);
-    assert_eq!(registry(&world, "y"), [row("crow", "09:00:00", "09:00:00")]);
-    let told = world.book.list_agents(&caller("zoe"), &ListAgents {}).unwrap();
-    assert_eq!(told.items[0].client.as_deref(), Some("codex 1.0"));
+    assert_eq!(registry(&world, "x"), [row("crow", "09:00:00", "09:00:00")]);
+    assert_eq!(registry(&world, "y"), [], "what it wrote elsewhere does not count here");
 }
 
 #[test]
 fn a_contact_is_written_once_a_minute_at_the_most() {
     let world = World::new();
+    world.save("rook", "Rook was here");
     let after = |seconds| {
         world.clock.set(at(0) + SignedDuration::from_secs(seconds));
         world.book.meet(&caller("rook"));
@@ -59,12 +58,17 @@ fn who_is_being_told_of_is_not_missed_by_who_asks_meanwhile() {
     let world = World::new();
     let names = (0..50).map(|number| format!("reader-{number}")).collect::<Vec<_>>();
     for name in &names {
+        world.save(name, "I was here");
+    }
+    world.clock.set(at(1));
+    for name in &names {
         world.book.meet(&caller(name));
         // One of them writes the news; the other, whichever it is, may not answer before that.
         std::thread::scope(|scope| {
             for asking in [0, 1].map(|_| scope.spawn(|| registry(&world, "x"))) {
                 let told = asking.join().unwrap();
-                assert!(told.iter().any(|(agent, ..)| agent == name), "{name} is missing");
+                let seen = told.iter().find(|(agent, ..)| agent == name);
+                assert_eq!(seen.map(|(.., last)| last.as_str()), Some("10:00:00"), "{name}");
             }
         });
     }

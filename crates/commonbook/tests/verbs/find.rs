@@ -218,8 +218,8 @@ fn odd_questions_get_sensible_hits_or_none_and_never_an_error_from_inside() {
     {
         world.save("ann", text);
     }
-    let long = "heron ".repeat(10_000);
-    let many: String = (0..10_000).map(|number| format!("w{number} ")).collect();
+    let long = "heron ".repeat(2_000);
+    let many: String = (0..limits::QUERY_WORDS).map(|number| format!("w{number} ")).collect();
     let table = [
         ("x", 0),
         ("the of and", 0),
@@ -293,8 +293,49 @@ fn what_a_query_and_a_field_both_say_must_be_the_same() {
         let error = asked(value.clone()).unwrap_err();
         assert_eq!(error.field.as_deref(), Some(field), "{value}");
     }
-    let many = "\"a b\" ".repeat(limits::QUERY_WORDS + 1);
-    assert_eq!(asked(json!({"query": many})).unwrap_err().kind, ErrorKind::TooLarge);
+}
+
+#[test]
+fn all_words_of_a_query_count_and_repeats_do_not() {
+    let world = world();
+    let asked =
+        |query: &str| world.book.search_memory(&caller("ann"), &request(json!({"query": query})));
+    let words = |name: &str, count: usize| {
+        (0..count).map(|n| format!("{name}{n}")).collect::<Vec<_>>().join(" ")
+    };
+    let most = limits::QUERY_WORDS;
+    let fits = [
+        words("word", most),
+        "the same tea ".repeat(1_000),
+        "\"tea at five\" ".repeat(1_000),
+        format!("tea {}", "-coffee ".repeat(1_000)),
+        format!("{} \"{}\" -\"{}\"", words("a", 20), words("b", 20), words("c", 24)),
+    ];
+    for query in fits {
+        assert!(asked(&query).is_ok(), "{query}");
+    }
+    let over = [
+        (words("word", most + 1), most + 1),
+        (format!("\"{}\"", words("word", 1_000)), 1_000),
+        // In a phrase every word has its place, and is looked for there.
+        (format!("\"{}\"", "tea ".repeat(1_000)), 1_000),
+        (format!("tea -\"{}\"", words("word", 200)), 201),
+        (format!("{} \"{}\" -\"{}\"", words("a", 20), words("b", 20), words("c", 25)), 65),
+    ];
+    for (query, count) in over {
+        let error = asked(&query).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("query")));
+        assert!(error.message.contains(&format!("{count} words")), "{}", error.message);
+    }
+}
+
+#[test]
+fn a_task_is_no_query_and_may_be_long() {
+    let world = world();
+    let task =
+        format!("Pour the tea. {}", (0..500).map(|n| format!("step{n} ")).collect::<String>());
+    let asked = commonbook::context::GetContext { task, ..Default::default() };
+    assert!(world.book.get_context(&caller("ann"), &asked).is_ok());
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl Commonbook {
     ) -> Result<(Handoff, Offers)> {
         self.follow_mentions(caller)?;
         let sight = Sight::consulting(caller)?;
-        let found = self.found(&sight, asked, now)?;
+        let found = self.found(caller, &sight, (asked, now))?;
         self.store.read(|tx| {
             if let Some(case) = &asked.case {
                 super::super::case::known(tx, caller, &case_key(case)?)?;
@@ -62,11 +62,16 @@ impl Commonbook {
     }
 
     /// How well a search for the task finds memories, 0 to 1, best first.
-    fn found(&self, sight: &Sight, asked: &Asked, now: Timestamp) -> Result<Vec<Hit>> {
+    fn found(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        (asked, now): (&Asked, Timestamp),
+    ) -> Result<Vec<Hit>> {
         // Not parsed: the work may be about `-without` or `type:x`.
         let question = Question::plain(asked.question(), Within::default(), now);
         let question = Question { most: CANDIDATES as usize, ..question };
-        let found = self.index.search(&*self.store, sight, &question)?;
+        let found = self.search_index(caller, sight, &question)?.0;
         Ok((found.ranked.into_iter())
             .map(|hit| {
                 let fit = hit.parts.words + hit.parts.context + hit.parts.vector;

@@ -1,0 +1,142 @@
+//! Connections against clients that dawdle, and against those that come in crowds.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep};
+
+use super::*;
+
+const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+fn router() -> Router {
+    Router::new().route("/", axum::routing::get(|| async { "tea" }))
+}
+
+/// A client whose connection is served for as long as the second lives.
+async fn client() -> (DuplexStream, GracefulShutdown) {
+    let (client, ours) = tokio::io::duplex(1024);
+    let place = Places::take(&Arc::new(Places::new(1)), PEER).await.unwrap();
+    let open = GracefulShutdown::new();
+    tokio::spawn(serve_connection(ours, router(), place, open.watcher()));
+    (client, open)
+}
+
+/// Reads one answer.
+async fn answer(client: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut bytes = Vec::new();
+    while !bytes.ends_with(b"tea") {
+        match client.read_u8().await {
+            Ok(byte) => bytes.push(byte),
+            Err(_) => break,
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_is_not_there_within_its_time_loses_its_connection() {
+    for sent in [&b""[..], b"GET / HTTP/1.1\r\nHost: x\r\nX-Sl"] {
+        let ((mut client, _open), begun) = (client().await, Instant::now());
+        client.write_all(sent).await.unwrap();
+        assert_eq!(answer(&mut client).await, "");
+        assert_eq!(begun.elapsed().as_secs(), limits::HEAD_SECONDS);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_comes_letter_by_letter_has_no_more_time() {
+    let ((mut client, _open), begun) = (client().await, Instant::now());
+    while client.write_all(b"X").await.is_ok() {
+        sleep(Duration::from_millis(500)).await;
+        assert!(begun.elapsed().as_secs() <= limits::HEAD_SECONDS + 1, "it is still open");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_had_an_answer_may_think_longer_than_a_head_may_take() {
+    let (mut client, _open) = client().await;
+    for _ in 0..3 {
+        client.write_all(REQUEST).await.unwrap();
+        assert!(answer(&mut client).await.starts_with("HTTP/1.1 200"));
+        sleep(Duration::from_secs(limits::HEAD_SECONDS * 6)).await;
+    }
+    // The next head has its time from its own first letter on.
+    let begun = Instant::now();
+    client.write_all(b"GET").await.unwrap();
+    assert_eq!(answer(&mut client).await, "");
+    assert_eq!(begun.elapsed().as_secs(), limits::HEAD_SECONDS);
+}
+
+#[tokio::test]
+async fn where_all_places_are_taken_the_oldest_idle_connection_makes_room() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stopping = CancellationToken::new();
+    let serving = tokio::spawn(serve(listener, router(), 2, stopping.clone()));
+    let mut idle = Vec::new();
+    for _ in 0..2 {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(REQUEST).await.unwrap();
+        assert!(answer(&mut client).await.ends_with("tea"));
+        idle.push(client);
+    }
+    let mut third = TcpStream::connect(address).await.unwrap();
+    third.write_all(REQUEST).await.unwrap();
+    assert!(answer(&mut third).await.ends_with("tea"));
+    let mut rest = Vec::new();
+    drop(idle[0].read_to_end(&mut rest).await);
+    assert!(rest.is_empty(), "the oldest is closed");
+    idle[1].write_all(REQUEST).await.unwrap();
+    assert!(answer(&mut idle[1]).await.ends_with("tea"), "the other goes on");
+    drop((idle, third));
+    stopping.cancel();
+    serving.await.unwrap();
+}
+
+#[tokio::test]
+async fn half_open_heads_leave_room_for_who_has_something_to_say() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, router(), 8, CancellationToken::new()));
+    let mut half_open = Vec::new();
+    for _ in 0..20 {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(b"GET / HT").await.unwrap();
+        half_open.push(client);
+    }
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client.write_all(REQUEST).await.unwrap();
+    assert!(answer(&mut client).await.ends_with("tea"));
+}
+
+#[tokio::test]
+async fn another_machine_has_half_of_the_places_and_busy_ones_are_left_alone() {
+    let places = Arc::new(Places::new(4));
+    let first = Places::take(&places, OTHER).await.unwrap();
+    let second = Places::take(&places, OTHER).await.unwrap();
+    let (one, two) =
+        (RunningRequest::begin(&first.connection()), RunningRequest::begin(&second.connection()));
+    assert!(Places::take(&places, OTHER).await.is_none(), "its share is busy");
+    drop(two);
+    let third = Places::take(&places, OTHER).await.unwrap();
+    second.connection().is_displaced().await;
+    // Of this machine all may be; and who comes when all are busy waits for a place.
+    let local = [Places::take(&places, PEER).await, Places::take(&places, PEER).await];
+    let all = [&third].into_iter().chain(local.iter().flatten());
+    let busy: Vec<RunningRequest> =
+        all.map(|place| RunningRequest::begin(&place.connection())).collect();
+    let waiting = tokio::spawn({
+        let places = Arc::clone(&places);
+        async move { Places::take(&places, PEER).await.is_some() }
+    });
+    tokio::task::yield_now().await;
+    assert!(!waiting.is_finished());
+    drop(first);
+    drop(one);
+    assert!(waiting.await.unwrap());
+    drop(busy);
+}

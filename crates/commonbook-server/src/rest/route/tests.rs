@@ -1,0 +1,43 @@
+//! A route and its client: what becomes of a request when nobody waits for its answer.
+
+use commonbook::agent::{Agents, ListAgents};
+use commonbook::store::sqlite::SqliteStore;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::connections;
+
+#[tokio::test]
+async fn a_client_that_hangs_up_cancels_its_request() {
+    let home = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
+    let (begin, mut begun) = unbounded_channel();
+    let (end, mut ended) = unbounded_channel();
+    // As a search does, it looks whether it is still wanted; it ends for no other reason.
+    let verb = move |_: &Commonbook, caller: &Caller, _: &ListAgents| -> Result<Agents> {
+        begin.send(()).unwrap();
+        while !caller.cancellation.is_cancelled() {
+            std::thread::yield_now();
+        }
+        end.send(()).unwrap();
+        Ok(Agents { items: Vec::new() })
+    };
+    let door = Door {
+        book: Commonbook::new(store),
+        config: Arc::default(),
+        rates: Arc::default(),
+        bodies: BodyBudget::default(),
+    };
+    let router = get("/v1/agents", "list_agents", Call::of(verb)).mounted().with_state(door);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(connections::serve(listener, router, 8, CancellationToken::new()));
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client.write_all(b"GET /v1/agents HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    begun.recv().await.unwrap();
+    drop(client);
+    ended.recv().await.unwrap();
+}
