@@ -185,6 +185,7 @@ fn key(reach: &Reach, id: MemoryId) -> String {
 fn index(folder: &Path) -> Result<Index> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("{} cannot be made", folder.display()))
+            .hint("Look at the folder's permissions and its disk. Memories are kept all the same.")
             .because(error)
     })?;
     let directory = MmapDirectory::open(folder).map_err(|error| damaged().because(error))?;

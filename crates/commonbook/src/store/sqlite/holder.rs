@@ -43,7 +43,8 @@ pub(super) fn of_write_lock(_: &Path) -> Option<String> {
     None
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use crate::store::sqlite::open;
