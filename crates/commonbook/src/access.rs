@@ -12,6 +12,7 @@
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
 //! proves its queries equal to [`Sight::sees`], and to [`Sight::is_told`] for events.
 
+mod audience;
 mod policy;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ use crate::memory::{Memory, Sharing, Trust};
 use crate::token::Scope;
 use crate::workspace::Workspace;
 
+pub use audience::Audience;
 pub use policy::Policy;
 
 /// What a caller may read: all that a query needs to know of it.
@@ -176,68 +178,6 @@ impl Reach {
             user_id: memory.user_id.clone(),
             sharing: memory.sharing,
             trust: memory.trust,
-        }
-    }
-}
-
-/// Who reads a memory. All memories of one audience are seen by the same callers, so what is looked
-/// up audience by audience takes no longer where others keep more that the caller does not see.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Audience {
-    /// Everybody who reads in this workspace: the memory is shared, about no user, and not quarantined.
-    Everybody(Workspace),
-    /// Those whom this reach lets in.
-    Reach(Reach),
-}
-
-impl Audience {
-    /// The audience of a memory with this reach.
-    #[must_use]
-    pub fn of(reach: &Reach) -> Self {
-        let open = reach.sharing == Sharing::Shared
-            && reach.user_id.is_none()
-            && reach.trust != Trust::Quarantined;
-        if open {
-            return Self::Everybody(reach.workspace.clone());
-        }
-        // Of trust, the rule asks only whether a memory is quarantined.
-        let trust = match reach.trust {
-            Trust::Quarantined => Trust::Quarantined,
-            _ => Trust::Normal,
-        };
-        Self::Reach(Reach { trust, ..reach.clone() })
-    }
-
-    /// The audience of what an author states of two things: who belongs to the audiences of both. Where
-    /// neither holds the other, that is the author alone. Both are of one workspace.
-    #[must_use]
-    pub fn of_both(first: &Self, second: &Self, author: &Agent) -> Self {
-        let (one, other) = match (first, second) {
-            (Self::Everybody(_), narrow) => return narrow.clone(),
-            (narrow, Self::Everybody(_)) => return narrow.clone(),
-            (Self::Reach(one), Self::Reach(other)) => (one, other),
-        };
-        if one == other {
-            return first.clone();
-        }
-        Self::Reach(Reach {
-            workspace: one.workspace.clone(),
-            owner: author.clone(),
-            user_id: one.user_id.clone().or_else(|| other.user_id.clone()),
-            sharing: Sharing::Private,
-            trust: Trust::Normal,
-        })
-    }
-}
-
-impl Sight {
-    /// Whether the caller belongs to this audience: then it sees each of its memories, else none.
-    #[must_use]
-    pub fn belongs_to(&self, audience: &Audience) -> bool {
-        match audience {
-            Audience::Everybody(workspace) => self.workspaces.contains(workspace),
-            Audience::Reach(reach) => self.reaches(reach),
         }
     }
 }

@@ -475,6 +475,10 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "what is kept of two memories is kept only while both are as they were compared",
     ),
     (
+        "(SELECT 1 FROM memory WHERE audience = ?1)",
+        "whether nothing belongs to an audience any more",
+    ),
+    (
         "FROM memory m CROSS JOIN audience a",
         "who reads a memory at the end of a relation, which is kept for those alone",
     ),

@@ -221,6 +221,18 @@ impl SqliteTransaction<'_> {
         number.ok_or_else(|| Error::new(ErrorKind::Internal, "an audience got no number"))
     }
 
+    /// Forgets an audience that nothing belongs to any more: whom it names is gone with it.
+    pub(super) fn forget_audience(&self, workspace: &Workspace, number: i64) -> Result<()> {
+        let sql = "DELETE FROM audience WHERE number = ?1 AND owner <> '' \
+             AND NOT EXISTS (SELECT 1 FROM memory WHERE audience = ?1) \
+             AND NOT EXISTS (SELECT 1 FROM entity_name WHERE audience = ?1) \
+             AND NOT EXISTS (SELECT 1 FROM relation WHERE workspace = ?2 AND audience = ?1)";
+        if self.execute(sql, (number, workspace.as_str()))? > 0 {
+            self.audiences.take();
+        }
+        Ok(())
+    }
+
     /// The audience of a memory.
     pub(super) fn audience_of(
         &self,

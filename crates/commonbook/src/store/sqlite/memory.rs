@@ -210,6 +210,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             self.move_mentions(after, sequence, (left, audience))?;
             self.move_contradictions(after, audience)?;
             self.move_relations(after)?;
+            self.forget_audience(&after.workspace, left)?;
         }
         Ok(())
     }
@@ -218,6 +219,11 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.forget_mentions(memory)?;
         self.forget_contradictions(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
+        self.execute(
+            "DELETE FROM relation WHERE workspace = ?1 AND (origin = ?2 OR target = ?2)",
+            (workspace, &id),
+        )?;
+        let audience = self.find_audience(&Audience::of(&Reach::of(memory)))?;
         self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         self.execute(
             "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2",
@@ -232,6 +238,9 @@ impl MemoryRows for SqliteTransaction<'_> {
             "UPDATE event SET topics = '[]', topics_salt = NULL WHERE workspace = ?1 AND subject = ?2",
             (workspace, &id),
         )?;
+        if let Some(audience) = audience {
+            self.forget_audience(&memory.workspace, audience)?;
+        }
         Ok(())
     }
 

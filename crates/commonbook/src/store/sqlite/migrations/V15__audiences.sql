@@ -1,7 +1,7 @@
 -- Who reads a memory: all memories of one audience are seen by the same callers. What is looked up
 -- audience by audience touches no row that the caller does not see.
 CREATE TABLE audience (
-    number      INTEGER PRIMARY KEY,
+    number      INTEGER PRIMARY KEY AUTOINCREMENT, -- no number is used again
     workspace   TEXT    NOT NULL,
     owner       TEXT    NOT NULL,          -- empty for everybody who reads in the workspace
     user_id     TEXT,
