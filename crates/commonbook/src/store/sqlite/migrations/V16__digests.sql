@@ -9,8 +9,6 @@ INSERT INTO home (one, id, sealed) VALUES (1, lower(hex(randomblob(16))), 0);
 -- 8 random bytes, and 16 of the SHA-256 of these and of the row. The connection that writes fills them in;
 -- a row of zeros has none yet. A later migration adds columns that are NULL, or sets the digests of the
 -- rows that it changes to zeros again, by which they get new ones.
-ALTER TABLE audience ADD COLUMN digest BLOB NOT NULL
-    DEFAULT x'000000000000000000000000000000000000000000000000';
 ALTER TABLE memory ADD COLUMN digest BLOB NOT NULL
     DEFAULT x'000000000000000000000000000000000000000000000000';
 ALTER TABLE audience ADD COLUMN digest BLOB NOT NULL
