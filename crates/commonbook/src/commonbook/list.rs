@@ -1,6 +1,7 @@
 //! Listing memories, page by page.
 
 use super::Commonbook;
+use super::memory::hide_heirs;
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::error::Result;
@@ -44,7 +45,11 @@ pub(super) fn page_of(
     let from = cursor.as_ref().map(Cursor::numbers::<1>).transpose()?;
     let from = from.map(|[sequence]| sequence);
     // One more than asked for tells whether there is another page.
-    let mut rows = store.read(|tx| tx.memories(sight, filter, (order, from), limit + 1))?;
+    let mut rows = store.read(|tx| {
+        let mut rows = tx.memories(sight, filter, (order, from), limit + 1)?;
+        hide_heirs(tx, sight, rows.iter_mut().map(|(_, memory)| memory))?;
+        Ok(rows)
+    })?;
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
