@@ -285,10 +285,7 @@ fn append(
     Ok(Appended { context_version: version, entries, moved: None })
 }
 
-/// Files one entry at the end of a case, with its events.
-///
-/// # Errors
-/// `conflict` for a case that takes none.
+/// Files one entry at the end of a case, with its events; `conflict` for a case that takes none.
 pub(super) fn append_one(
     tx: &mut dyn Transaction,
     caller: &Caller,
