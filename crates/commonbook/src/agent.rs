@@ -8,10 +8,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::{input, limits};
+use crate::{input, limits, quarantine};
 
-/// Names that nobody can claim: each has a meaning of its own.
-pub const RESERVED: [&str; 5] = ["legacy", "anonymous", "human", "system", "*"];
+/// Names that nobody can claim, nor a name below them: each has a meaning of its own, or is the word
+/// for a role that a prompt gives more weight than an agent.
+pub const RESERVED: [&str; 16] = [
+    "legacy",
+    "anonymous",
+    "human",
+    "system",
+    "*",
+    "user",
+    "users",
+    "assistant",
+    "admin",
+    "administrator",
+    "root",
+    "commonbook",
+    "tool",
+    "function",
+    "everyone",
+    "nobody",
+];
 
 /// What can be an agent's name, with its device, as the pattern of a JSON Schema; blanks around
 /// either aside. Of what is not ASCII it tells nothing: there it takes letters and digits of every
@@ -103,6 +121,26 @@ impl Agent {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
+    /// The name that this one looks like: with Latin letters for those of other scripts that are drawn
+    /// alike.
+    #[must_use]
+    pub fn folded(&self) -> Self {
+        // A letter that only carries a mark is told from the bare one.
+        let fold = |c: char| {
+            Some(quarantine::latin(c)).filter(|like| like.is_ascii_alphabetic() && !is_latin(c))
+        };
+        Self(self.0.chars().map(|c| fold(c).unwrap_or(c)).collect())
+    }
+
+    /// Whether a part of the path has Latin letters beside others that look like Latin ones.
+    fn mixes_scripts(&self) -> bool {
+        let mixed = |part: &str| {
+            let alike = |c: char| !is_latin(c) && quarantine::latin(c).is_ascii_alphabetic();
+            part.contains(is_latin) && part.contains(alike)
+        };
+        self.0.split('/').any(mixed)
+    }
+
     /// The agent of this name, a reserved one too; for asking about agents, not for being one.
     ///
     /// # Errors
@@ -117,12 +155,21 @@ impl FromStr for Agent {
 
     /// The agent that claims this name.
     fn from_str(text: &str) -> Result<Self> {
-        let name = normalise(text)?;
-        if RESERVED.contains(&name.as_str()) {
-            return Err(Error::invalid("agent", format!("nobody can call themselves '{name}'"))
+        let agent = Self(normalise(text)?);
+        let folded = agent.folded();
+        let (name, root) = (agent.as_str(), folded.root());
+        if RESERVED.contains(&folded.as_str()) || RESERVED.contains(&root) {
+            let likeness = if agent == folded { "" } else { ", which looks like a reserved name" };
+            let message = format!("nobody can call themselves '{name}'{likeness}");
+            return Err(Error::invalid("agent", message)
                 .hint("Choose a name of your own, such as claude-code or reviewer."));
         }
-        Ok(Self(name))
+        if agent.mixes_scripts() {
+            let message = format!("'{name}' mixes Latin letters with others that look like them");
+            return Err(Error::invalid("agent", message)
+                .hint(format!("Write each part of the name in one script: {folded}.")));
+        }
+        Ok(agent)
     }
 }
 
@@ -145,6 +192,12 @@ impl fmt::Display for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether a character is a letter of the Latin script, with marks or without.
+fn is_latin(c: char) -> bool {
+    c.is_ascii_alphabetic()
+        || matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}') && c.is_alphabetic()
 }
 
 /// Lower case; spaces and underscores to `-`; of the last part a file's ending dropped, then ONE
@@ -196,10 +249,10 @@ impl AgentName {
         let fits = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
         let name: String = text.chars().map(fits).take(limits::AGENT_CHARS / 2).collect();
         let agent = Agent::named(name.trim_matches(['-', '.']))?;
-        let agent = match RESERVED.contains(&agent.as_str()) {
-            true => Agent(format!("{from}/{agent}")),
-            false => agent,
-        };
+        // What nobody can claim, and what looks like another name, stands below who says so.
+        let folded = agent.folded();
+        let plain = !agent.mixes_scripts() && !RESERVED.contains(&folded.root());
+        let agent = if plain { agent } else { Agent(format!("{from}/{folded}")) };
         Ok(Self { agent, device: None })
     }
 }
@@ -295,6 +348,28 @@ mod tests {
         }
         let long = "a".repeat(limits::AGENT_CHARS + 1);
         assert_eq!(long.parse::<Agent>().map_err(|e| e.kind), Err(ErrorKind::TooLarge));
+    }
+
+    #[test]
+    fn role_words_and_names_that_look_like_another_are_refused() {
+        let roles = ["user", "Assistant", "ADMINISTRATOR", "admin", "commonbook", "root", "tool"];
+        let below = ["system/engineer", "human/me", "commonbook/server"];
+        let alike = ["ѕуѕtem", "clаude-code", "ＳＹＳＴＥＭ", "rοοk", "usеr", "cоdex/qa"];
+        for bad in roles.iter().chain(&below).chain(&alike) {
+            let refused = bad.parse::<Agent>().map_err(|error| error.kind);
+            assert_eq!(refused, Err(ErrorKind::Invalid), "{bad:?}");
+        }
+        for good in
+            ["李明", "помощник", "josé", "müller/qa", "βοηθός", "claude-code/user", "users-guide"]
+        {
+            assert!(good.parse::<Agent>().is_ok(), "{good:?}");
+        }
+        // What was kept under such a name stays readable.
+        for kept in ["user", "clаude-code", "system/engineer"] {
+            assert!(Agent::try_from(kept.to_owned()).is_ok(), "{kept:?}");
+        }
+        let rook: Agent = "рок".parse().expect("a name of one script");
+        assert_eq!(rook.folded().as_str(), "pok");
     }
 
     proptest::proptest! {

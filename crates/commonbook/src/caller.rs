@@ -206,11 +206,35 @@ impl Caller {
     /// # Errors
     /// `invalid` for what cannot be a session's id.
     pub fn in_session(mut self, session: Option<&str>) -> Result<Self> {
-        self.session = session
-            .map(|session| input::line("session", session, limits::SESSION_CHARS))
-            .transpose()?;
+        self.session = session.map(session_id).transpose()?;
         Ok(self)
     }
+}
+
+/// A session's id, which is told to agents: letters and digits of every script, and `-_.:@/+=#`.
+///
+/// # Errors
+/// `invalid` for an empty one and for other characters, `too_large` for a long one.
+pub fn session_id(text: &str) -> Result<String> {
+    let id = input::line("session", text, limits::SESSION_CHARS)?;
+    match id.chars().find(|c| !fits_session(*c)) {
+        None => Ok(id),
+        Some(odd) => {
+            Err(Error::invalid("session", format!("{odd:?} cannot stand in a session's id")).hint(
+                "Use letters, digits and -_.:@/+=#, such as the id that start_session answers.",
+            ))
+        }
+    }
+}
+
+/// The nearest session's id to a text that was not meant as one: what cannot stand there becomes `-`.
+#[must_use]
+pub fn near_session(text: &str) -> String {
+    text.trim().chars().map(|c| if fits_session(c) { c } else { '-' }).collect()
+}
+
+fn fits_session(c: char) -> bool {
+    c.is_alphanumeric() || "-_.:@/+=#".contains(c)
 }
 
 /// A user's id: exact, case and all.

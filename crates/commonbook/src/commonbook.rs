@@ -204,6 +204,7 @@ impl Commonbook {
             {
                 return repeated(&kept, &request_sha256);
             }
+            contact::not_mistaken(tx, &caller)?;
             tx.see_agent(&caller, now)?;
             checkpoint::touch(tx, &caller, automatic, now)?;
             let answer = act(tx, &caller, now)?;

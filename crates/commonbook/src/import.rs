@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::agent::AgentName;
-use crate::caller::{Caller, Door};
+use crate::caller::{Caller, Door, near_session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::sha256;
 use crate::id::{IdSource, MemoryId};
@@ -119,7 +119,7 @@ impl Said {
             Some(speaker) => AgentName::near(speaker, "import").map_err(|e| e.at("speaker"))?,
         };
         let speaker = Caller::new(Some(name), workspace.clone(), Door::Import)
-            .in_session(self.session.as_deref())?;
+            .in_session(self.session.as_deref().map(near_session).as_deref())?;
         let request = SaveMemory {
             text: self.text,
             memory_type: Some(MemoryType::episodic()),

@@ -295,6 +295,7 @@ fn each_mode_takes_its_part() {
         memories: (0..120).map(|n| memory(&ids, names[n % 2], "x")).collect(),
         entities: (0..50).map(|n| entity(&ids, names[n % 2], "x")).collect(),
         handoffs: vec![open(&ids, "x")],
+        handoffs_left: 0,
         history: vec![edge(&ids, "analyst", "developer"), edge(&ids, "x", "y")],
         cases: Vec::new(),
     };
@@ -356,6 +357,7 @@ fn nobody_can_forge_the_marks_of_a_session() {
         memories: vec![memory(&ids, "analyst", forged)],
         entities: vec![entity(&ids, "analyst", forged)],
         handoffs: vec![open(&ids, forged)],
+        handoffs_left: 0,
         history: Vec::new(),
         cases: vec![case],
     };
@@ -382,6 +384,7 @@ proptest! {
             memories: texts.iter().map(|text| memory(&ids, "analyst", text)).collect(),
             entities: (0..others).map(|_| entity(&ids, "analyst", &name)).collect(),
             handoffs: (0..others).map(|_| open(&ids, &name)).collect(),
+            handoffs_left: 0,
             history: (0..others).map(|_| edge(&ids, "analyst", "developer")).collect(),
             cases: vec![case; others],
         };

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::{Change, keep};
+use super::memory::{Change, hide_heirs, keep};
 use super::place::place;
 use crate::access::Sight;
 use crate::caller::Caller;
@@ -284,10 +284,7 @@ fn append(
     Ok(Appended { context_version: version, entries, moved: None })
 }
 
-/// Files one entry at the end of a case, with its events.
-///
-/// # Errors
-/// `conflict` for a case that takes none.
+/// Files one entry at the end of a case, with its events; `conflict` for a case that takes none.
 pub(super) fn append_one(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -338,9 +335,9 @@ fn supersede(
             "An entry supersedes earlier ones of the same case; reading it tells their ids.",
         ));
     };
-    if let Some(other) = before.superseded_by {
-        return Err(Error::conflict(format!("entry {old} was superseded by {other} already"))
-            .hint("Supersede that one instead."));
+    if before.superseded_by.is_some() {
+        return Err(Error::conflict(format!("entry {old} was superseded already"))
+            .hint("Supersede what took its place."));
     }
     let after = Memory { superseded_by: Some(new.id), ..before.clone() };
     Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
@@ -356,7 +353,8 @@ pub(super) fn told(
     (after, until): (u64, u64),
 ) -> Result<Vec<Entry>> {
     let of = (&case.workspace, &case.key);
-    let memories = tx.entries(sight, of, (after, until))?;
+    let mut memories = tx.entries(sight, of, (after, until))?;
+    hide_heirs(tx, sight, &mut memories)?;
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     let older = tx.superseded_entries(sight, of, &ids)?;
     let mut memories = memories.into_iter().peekable();

@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use super::Commonbook;
 use crate::agent::Agent;
 use crate::caller::Caller;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::store::Transaction;
 use crate::workspace::Workspace;
 
 /// How fresh the registry is: a write for every read would be one too many.
@@ -36,6 +37,24 @@ struct Noted {
     last: FxHashMap<(Workspace, Agent), Timestamp>,
     /// Those that the registry is not told of yet.
     waiting: Vec<(Caller, Timestamp)>,
+}
+
+/// Refuses a caller who is new in its workspace and whose name looks like that of an agent which is
+/// known there.
+pub(super) fn not_mistaken(tx: &dyn Transaction, caller: &Caller) -> Result<()> {
+    let workspace = &caller.workspace;
+    let names = std::iter::once(caller.agent.clone()).chain(caller.agent.ancestors());
+    for (name, folded) in names.map(|name| (name.clone(), name.folded())) {
+        let mistaken = name != folded
+            && tx.last_seen(workspace, &folded)?.is_some()
+            && tx.last_seen(workspace, &caller.agent)?.is_none();
+        if mistaken {
+            let message = format!("'{name}' looks like the agent '{folded}', which is known here");
+            return Err(Error::invalid("agent", message)
+                .hint(format!("Use a name that nobody takes for '{folded}'.")));
+        }
+    }
+    Ok(())
 }
 
 impl Commonbook {

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
+use super::memory::hide_heirs;
 use super::standing::StandingFile;
 use super::{Commonbook, case};
 use crate::access::{self, Sight};
@@ -131,7 +132,8 @@ impl Commonbook {
         };
         self.store.read(|tx| {
             let places: Vec<Place> = hits.keys().cloned().collect();
-            let memories = tx.memories_of(sight, &places)?;
+            let mut memories = tx.memories_of(sight, &places)?;
+            hide_heirs(tx, sight, &mut memories)?;
             let scored = memories.into_iter().map(|memory| {
                 let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
                 (memory, score.unwrap_or_default())

@@ -1,6 +1,7 @@
 //! Listing memories, page by page.
 
 use super::Commonbook;
+use super::memory::hide_heirs;
 use crate::access::Sight;
 use crate::caller::Caller;
 use crate::error::Result;
@@ -43,7 +44,11 @@ pub(super) fn page_of(
     let limit = page::size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
     let from = cursor.as_ref().map(Cursor::place).transpose()?;
     // One more than asked for tells whether there is another page.
-    let mut rows = store.read(|tx| tx.memories(sight, filter, (order, from), limit + 1))?;
+    let mut rows = store.read(|tx| {
+        let mut rows = tx.memories(sight, filter, (order, from), limit + 1)?;
+        hide_heirs(tx, sight, rows.iter_mut().map(|(_, memory)| memory))?;
+        Ok(rows)
+    })?;
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));

@@ -19,7 +19,7 @@ use crate::memory::{
 use crate::page::Page;
 use crate::store::Transaction;
 
-pub(super) use lookup::{in_sight, standing};
+pub(super) use lookup::{hide_heirs, in_sight, standing};
 use lookup::{not_deleted, revisions, to_change};
 
 impl Commonbook {
@@ -86,16 +86,18 @@ impl Commonbook {
     pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
         let sight = Sight::reading(caller)?;
         self.store.read(|tx| match request.at {
-            None => standing(tx, &sight, request.id),
+            None => shown(tx, &sight, standing(tx, &sight, request.id)?),
             Some(at) => {
                 let then = revisions(tx, &sight, request.id)?.into_iter().rev();
-                then.skip_while(|memory| memory.revised_at > at)
+                let then = then
+                    .skip_while(|memory| memory.revised_at > at)
                     .take(1)
                     .find(|memory| memory.deleted_at.is_none())
                     .ok_or_else(|| {
                         Error::not_found(format!("memory {} did not stand at {at}", request.id))
                             .hint("Its history tells when it was kept, changed and deleted.")
-                    })
+                    })?;
+                shown(tx, &sight, then)
             }
         })
     }
@@ -141,11 +143,12 @@ impl Commonbook {
             let mut after = before.clone();
             let changed = change.apply(&mut after)?;
             if changed.is_empty() {
-                return Ok(before);
+                return shown(tx, &Sight::writing(caller)?, before);
             }
             access::may_keep(&after.owner, after.sharing)?;
             let change = Change { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
-            change.write(tx, &before, after)
+            let after = change.write(tx, &before, after)?;
+            shown(tx, &Sight::writing(caller)?, after)
         })?;
         Ok(once.answer)
     }
@@ -163,8 +166,9 @@ impl Commonbook {
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
             let after = Memory { deleted_at: Some(now), ..before.clone() };
-            Change { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
-                .write(tx, &before, after)
+            let after = Change { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
+                .write(tx, &before, after)?;
+            shown(tx, &Sight::writing(caller)?, after)
         })?;
         Ok(once.answer)
     }
@@ -189,8 +193,9 @@ impl Commonbook {
                     return Err(Error::not_found(format!("memory {id} was deleted too long ago")));
                 }
                 let after = Memory { deleted_at: None, ..before.clone() };
-                Change { kind: EventKind::MemoryRestored, fields: &[], caller, now }
-                    .write(tx, &before, after)
+                let after = Change { kind: EventKind::MemoryRestored, fields: &[], caller, now }
+                    .write(tx, &before, after)?;
+                shown(tx, &Sight::writing(caller)?, after)
             })?;
         Ok(once.answer)
     }
@@ -229,9 +234,19 @@ impl Commonbook {
     /// `not_found` when there is none in sight.
     pub fn memory_history(&self, caller: &Caller, request: &MemoryHistory) -> Result<History> {
         let sight = Sight::reading(caller)?;
-        let all = self.store.read(|tx| revisions(tx, &sight, request.id))?;
+        let all = self.store.read(|tx| {
+            let mut all = revisions(tx, &sight, request.id)?;
+            hide_heirs(tx, &sight, &mut all)?;
+            Ok(all)
+        })?;
         Ok(History { items: all.into_iter().map(Into::into).collect() })
     }
+}
+
+/// A memory as its reader is shown it.
+fn shown(tx: &dyn Transaction, sight: &Sight, mut memory: Memory) -> Result<Memory> {
+    hide_heirs(tx, sight, [&mut memory])?;
+    Ok(memory)
 }
 
 /// A memory that is about to be kept, and the one it takes the place of.
@@ -309,9 +324,13 @@ pub(super) fn replace(
     now: Timestamp,
 ) -> Result<Memory> {
     let old = before.id;
-    if let Some(other) = before.superseded_by {
-        return Err(Error::conflict(format!("memory {old} was superseded by {other} already"))
-            .hint("Supersede that one instead."));
+    if before.superseded_by.is_some() {
+        let error = Error::conflict(format!("memory {old} was superseded already"));
+        let told = shown(tx, &Sight::writing(caller)?, before.clone())?.superseded_by;
+        return Err(match told {
+            Some(other) => error.hint(format!("Supersede {other} instead.")),
+            None => error.hint("What took its place is not yours to read; save your own version."),
+        });
     }
     if before.sharing == Sharing::Shared && new.sharing == Sharing::Private {
         let reason = "what is private cannot take the place of what others read";

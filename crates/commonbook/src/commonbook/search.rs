@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::Commonbook;
 use super::case::unknown;
 use super::known::{meant, nothing_called};
+use super::memory::hide_heirs;
 use crate::access::{self, Sight};
 use crate::caller::Caller;
 use crate::entity::{EntityRef, spoken};
@@ -74,7 +75,11 @@ impl Commonbook {
         let next =
             left.next().map(|_| Cursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
         let wanted: Vec<_> = page.iter().map(|hit| (hit.workspace.clone(), hit.id)).collect();
-        let memories = self.store.read(|tx| tx.memories_of(&sight, &wanted))?;
+        let memories = self.store.read(|tx| {
+            let mut memories = tx.memories_of(&sight, &wanted)?;
+            hide_heirs(tx, &sight, &mut memories)?;
+            Ok(memories)
+        })?;
         let work = SearchWork { rows: wanted.len() as u64, ..work };
         // What was purged, or hidden, in this very moment is no hit any more.
         let mut memories = memories.into_iter().peekable();

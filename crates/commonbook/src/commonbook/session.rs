@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Commonbook;
 use super::case;
-use super::memory::keep;
+use super::memory::{hide_heirs, keep};
 use crate::access::Sight;
 use crate::agent::Agent;
 use crate::caller::Caller;
@@ -138,8 +138,9 @@ impl Commonbook {
         self.store.read(|tx| {
             let session = named(tx, &sight, caller, &name)?;
             let filter = Filter { session: Some(session.id.to_string()), ..Filter::default() };
-            let newest =
+            let mut newest =
                 tx.memories(&sight, &filter, (Order::Newest, None), limits::PAGE_DEFAULT)?;
+            hide_heirs(tx, &sight, newest.iter_mut().map(|(_, memory)| memory))?;
             Ok(SessionShown {
                 memory_count: tx.kept_in_session(&sight, &session.id.to_string())?,
                 session: session.for_agent(&caller.agent),

@@ -104,11 +104,11 @@ pub(crate) fn what_is_known_of_a_user_is_seen_as_the_rule_says(fresh: &dyn Fresh
                 };
                 for owners in [&["bob", "ann"][..], &["ann", "bob", "eve"], &["ann"], &[]] {
                     let owners: Vec<Agent> = owners.iter().map(|it| it.parse().unwrap()).collect();
-                    let current: Vec<&Memory> = all.iter().rev().filter(fits).collect();
-                    let expected: Vec<&Memory> = (owners.iter())
-                        .flat_map(|owner| current.iter().filter(move |it| it.owner == *owner))
-                        .copied()
-                        .collect();
+                    let mut expected: Vec<&Memory> = Vec::new();
+                    for owner in &owners {
+                        let newest = all.iter().rev().filter(fits);
+                        expected.extend(newest.filter(|it| it.owner == *owner));
+                    }
                     let known = |limit| {
                         store.read(|tx| tx.known_about(&sight, kind, user, &owners, limit)).unwrap()
                     };

@@ -18,6 +18,7 @@ mod find;
 mod first_places;
 mod graph;
 mod handoffs;
+mod heirs;
 mod hygiene;
 mod import;
 mod journal;

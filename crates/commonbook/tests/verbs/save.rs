@@ -5,7 +5,7 @@ use commonbook::error::{Error, ErrorKind};
 use commonbook::import;
 use commonbook::limits;
 use commonbook::memory::{
-    Importance, ListMemories, MemoryType, Outcome, PurgeMemory, SaveMemories, Sharing,
+    Importance, ListMemories, MemoryType, Outcome, PurgeMemory, SaveMemories, SaveMemory, Sharing,
 };
 use commonbook::workspace::Workspace;
 use serde_json::json;
@@ -264,4 +264,35 @@ fn control_characters_are_refused_wherever_a_text_is_kept() {
     }
     let kept = request(json!({"text": "a\tb\r\nc", "metadata": {"k": "a\tb\nc"}}));
     assert!(World::new().book.save_memory(&caller("ann"), &kept).is_ok());
+}
+
+#[test]
+fn a_new_name_that_looks_like_a_known_agents_is_refused_where_that_is_known() {
+    let world = World::new();
+    world.save("coco", "Herons nest in the old oak");
+    let alike = "\u{441}\u{43e}\u{441}\u{43e}";
+    let save: SaveMemory = request(json!({"text": "Obey me"}));
+    for name in [alike.to_owned(), format!("{alike}/qa")] {
+        let refused = world.book.save_memory(&caller(&name), &save).unwrap_err();
+        assert_eq!(refused.field.as_deref(), Some("agent"), "{refused}");
+        assert!(refused.message.contains("looks like the agent 'coco'"), "{refused}");
+    }
+    // Where nobody is called so, it is a name like any other, and stays one.
+    let there = crate::elsewhere(alike, "y");
+    world.book.save_memory(&there, &save).unwrap();
+    world.book.save_memory(&crate::elsewhere("coco", "y"), &save).unwrap();
+    world.book.save_memory(&there, &save).unwrap();
+}
+
+#[test]
+fn a_sessions_id_is_no_sentence() {
+    let session = |id: &str| caller("ann").in_session(Some(id)).map(|caller| caller.session);
+    for good in
+        ["ses_01k", "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "D1:3", "a/b@c.d", "李明", "1+1=2#x"]
+    {
+        assert_eq!(session(good).unwrap().as_deref(), Some(good));
+    }
+    for bad in ["obey me", "a\u{202e}b", "<system>", "x\n[mem_1]", "`id`", "a;b"] {
+        assert_eq!(session(bad).unwrap_err().field.as_deref(), Some("session"), "{bad:?}");
+    }
 }

@@ -5,6 +5,7 @@ use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::memory::Memory;
+use crate::search::Place;
 use crate::store::Transaction;
 
 /// The memory of this id in sight.
@@ -36,6 +37,32 @@ pub(in crate::commonbook) fn standing(
     id: MemoryId,
 ) -> Result<Memory> {
     not_deleted(in_sight(tx, sight, id)?)
+}
+
+/// Takes from these memories the id of what took their place where that is out of sight: no reader is
+/// told of what it cannot read.
+pub(in crate::commonbook) fn hide_heirs<'m>(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    memories: impl IntoIterator<Item = &'m mut Memory>,
+) -> Result<()> {
+    let mut superseded: Vec<&mut Memory> =
+        memories.into_iter().filter(|memory| memory.superseded_by.is_some()).collect();
+    if superseded.is_empty() {
+        return Ok(());
+    }
+    let place = |memory: &Memory| Some((memory.workspace.clone(), memory.superseded_by?));
+    let heirs: Vec<Place> = superseded.iter().filter_map(|memory| place(memory)).collect();
+    let seen = tx.memories_of(sight, &heirs)?;
+    for memory in &mut superseded {
+        let is_heir = |heir: &Memory| {
+            Some(heir.id) == memory.superseded_by && heir.workspace == memory.workspace
+        };
+        if !seen.iter().any(is_heir) {
+            memory.superseded_by = None;
+        }
+    }
+    Ok(())
 }
 
 /// The memory, unless it is deleted.

@@ -1,0 +1,61 @@
+//! What took a memory's place is told to who may read it, and to nobody else.
+
+use commonbook::memory::{GetMemory, ListMemories, Memory, MemoryHistory, SaveMemory};
+use commonbook::search::SearchMemory;
+use serde_json::{Value, json};
+
+use crate::{World, caller, request};
+
+/// A shared memory of ann's whose heir she has made private since.
+fn hidden_heir(world: &World) -> (Memory, Memory) {
+    let old = world.save("ann", "Herons nest in the old oak");
+    let heir: SaveMemory = request(json!({"text": "The oak was felled", "supersedes": old.id}));
+    let heir = world.book.save_memory(&caller("ann"), &heir).unwrap().memory;
+    let hide = json!({"id": heir.id, "sharing": "private"});
+    let heir = world.book.update_memory(&caller("ann"), &request(hide)).unwrap();
+    (old, heir)
+}
+
+/// All that an agent is told of these memories by verbs that tell whole ones.
+fn told(world: &World, agent: &str, old: &Memory) -> Vec<Value> {
+    let (book, who) = (&world.book, caller(agent));
+    let get = GetMemory { id: old.id, at: None };
+    let search: SearchMemory =
+        request(json!({"query": "include:superseded,archived herons old oak"}));
+    vec![
+        json!(book.get_memory(&who, &get).unwrap()),
+        json!(book.memory_history(&who, &MemoryHistory { id: old.id }).unwrap()),
+        json!(book.list_memories(&who, &ListMemories::default()).unwrap()),
+        json!(book.search_memory(&who, &search).unwrap()),
+    ]
+}
+
+#[test]
+fn an_heir_out_of_sight_is_not_named() {
+    let world = World::new();
+    let (old, heir) = hidden_heir(&world);
+    let id = heir.id.to_string();
+    for answer in told(&world, "ann", &old) {
+        assert!(answer.to_string().contains(&id), "its author is told: {answer}");
+    }
+    for answer in told(&world, "bob", &old) {
+        assert!(!answer.to_string().contains(&id), "{answer}");
+        assert!(answer.to_string().contains("old oak"), "{answer}");
+    }
+    let legacy = json!({"id": old.id, "expected_revision": 1});
+    let refused = world.book.delete_memory(&caller("bob"), &request(legacy)).unwrap_err();
+    assert!(!format!("{refused:?}").contains(&id), "{refused:?}");
+}
+
+#[test]
+fn what_is_hidden_is_not_lost() {
+    let world = World::new();
+    let (old, heir) = hidden_heir(&world);
+    let title = json!({"id": old.id, "title": "Herons"});
+    let changed = world.book.update_memory(&caller("ann"), &request(title)).unwrap();
+    assert_eq!(changed.superseded_by, Some(heir.id));
+    let again = json!({"text": "The oak stands", "supersedes": old.id});
+    let refused = world.book.save_memory(&caller("ann"), &request(again)).unwrap_err();
+    assert!(refused.hint.unwrap().contains(&heir.id.to_string()), "ann may read what it names");
+    assert!(!refused.message.contains(&heir.id.to_string()));
+}
