@@ -1,5 +1,6 @@
 //! `bench`: measures, and prints what it measured, on which data and which machine.
 
+mod clock;
 mod collaboration;
 mod dataset;
 mod entities;
@@ -51,6 +52,8 @@ enum What {
     Retrieval(retrieval::Retrieval),
     /// How long searching takes in a large store: in process, over REST, as a fresh process
     Search(search::Search),
+    /// Whether the duration of a search tells what others keep to themselves
+    Clock(clock::ClockBench),
     /// How long it takes from a commit until everybody who follows has been told
     Events(events::Events),
     /// How long finding, stating, merging and walking take in a large registry of entities
@@ -77,6 +80,7 @@ impl Bench {
             What::Save(save) => save.run(),
             What::Retrieval(retrieval) => retrieval.run(config, as_json),
             What::Search(search) => search.run(config, as_json),
+            What::Clock(clock) => clock.run(config, as_json),
             What::Events(events) => events.run(as_json),
             What::Entities(entities) => entities.run(as_json),
             What::Collaboration(collaboration) => collaboration.run(config, as_json),

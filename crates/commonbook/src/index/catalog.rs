@@ -305,7 +305,7 @@ impl Catalog {
     ) -> Near {
         let order = |a: &Number, b: &Number| self.in_time(*a, *b);
         match self.strand(number) {
-            Some(own) => self.sessions.around((number, own), strands, reach, (admits, order)),
+            Some(own) => self.sessions.around(number, own, strands, reach, admits, order),
             None => Near::default(),
         }
     }

@@ -5,6 +5,7 @@
 mod acts;
 mod ask;
 mod bound;
+mod budget;
 mod cases;
 mod change;
 mod checkpoints;

@@ -149,10 +149,12 @@ impl Sessions {
     /// each side, with their distance: at most `reach` on each side.
     pub(super) fn around(
         &self,
-        (number, own): (Number, Strand),
+        number: Number,
+        own: Strand,
         strands: &[u32],
         reach: usize,
-        (admits, order): (impl Fn(Number) -> bool, impl Fn(&Number, &Number) -> Ordering),
+        admits: impl Fn(Number) -> bool,
+        order: impl Fn(&Number, &Number) -> Ordering,
     ) -> Near {
         let own = self.numbers.get(&own).copied();
         let (mut before, mut after, mut looked_at) = (Vec::new(), Vec::new(), 0);

@@ -192,7 +192,7 @@ impl Generation {
             for field in [self.fields.head, self.fields.body] {
                 let there = words_of(segment, field)?;
                 for key in keys {
-                    let phrase = Phrase::of(&there, (field, key), words, meter)?;
+                    let phrase = Phrase::of(&there, field, key, words, meter)?;
                     let Some(mut phrase) = phrase else { continue };
                     phrase.each(meter, |document| {
                         let number = numbers[document as usize];

@@ -51,7 +51,8 @@ impl Phrase {
     /// The phrase of these words; none where one of them stands nowhere.
     pub(super) fn of(
         segment: &InvertedIndexReader,
-        (field, key): (Field, &str),
+        field: Field,
+        key: &str,
         phrase: &[String],
         meter: &Meter<'_>,
     ) -> Result<Option<Self>> {

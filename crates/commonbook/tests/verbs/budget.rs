@@ -1,0 +1,101 @@
+//! The budget of a search: it ends when it costs too much or nobody waits, whole or not at all.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use commonbook::Commonbook;
+use commonbook::access::Sight;
+use commonbook::cancellation::Cancellation;
+use commonbook::clock::{Clock, FixedClock, Timestamp};
+use commonbook::error::{Error, ErrorKind};
+use commonbook::id::CountingIds;
+use commonbook::index::{Index, SearchBudget};
+use commonbook::memory::SaveMemory;
+use commonbook::search::SearchMemory;
+use commonbook::store::sqlite::SqliteStore;
+use serde_json::json;
+
+use crate::{at, caller, request};
+
+/// A clock by which each look takes this many milliseconds.
+struct SlowClock {
+    now: AtomicI64,
+    look_millis: i64,
+}
+
+impl Clock for SlowClock {
+    fn now(&self) -> Timestamp {
+        let now = self.now.fetch_add(self.look_millis, Ordering::Relaxed);
+        Timestamp::from_millisecond(now).unwrap()
+    }
+}
+
+/// A home with forty memories about the incident, their words written out.
+fn home(clock: Arc<dyn Clock>, folder: &tempfile::TempDir) -> Commonbook {
+    let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
+    let index = Arc::new(Index::in_folder(folder.path().join("index")));
+    let book = Commonbook::with(store, clock, Arc::new(CountingIds::default())).searching(index);
+    for number in 0..40 {
+        let text = format!("The incident review {number} found a full disk on the build host.");
+        let asked = SaveMemory { text, ..SaveMemory::default() };
+        book.save_memory(&caller("ann"), &asked).unwrap();
+    }
+    book.index().follow(book.store(), |_| ControlFlow::Continue(())).unwrap();
+    book
+}
+
+fn assert_asks_for_fewer_words(error: &Error) {
+    assert_eq!(error.kind, ErrorKind::Unavailable, "{error}");
+    assert!(error.message.contains("stopped"), "{error}");
+    assert!(error.hint.as_ref().unwrap().contains("fewer words"), "{error:?}");
+}
+
+#[test]
+fn a_search_over_its_postings_is_refused_as_a_whole_and_the_index_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(at(0)));
+    let book = home(Arc::clone(&clock), &folder);
+    let sight = Sight::of(&caller("bob"));
+    for query in ["incident review", "\"full disk on the build host\"", "incident -\"full disk\""] {
+        let asked: SearchMemory = request(json!({"query": query}));
+        let question = asked.question(at(0)).unwrap();
+        let budget = SearchBudget::of(&clock, &Cancellation::default());
+        let search = |budget| book.index().search_within(book.store(), &sight, &question, &budget);
+        let (found, work) = search(budget.clone()).unwrap();
+        let steps = work.terms + work.postings + work.positions;
+        assert!(steps >= 40, "{query} {work:?}");
+        assert_eq!(search(budget.clone().with_postings(steps)).unwrap(), (found, work), "{query}");
+        let error = search(budget.with_postings(steps - 1)).unwrap_err();
+        assert_asks_for_fewer_words(&error);
+    }
+    assert!(!book.index().lags(book.store()).unwrap(), "nothing is to be written anew");
+}
+
+#[test]
+fn a_search_that_takes_too_long_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SlowClock { now: AtomicI64::new(0), look_millis: 1 });
+    let book = home(Arc::clone(&clock) as _, &folder);
+    let asked: SearchMemory = request(json!({"query": "incident review"}));
+    assert_eq!(book.search_memory(&caller("bob"), &asked).unwrap().total, 40);
+    let slow = Arc::new(SlowClock { now: AtomicI64::new(0), look_millis: 2_600 });
+    let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
+    let index = Arc::new(Index::in_folder(folder.path().join("index")));
+    let book = Commonbook::with(store, slow, Arc::new(CountingIds::default())).searching(index);
+    assert_asks_for_fewer_words(&book.search_memory(&caller("bob"), &asked).unwrap_err());
+}
+
+#[test]
+fn a_search_ends_when_its_client_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = home(Arc::new(FixedClock::at(at(0))), &folder);
+    let bob = caller("bob");
+    let asked: SearchMemory = request(json!({"query": "incident review"}));
+    assert_eq!(book.search_memory(&bob, &asked).unwrap().total, 40);
+    bob.cancellation.cancel();
+    let error = book.search_memory(&bob, &asked).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert!(error.message.contains("client is gone"), "{error}");
+    assert_eq!(book.search_memory(&caller("bob"), &asked).unwrap().total, 40);
+}
