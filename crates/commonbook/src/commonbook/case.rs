@@ -271,7 +271,12 @@ fn append(
     for (place, draft) in drafts.iter().enumerate() {
         let position = case.version + place as u64 + 1;
         let memory = Memory { position: Some(position), ..draft.memory.clone() };
-        keep(tx, &memory, now)?;
+        let memory = keep(tx, &memory, now)?;
+        if memory.is_quarantined() && !draft.supersedes.is_empty() {
+            let field = format!("entries[{place}].supersedes");
+            return Err(Error::invalid(&field, "what is quarantined supersedes nothing")
+                .hint("Append it without this, or say what holds in other words."));
+        }
         for (which, old) in draft.supersedes.iter().enumerate() {
             supersede(tx, caller, &case, (*old, &memory), now)
                 .map_err(|error| error.at(&format!("entries[{place}].supersedes[{which}]")))?;
@@ -308,7 +313,7 @@ pub(super) fn file(
     now: Timestamp,
 ) -> Result<()> {
     let Some(key) = &memory.case else {
-        return keep(tx, &Memory { position: None, ..memory.clone() }, now);
+        return keep(tx, &Memory { position: None, ..memory.clone() }, now).map(drop);
     };
     let case = match tx.case(&memory.workspace, key)? {
         Some(case) => case.takes_entries().map(|()| case)?,

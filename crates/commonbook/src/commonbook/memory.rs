@@ -5,16 +5,18 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Commonbook, Once};
 use crate::access::{self, Sight};
 use crate::agent::Agent;
-use crate::caller::Caller;
+use crate::caller::{Caller, Door};
 use crate::error::{Error, Result};
 use crate::event::{EventKind, NewEvent};
 use crate::id::MemoryId;
 use crate::limits;
 use crate::memory::{
-    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PurgeMemory,
-    Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, Sharing, UpdateMemory, expect_revision,
+    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Order, Outcome,
+    PendingReview, PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, Sharing,
+    UpdateMemory, expect_revision,
 };
 use crate::page::Page;
+use crate::search::Filter;
 use crate::store::Transaction;
 
 impl Commonbook {
@@ -30,7 +32,7 @@ impl Commonbook {
         let once = self.once(caller, ("save_memory", request, key), move |tx, caller, now| {
             keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
         })?;
-        let saved = saved(once).pop();
+        let saved = saved(once, caller.door).pop();
         saved.ok_or_else(|| Error::not_found("the memory that was saved"))
     }
 
@@ -52,7 +54,7 @@ impl Commonbook {
         let once = self.once(caller, ("save_memories", request, key), move |tx, caller, now| {
             keep_all(tx, caller, &drafts, now).map_err(in_batch)
         })?;
-        Ok(Page { items: saved(once), next: None })
+        Ok(Page { items: saved(once, caller.door), next: None })
     }
 
     /// The memories that these requests make, each with the one it supersedes.
@@ -236,9 +238,9 @@ pub(super) struct Draft {
     supersedes: Option<MemoryId>,
 }
 
-fn saved(once: Once<Vec<Memory>>) -> Vec<Saved> {
+fn saved(once: Once<Vec<Memory>>, door: Door) -> Vec<Saved> {
     let outcome = if once.repeated { Outcome::Repeated } else { Outcome::Created };
-    once.answer.into_iter().map(|memory| Saved { memory, outcome }).collect()
+    once.answer.into_iter().map(|memory| Saved::of(memory, outcome, door)).collect()
 }
 
 /// The error of one request of a batch, with its place there; what is wrong with no field of it
@@ -256,18 +258,64 @@ fn keep_all(
     drafts: &[Draft],
     now: Timestamp,
 ) -> Result<Vec<Memory>, (usize, Error)> {
+    let mut all = Vec::with_capacity(drafts.len());
     for (place, draft) in drafts.iter().enumerate() {
-        keep(tx, &draft.memory, now).map_err(|error| (place, error))?;
-        if let Some(old) = draft.supersedes {
-            supersede(tx, caller, old, &draft.memory, now)
+        let mut memory = together(tx, &draft.memory).map_err(|error| (place, error))?;
+        let heir_of = draft.supersedes.filter(|_| memory.is_quarantined());
+        if let Some(old) = heir_of {
+            // It takes the place when it is let out; whether its author may, is said now.
+            may_supersede(tx, caller, old, &memory)
+                .map_err(|error| (place, error.at("supersedes")))?;
+            memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
+        }
+        insert(tx, &memory, now).map_err(|error| (place, error))?;
+        if let Some(old) = draft.supersedes.filter(|_| heir_of.is_none()) {
+            supersede(tx, caller, old, &memory, now)
                 .map_err(|error| (place, error.at("supersedes")))?;
         }
+        all.push(memory);
     }
-    Ok(drafts.iter().map(|draft| draft.memory.clone()).collect())
+    Ok(all)
 }
 
-/// Keeps one memory, with its event.
-pub(super) fn keep(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
+/// Keeps one memory, judged with what its author kept just before, with its event; answers it as it
+/// is kept.
+pub(super) fn keep(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<Memory> {
+    let memory = together(tx, memory)?;
+    insert(tx, &memory, now)?;
+    Ok(memory)
+}
+
+/// The memory, set apart if it ends an order that its author began just before, in the same session.
+/// What is imported was not said by who imports it, and is judged by itself.
+fn together(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
+    let mut memory = memory.clone();
+    if memory.is_quarantined() || memory.source.how == Door::Import {
+        return Ok(memory);
+    }
+    let filter = Filter {
+        owner: Some(memory.owner.to_string()),
+        session: memory.session.clone(),
+        ..Filter::default()
+    };
+    let newest = (Order::Newest, None);
+    let found = tx.memories(&Sight::of_owner(&memory), &filter, newest, limits::SPLIT_MEMORIES)?;
+    let since = SignedDuration::from_hours(1);
+    let earlier: Vec<Memory> = found
+        .into_iter()
+        .map(|(_, earlier)| earlier)
+        // Without a session, what was kept within an hour is one.
+        .filter(|it| it.session == memory.session)
+        .filter(|it| {
+            memory.session.is_some() || memory.recorded_at.duration_since(it.recorded_at) < since
+        })
+        .rev()
+        .collect();
+    memory.judge_after(&earlier);
+    Ok(memory)
+}
+
+fn insert(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)?;
@@ -289,9 +337,21 @@ fn supersede(
     new: &Memory,
     now: Timestamp,
 ) -> Result<()> {
+    let before = may_supersede(tx, caller, old, new)?;
+    replace(tx, caller, &before, new, now).map(drop)
+}
+
+/// The memory whose place another may take, as this caller wants.
+fn may_supersede(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    old: MemoryId,
+    new: &Memory,
+) -> Result<Memory> {
     let before = standing(tx, &Sight::writing(caller)?, old)?;
     access::may_change(caller, &before)?;
-    replace(tx, caller, &before, new, now).map(drop)
+    may_replace(&before, new)?;
+    Ok(before)
 }
 
 /// Lets a memory take the place of another, which the caller may decide; answers what that one is
@@ -303,6 +363,12 @@ pub(super) fn replace(
     new: &Memory,
     now: Timestamp,
 ) -> Result<Memory> {
+    may_replace(before, new)?;
+    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
+    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }.write(tx, before, after)
+}
+
+fn may_replace(before: &Memory, new: &Memory) -> Result<()> {
     let old = before.id;
     if let Some(other) = before.superseded_by {
         return Err(Error::conflict(format!("memory {old} was superseded by {other} already"))
@@ -312,8 +378,7 @@ pub(super) fn replace(
         let reason = "what is private cannot take the place of what others read";
         return Err(Error::invalid("supersedes", reason).hint("Share it, or delete the old one."));
     }
-    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
-    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }.write(tx, before, after)
+    Ok(())
 }
 
 /// A change of a memory: what it is called, which fields it touches, who makes it and when.
@@ -330,8 +395,18 @@ impl Change<'_> {
         &self,
         tx: &mut dyn Transaction,
         before: &Memory,
-        after: Memory,
+        mut after: Memory,
     ) -> Result<Memory> {
+        let (set_apart, let_out) = (
+            after.is_quarantined() && !before.is_quarantined(),
+            before.is_quarantined() && !after.is_quarantined(),
+        );
+        if set_apart {
+            self.take_back(tx, &mut after)?;
+        }
+        if let_out {
+            after.review = None;
+        }
         let after = Memory {
             revision: before.revision + 1,
             revised_at: self.now.max(before.revised_at),
@@ -341,11 +416,46 @@ impl Change<'_> {
         tx.replace_memory(before, &after)?;
         let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
         tx.append_event(&event.changing(self.fields))?;
-        if after.is_quarantined() && !before.is_quarantined() {
+        if set_apart {
             let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
             tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;
         }
+        if let_out {
+            self.take_places(tx, before, &after)?;
+        }
         Ok(after)
+    }
+
+    /// What a memory has superseded stands again while it is quarantined: whoever cannot see the
+    /// heir would otherwise see neither.
+    fn take_back(&self, tx: &mut dyn Transaction, heir: &mut Memory) -> Result<()> {
+        let hidden = tx.superseded_by(&heir.workspace, heir.id)?;
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        let review = heir.review.get_or_insert_with(PendingReview::default);
+        review.supersedes.extend(hidden.iter().map(|old| old.id));
+        for old in hidden {
+            let back = Memory { superseded_by: None, ..old.clone() };
+            Self { kind: EventKind::MemoryUpdated, fields: &["superseded_by"], ..*self }
+                .write(tx, &old, back)?;
+        }
+        Ok(())
+    }
+
+    /// What waited for a memory to be let out is superseded by it now, unless it is gone or another
+    /// has taken its place since.
+    fn take_places(&self, tx: &mut dyn Transaction, before: &Memory, heir: &Memory) -> Result<()> {
+        let waiting = before.review.iter().flat_map(|review| &review.supersedes);
+        for old in waiting {
+            let Some(old) = tx.memory(&Sight::of_owner(heir), *old)? else { continue };
+            if old.is_current() && may_replace(&old, heir).is_ok() {
+                let after = Memory { superseded_by: Some(heir.id), ..old.clone() };
+                Self { kind: EventKind::MemorySuperseded, fields: &[], ..*self }
+                    .write(tx, &old, after)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -23,6 +23,7 @@ mod learn;
 mod machine;
 mod once;
 mod purge;
+mod redteam;
 mod save;
 mod sessions;
 mod tokens;
