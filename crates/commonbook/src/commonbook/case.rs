@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::{Change, keep};
+use super::memory::{Change, keep, keep_heir};
 use super::place::place;
 use crate::access::Sight;
 use crate::caller::Caller;
@@ -271,12 +271,7 @@ fn append(
     for (place, draft) in drafts.iter().enumerate() {
         let position = case.version + place as u64 + 1;
         let memory = Memory { position: Some(position), ..draft.memory.clone() };
-        let memory = keep(tx, &memory, now)?;
-        if memory.is_quarantined() && !draft.supersedes.is_empty() {
-            let field = format!("entries[{place}].supersedes");
-            return Err(Error::invalid(&field, "what is quarantined supersedes nothing")
-                .hint("Append it without this, or say what holds in other words."));
-        }
+        let memory = keep_heir(tx, &memory, &draft.supersedes, now)?;
         for (which, old) in draft.supersedes.iter().enumerate() {
             supersede(tx, caller, &case, (*old, &memory), now)
                 .map_err(|error| error.at(&format!("entries[{place}].supersedes[{which}]")))?;

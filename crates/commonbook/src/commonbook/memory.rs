@@ -1,5 +1,7 @@
 //! Keeping, reading, changing and removing memories.
 
+mod write;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Commonbook, Once};
@@ -11,13 +13,15 @@ use crate::event::{EventKind, NewEvent};
 use crate::id::MemoryId;
 use crate::limits;
 use crate::memory::{
-    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Order, Outcome,
-    PendingReview, PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, Sharing,
-    UpdateMemory, expect_revision,
+    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PendingReview,
+    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, UpdateMemory,
+    expect_revision,
 };
 use crate::page::Page;
-use crate::search::Filter;
 use crate::store::Transaction;
+use write::{insert, may_supersede, supersede, together};
+
+pub(super) use write::{Change, keep, keep_heir, replace};
 
 impl Commonbook {
     /// Keeps a memory under the caller's name.
@@ -276,187 +280,6 @@ fn keep_all(
         all.push(memory);
     }
     Ok(all)
-}
-
-/// Keeps one memory, judged with what its author kept just before, with its event; answers it as it
-/// is kept.
-pub(super) fn keep(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<Memory> {
-    let memory = together(tx, memory)?;
-    insert(tx, &memory, now)?;
-    Ok(memory)
-}
-
-/// The memory, set apart if it ends an order that its author began just before, in the same session.
-/// What is imported was not said by who imports it, and is judged by itself.
-fn together(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
-    let mut memory = memory.clone();
-    if memory.is_quarantined() || memory.source.how == Door::Import {
-        return Ok(memory);
-    }
-    let filter = Filter {
-        owner: Some(memory.owner.to_string()),
-        session: memory.session.clone(),
-        ..Filter::default()
-    };
-    let newest = (Order::Newest, None);
-    let found = tx.memories(&Sight::of_owner(&memory), &filter, newest, limits::SPLIT_MEMORIES)?;
-    let since = SignedDuration::from_hours(1);
-    let earlier: Vec<Memory> = found
-        .into_iter()
-        .map(|(_, earlier)| earlier)
-        // Without a session, what was kept within an hour is one.
-        .filter(|it| it.session == memory.session)
-        .filter(|it| {
-            memory.session.is_some() || memory.recorded_at.duration_since(it.recorded_at) < since
-        })
-        .rev()
-        .collect();
-    memory.judge_after(&earlier);
-    Ok(memory)
-}
-
-fn insert(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
-    let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
-    let sequence = tx.append_event(&event)?;
-    tx.insert_memory(memory, sequence)?;
-    // What its author names counts at once; what is found in it follows.
-    if !memory.entities.is_empty() {
-        tx.put_mentions(memory, &memory.named())?;
-    }
-    if memory.is_quarantined() {
-        let event = NewEvent::of(EventKind::MemoryQuarantined, memory, &memory.owner, now);
-        tx.append_event(&event)?;
-    }
-    Ok(())
-}
-
-fn supersede(
-    tx: &mut dyn Transaction,
-    caller: &Caller,
-    old: MemoryId,
-    new: &Memory,
-    now: Timestamp,
-) -> Result<()> {
-    let before = may_supersede(tx, caller, old, new)?;
-    replace(tx, caller, &before, new, now).map(drop)
-}
-
-/// The memory whose place another may take, as this caller wants.
-fn may_supersede(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    old: MemoryId,
-    new: &Memory,
-) -> Result<Memory> {
-    let before = standing(tx, &Sight::writing(caller)?, old)?;
-    access::may_change(caller, &before)?;
-    may_replace(&before, new)?;
-    Ok(before)
-}
-
-/// Lets a memory take the place of another, which the caller may decide; answers what that one is
-/// then.
-pub(super) fn replace(
-    tx: &mut dyn Transaction,
-    caller: &Caller,
-    before: &Memory,
-    new: &Memory,
-    now: Timestamp,
-) -> Result<Memory> {
-    may_replace(before, new)?;
-    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
-    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }.write(tx, before, after)
-}
-
-fn may_replace(before: &Memory, new: &Memory) -> Result<()> {
-    let old = before.id;
-    if let Some(other) = before.superseded_by {
-        return Err(Error::conflict(format!("memory {old} was superseded by {other} already"))
-            .hint("Supersede that one instead."));
-    }
-    if before.sharing == Sharing::Shared && new.sharing == Sharing::Private {
-        let reason = "what is private cannot take the place of what others read";
-        return Err(Error::invalid("supersedes", reason).hint("Share it, or delete the old one."));
-    }
-    Ok(())
-}
-
-/// A change of a memory: what it is called, which fields it touches, who makes it and when.
-pub(super) struct Change<'c> {
-    pub(super) kind: EventKind,
-    pub(super) fields: &'c [&'static str],
-    pub(super) caller: &'c Caller,
-    pub(super) now: Timestamp,
-}
-
-impl Change<'_> {
-    /// Writes `after` as the next revision, with its event.
-    pub(super) fn write(
-        &self,
-        tx: &mut dyn Transaction,
-        before: &Memory,
-        mut after: Memory,
-    ) -> Result<Memory> {
-        let (set_apart, let_out) = (
-            after.is_quarantined() && !before.is_quarantined(),
-            before.is_quarantined() && !after.is_quarantined(),
-        );
-        if set_apart {
-            self.take_back(tx, &mut after)?;
-        }
-        if let_out {
-            after.review = None;
-        }
-        let after = Memory {
-            revision: before.revision + 1,
-            revised_at: self.now.max(before.revised_at),
-            revised_by: self.caller.agent.clone(),
-            ..after
-        };
-        tx.replace_memory(before, &after)?;
-        let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
-        tx.append_event(&event.changing(self.fields))?;
-        if set_apart {
-            let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
-            tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;
-        }
-        if let_out {
-            self.take_places(tx, before, &after)?;
-        }
-        Ok(after)
-    }
-
-    /// What a memory has superseded stands again while it is quarantined: whoever cannot see the
-    /// heir would otherwise see neither.
-    fn take_back(&self, tx: &mut dyn Transaction, heir: &mut Memory) -> Result<()> {
-        let hidden = tx.superseded_by(&heir.workspace, heir.id)?;
-        if hidden.is_empty() {
-            return Ok(());
-        }
-        let review = heir.review.get_or_insert_with(PendingReview::default);
-        review.supersedes.extend(hidden.iter().map(|old| old.id));
-        for old in hidden {
-            let back = Memory { superseded_by: None, ..old.clone() };
-            Self { kind: EventKind::MemoryUpdated, fields: &["superseded_by"], ..*self }
-                .write(tx, &old, back)?;
-        }
-        Ok(())
-    }
-
-    /// What waited for a memory to be let out is superseded by it now, unless it is gone or another
-    /// has taken its place since.
-    fn take_places(&self, tx: &mut dyn Transaction, before: &Memory, heir: &Memory) -> Result<()> {
-        let waiting = before.review.iter().flat_map(|review| &review.supersedes);
-        for old in waiting {
-            let Some(old) = tx.memory(&Sight::of_owner(heir), *old)? else { continue };
-            if old.is_current() && may_replace(&old, heir).is_ok() {
-                let after = Memory { superseded_by: Some(heir.id), ..old.clone() };
-                Self { kind: EventKind::MemorySuperseded, fields: &[], ..*self }
-                    .write(tx, &old, after)?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Removes a memory with its event, which names no topics.
