@@ -13,6 +13,7 @@ mod made_up;
 mod metrics;
 mod personalization;
 mod questions;
+mod redteam;
 mod retrieval;
 mod rows;
 mod save;
@@ -68,6 +69,8 @@ enum What {
     Extraction(extraction::Extraction),
     /// Whether one agent is given what another knows of the user and the task, and nothing private
     Personalization(personalization::Personalization),
+    /// How many paragraphs of documentation are taken for orders to agents, and how long judging takes
+    Redteam(redteam::Redteam),
 }
 
 impl Bench {
@@ -88,6 +91,7 @@ impl Bench {
             What::Hook(hook) => hook.run(as_json),
             What::Extraction(extraction) => extraction.run(),
             What::Personalization(personalization) => personalization.run(config, as_json),
+            What::Redteam(redteam) => redteam.run(),
         }
     }
 }

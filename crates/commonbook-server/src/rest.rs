@@ -53,6 +53,8 @@ fn of_memories() -> Vec<Route> {
         post("/v1/memories/{id}/purge", "purge_memory", Call::of(Commonbook::purge_memory)),
         post("/v1/memories/{id}/release", "release_memory", Call::of(Commonbook::release_memory))
             .telling_revision(""),
+        post("/v1/memories/{id}/appeal", "appeal_memory", Call::of(Commonbook::appeal_memory))
+            .telling_revision(""),
         post("/v1/context", "get_context", Call::of(Commonbook::get_context)),
         read("/v1/contexts/{context}", "explain_context", Call::of(Commonbook::explain_context)),
         post("/v1/learnings", "learn", Call::of(Commonbook::learn)),

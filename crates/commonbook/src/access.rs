@@ -105,6 +105,18 @@ impl Sight {
         Ok(Self { reviews: true, ..Self::at_home(caller) })
     }
 
+    /// The sight of a memory's owner where the memory is: what it may decide was judged when it
+    /// kept the memory.
+    #[must_use]
+    pub fn of_owner(memory: &Memory) -> Self {
+        Self {
+            agent: memory.owner.clone(),
+            user: memory.user_id.clone(),
+            workspaces: memory.workspace.with_global(),
+            reviews: false,
+        }
+    }
+
     /// The sight of this caller in its own workspace alone, where it writes.
     #[must_use]
     pub fn at_home(caller: &Caller) -> Self {

@@ -41,6 +41,9 @@ pub enum EventKind {
     /// Somebody has looked at a quarantined memory, and lets others read it.
     #[serde(rename = "memory.released")]
     MemoryReleased,
+    /// The author of a quarantined memory asks a person to release it.
+    #[serde(rename = "memory.appealed")]
+    MemoryAppealed,
     /// Something was stated about an entity for the first time.
     #[serde(rename = "entity.created")]
     EntityCreated,
@@ -141,6 +144,7 @@ impl EventKind {
         Self::MemoryPurged,
         Self::MemoryQuarantined,
         Self::MemoryReleased,
+        Self::MemoryAppealed,
         Self::EntityCreated,
         Self::EntityMerged,
         Self::EntityUnmerged,
@@ -184,6 +188,7 @@ impl EventKind {
             Self::MemoryPurged => "memory.purged",
             Self::MemoryQuarantined => "memory.quarantined",
             Self::MemoryReleased => "memory.released",
+            Self::MemoryAppealed => "memory.appealed",
             Self::EntityCreated => "entity.created",
             Self::EntityMerged => "entity.merged",
             Self::EntityUnmerged => "entity.unmerged",

@@ -6,6 +6,12 @@ pub const TEXT_BYTES: usize = 64 * 1024;
 pub const TITLE_CHARS: usize = 200;
 /// Characters of a summary (seed 004).
 pub const SUMMARY_CHARS: usize = 512;
+/// Characters of the reason for which an author appeals against a quarantine.
+pub const APPEAL_CHARS: usize = 500;
+/// Memories of the same author and session that a new one is judged together with.
+pub const SPLIT_MEMORIES: u32 = 3;
+/// Characters of each of them, from its end, and of the new one from its beginning.
+pub const SPLIT_CHARS: usize = 400;
 /// Topics of one memory.
 pub const TOPICS: usize = 32;
 /// Characters of one topic.

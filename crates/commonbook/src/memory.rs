@@ -12,7 +12,7 @@ pub use ask::{
     Purged, RestoreMemory, Revision,
 };
 pub use receive::{fit_line, fit_text};
-pub use review::{ListQuarantined, ReleaseMemory};
+pub use review::{Appeal, AppealMemory, ListQuarantined, PendingReview, ReleaseMemory};
 pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
 pub use update::{UpdateMemory, expect_revision};
 
@@ -213,6 +213,9 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[schemars(with = "Vec<String>")]
     pub suspicions: Vec<Reason>,
+    /// What waits until somebody has looked at it, while it is quarantined.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub review: Option<PendingReview>,
     /// The kinds of secrets that were taken out of it before it was kept.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub redacted: Vec<String>,

@@ -25,7 +25,10 @@
 //! - Marks of chat templates (`<|im_start|>`, `[INST]`, `<system>`) are flagged wherever they
 //!   stand, in code too.
 
+mod decoding;
 mod folding;
+mod languages;
+mod orders;
 mod phrases;
 #[cfg(test)]
 mod tests;
@@ -39,7 +42,11 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::keywords::Keywords;
 use folding::Folded;
-use phrases::{ADDRESSED, ORDERED, PHRASES};
+use languages::LANGUAGES;
+use orders::{FRAGMENTS, ORDERS};
+use phrases::{ADDRESSED, ORDERED, PHRASES, Phrase};
+
+pub(crate) use decoding::{decoded, plain, unescaped};
 
 /// Whether a character is one that a reader does not see, or that turns others around.
 pub(crate) fn is_unseen(c: char) -> bool {
@@ -81,13 +88,15 @@ pub enum Reason {
     Comment,
     /// It hides text in characters that nobody sees.
     Hidden,
-    /// It holds an instruction in base64, or tells to decode one and follow it.
+    /// It holds an instruction in another writing, or tells to decode one and follow it.
     Encoded,
+    /// Together with what its author kept just before, it gives orders.
+    Split,
 }
 
 impl Reason {
     /// Every reason, in the order in which they are given.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Override,
         Self::Role,
         Self::Marks,
@@ -99,6 +108,7 @@ impl Reason {
         Self::Comment,
         Self::Hidden,
         Self::Encoded,
+        Self::Split,
     ];
 
     /// The reason as it is written in answers and events.
@@ -116,6 +126,7 @@ impl Reason {
             Self::Comment => "comment",
             Self::Hidden => "hidden",
             Self::Encoded => "encoded",
+            Self::Split => "split",
         }
     }
 
@@ -134,15 +145,22 @@ impl Reason {
             Self::Comment => "It speaks to machines in a comment that people do not see.",
             Self::Hidden => "It hides text in characters that nobody sees.",
             Self::Encoded => "It holds an encoded instruction, or tells to decode and follow one.",
+            Self::Split => "Together with what its author kept just before, it gives orders.",
         }
     }
 }
 
+/// Every phrase of all tables, in their order.
+static TABLE: LazyLock<Vec<&'static Phrase>> =
+    LazyLock::new(|| [PHRASES, ORDERS, LANGUAGES].into_iter().flatten().collect());
+
 static KEYWORDS: LazyLock<Keywords> =
-    LazyLock::new(|| Keywords::of(PHRASES.iter().map(|phrase| phrase.keywords)));
+    LazyLock::new(|| Keywords::of(TABLE.iter().map(|phrase| phrase.keywords)));
+
+const COUNT: usize = PHRASES.len() + ORDERS.len() + LANGUAGES.len();
 
 /// Each phrase's expression, made when a text first needs it.
-static EXPRESSIONS: [OnceLock<Regex>; PHRASES.len()] = [const { OnceLock::new() }; PHRASES.len()];
+static EXPRESSIONS: [OnceLock<Regex>; COUNT] = [const { OnceLock::new() }; COUNT];
 
 /// Why a text belongs in quarantine: each reason once, in the order of [`Reason::ALL`]; none for
 /// an ordinary text. The time is linear in the text.
@@ -156,7 +174,10 @@ pub fn reasons(text: &str) -> Vec<Reason> {
     if comments(&folded.text).any(is_order) {
         found.push(Reason::Comment);
     }
-    if folding::decoded(text).any(|plain| !spoken(&Folded::of(&plain).text).is_empty()) {
+    let orders = |plain: &str| !spoken(&Folded::of(plain).text).is_empty();
+    if decoding::decoded(text).any(|(_, plain)| orders(&plain))
+        || (found.is_empty() && decoding::readings(text).iter().any(|reading| orders(reading)))
+    {
         found.push(Reason::Encoded);
     }
     found.sort_unstable();
@@ -169,7 +190,7 @@ fn spoken(folded: &str) -> Vec<Reason> {
     let mut found = Vec::new();
     // A phrase may run over the end of a line, and so may its keyword.
     for place in KEYWORDS.rules_for(&folded.replace('\n', " ")) {
-        let phrase = &PHRASES[place];
+        let phrase = TABLE[place];
         if !found.contains(&phrase.reason) && says(place, folded) {
             found.push(phrase.reason);
         }
@@ -184,12 +205,17 @@ fn spoken(folded: &str) -> Vec<Reason> {
 }
 
 fn says(place: usize, folded: &str) -> bool {
-    EXPRESSIONS[place].get_or_init(|| expression(PHRASES[place].pattern)).is_match(folded)
+    EXPRESSIONS[place].get_or_init(|| expression(TABLE[place].pattern)).is_match(folded)
 }
 
-/// An expression for folded texts, in which a blank stands for any one space or line end.
+/// An expression for folded texts, in which a blank stands for any one space or line end, and a
+/// short name in braces for what [`FRAGMENTS`] says.
 fn expression(pattern: &str) -> Regex {
-    RegexBuilder::new(&pattern.replace(' ', "[ \n]"))
+    let mut whole = pattern.to_owned();
+    for (name, stands_for) in FRAGMENTS {
+        whole = whole.replace(name, stands_for);
+    }
+    RegexBuilder::new(&whole.replace(' ', "[ \n]"))
         .unicode(false)
         .build()
         .expect("the tests compile every expression")

@@ -17,7 +17,9 @@
 //! A private key in armour goes as a whole, and to the end of the text when its end is missing.
 //! Redacting what was redacted changes nothing. The time is linear in the text, for all rules.
 
+mod named;
 mod rules;
+mod split;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +30,8 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use crate::keywords::Keywords;
 use rules::{Proof, RULES, Rule};
+
+pub(crate) use named::redact_value;
 
 /// A text without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,9 +93,19 @@ pub fn redact(text: &str) -> Redacted<'_> {
     Redacted { text: Cow::Owned(clean), found }
 }
 
-/// The secrets of a text in their order. Those that overlap are one, which bears the name of the
-/// rule that stands first in the table: the one that knows the most about it.
+/// The secrets of a text in their order: those that stand there, in parts or in another writing too.
 fn secrets(text: &str) -> Vec<Secret> {
+    let mut found = plain_secrets(text);
+    let before = found.len();
+    found.extend(split::across_joints(text));
+    found.extend(split::in_parts(text));
+    found.extend(split::encoded(text));
+    if found.len() > before { merged(found) } else { found }
+}
+
+/// The secrets that stand in a text as they are, in their order. Those that overlap are one, which bears the name of the
+/// rule that stands first in the table: the one that knows the most about it.
+fn plain_secrets(text: &str) -> Vec<Secret> {
     let mut found = Vec::new();
     for rule in KEYWORDS.rules_for(text) {
         for hit in expression(rule).captures_iter(text) {
@@ -104,6 +118,11 @@ fn secrets(text: &str) -> Vec<Secret> {
             }
         }
     }
+    merged(found)
+}
+
+/// The secrets in their order, those that overlap as one.
+fn merged(mut found: Vec<Secret>) -> Vec<Secret> {
     found.sort_unstable_by_key(|secret| (secret.from, secret.rule));
     let mut merged: Vec<Secret> = Vec::with_capacity(found.len());
     for next in found {
@@ -150,9 +169,20 @@ fn holds(rule: &Rule, value: &str) -> bool {
         Proof::Uncommon => {
             let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
             let other = value.bytes().any(|b| b.is_ascii_digit() || b"!@#$%^&*+=?~".contains(&b));
-            letter && other && !is_placeholder(value) && !is_code(value) && !is_slug(value)
+            letter && other && !is_placeholder(value) && !is_code(value) && !is_plain_slug(value)
+        }
+        Proof::Basic => {
+            let plain = decoded_value(value).unwrap_or_default();
+            plain.split_once(':').is_some_and(|(user, password)| {
+                !user.is_empty() && !user.contains(' ') && !is_placeholder(password)
+            })
         }
     }
+}
+
+/// What a value says that stands in base64 or hex.
+fn decoded_value(value: &str) -> Option<String> {
+    crate::quarantine::plain(value.trim_end_matches('=').as_bytes())
 }
 
 /// Shannon's entropy of a value, in bits per byte.
@@ -224,6 +254,16 @@ fn is_name(value: &str) -> bool {
     let short = |part: &str| is_identifier(part) && part.len() <= 24;
     let parts = value.matches('.').count() + 1;
     (parts > 1 && value.split('.').all(|part| short(part) && entropy(part) < 3.5)) || is_slug(value)
+}
+
+/// Whether a value is words and numbers that name something, a server or a path in a vault, and no
+/// password made of words: small letters, and a short number at the end at most.
+fn is_plain_slug(value: &str) -> bool {
+    let words = value.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = value.len() - words.len();
+    let path = value.contains(['/', '.', ':']);
+    let small = number <= 2 && !words.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
+    is_slug(value) && (path || small)
 }
 
 /// Whether a value is made of several words and short numbers, or of one word and a short number.

@@ -218,6 +218,10 @@ pub trait MemoryRows {
     /// anybody's sight or not: what keeps a second import from doubling it.
     fn was_imported(&self, memory: &Memory) -> Result<bool>;
 
+    /// The memories of a workspace whose place this one has taken, in anybody's sight or not: they
+    /// come back while it is quarantined.
+    fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>>;
+
     /// Keeps a new memory; `sequence` is the place of its event in the journal.
     fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()>;
 

@@ -428,6 +428,10 @@ const WITHOUT_SIGHT: &[(&str, &str)] = &[
         "m.id, ?5, ?6, ?7 FROM memory m",
         "a verb has chosen what goes along; this says in which workspace it is kept",
     ),
+    (
+        "m.superseded_by = ?2",
+        "what a quarantined heir stands for comes back, whoever sees it; nobody is shown it",
+    ),
     ("DELETE FROM memory", "a verb has already judged the row it removes"),
     (
         "(SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))",

@@ -63,10 +63,19 @@ fn hygiene(memory: &Memory) {
     if memory.is_quarantined() {
         let reasons: Vec<_> = memory.reasons().collect();
         note(&format!(
-            "quarantined: {} Nobody else is given it until a person has released it (commonbook review).",
-            reasons.join(" ")
+            "quarantined: {} Others are not given it until a person releases it (commonbook review). \
+             Reword it, or ask for that: commonbook appeal {} --reason …",
+            reasons.join(" "),
+            memory.id
         ));
     }
+}
+
+pub(super) fn appealed(answer: &Value) {
+    show(answer, |memory: &Memory| {
+        line(&format!("{} waits for a person to review it", memory.id));
+        note("commonbook review lists it first, with your reason");
+    });
 }
 
 pub(super) fn quarantined(answer: &Value) {
@@ -78,6 +87,9 @@ pub(super) fn quarantined(answer: &Value) {
         for memory in &page.items {
             let Memory { id, owner, recorded_at, .. } = memory;
             line(&format!("{id}  {owner}  {}", recorded_at.strftime("%F %H:%M")));
+            if let Some(appeal) = memory.review.as_ref().and_then(|review| review.appeal.as_ref()) {
+                line(&format!("  {owner} appeals: {}", appeal.reason));
+            }
             memory.reasons().for_each(|reason| line(&format!("  {reason}")));
             line(&format!("  > {}", glance(memory)));
         }
@@ -92,6 +104,7 @@ pub(super) fn batch(answer: &Value) {
     show(answer, |page: &Page<Saved>| {
         for saved in &page.items {
             line(&format!("Saved {}  {}", saved.memory.id, glance(&saved.memory)));
+            hygiene(&saved.memory);
         }
     });
 }

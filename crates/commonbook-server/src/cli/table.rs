@@ -64,6 +64,7 @@ fn memories() -> Vec<Verb> {
         verb("agent", Call::of(Commonbook::get_agent), &["name"], show::agent),
         verb("events", Call::of(Commonbook::list_events), &[], show::events),
         verb("review", Call::of(Commonbook::list_quarantined), &[], show::quarantined),
+        verb("appeal", Call::of(Commonbook::appeal_memory), &["id"], show::appealed),
         verb("release", Call::of(Commonbook::release_memory), &["id"], show::changed),
         verb("token create", Call::of(Commonbook::create_token), &["agent_name"], tokens::issued),
         verb("token list", Call::of(Commonbook::list_tokens), &[], tokens::list),

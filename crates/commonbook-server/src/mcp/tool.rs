@@ -108,6 +108,7 @@ fn of_memories() -> Vec<Offer> {
         full("memory_at", Reads, Call::of(Commonbook::memory_at)),
         full("restore_memory", Changes, Call::of(Commonbook::restore_memory)),
         full("purge_memory", Destroys, Call::of(Commonbook::purge_memory)),
+        full("appeal_memory", Changes, Call::of(Commonbook::appeal_memory)),
         full("list_quarantined", Reads, Call::of(Commonbook::list_quarantined)),
         full("release_memory", Changes, Call::of(Commonbook::release_memory)),
         full("adopt_memories", Changes, Call::of(Commonbook::adopt_memories)),

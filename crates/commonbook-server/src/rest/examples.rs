@@ -25,6 +25,7 @@ pub(super) fn request(name: &str) -> Option<Value> {
         "update_memory" => json!({"text": "It retries five times.", "expected_revision": 1}),
         "restore_memory" | "purge_memory" => json!({}),
         "release_memory" => json!({"expected_revision": 1}),
+        "appeal_memory" => json!({"reason": "It quotes an attack that our filter must know."}),
         "resolve_entity" => json!({
             "type": "tool", "value": "TypeScript", "context": "Compile target ES2020",
         }),
@@ -43,9 +44,8 @@ pub(super) fn request(name: &str) -> Option<Value> {
 pub(super) fn answer(name: &str) -> Option<Value> {
     Some(match name {
         "save_memory" => json!({"memory": memory(), "outcome": "created"}),
-        "get_memory" | "update_memory" | "delete_memory" | "restore_memory" | "release_memory" => {
-            memory()
-        }
+        "get_memory" | "update_memory" | "delete_memory" | "restore_memory" | "release_memory"
+        | "appeal_memory" => memory(),
         "list_memories" | "list_quarantined" => json!({"items": [memory()], "next": "c2a"}),
         "search_memory" => json!({
             "hits": [{

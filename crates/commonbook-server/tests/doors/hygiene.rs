@@ -26,7 +26,14 @@ fn an_order_is_reviewed_and_released_at_the_command_line_and_then_read_by_all() 
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
+    assert!(saved["hint"].as_str().unwrap().contains("appeal"), "{saved}");
+    let reason = "It is a sample for our filter";
+    let appeal = json!({"id": id, "reason": reason});
+    let appealed = server.call("eve", "appeal_memory", &appeal).unwrap();
+    assert_eq!(appealed["review"]["appeal"]["reason"], reason);
+    assert!(server.call("bob", "appeal_memory", &appeal).is_err());
     let listed = told(&["review"]);
+    assert!(listed.contains(&format!("eve appeals: {reason}")), "{listed}");
     assert!(listed.contains(id) && listed.contains("eve"), "{listed}");
     assert!(listed.contains("It tells its reader to ignore earlier instructions."), "{listed}");
     told(&["release", id]);

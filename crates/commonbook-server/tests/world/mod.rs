@@ -205,6 +205,7 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "get_context" => ("POST", "/v1/context"),
         "explain_context" => ("GET", "/v1/contexts/{context}"),
         "learn" => ("POST", "/v1/learnings"),
+        "appeal_memory" => ("POST", "/v1/memories/{id}/appeal"),
         "resolve_entity" => ("POST", "/v1/entities/resolve"),
         "find_entity" => ("GET", "/v1/entities/find"),
         "get_entity" => ("GET", "/v1/entities/{entity}"),

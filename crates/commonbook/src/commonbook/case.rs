@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::{Change, hide_heirs, keep};
+use super::memory::{Change, hide_heirs, keep, keep_heir};
 use super::place::place;
 use crate::access::Sight;
 use crate::caller::Caller;
@@ -270,7 +270,7 @@ fn append(
     for (place, draft) in drafts.iter().enumerate() {
         let position = case.version + place as u64 + 1;
         let memory = Memory { position: Some(position), ..draft.memory.clone() };
-        keep(tx, &memory, now)?;
+        let memory = keep_heir(tx, &memory, &draft.supersedes, now)?;
         for (which, old) in draft.supersedes.iter().enumerate() {
             supersede(tx, caller, &case, (*old, &memory), now)
                 .map_err(|error| error.at(&format!("entries[{place}].supersedes[{which}]")))?;
@@ -304,7 +304,7 @@ pub(super) fn file(
     now: Timestamp,
 ) -> Result<()> {
     let Some(key) = &memory.case else {
-        return keep(tx, &Memory { position: None, ..memory.clone() }, now);
+        return keep(tx, &Memory { position: None, ..memory.clone() }, now).map(drop);
     };
     let case = match tx.case(&memory.workspace, key)? {
         Some(case) => case.takes_entries().map(|()| case)?,

@@ -136,9 +136,9 @@ fn keep_new(
             back.repeated += 1;
             continue;
         }
-        keep(tx, memory, now)?;
+        let memory = keep(tx, memory, now)?;
         known.push(memory.text.clone());
-        back.learnings.push(memory.clone());
+        back.learnings.push(memory);
     }
     if let Some(memory) = said.filter(|memory| !is_told(&memory.text)) {
         keep(tx, memory, now)?;

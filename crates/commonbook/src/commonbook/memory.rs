@@ -1,23 +1,28 @@
 //! Keeping, reading, changing and removing memories.
 
 mod lookup;
+mod write;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Commonbook, Once};
 use crate::access::{self, Sight};
 use crate::agent::Agent;
-use crate::caller::Caller;
+use crate::caller::{Caller, Door};
 use crate::error::{Error, Result};
 use crate::event::{EventKind, NewEvent};
 use crate::id::MemoryId;
 use crate::limits;
 use crate::memory::{
-    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PurgeMemory,
-    Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, Sharing, UpdateMemory, expect_revision,
+    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PendingReview,
+    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, UpdateMemory,
+    expect_revision,
 };
 use crate::page::Page;
 use crate::store::Transaction;
+use write::{insert, may_supersede, supersede, together};
+
+pub(super) use write::{Change, keep, keep_heir, replace};
 
 pub(super) use lookup::{hide_heirs, in_sight, standing};
 use lookup::{not_deleted, revisions, to_change};
@@ -35,7 +40,7 @@ impl Commonbook {
         let once = self.once(caller, ("save_memory", request, key), move |tx, caller, now| {
             keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
         })?;
-        let saved = saved(once).pop();
+        let saved = saved(once, caller.door).pop();
         saved.ok_or_else(|| Error::not_found("the memory that was saved"))
     }
 
@@ -57,7 +62,7 @@ impl Commonbook {
         let once = self.once(caller, ("save_memories", request, key), move |tx, caller, now| {
             keep_all(tx, caller, &drafts, now).map_err(in_batch)
         })?;
-        Ok(Page { items: saved(once), next: None })
+        Ok(Page { items: saved(once, caller.door), next: None })
     }
 
     /// The memories that these requests make, each with the one it supersedes.
@@ -256,9 +261,9 @@ pub(super) struct Draft {
     supersedes: Option<MemoryId>,
 }
 
-fn saved(once: Once<Vec<Memory>>) -> Vec<Saved> {
+fn saved(once: Once<Vec<Memory>>, door: Door) -> Vec<Saved> {
     let outcome = if once.repeated { Outcome::Repeated } else { Outcome::Created };
-    once.answer.into_iter().map(|memory| Saved { memory, outcome }).collect()
+    once.answer.into_iter().map(|memory| Saved::of(memory, outcome, door)).collect()
 }
 
 /// The error of one request of a batch, with its place there; what is wrong with no field of it
@@ -276,101 +281,24 @@ fn keep_all(
     drafts: &[Draft],
     now: Timestamp,
 ) -> Result<Vec<Memory>, (usize, Error)> {
+    let mut all = Vec::with_capacity(drafts.len());
     for (place, draft) in drafts.iter().enumerate() {
-        keep(tx, &draft.memory, now).map_err(|error| (place, error))?;
-        if let Some(old) = draft.supersedes {
-            supersede(tx, caller, old, &draft.memory, now)
+        let mut memory = together(tx, &draft.memory).map_err(|error| (place, error))?;
+        let heir_of = draft.supersedes.filter(|_| memory.is_quarantined());
+        if let Some(old) = heir_of {
+            // It takes the place when it is let out; whether its author may, is said now.
+            may_supersede(tx, caller, old, &memory)
+                .map_err(|error| (place, error.at("supersedes")))?;
+            memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
+        }
+        insert(tx, &memory, now).map_err(|error| (place, error))?;
+        if let Some(old) = draft.supersedes.filter(|_| heir_of.is_none()) {
+            supersede(tx, caller, old, &memory, now)
                 .map_err(|error| (place, error.at("supersedes")))?;
         }
+        all.push(memory);
     }
-    Ok(drafts.iter().map(|draft| draft.memory.clone()).collect())
-}
-
-/// Keeps one memory, with its event.
-pub(super) fn keep(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
-    let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
-    let sequence = tx.append_event(&event)?;
-    tx.insert_memory(memory, sequence)?;
-    // What its author names counts at once; what is found in it follows.
-    if !memory.entities.is_empty() {
-        tx.put_mentions(memory, &memory.named())?;
-    }
-    if memory.is_quarantined() {
-        let event = NewEvent::of(EventKind::MemoryQuarantined, memory, &memory.owner, now);
-        tx.append_event(&event)?;
-    }
-    Ok(())
-}
-
-fn supersede(
-    tx: &mut dyn Transaction,
-    caller: &Caller,
-    old: MemoryId,
-    new: &Memory,
-    now: Timestamp,
-) -> Result<()> {
-    let before = not_deleted(to_change(tx, caller, old)?)?;
-    access::may_change(caller, &before)?;
-    replace(tx, caller, &before, new, now).map(drop)
-}
-
-/// Lets a memory take the place of another, which the caller may decide; answers what that one is
-/// then.
-pub(super) fn replace(
-    tx: &mut dyn Transaction,
-    caller: &Caller,
-    before: &Memory,
-    new: &Memory,
-    now: Timestamp,
-) -> Result<Memory> {
-    let old = before.id;
-    if before.superseded_by.is_some() {
-        let error = Error::conflict(format!("memory {old} was superseded already"));
-        let told = shown(tx, &Sight::writing(caller)?, before.clone())?.superseded_by;
-        return Err(match told {
-            Some(other) => error.hint(format!("Supersede {other} instead.")),
-            None => error.hint("What took its place is not yours to read; save your own version."),
-        });
-    }
-    if before.sharing == Sharing::Shared && new.sharing == Sharing::Private {
-        let reason = "what is private cannot take the place of what others read";
-        return Err(Error::invalid("supersedes", reason).hint("Share it, or delete the old one."));
-    }
-    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
-    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }.write(tx, before, after)
-}
-
-/// A change of a memory: what it is called, which fields it touches, who makes it and when.
-pub(super) struct Change<'c> {
-    pub(super) kind: EventKind,
-    pub(super) fields: &'c [&'static str],
-    pub(super) caller: &'c Caller,
-    pub(super) now: Timestamp,
-}
-
-impl Change<'_> {
-    /// Writes `after` as the next revision, with its event.
-    pub(super) fn write(
-        &self,
-        tx: &mut dyn Transaction,
-        before: &Memory,
-        after: Memory,
-    ) -> Result<Memory> {
-        let after = Memory {
-            revision: before.revision + 1,
-            revised_at: self.now.max(before.revised_at),
-            revised_by: self.caller.agent.clone(),
-            ..after
-        };
-        tx.replace_memory(before, &after)?;
-        let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
-        tx.append_event(&event.changing(self.fields))?;
-        if after.is_quarantined() && !before.is_quarantined() {
-            let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
-            tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;
-        }
-        Ok(after)
-    }
+    Ok(all)
 }
 
 /// Removes a memory with its event, which names no topics.

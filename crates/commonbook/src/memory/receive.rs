@@ -1,6 +1,7 @@
 //! Receiving: what happens to a memory before anything keeps it. Secrets are taken out, and what
 //! gives orders to other agents is set apart.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -44,6 +45,9 @@ impl Memory {
         if before.is_none_or(|before| before.said() != self.said()) {
             self.judge();
         }
+        if before.is_none() || !self.is_quarantined() {
+            self.review = None;
+        }
         Ok(())
     }
 
@@ -63,8 +67,10 @@ impl Memory {
         self.summary.iter_mut().for_each(|summary| clean(summary, limits::SUMMARY_CHARS));
         self.topics.iter_mut().for_each(|topic| clean(topic, limits::TOPIC_CHARS));
         self.entities.iter_mut().for_each(|it| clean(&mut it.value, limits::ENTITY_VALUE_CHARS));
-        for (name, value) in &mut self.metadata {
-            redact_value(name, value, &mut clean);
+        let mut metadata = Value::Object(std::mem::take(&mut self.metadata));
+        secret::redact_value(&mut Vec::new(), &mut metadata, &mut found);
+        if let Value::Object(metadata) = metadata {
+            self.metadata = metadata;
         }
         for rule in found {
             if !self.redacted.contains(&rule) {
@@ -77,11 +83,7 @@ impl Memory {
     }
 
     fn judge(&mut self) {
-        let mut suspicions: Vec<Reason> =
-            self.said().into_iter().flat_map(quarantine::reasons).collect();
-        suspicions.sort_unstable();
-        suspicions.dedup();
-        self.suspicions = suspicions;
+        self.suspicions = quarantine::reasons(&self.said());
         self.trust = match (self.suspicions.is_empty(), self.trust) {
             (false, _) => Trust::Quarantined,
             (true, Trust::Quarantined) => Trust::Normal,
@@ -89,17 +91,55 @@ impl Memory {
         };
     }
 
-    /// Every text in it that a reader is told.
-    fn said(&self) -> Vec<&str> {
-        let heads = self.title.iter().chain(&self.summary).chain(&self.topics);
-        let named = self.entities.iter().map(|named| &named.value);
-        let mut said: Vec<&str> =
-            heads.chain([&self.text]).chain(named).map(String::as_str).collect();
-        self.metadata.iter().for_each(|(name, value)| {
-            said.push(name);
-            texts(value, &mut said);
+    /// Sets it apart when it gives orders together with what its author kept just before, the oldest
+    /// first, and not by itself.
+    pub fn judge_after(&mut self, earlier: &[Self]) {
+        let plain = |memory: &&Self| memory.suspicions.is_empty();
+        let ends = earlier.iter().filter(plain).map(|memory| {
+            let said = memory.said();
+            let skipped = said.chars().count().saturating_sub(limits::SPLIT_CHARS);
+            said.chars().skip(skipped).collect::<String>()
         });
-        said
+        let before = ends.collect::<Vec<_>>().join("\n");
+        if before.is_empty() || self.is_quarantined() {
+            return;
+        }
+        let beginning: String = self.said().chars().take(limits::SPLIT_CHARS).collect();
+        let together = quarantine::reasons(&format!("{before}\n{beginning}"));
+        if together.is_empty() {
+            return;
+        }
+        let alone = quarantine::reasons(&before);
+        if together.iter().any(|reason| !alone.contains(reason)) {
+            self.trust = Trust::Quarantined;
+            self.suspicions = vec![Reason::Split];
+        }
+    }
+
+    /// All that a reader is told of it, joined as it is told: an order may begin in the title and
+    /// end in the text.
+    fn said(&self) -> String {
+        let mut parts: Vec<Cow<'_, str>> = Vec::new();
+        parts.extend(self.title.as_deref().map(Cow::from));
+        parts.push(Cow::from(&self.text));
+        if let Some(value) = json(&self.text) {
+            parts.push(Cow::from(flat(&value)));
+        }
+        if let Some(summary) = self.summary.as_deref() {
+            // A long text is told by its beginning and its summary, a short one without.
+            parts.extend(self.title.as_deref().map(Cow::from));
+            parts.push(Cow::from(summary));
+        }
+        if !self.topics.is_empty() {
+            parts.push(Cow::from(format!("topics: {}", self.topics.join(" "))));
+        }
+        parts.extend(self.entities.iter().map(|named| Cow::from(&named.value)));
+        if !self.metadata.is_empty() {
+            let mut told = String::new();
+            self.metadata.iter().for_each(|(name, value)| tell(name, value, &mut told));
+            parts.push(Cow::from(told));
+        }
+        parts.join("\n")
     }
 
     /// Whether it waits until somebody has looked at it.
@@ -114,35 +154,41 @@ impl Memory {
     }
 }
 
-/// Takes secrets out of a value of metadata; its name may be what gives it away.
-fn redact_value(name: &str, value: &mut Value, clean: &mut impl FnMut(&mut String, usize)) {
-    match value {
-        Value::String(text) => {
-            let before = format!("{name}: ");
-            let mut named = format!("{before}{text}");
-            clean(&mut named, usize::MAX);
-            // A rule may take the name along with its value.
-            *text = named.strip_prefix(&before).unwrap_or(&named).to_owned();
-        }
-        Value::Array(values) => {
-            values.iter_mut().for_each(|value| redact_value(name, value, clean));
-        }
-        Value::Object(fields) => {
-            fields.iter_mut().for_each(|(name, value)| redact_value(name, value, clean));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+/// The JSON object or list that a text is.
+fn json(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let holds = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
+    serde_json::from_str(text).ok().filter(|_| holds)
 }
 
-/// Every text in a value of metadata.
-fn texts<'v>(value: &'v Value, all: &mut Vec<&'v str>) {
+/// A value of JSON as it is told: its names and texts, a line each.
+fn flat(value: &Value) -> String {
+    let mut told = String::new();
+    tell("", value, &mut told);
+    told
+}
+
+fn tell(name: &str, value: &Value, told: &mut String) {
     match value {
-        Value::String(text) => all.push(text),
-        Value::Array(values) => values.iter().for_each(|value| texts(value, all)),
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
-            all.push(name);
-            texts(value, all);
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => {
+            if !name.is_empty() {
+                told.push_str(name);
+                told.push_str(": ");
+            }
+            told.push_str(text);
+            told.push('\n');
+        }
+        Value::Array(values) => values.iter().for_each(|value| tell(name, value, told)),
+        Value::Object(fields) => {
+            if !name.is_empty() {
+                told.push_str(name);
+                told.push('\n');
+            }
+            fields.iter().for_each(|(name, value)| tell(name, value, told));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            told.push_str(name);
+            told.push('\n');
+        }
     }
 }

@@ -1,14 +1,70 @@
 //! Reviewing: what is quarantined waits until a person has looked at it.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
 use crate::id::MemoryId;
-use crate::limits;
 use crate::page::Cursor;
+use crate::{input, limits, secret};
 
-/// Lists what is quarantined in the workspace, the newest first: memories that try to instruct
-/// other agents, and that nobody but their authors is given. For a person at the command line.
+/// What waits with a quarantined memory until somebody has looked at it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PendingReview {
+    /// Why its author wants it released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub appeal: Option<Appeal>,
+    /// The memories whose place it takes when it is released.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<MemoryId>,
+}
+
+/// Why an author wants a quarantined memory released.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Appeal {
+    /// The reason, in the author's words: data for a person to judge, and no instruction.
+    pub reason: String,
+    /// When the author gave it.
+    pub at: Timestamp,
+}
+
+/// Asks a person to look at a quarantined memory of your own and to release it. Use this when a
+/// save answers `quarantined` and the memory only reports or quotes an order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppealMemory {
+    /// The id of the memory.
+    pub id: MemoryId,
+    /// Why others should read it, in a sentence.
+    #[schemars(length(min = 1, max = limits::APPEAL_CHARS))]
+    pub reason: String,
+    /// Any text of your own: the same key with the same request is carried out once and answered
+    /// alike, for 24 hours.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+impl AppealMemory {
+    /// The appeal that this request makes at `now`, without secrets.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` for the reason.
+    pub fn appeal(&self, now: Timestamp) -> Result<Appeal> {
+        let reason = input::line("reason", &self.reason, limits::APPEAL_CHARS)?;
+        if reason.trim().is_empty() {
+            return Err(Error::invalid("reason", "this is empty, and a reason was expected")
+                .hint("Say in a sentence why others should read the memory."));
+        }
+        let reason = secret::redact(&reason).text.chars().take(limits::APPEAL_CHARS).collect();
+        Ok(Appeal { reason, at: now })
+    }
+}
+
+/// Lists what is quarantined in the workspace, the newest first, on each page those whose authors
+/// appeal before the others: memories that try to instruct other agents, and that nobody but their
+/// authors is given. For a person at the command line.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuarantined {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{
     Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_entities, distinct_topics,
 };
-use crate::caller::{Caller, Proof};
+use crate::caller::{Caller, Door, Proof};
 use crate::clock::whole_milliseconds;
 use crate::entity::Named;
 use crate::error::Result;
@@ -105,6 +105,36 @@ pub struct Saved {
     pub memory: Memory,
     /// Whether it is new.
     pub outcome: Outcome,
+    /// What to do now, where others are not given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Saved {
+    /// The answer about a memory that was just kept, for who called by this door.
+    #[must_use]
+    pub fn of(memory: Memory, outcome: Outcome, door: Door) -> Self {
+        let hint = memory.is_quarantined().then(|| quarantine_hint(&memory, door));
+        Self { memory, outcome, hint }
+    }
+}
+
+/// What an author does about a memory that is quarantined, in the words of its door.
+fn quarantine_hint(memory: &Memory, door: Door) -> String {
+    let reasons: Vec<_> = memory.reasons().collect();
+    let id = memory.id;
+    let appeal = match door {
+        Door::Mcp => format!("call appeal_memory with id {id} and a reason"),
+        Door::Rest => format!("POST /v1/memories/{id}/appeal with a reason"),
+        Door::Cli | Door::Hook | Door::Import | Door::Handoff => {
+            format!("run `commonbook appeal {id} --reason …`")
+        }
+    };
+    format!(
+        "Others are not given this memory until a person releases it. {} Reword it with an update, \
+         or, if it only reports or quotes an order, {appeal}.",
+        reasons.join(" ")
+    )
 }
 
 impl SaveMemory {
@@ -143,6 +173,7 @@ impl SaveMemory {
             },
             trust: Trust::Normal,
             suspicions: Vec::new(),
+            review: None,
             redacted: Vec::new(),
             metadata: self.metadata.clone(),
             recorded_at: now,

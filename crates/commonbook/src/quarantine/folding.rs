@@ -7,12 +7,6 @@ use unicode_normalization::char::is_combining_mark;
 const STRAY_LIMIT: usize = 3;
 /// Variation selectors in a row that no picture needs.
 const SELECTOR_LIMIT: usize = 4;
-/// Stretches of base64 that are looked into, and bytes of each.
-const STRETCHES: usize = 64;
-const STRETCH_BYTES: usize = 4096;
-/// Letters of base64 that can hold a sentence.
-const STRETCH_LETTERS: usize = 24;
-
 /// A text in lower case and compatibility form (NFKD), with single blanks, without accents, without
 /// characters that nobody sees, without marks of emphasis; letters of other scripts that look
 /// Latin, in words that are Latin otherwise, are Latin.
@@ -188,39 +182,8 @@ pub(super) fn likeness(c: char) -> Option<char> {
     })
 }
 
-/// Which bytes stand in base64, in either alphabet, or end it.
-const BASE64: [bool; 256] = {
-    let mut letters = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        letters[byte as usize] =
-            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=');
-        byte += 1;
-    }
-    letters
-};
-
-/// What stands in base64 in a text, where it is text itself: at most [`STRETCHES`] stretches.
-pub(super) fn decoded(text: &str) -> impl Iterator<Item = String> {
-    text.as_bytes()
-        .split(|byte| !BASE64[usize::from(*byte)])
-        .filter(|stretch| stretch.len() >= STRETCH_LETTERS)
-        .take(STRETCHES)
-        .filter_map(|stretch| {
-            // What stands before the last `=` inside is the name of the value.
-            let end = stretch.iter().rposition(|byte| *byte != b'=')? + 1;
-            let start =
-                stretch[..end].iter().rposition(|byte| *byte == b'=').map_or(0, |at| at + 1);
-            let bytes = from_base64(&stretch[start..end.min(start + STRETCH_BYTES)]);
-            let plain = String::from_utf8(bytes).ok()?;
-            let readable = plain.contains(' ')
-                && !plain.contains(|c: char| c.is_control() && !c.is_whitespace());
-            readable.then_some(plain)
-        })
-}
-
 /// The bytes that base64 stands for, in either alphabet; letters that make no whole byte are lost.
-fn from_base64(letters: &[u8]) -> Vec<u8> {
+pub(super) fn from_base64(letters: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(letters.len() / 4 * 3 + 3);
     let (mut held, mut bits) = (0_u32, 0);
     for letter in letters {

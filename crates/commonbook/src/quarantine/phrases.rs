@@ -19,7 +19,7 @@ pub(super) struct Phrase {
     pub(super) pattern: &'static str,
 }
 
-const fn phrase(
+pub(super) const fn phrase(
     reason: Reason,
     keywords: &'static [&'static str],
     pattern: &'static str,
@@ -76,7 +76,7 @@ pub(super) const PHRASES: &[Phrase] = &[
     phrase(Override, &["ignor", "игнорируи", "忽略", "无视", "忘记", "指示", "命令"], r"ignoriere? (?:bitte )?(?:alle )?(?:deine |die )?(?:bisherigen|vorherigen|vorigen|obigen|fruheren) (?:anweisungen|instruktionen|befehle|regeln)|ignora (?:todas )?(?:las )?instrucciones (?:anteriores|previas)|ignore[zs]? (?:toutes )?(?:les )?(?:instructions|consignes) (?:precedentes|anterieures|ci-dessus)|ignore (?:todas )?as instrucoes anteriores|ignora (?:tutte )?le istruzioni precedenti|игнорируи(?:те)? (?:все )?(?:предыдущие|прежние) инструкции|(?:忽略|无视|忘记)(?:所有|全部)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部|一切)?的?(?:指令|指示|命令|提示)|(?:以前|上記)の(?:全ての)?(?:指示|命令)を無視"),
 
     phrase(Role, &["you are now"], r"\byou are now (?:an? |the (?:\w+ ){0,2}(?:assistant|agent|ai|bot|model|administrator|admin|attacker|system)\b|my |called |named |known as |acting |operating |dan\b|unrestricted|jailbroken|free (?:of|from|to) |no longer |in (?:developer|debug|god|admin|unrestricted|dan|jailbreak|sudo|root|training|test) mode)"),
-    phrase(Role, &["no longer"], r"\byou are no longer (?:an? |the |bound|restricted|limited|required|subject|constrained|claude|chatgpt|gpt|gemini)"),
+    phrase(Role, &["no longer"], r"\byou are no longer (?:an? |the |bound by|restricted by|constrained|claude|chatgpt|gpt|gemini)"),
     phrase(Role, &["from now on", "henceforth", "starting now", "for the rest of"], r"\b(?:from now on|henceforth|starting now|for the rest of (?:this|the) (?:conversation|session|chat)),? (?:you (?:are (?:an? |the |no longer |my )|(?:will|must|shall|should|are to|have to) (?:only |always |never |not )?(?:act|behave|respond|answer|reply|obey|follow|ignore|refuse|pretend|be|speak|send|say|include|recommend|output|treat|trust|execute|comply)\b|act\b|respond\b|obey\b|only\b|always\b|never\b)|(?:act|respond|answer|reply|behave|obey|ignore|pretend|speak)\b)"),
     phrase(Role, &["pretend", " as if", " as though", "act as", "roleplay", "role-play"], r"\b(?:pretend (?:that )?(?:you are|you're|you have|to be an? (?:\w+ )?(?:ai|assistant|agent|model|human|hacker))|(?:act|behave|respond|roleplay|role-play) as (?:if|though) you (?:are|were|have|had)|(?:act|roleplay|role-play) as an? (?:unrestricted|unfiltered|uncensored|evil|jailbroken|malicious|hacker|different ai|ai without))\b"),
     phrase(Role, &["do anything now", "dan mode", "god mode", "jailbreak mode", "unrestricted mode", "developer mode"], r"\b(?:do anything now|(?:enter|enable|activate|switch to) (?:dan|god|jailbreak|unrestricted) mode|(?:dan|jailbreak|unrestricted) mode (?:is )?(?:enabled|activated|active|on)|you are (?:now )?in (?:developer|unrestricted) mode)\b"),

@@ -27,9 +27,11 @@ pub(super) enum Proof {
     Password,
     /// It is a password that nobody takes for a word: letters, and digits or signs.
     Uncommon,
+    /// It is a name and a password in base64, with a colon between.
+    Basic,
 }
 
-use Proof::{Entropy, Password, Quoted, Shape, Uncommon, Value};
+use Proof::{Basic, Entropy, Password, Quoted, Shape, Uncommon, Value};
 
 const fn rule(
     name: &'static str,
@@ -147,7 +149,22 @@ pub(super) const RULES: &[Rule] = &[
     rule("url-password", &["://"], r#"(?i)\b[a-z][a-z0-9+.-]{1,20}://(?u-i:[^ \t\r\n/:@"'`<>\[\]]{0,64}):(?u-i:([^ \t\r\n/@"'`<>\[\]]{3,128}))@"#, Password),
     rule("curl-user", &["curl"], r#"\bcurl\b(?u:[^\n]{0,200}?)\s(?:-u|--user)[ =]{0,2}["']?[\w.@+-]{1,64}:(?u:([^ \t\r\n"'`/@]{3,128}))"#, Password),
 
+    rule("authorization", &["basic "], r"(?i)\bbasic[ \t]{1,3}([a-z0-9+/]{12,}={0,2})", Basic),
+    rule("recovery-codes", &["codes"], r"(?i)\b(?:backup|recovery|one-time|emergency) codes?\s{0,2}(?:\([\w ]{1,20}\))?[:=]\s{0,3}((?:[a-z0-9]{4,8}-[a-z0-9]{4,8}(?:[ ,;\n]{1,3}|$)){1,16})", Shape),
+    rule("one-time-seed", &["otp", "2fa", "mfa"], r"(?i)\b(?:t?otp|2fa|mfa)[ _-]?(?:seed|secret|key)[\w ]{0,12}[:=]\s{0,3}([a-z2-7]{16,})\b", Entropy(2.5)),
+    rule("seed-phrase", &["mnemonic", "phrase", "seed words"], r"(?i)\b(?:mnemonic|(?:seed|recovery|wallet) phrase|seed words)(?: \([\w ]{1,20}\))?(?:[:=]| is)\s{0,3}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b", Shape),
+    rule("password", &["sshpass"], r#"\bsshpass\s{1,3}-p\s{0,2}["']?(?u:([^ \t\r\n"'`]{4,128}))"#, Password),
+    rule("password", &["mysql", "mariadb"], r#"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b(?u:[^\n|;]{0,120}?) -p["']?(?u:([^ \t\r\n"'`]{4,128}))"#, Password),
+    rule("password", &["redis-cli"], r#"\bredis-cli\b(?u:[^\n|;]{0,120}?) -a\s{1,2}["']?(?u:([^ \t\r\n"'`]{6,128}))"#, Password),
+    rule("password", &["pass:"], r#"-pass(?:in|out)?\s{1,2}pass:(?u:([^ \t\r\n"'`]{4,128}))"#, Password),
+    rule("password", &["securestring"], r#"(?i)convertto-securestring(?: -string)?\s{1,3}["'](?u-i:([^"'\n]{4,128}))["']"#, Quoted),
+    rule("password", &["--from-literal"], r#"--from-literal=[\w.-]{0,40}(?:pass|pwd|secret|token|key)[\w.-]{0,20}=["']?(?u:([^ \t\r\n"'`]{6,200}))"#, Uncommon),
+
     // Whatever a name says is a secret.
+    rule("password", &["pin"], r"\b(?:PIN|Pin|passcode)(?: (?:code|for|of|to|the|[A-Za-z]{2,12})){0,4}(?:\s{0,2}[:=]\s{0,2}|\s(?:is|ist|lautet)\s{1,2})([0-9][0-9A-Za-z -]{2,18}[0-9A-Za-z])\b", Shape),
+    rule("password", &["passwor", "passcode", "passphrase", " pass", " pw", "pw:", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "has\u{142}o", "haslo", "\u{430}\u{440}\u{43e}\u{43b}", "\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}", "\u{5bc6}\u{7801}", "\u{c554}\u{d638}", "\u{be44}\u{bc00}\u{bc88}\u{d638}", "parola", "\u{15f}ifre", "sifre"], r#"(?i:(?u:\b(?:passwor[dt]|passcode|passphrase|kennwort|mot de passe|contrase(?:\x{f1}|n)a|senha|wachtwoord|has(?:\x{142}|l)o|парол[ья]?|parola|(?:\x{15f}|s)ifre)\b|パスワード|密码|암호|비밀번호))(?u:[ \t]+[^\s:=,.;]{1,16}){0,5}?(?u:\s{0,3}(?:[:=：→]|->)\s{0,3}|\s(?:is|ist|lautet|est|es|\x{e9}|to|это)\s{1,2})["'`]?(?u:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),
+    rule("password", &[" pass", " pw", "pw:"], r#"(?i)(?:^|[\s(,;])(?:pass|pw)(?:\s{0,2}[:=]\s{1,2}|:|\s(?:is|ist)\s)["'`]?(?u-i:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),
+    rule("password", &[" pass"], r#"(?i)\b(?:user|login|admin|bot|account)\b(?u:[^\n]{0,40}?)\b(?:pass|password|passwd|pw)[ \t]{1,2}["'`]?(?u-i:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),
     rule("password", &["passw", "passphrase", "pwd", "_pass", "passwort"], r#"(?i)(?:passw(?:or)?[dt]|passphrase|pwd|_pass)[\w.-]{0,20}(?:\\?["'`])?\s{0,3}(?:=>|:=|=|:|,)\s{0,3}\\?(?:"(?u-i:([^"\\ \t\r\n]{4,128}))\\?"|'(?u-i:([^'\\ \t\r\n]{4,128}))'|`(?u-i:([^` \t\r\n]{4,128}))`)"#, Quoted),
     rule("password", &["passw", "passphrase", "pwd", "_pass"], r#"(?i)(?:passw(?:or)?[dt]|passphrase|pwd|_pass)=(?u-i:([^ \t\r\n"'`;&,)<>|\\\]}=]{4,128}))"#, Password),
     rule("password", &["passw", "passphrase", "pwd", "_pass"], r#"(?i)(?:passw(?:or)?[dt]|passphrase|pwd|_pass)(?:\s?\([\w ]{1,20}\))?(?:\s{0,3}(?:=|:|:=|=>)\s{1,3}|:|\s{1,2}(?:is|was|lautet|ist)\s{1,2}["'`]?)(?u-i:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),

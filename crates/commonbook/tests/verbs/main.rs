@@ -28,6 +28,7 @@ mod machine;
 mod once;
 mod paired;
 mod purge;
+mod redteam;
 mod save;
 mod sessions;
 mod tokens;

@@ -118,7 +118,10 @@ impl Deciding<'_> {
             Resolution::Merge => {
                 let merged = draft.map(|draft| &draft.memory);
                 let merged = merged.ok_or_else(|| Error::invalid("text", "merge needs this"))?;
-                keep(tx, merged, self.now)?;
+                if keep(tx, merged, self.now)?.is_quarantined() {
+                    return Err(Error::invalid("text", "this completes an order to other agents")
+                        .hint("Say what holds instead of both, in words of its own."));
+                }
                 for (place, old) in [&older, &newer].into_iter().enumerate() {
                     after[place] = self.replace(tx, (old, self.relations[place]), merged)?;
                 }

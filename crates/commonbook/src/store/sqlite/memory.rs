@@ -174,6 +174,13 @@ impl MemoryRows for SqliteTransaction<'_> {
         Ok(self.one(sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
+    fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>> {
+        let sql = format!(
+            "SELECT {MEMORY} FROM memory m WHERE m.workspace = ?1 AND m.superseded_by = ?2"
+        );
+        self.all(&sql, (workspace.as_str(), heir.to_string()), from_row)
+    }
+
     fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
         let columns = columns(memory, self.audience_number(&Audience::of(&Reach::of(memory)))?)?;
         let mut names: Vec<&str> = columns.iter().map(|(name, _)| &name[1..]).collect();
@@ -333,6 +340,7 @@ fn columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, Value)>>
         (":entities", encoded(&memory.entities)?.into()),
         (":imported", imported(memory).map(str::to_owned).into()),
         (":case_key", memory.case.as_ref().map(ToString::to_string).into()),
+        (":review", memory.review.as_ref().map(encoded).transpose()?.into()),
         (":position", memory.position.map(|it| i64::try_from(it).unwrap_or(i64::MAX)).into()),
     ])
 }
@@ -346,10 +354,10 @@ fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn To
 pub(super) const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
-    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities";
+    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities, m.review";
 
 /// The place of the first column after [`MEMORY`].
-pub(super) const BESIDE: usize = 28;
+pub(super) const BESIDE: usize = 29;
 
 /// A memory out of a row that begins with [`MEMORY`].
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
@@ -383,5 +391,9 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
         case: maybe(row, 25)?,
         position: row.get(26)?,
         entities: json(row, 27)?,
+        review: match row.get_ref(28)?.data_type() {
+            Type::Null => None,
+            _ => Some(json(row, 28)?),
+        },
     })
 }

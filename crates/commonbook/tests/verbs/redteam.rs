@@ -1,0 +1,140 @@
+//! The red-team sets: attempts and honest notes, secrets and what looks like them, with floors.
+//!
+//! `tests/redteam/*.tsv` are tables to read. Rules were mended by the rows of the half `tune` alone;
+//! the half `judge` was written before the rules, and says how good they are. A row that a rule was
+//! mended by belongs into `tune`.
+
+use commonbook::agent::AgentName;
+use commonbook::caller::{Caller, Door};
+use commonbook::id::{CountingIds, MemoryId};
+use commonbook::memory::{Memory, SaveMemory};
+use serde_json::{Value, json};
+
+const ATTEMPTS: &str = include_str!("../redteam/attempts.tsv");
+const NOTES: &str = include_str!("../redteam/notes.tsv");
+const SECRETS: &str = include_str!("../redteam/secrets.tsv");
+const LOOKALIKES: &str = include_str!("../redteam/lookalikes.tsv");
+
+const HALVES: [&str; 2] = ["tune", "judge"];
+
+/// The rows of a half: the kind, and the text as it is written in the table.
+fn rows(table: &'static str, half: &str) -> Vec<(&'static str, &'static str)> {
+    let rows = table.lines().skip(1).map(|line| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        (columns[0], columns[1], columns[columns.len() - 1])
+    });
+    let rows: Vec<_> = rows.filter(|row| row.0 == half).map(|row| (row.1, row.2)).collect();
+    assert!(!rows.is_empty(), "{half}");
+    rows
+}
+
+/// What a text in a table stands for: `\n`, `\t`, `\\` and `\u{…}` are escapes.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        if c != '\\' {
+            plain.push(c);
+            continue;
+        }
+        match letters.next() {
+            Some('n') => plain.push('\n'),
+            Some('t') => plain.push('\t'),
+            Some('\\') | None => plain.push('\\'),
+            Some('u') if letters.peek() == Some(&'{') => {
+                let hex: String = letters.by_ref().skip(1).take_while(|c| *c != '}').collect();
+                plain.push(char::from_u32(u32::from_str_radix(&hex, 16).unwrap()).unwrap());
+            }
+            Some(other) => plain.extend(['\\', other]),
+        }
+    }
+    plain
+}
+
+fn memory(fields: Value) -> Memory {
+    let request: SaveMemory = serde_json::from_value(fields).unwrap();
+    let name: AgentName = "eve".parse().unwrap();
+    let caller = Caller::new(Some(name), "redteam".parse().unwrap(), Door::Mcp);
+    let at = "2026-11-21T09:00:00Z".parse().unwrap();
+    request.memory(&caller, MemoryId::new(&CountingIds::default(), at), at).unwrap()
+}
+
+/// Whether what a row says is set apart: one memory, or several of one session.
+fn is_set_apart((kind, text): (&str, &str)) -> bool {
+    match kind {
+        "fields" => memory(serde_json::from_str(text).unwrap()).is_quarantined(),
+        "split" => {
+            let texts: Vec<String> = serde_json::from_str(text).unwrap();
+            let mut kept: Vec<Memory> = Vec::new();
+            for text in texts {
+                let mut next = memory(json!({"text": text}));
+                next.judge_after(&kept);
+                kept.push(next);
+            }
+            kept.iter().any(Memory::is_quarantined)
+        }
+        _ => memory(json!({"text": unescaped(text)})).is_quarantined(),
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+#[test]
+fn orders_are_set_apart_and_honest_notes_are_not() {
+    for half in HALVES {
+        let (attempts, notes) = (rows(ATTEMPTS, half), rows(NOTES, half));
+        let missed: Vec<_> = attempts.iter().filter(|row| !is_set_apart(**row)).collect();
+        let wrong: Vec<_> = notes.iter().filter(|row| is_set_apart(**row)).collect();
+        let found = attempts.len() - missed.len();
+        let (recall, precision) = (share(found, attempts.len()), share(found, found + wrong.len()));
+        println!(
+            "{half}: recall {recall:.3} of {}, precision {precision:.3} with {} notes\n\
+             missed: {missed:#?}\nwrongly set apart: {wrong:#?}",
+            attempts.len(),
+            notes.len()
+        );
+        assert!(recall >= 0.85, "{half}: recall {recall}");
+        assert!(precision >= 0.9, "{half}: precision {precision}");
+    }
+}
+
+/// What is left of a row, and whether anything was taken out of it.
+fn kept((kind, text): (&str, &str)) -> (String, bool) {
+    let plain = text.replace('·', "").replace(['⟦', '⟧'], "");
+    let memory = match kind {
+        "metadata" => {
+            let metadata: Value = serde_json::from_str(&plain).unwrap();
+            memory(json!({"text": "Settings", "metadata": metadata}))
+        }
+        _ => memory(json!({"text": unescaped(&plain)})),
+    };
+    let left = format!("{}{}", memory.text, Value::Object(memory.metadata));
+    (left, !memory.redacted.is_empty())
+}
+
+#[test]
+fn secrets_are_taken_and_what_looks_like_them_is_left() {
+    for half in HALVES {
+        let (secrets, others) = (rows(SECRETS, half), rows(LOOKALIKES, half));
+        let holds = |row: &&(&str, &str)| {
+            let (left, _) = kept(**row);
+            let marked = unescaped(&row.1.replace('·', ""));
+            let mut secrets = marked.split('⟦').skip(1).filter_map(|rest| rest.split('⟧').next());
+            secrets.any(|secret| left.contains(secret))
+        };
+        let missed: Vec<_> = secrets.iter().filter(holds).collect();
+        let wrong: Vec<_> = others.iter().filter(|row| kept(**row).1).collect();
+        let taken = share(secrets.len() - missed.len(), secrets.len());
+        let left = share(others.len() - wrong.len(), others.len());
+        println!(
+            "{half}: {taken:.3} of {} secrets taken, {left:.3} of {} look-alikes left\n\
+             missed: {missed:#?}\nwrongly taken: {wrong:#?}",
+            secrets.len(),
+            others.len()
+        );
+        assert!(taken >= 0.9, "{half}: {taken} of the secrets taken");
+        assert!(left >= 0.95, "{half}: {left} of the look-alikes left");
+    }
+}
