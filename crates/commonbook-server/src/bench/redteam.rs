@@ -7,6 +7,7 @@ use commonbook::error::Result;
 use commonbook::{quarantine, secret};
 
 use crate::child::broken;
+use crate::output::line;
 
 /// Letters of a paragraph that is worth judging.
 const PARAGRAPH_CHARS_MIN: usize = 20;
@@ -46,11 +47,11 @@ impl Redteam {
             text.split("\n\n").for_each(|paragraph| count.judge(file, paragraph));
         }
         let Count { paragraphs, flagged, redacted, judging, redacting } = &mut count;
-        println!(
+        line(&format!(
             "{} files, {paragraphs} paragraphs: {flagged} set apart, {redacted} redacted",
             files.len()
-        );
-        println!("judging: {}; redacting: {}", spread(judging), spread(redacting));
+        ));
+        line(&format!("judging: {}; redacting: {}", spread(judging), spread(redacting)));
         Ok(())
     }
 }
@@ -71,11 +72,11 @@ impl Count {
             |text: &str| text.chars().take(GLANCE_CHARS).collect::<String>().replace('\n', " ");
         if !reasons.is_empty() {
             self.flagged += 1;
-            println!("{reasons:?} {}: {}", file.display(), glance(paragraph));
+            line(&format!("{reasons:?} {}: {}", file.display(), glance(paragraph)));
         }
         if !redacted.found.is_empty() {
             self.redacted += 1;
-            println!("redacted {}: {}", file.display(), glance(&redacted.text));
+            line(&format!("redacted {}: {}", file.display(), glance(&redacted.text)));
         }
     }
 }

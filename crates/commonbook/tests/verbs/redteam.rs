@@ -1,8 +1,9 @@
 //! The red-team sets: attempts and honest notes, secrets and what looks like them, with floors.
 //!
-//! `tests/redteam/*.tsv` are tables to read. Rules were mended by the rows of the half `tune` alone;
-//! the half `judge` was written before the rules, and says how good they are. A row that a rule was
-//! mended by belongs into `tune`.
+//! `tests/redteam/*.tsv` are tables to read. Rules are mended by the rows of the half `tune` alone. The
+//! half `judge` was written before the rules, but by their author, who had it in mind: its figures are
+//! an upper bound until rows of another author stand there. A row that a rule was mended by belongs
+//! into `tune`.
 
 use commonbook::agent::AgentName;
 use commonbook::caller::{Caller, Door};
@@ -89,7 +90,7 @@ fn orders_are_set_apart_and_honest_notes_are_not() {
         let wrong: Vec<_> = notes.iter().filter(|row| is_set_apart(**row)).collect();
         let found = attempts.len() - missed.len();
         let (recall, precision) = (share(found, attempts.len()), share(found, found + wrong.len()));
-        println!(
+        eprintln!(
             "{half}: recall {recall:.3} of {}, precision {precision:.3} with {} notes\n\
              missed: {missed:#?}\nwrongly set apart: {wrong:#?}",
             attempts.len(),
@@ -128,7 +129,7 @@ fn secrets_are_taken_and_what_looks_like_them_is_left() {
         let wrong: Vec<_> = others.iter().filter(|row| kept(**row).1).collect();
         let taken = share(secrets.len() - missed.len(), secrets.len());
         let left = share(others.len() - wrong.len(), others.len());
-        println!(
+        eprintln!(
             "{half}: {taken:.3} of {} secrets taken, {left:.3} of {} look-alikes left\n\
              missed: {missed:#?}\nwrongly taken: {wrong:#?}",
             secrets.len(),

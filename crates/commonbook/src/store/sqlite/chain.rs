@@ -296,17 +296,10 @@ fn check_journal(connection: &Connection, workspace: &str, end: u64) -> Result<V
 
 /// Whether an event is what its hash says.
 fn holds(row: &Row<'_>, previous: &EventHash, stored: &EventHash) -> Result<bool> {
-    let (topics, salt, topics_hash, subject_hash): (
-        String,
-        Option<Vec<u8>>,
-        Option<Vec<u8>>,
-        Option<Vec<u8>>,
-    ) = (
-        row.get("topics")?,
-        row.get("topics_salt")?,
-        row.get("topics_hash")?,
-        row.get("subject_hash")?,
-    );
+    let topics: String = row.get("topics")?;
+    let salt: Option<Vec<u8>> = row.get("topics_salt")?;
+    let topics_hash: Option<Vec<u8>> = row.get("topics_hash")?;
+    let subject_hash: Option<Vec<u8>> = row.get("subject_hash")?;
     let topics_hold = match (&salt, &topics_hash) {
         (Some(salt), Some(hash)) => salted(salt, &topics) == *hash,
         (Some(_), None) => false,

@@ -88,7 +88,7 @@ fn tables(connection: &Connection) -> Result<Vec<DigestTable>> {
 /// Teaches the engine to compute digests: `commonbook_digest('a,b', salt, a, b)`.
 pub(super) fn teach(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("commonbook_digest", -1, flags, |given| compute(given))?;
+    connection.create_scalar_function("commonbook_digest", -1, flags, compute)?;
     Ok(())
 }
 
