@@ -184,6 +184,7 @@ fn world(full: bool) -> Counted {
         let fields = json!({"text": format!("{agent} works on storage")});
         world.share(&caller(agent), fields);
     }
+    world.save(&elsewhere("ann", "y"), json!({"text": "There is another workspace"}));
     let open = request(json!({"key": "storage-outage", "title": "The storage is down"}));
     world.book.open_case(&caller("ann"), &open).unwrap();
     let texts = [

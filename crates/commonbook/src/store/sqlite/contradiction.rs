@@ -76,9 +76,10 @@ impl SqliteTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<u64>> {
         let name = name.to_string();
-        let sql = "SELECT audience FROM entity_name WHERE workspace = ?1 AND id = ?2";
+        let sql = "SELECT e.audience FROM audience a CROSS JOIN entity_name e \
+             ON e.audience = a.number AND e.id = ?2 WHERE a.workspace = ?1";
         let audiences: Vec<i64> = self.all(sql, (workspace.as_str(), &name), |row| row.get(0))?;
-        let sql = "SELECT sequence FROM mention WHERE workspace = ?1 AND name = ?2 \
+        let sql = "SELECT sequence FROM mention WHERE +workspace = ?1 AND name = ?2 \
              AND audience = ?3 ORDER BY sequence DESC LIMIT ?4";
         let mut newest: Vec<u64> = Vec::new();
         for audience in audiences {

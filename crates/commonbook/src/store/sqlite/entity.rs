@@ -30,7 +30,7 @@ pub(super) fn exists(id: &str) -> String {
         "(EXISTS (SELECT 1 FROM entity WHERE workspace = :workspace AND id = {id}) \
           OR EXISTS (SELECT 1 FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN (SELECT {id} UNION ALL \
+             WHERE +n.workspace = :workspace AND n.name IN (SELECT {id} UNION ALL \
                  SELECT s.name FROM entity_same s \
                  WHERE s.workspace = :workspace AND s.entity = {id}) AND {SEEN_MENTION} \
              AND m.deleted_at IS NULL AND {SEEN}))"
@@ -173,7 +173,7 @@ impl EntityRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT DISTINCT n.audience FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
              AND m.deleted_at IS NULL AND {SEEN}"
         );
         if let Some(home) = sight.workspaces.first()

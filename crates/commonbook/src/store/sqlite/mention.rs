@@ -140,7 +140,7 @@ impl MentionRows for SqliteTransaction<'_> {
                  sum(n.count), m.text, n.place \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
              AND n.sequence > :after \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.sequence ORDER BY m.sequence LIMIT :limit"
@@ -168,7 +168,7 @@ impl MentionRows for SqliteTransaction<'_> {
             "SELECT m.owner, count(DISTINCT m.sequence), min(m.recorded_at), max(m.recorded_at) \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.owner ORDER BY 2 DESC, m.owner"
         );
@@ -189,7 +189,7 @@ impl MentionRows for SqliteTransaction<'_> {
             "SELECT e.workspace, e.session, e.entity_type, f.value, max(f.confidence), e.normalised \
              FROM (SELECT n.name, n.audience, n.value, n.confidence FROM mention n \
                  CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-                 WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+                 WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
                  AND m.deleted_at IS NULL AND {SEEN} \
                  ORDER BY +n.sequence DESC LIMIT {SPELLINGS}) f \
              CROSS JOIN entity_name e \
@@ -221,7 +221,7 @@ impl MentionRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT DISTINCT m.id FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
              AND {SEEN} LIMIT :limit"
         );
         let (workspace, id) = (workspace.as_str(), id.to_string());

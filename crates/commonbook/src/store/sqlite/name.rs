@@ -15,7 +15,7 @@ impl SqliteTransaction<'_> {
         self.execute(
             "INSERT INTO entity_name (workspace, id, audience, session, entity_type, value, \
              normalised, stated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
-             ON CONFLICT (workspace, id, audience) DO UPDATE SET stated = 1 \
+             ON CONFLICT (audience, id) DO UPDATE SET stated = 1 \
              WHERE excluded.stated > stated",
             (
                 name.workspace.as_str(),
@@ -43,7 +43,7 @@ impl SqliteTransaction<'_> {
         let gone = self.execute(
             "DELETE FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3 \
              AND stated = 0 AND NOT EXISTS \
-                 (SELECT 1 FROM mention WHERE workspace = ?1 AND name = ?2 AND audience = ?3)",
+                 (SELECT 1 FROM mention WHERE +workspace = ?1 AND name = ?2 AND audience = ?3)",
             (key[0], key[1], audience),
         )?;
         if gone > 0 && audience == self.everybody(workspace)? {

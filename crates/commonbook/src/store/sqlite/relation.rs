@@ -237,7 +237,7 @@ impl SqliteTransaction<'_> {
         }
         let sql = format!(
             "SELECT m.id, ifnull(s.entity, n.name), max(n.confidence) {of} \
-             AND n.workspace = :workspace \
+             AND +n.workspace = :workspace \
              AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
                  AND k.id = n.name AND k.audience = n.audience AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
              AND m.recorded_at <= :at AND m.deleted_at IS NULL \

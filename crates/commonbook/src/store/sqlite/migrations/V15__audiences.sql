@@ -1,5 +1,6 @@
 -- Who reads a memory: all memories of one audience are seen by the same callers. What is looked up
--- audience by audience touches no row that the caller does not see.
+-- audience by audience touches no row that the caller does not see. The audience stands first in each key:
+-- behind another column, the engine asks first whether anybody's row begins so.
 CREATE TABLE audience (
     number      INTEGER PRIMARY KEY AUTOINCREMENT, -- no number is used again
     workspace   TEXT    NOT NULL,
@@ -41,7 +42,7 @@ DROP INDEX memory_about;
 CREATE INDEX memory_about ON memory (audience, memory_type, user_id, sequence)
     WHERE memory_type IN ('profile', 'task_context');
 DROP INDEX memory_heir;
-CREATE INDEX memory_heir ON memory (workspace, superseded_by, audience)
+CREATE INDEX memory_heir ON memory (audience, superseded_by)
     WHERE superseded_by IS NOT NULL;
 DROP INDEX memory_entry_heir;
 CREATE INDEX memory_entry_heir ON memory (audience, case_key, superseded_by)
@@ -59,7 +60,7 @@ CREATE TABLE mention_of_audience (
     confidence REAL    NOT NULL,
     count      INTEGER NOT NULL,
     place      INTEGER NOT NULL,           -- the byte of the text where it first stands
-    PRIMARY KEY (workspace, name, audience, sequence)
+    PRIMARY KEY (audience, name, sequence)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO mention_of_audience
 SELECT n.workspace, n.name, m.audience, n.sequence, n.value, n.confidence, n.count, n.place
@@ -80,7 +81,7 @@ CREATE TABLE entity_name_of_audience (
     normalised  TEXT    NOT NULL,
     stated      INTEGER NOT NULL,          -- 1 when an agent stated it: it stays when no memory mentions it
     filed       INTEGER NOT NULL DEFAULT 0, -- 1 when nearly equal names are to find it
-    PRIMARY KEY (workspace, id, audience)
+    PRIMARY KEY (audience, id)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO entity_name_of_audience
 SELECT e.workspace, e.id, a.number, e.session, e.entity_type, e.value, e.normalised, 1, e.filed
@@ -136,9 +137,9 @@ UPDATE relation SET audience = (SELECT CASE
     FROM relation_ends r WHERE r.workspace = relation.workspace AND r.id = relation.id);
 DROP TABLE relation_ends;
 DROP INDEX relation_origin;
-CREATE UNIQUE INDEX relation_origin ON relation (workspace, origin, audience, relation_type, target);
+CREATE UNIQUE INDEX relation_origin ON relation (audience, origin, relation_type, target);
 DROP INDEX relation_target;
-CREATE INDEX relation_target ON relation (workspace, target, audience);
+CREATE INDEX relation_target ON relation (audience, target);
 
 ALTER TABLE contradiction ADD COLUMN older_audience INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE contradiction ADD COLUMN newer_audience INTEGER NOT NULL DEFAULT 0;
@@ -150,4 +151,7 @@ UPDATE contradiction SET
 DROP INDEX contradiction_order;
 CREATE INDEX contradiction_order ON contradiction (older_audience, newer_audience, sequence);
 DROP INDEX contradiction_older;
-CREATE INDEX contradiction_older ON contradiction (workspace, older, newer_audience);
+CREATE INDEX contradiction_older ON contradiction (newer_audience, older);
+CREATE INDEX contradiction_of ON contradiction (workspace, older);
+CREATE INDEX relation_from ON relation (workspace, origin);
+CREATE INDEX relation_to ON relation (workspace, target);
