@@ -23,6 +23,7 @@ mod look;
 mod matches;
 mod slate;
 mod state;
+mod strands;
 mod tail;
 mod text;
 mod vectors;

@@ -137,11 +137,21 @@ impl<'s> Admission<'s> {
         self.admits_class(class) && (self.plain || self.admits_by_itself(number, class))
     }
 
-    /// The admitted memories, class by class: others are not even passed by.
+    /// The admitted memories, audience by audience: what the caller does not see is not even passed.
     pub(super) fn admitted(&self) -> Vec<Number> {
-        let classes = self.classes.marked().iter();
-        let mut all = Vec::with_capacity(self.sums.memories as usize);
-        classes.for_each(|class| all.extend_from_slice(self.catalog.classes.members(*class)));
+        let members = || {
+            let audiences = self.audiences.iter();
+            audiences.map(|(_, audience)| self.catalog.classes.members(*audience))
+        };
+        let mut all = vec![0; members().map(<[Number]>::len).sum()];
+        let mut count = 0;
+        for number in members().flatten() {
+            // What is not admitted is overwritten by the next: no branch is to be guessed.
+            all[count] = *number;
+            let class = self.catalog.classed[*number as usize];
+            count += usize::from(self.admits_class(class));
+        }
+        all.truncate(count);
         if !self.plain {
             all.retain(|number| self.admits(*number));
         }

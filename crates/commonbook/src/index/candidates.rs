@@ -1,7 +1,7 @@
 //! The memories that are looked at closely: what is known of each, with what is around it.
 
 use jiff::Timestamp;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::admission::Admission;
 use super::budget::Meter;
@@ -9,6 +9,7 @@ use super::catalog::{Catalog, Number};
 use super::matches::{Having, Matches};
 use super::slate::Borrowed;
 use super::state::State;
+use super::strands::{Sessions, Strands};
 use super::vectors::Scan;
 use crate::embedding::Quantised;
 use crate::error::Result;
@@ -371,40 +372,7 @@ impl<'s> Candidates<'s> {
                 *told += rarity * Statistics::strength_of_session(count, *length, mean);
             }
         }
-        Ok(Sessions { places, told })
-    }
-}
-
-/// What the words of sessions tell.
-struct Sessions<'s> {
-    places: Borrowed<'s, u32>,
-    told: Vec<f64>,
-}
-
-impl Sessions<'_> {
-    fn tell(&self, session: u32) -> f64 {
-        (self.places.get(session) as usize).checked_sub(1).map_or(0.0, |place| self.told[place])
-    }
-}
-
-/// The memories of sessions that a caller sees, each session looked up once.
-#[derive(Default)]
-struct Strands(FxHashMap<u32, Vec<u32>>);
-
-impl Strands {
-    /// Those of the session of a memory.
-    fn beside(&mut self, number: Number, catalog: &Catalog, admission: &Admission<'_>) -> &[u32] {
-        let session = catalog.brief[number as usize].session;
-        if session == 0 {
-            return &[];
-        }
-        let strands = self.0.entry(session);
-        strands.or_insert_with(|| catalog.strands(session, admission.audiences_beside(number)))
-    }
-
-    /// Those of a session that was looked up.
-    fn of(&self, session: u32) -> &[u32] {
-        self.0.get(&session).map_or(&[], Vec::as_slice)
+        Ok(Sessions::of(places, told))
     }
 }
 

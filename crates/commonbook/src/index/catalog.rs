@@ -121,12 +121,15 @@ impl Catalog {
     /// Gives a number to a memory whose facts are kept, or what is new of it.
     fn come(&mut self, number: Number, entry: &Entry, in_tail: bool) {
         let new = self.classed[number as usize] == NO_CLASS;
-        if !new {
-            self.leave(number);
-        }
+        let before = (self.classed[number as usize], self.brief[number as usize].length);
         self.brief[number as usize] = Brief::of(entry, in_tail);
         self.classed[number as usize] = entry.class;
-        self.classes.join(entry.class, number, self.brief[number as usize].length);
+        let length = self.brief[number as usize].length;
+        if new {
+            self.classes.join(entry.class, number, length);
+        } else {
+            self.classes.change(number, before, (entry.class, length));
+        }
         self.links.set(number, None);
         if new {
             let mut numbers = std::mem::take(&mut self.numbers);

@@ -94,8 +94,11 @@ fn a_search_ends_when_its_client_is_gone() {
     let asked: SearchMemory = request(json!({"query": "incident review"}));
     assert_eq!(book.search_memory(&bob, &asked).unwrap().total, 40);
     bob.cancellation.cancel();
-    let error = book.search_memory(&bob, &asked).unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Unavailable);
-    assert!(error.message.contains("client is gone"), "{error}");
+    assert_eq!(book.search_memory(&bob, &asked).unwrap_err().kind, ErrorKind::Unavailable);
+    let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(at(0)));
+    let budget = SearchBudget::of(&clock, &bob.cancellation);
+    let question = asked.question(at(0)).unwrap();
+    let stopped = book.index().search_within(book.store(), &Sight::of(&bob), &question, &budget);
+    assert!(stopped.unwrap_err().message.contains("client is gone"));
     assert_eq!(book.search_memory(&caller("bob"), &asked).unwrap().total, 40);
 }

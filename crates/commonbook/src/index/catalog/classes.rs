@@ -42,8 +42,10 @@ pub(in crate::index) struct Classes {
     /// The audience of each class.
     audience_of: Vec<u32>,
     sums: Vec<Sums>,
+    /// The memories of each audience. They lie in the order of their numbers as far as they came so:
+    /// walked class by class, their vectors would be fetched from all over.
     members: Vec<Vec<Number>>,
-    /// The place of each memory among the members of its class.
+    /// The place of each memory among the members of its audience.
     places: Vec<u32>,
     audiences: Audiences,
     authors: Authors,
@@ -66,14 +68,16 @@ impl Classes {
         self.audience_of.push(audience);
         self.authors.push(class.reach.owner.as_str());
         self.sums.push(Sums::default());
-        self.members.push(Vec::new());
+        if self.members.len() <= audience as usize {
+            self.members.push(Vec::new());
+        }
         self.all.push(class);
         number
     }
 
     /// Takes a memory of this length among the members of a class.
     pub(super) fn join(&mut self, class: u32, number: Number, length: f32) {
-        let members = &mut self.members[class as usize];
+        let members = &mut self.members[self.audience_of[class as usize] as usize];
         let place = number as usize;
         if self.places.len() <= place {
             self.places.resize(place + 1, 0);
@@ -83,9 +87,21 @@ impl Classes {
         self.count(class, length, 1);
     }
 
+    /// Takes a memory from one class to another, with its length in each; who stays in its audience
+    /// keeps its place.
+    pub(super) fn change(&mut self, number: Number, before: (u32, f32), after: (u32, f32)) {
+        if self.audience(before.0) == self.audience(after.0) {
+            self.count(before.0, before.1, -1);
+            self.count(after.0, after.1, 1);
+        } else {
+            self.leave(before.0, number, before.1);
+            self.join(after.0, number, after.1);
+        }
+    }
+
     /// Takes a memory of this length from the members of its class.
     pub(super) fn leave(&mut self, class: u32, number: Number, length: f32) {
-        let members = &mut self.members[class as usize];
+        let members = &mut self.members[self.audience_of[class as usize] as usize];
         let place = self.places[number as usize];
         members.swap_remove(place as usize);
         if let Some(moved) = members.get(place as usize) {
@@ -133,9 +149,9 @@ impl Classes {
         &self.sums[class as usize]
     }
 
-    /// The memories of a class, in no order.
-    pub(in crate::index) fn members(&self, class: u32) -> &[Number] {
-        &self.members[class as usize]
+    /// The memories of an audience.
+    pub(in crate::index) fn members(&self, audience: u32) -> &[Number] {
+        &self.members[audience as usize]
     }
 
     /// How many memories all classes have.
