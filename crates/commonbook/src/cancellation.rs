@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// Says whether the answer to a request is still wanted. Every copy says the same.
 ///
 /// A door hands one to the verb with the caller, and cancels it when its client is gone. Work that
@@ -20,6 +22,18 @@ impl Cancellation {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Lets work go on whose answer is still wanted.
+    ///
+    /// # Errors
+    /// `unavailable` if it is not.
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() {
+            let message = "the request was cancelled: its client is gone";
+            return Err(Error::new(ErrorKind::Unavailable, message));
+        }
+        Ok(())
     }
 }
 
@@ -43,5 +57,6 @@ mod tests {
         assert!(!copy.is_cancelled());
         cancellation.cancel();
         assert!(copy.is_cancelled());
+        assert_eq!(copy.check().unwrap_err().kind, ErrorKind::Unavailable);
     }
 }

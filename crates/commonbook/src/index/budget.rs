@@ -123,8 +123,8 @@ impl<'b> Meter<'b> {
     /// `unavailable` when it may not.
     pub(super) fn check(&self) -> Result<()> {
         let SearchBudget { clock, cancellation, postings_max } = self.budget;
-        let refused = if cancellation.is_cancelled() {
-            Error::new(ErrorKind::Unavailable, "the search stopped: its client is gone")
+        let refused = if let Err(gone) = cancellation.check() {
+            gone
         } else if postings_max.is_some_and(|most| self.work.get().steps() > most) {
             over("it reads more of the index than one search may")
         } else if clock.as_ref().map(|clock| clock.now()) > self.end {

@@ -101,4 +101,10 @@ fn a_search_ends_when_its_client_is_gone() {
     let stopped = book.index().search_within(book.store(), &Sight::of(&bob), &question, &budget);
     assert!(stopped.unwrap_err().message.contains("client is gone"));
     assert_eq!(book.search_memory(&caller("bob"), &asked).unwrap().total, 40);
+    // A search that is under way notices too.
+    let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(at(0)));
+    let budget = SearchBudget::of(&clock, &bob.cancellation);
+    let (question, sight) = (asked.question(at(0)).unwrap(), Sight::of(&bob));
+    let stopped = book.index().search_within(book.store(), &sight, &question, &budget);
+    assert!(stopped.unwrap_err().message.contains("client is gone"));
 }

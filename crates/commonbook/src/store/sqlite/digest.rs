@@ -217,6 +217,7 @@ mod tests {
         ("mention", "derived from memories, and made anew at will"),
         ("entity_key", "derived from names, and made anew at will"),
         ("follower", "tells how far what is derived has come"),
+        ("sqlite_sequence", "the engine's own: which number the last audience has"),
         ("refinery_schema_history", "has checksums of its own"),
     ];
 
