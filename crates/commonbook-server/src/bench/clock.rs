@@ -101,6 +101,12 @@ impl ClockBench {
                 |turn| ask(&hiding, READER, true, turn),
                 |turn| ask(&hiding, READER, false, turn),
             )?);
+            // Both sets of words stand nowhere there: what differs is the words themselves.
+            rows.push(self.compare(
+                format!("{name}: the same words, nothing hidden"),
+                |turn| ask(&bare, READER, true, turn),
+                |turn| ask(&bare, READER, false, turn),
+            )?);
             rows.push(self.compare(
                 format!("{name}: in a home that hides it, or not"),
                 |turn| ask(&hiding, READER, true, turn),
