@@ -79,7 +79,7 @@ impl Writer for Told {
         })?;
         let most = (SAID_BYTES, Instant::now() + within);
         let said = shell::run(&self.command, self.folder.as_deref(), facts, most);
-        let said = said.map_err(sandbox::explained_command)?;
+        let said = said.map_err(sandbox::refusal::explained_command)?;
         Ok(String::from_utf8_lossy(&said).into_owned())
     }
 }

@@ -204,7 +204,7 @@ fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let as_json = own.get_flag("json");
     match Program::from_arg_matches(matches).map_err(|error| misused(&error))? {
         Program::Serve(serve) => {
-            let book = open().map_err(sandbox::explained)?;
+            let book = open().map_err(sandbox::refusal::explained)?;
             let mut config = config;
             // The flags stand for the environment of those who call over HTTP.
             let heard = cli::heard(own);

@@ -1,8 +1,9 @@
 //! The sandbox of `serve`: the kernel lets it write beneath the home and the folders that the settings
 //! name, and read what a program needs besides.
 
+pub(crate) mod refusal;
+
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use commonbook::caller::Caller;
 use commonbook::error::{Error, ErrorKind, Result};
@@ -11,6 +12,7 @@ use crate::atomic;
 use crate::config::Config;
 use crate::setup::clients::Scope;
 use crate::setup::ledger::Ledger;
+use refusal::HELD_TO;
 
 /// What every program reads: its libraries, the certificates, names of hosts, the time zone, what the
 /// kernel says of the machine.
@@ -34,9 +36,6 @@ const SYSTEM_FOLDERS: [&str; 14] = [
 /// Devices that every program writes to.
 const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
-
-/// The folders that this process is held to, once it is.
-static HELD_TO: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
 /// What a server may do with files.
 #[derive(Debug, Default)]
@@ -171,46 +170,6 @@ pub(crate) fn reaches_project(caller: &Caller) -> bool {
         "the sandbox lacks this project, and its commands open the store themselves: name its folder \
          under `folders` in config.json"
     );
-    false
-}
-
-/// The same error; if it comes from a path that the sandbox refuses, its hint names the setting that
-/// allows the path.
-pub(crate) fn explained(error: Error) -> Error {
-    if HELD_TO.get().is_none() || !is_refusal(&error) {
-        return error;
-    }
-    error.hint(ALLOW_HINT)
-}
-
-/// The error of a command of the user's own, which has the sandbox of the server that starts it.
-pub(crate) fn explained_command(error: Error) -> Error {
-    if HELD_TO.get().is_none() {
-        return error;
-    }
-    let message = format!(
-        "{}; it has the sandbox of `serve`, so name what it uses outside of the home under `folders` in \
-         config.json",
-        error.message
-    );
-    Error { message, ..error }
-}
-
-/// What a user does about a path that the sandbox refuses.
-const ALLOW_HINT: &str = "The sandbox of `serve` may refuse this path: name its folder under `folders` \
-     in config.json and start the server again, or look at the permissions of the path.";
-
-/// Whether an error is the system's word that something is not permitted.
-fn is_refusal(error: &Error) -> bool {
-    let mut source: Option<&(dyn std::error::Error + 'static)> =
-        error.cause.as_ref().map(|cause| &**cause as _);
-    while let Some(cause) = source {
-        let io = cause.downcast_ref::<std::io::Error>();
-        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::PermissionDenied) {
-            return true;
-        }
-        source = cause.source();
-    }
     false
 }
 

@@ -170,7 +170,7 @@ fn carried_out(
         Ok(asked) if is_beyond_sandbox(&asked) => Ok(Some(Told::Declined)),
         Ok(mut asked) => {
             asked.caller.cancellation = cancellation.clone();
-            let answer = carry_out(asked).transpose().map_err(sandbox::explained)?;
+            let answer = carry_out(asked).transpose().map_err(sandbox::refusal::explained)?;
             Ok(answer.map(Told::Answer))
         }
         Err(error) => {

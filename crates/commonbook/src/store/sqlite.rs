@@ -16,6 +16,7 @@ mod cursor;
 mod digest;
 mod entity;
 mod event;
+mod file;
 mod filter;
 mod follower;
 mod handoff;
@@ -159,7 +160,7 @@ impl Store for SqliteStore {
     fn check_rows(&self) -> Result<Vec<String>> {
         self.with_reader(|connection| {
             let snapshot = connection.unchecked_transaction()?;
-            digest::check(&snapshot)
+            Ok([digest::check(&snapshot)?, chain::check(&snapshot)?].concat())
         })
     }
 
@@ -265,10 +266,10 @@ impl From<rusqlite::Error> for Error {
                 "another process keeps the store busy".to_owned(),
                 Some("Nothing was written. Try again in a moment."),
             ),
-            Some(ErrorCode::DiskFull) => return open::disk_full().because(error),
+            Some(ErrorCode::DiskFull) => return file::disk_full().because(error),
             // The log's index cannot be made longer.
             _ if error.sqlite_error().is_some_and(|error| error.extended_code == SHM_SIZE) => {
-                return open::disk_full().because(error);
+                return file::disk_full().because(error);
             }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
                 ErrorKind::Unavailable,

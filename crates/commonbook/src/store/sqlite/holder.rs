@@ -10,7 +10,7 @@ const WRITE_LOCK: u64 = 120;
 #[cfg(target_os = "linux")]
 pub(super) fn of_write_lock(store: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
-    let inode = std::fs::metadata(super::open::beside(store, "-shm")).ok()?.ino();
+    let inode = std::fs::metadata(super::file::beside(store, "-shm")).ok()?.ino();
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let process = locks.lines().find_map(|line| writer_of(line, inode))?;
     let command = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();

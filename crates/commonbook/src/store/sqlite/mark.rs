@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::chain::{self, EventHash, Head};
-use super::open::{beside, unusable};
+use super::file::{beside, unusable};
 use crate::error::Result;
 use crate::store::{JournalLoss, StoreLoss};
 

@@ -2,13 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use super::file::{beside, refused, unusable};
 use super::mark::{self, MarkFile};
 use super::{chain, digest};
 use crate::error::{Error, ErrorKind, Result};
@@ -259,36 +260,12 @@ fn tune(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.to_owned().into_os_string();
-    name.push(ending);
-    name.into()
-}
-
-fn refused(path: &Path, reason: &str, hint: &str) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("{} {reason}", path.display())).hint(hint)
-}
-
-/// The error of a disk that has no room left.
-pub(super) fn disk_full() -> Error {
-    Error::new(ErrorKind::Unavailable, "the disk is full")
-        .hint("Nothing was written. Make room, then try again; reads go on meanwhile.")
-}
-
 fn damaged(path: &Path) -> Error {
     refused(
         path,
         "is damaged, or is no Commonbook store",
         "Restore it from a copy, or name another home folder; the file was left as it is.",
     )
-}
-
-pub(super) fn unusable(path: &Path, error: std::io::Error) -> Error {
-    if error.kind() == std::io::ErrorKind::StorageFull {
-        return disk_full().because(error);
-    }
-    refused(path, &format!("cannot be used: {error}"), "Look at its permissions and its disk.")
-        .because(error)
 }
 
 #[cfg(unix)]
@@ -491,6 +468,7 @@ mod tests {
         before.close().unwrap();
         let connection = prepared(&path).unwrap();
         assert_eq!(digest::check(&connection).unwrap(), Vec::<String>::new());
+        assert_eq!(chain::check(&connection).unwrap(), Vec::<String>::new());
         let sealed = "SELECT count(*) FROM event WHERE hash <> zeroblob(32) AND topics_salt <> ''";
         let count: i64 = connection.query_row(sealed, [], |row| row.get(0)).unwrap();
         assert_eq!(count, 1);
@@ -509,8 +487,11 @@ mod tests {
         digest::fill(&before).unwrap();
         chain::fill(&before).unwrap();
         assert_eq!(digest::check(&before).unwrap(), Vec::<String>::new());
+        assert_eq!(chain::check(&before).unwrap(), Vec::<String>::new());
         before.close().unwrap();
-        assert_eq!(digest::check(&prepared(&path).unwrap()).unwrap(), Vec::<String>::new());
+        let after = prepared(&path).unwrap();
+        assert_eq!(digest::check(&after).unwrap(), Vec::<String>::new());
+        assert_eq!(chain::check(&after).unwrap(), Vec::<String>::new());
     }
 
     /// The last one who closes a file copies its log back and removes it, while the next one looks.

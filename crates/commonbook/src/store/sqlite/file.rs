@@ -1,0 +1,32 @@
+//! The files of a store: what lies beside it, and what is said of a file that cannot be used.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+
+/// The file beside a store that has this ending.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(ending);
+    name.into()
+}
+
+/// The error of a store that is left alone for this reason.
+pub(super) fn refused(path: &Path, reason: &str, hint: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("{} {reason}", path.display())).hint(hint)
+}
+
+/// The error of a disk that has no room left.
+pub(super) fn disk_full() -> Error {
+    Error::new(ErrorKind::Unavailable, "the disk is full")
+        .hint("Nothing was written. Make room, then try again; reads go on meanwhile.")
+}
+
+/// The error of a file that the system refuses.
+pub(super) fn unusable(path: &Path, error: std::io::Error) -> Error {
+    if error.kind() == std::io::ErrorKind::StorageFull {
+        return disk_full().because(error);
+    }
+    refused(path, &format!("cannot be used: {error}"), "Look at its permissions and its disk.")
+        .because(error)
+}
