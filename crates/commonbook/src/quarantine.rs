@@ -166,6 +166,20 @@ static EXPRESSIONS: [OnceLock<Regex>; COUNT] = [const { OnceLock::new() }; COUNT
 /// an ordinary text. The time is linear in the text.
 #[must_use]
 pub fn reasons(text: &str) -> Vec<Reason> {
+    let mut found = plain_reasons(text);
+    let orders = |plain: &str| !spoken(&Folded::of(plain).text).is_empty();
+    if decoding::decoded(text).any(|(_, plain)| orders(&plain))
+        || (found.is_empty() && decoding::readings(text).iter().any(|reading| orders(reading)))
+    {
+        found.push(Reason::Encoded);
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The same of a text as it stands, of which nothing is decoded.
+#[must_use]
+pub(crate) fn plain_reasons(text: &str) -> Vec<Reason> {
     let folded = Folded::of(text);
     let mut found = spoken(&folded.text);
     if folded.hides {
@@ -173,12 +187,6 @@ pub fn reasons(text: &str) -> Vec<Reason> {
     }
     if comments(&folded.text).any(is_order) {
         found.push(Reason::Comment);
-    }
-    let orders = |plain: &str| !spoken(&Folded::of(plain).text).is_empty();
-    if decoding::decoded(text).any(|(_, plain)| orders(&plain))
-        || (found.is_empty() && decoding::readings(text).iter().any(|reading| orders(reading)))
-    {
-        found.push(Reason::Encoded);
     }
     found.sort_unstable();
     found.dedup();

@@ -105,11 +105,12 @@ impl Memory {
             return;
         }
         let beginning: String = self.said().chars().take(limits::SPLIT_CHARS).collect();
-        let together = quarantine::reasons(&format!("{before}\n{beginning}"));
+        // This runs in the transaction of each save: what is encoded in several parts is not looked for.
+        let together = quarantine::plain_reasons(&format!("{before}\n{beginning}"));
         if together.is_empty() {
             return;
         }
-        let alone = quarantine::reasons(&before);
+        let alone = quarantine::plain_reasons(&before);
         if together.iter().any(|reason| !alone.contains(reason)) {
             self.trust = Trust::Quarantined;
             self.suspicions = vec![Reason::Split];
