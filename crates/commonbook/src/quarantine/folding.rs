@@ -43,6 +43,8 @@ impl Folded {
             }
         }
         folded.hides |= strays >= STRAY_LIMIT;
+        // Isolates set a text of the other direction apart; where none is, they only mislead.
+        folded.hides |= text.contains(is_isolate) && !text.contains(is_right_to_left);
         folded.text.make_ascii_lowercase();
         if alike {
             folded.text = latin(&folded.text);
@@ -121,6 +123,16 @@ impl Folded {
 
 fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a character begins or ends a stretch of another direction.
+fn is_isolate(c: char) -> bool {
+    matches!(c, '\u{2066}'..='\u{2069}')
+}
+
+/// Whether a character is of a script that is written from right to left.
+fn is_right_to_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
 /// Whether a character is one that nobody sees: joiners, marks of direction, selectors and fillers.
