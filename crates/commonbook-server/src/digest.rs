@@ -11,7 +11,8 @@ use commonbook::endpoint::Address;
 use commonbook::error::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
-use crate::{sandbox, shell};
+use crate::sandbox::refusal;
+use crate::shell;
 
 /// Bytes that a command may say: more than any sentence that is taken.
 const SAID_BYTES: u64 = 64 * 1024;
@@ -79,7 +80,7 @@ impl Writer for Told {
         })?;
         let most = (SAID_BYTES, Instant::now() + within);
         let said = shell::run(&self.command, self.folder.as_deref(), facts, most);
-        let said = said.map_err(sandbox::refusal::explained_command)?;
+        let said = said.map_err(refusal::explained_command)?;
         Ok(String::from_utf8_lossy(&said).into_owned())
     }
 }
