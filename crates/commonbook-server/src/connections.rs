@@ -23,7 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use places::{Connection, Place, Places, RunningRequest};
+use places::{Connection, ConnectionPlace, Places, RunningRequest};
 
 /// Who sent a request, in its extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(crate) async fn serve(
 async fn serve_connection(
     client: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
-    place: Place,
+    place: ConnectionPlace,
     open: Watcher,
 ) {
     let connection = place.connection();

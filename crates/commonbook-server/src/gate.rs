@@ -40,7 +40,7 @@ pub(crate) struct Gate {
     pub(crate) book: Commonbook,
     /// The names that the server is called by.
     pub(crate) hosts: Arc<Hosts>,
-    /// Who showed a token that is none.
+    /// How many wrong tokens each address has sent lately.
     pub(crate) wrong_tokens: Arc<WrongTokens>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) async fn keep(
 const UNKNOWN: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 impl Gate {
-    /// Who shows this token. One that is none counts for the peer that shows it.
+    /// Finds the holder of a token. A wrong token counts against the address that sent it.
     async fn admitted(self, token: Option<String>, peer: IpAddr) -> Result<Admitted> {
         let Self { book, hosts, wrong_tokens } = self;
         let exposed = hosts.exposed();

@@ -132,7 +132,7 @@ impl WrongTokens {
             let most = self.rate.a_minute;
             let message = format!("wrong tokens: at most {most} a minute, and these were more");
             Error::rate_limited(message, seconds)
-                .hint("Ask whoever runs the server for a token (commonbook token create).")
+                .hint("Ask the operator of the server for a token (`commonbook token create`).")
         })
     }
 }

@@ -45,7 +45,7 @@ enum Activity {
 }
 
 /// The place of a connection; it is free again when this is dropped.
-pub(super) struct Place {
+pub(super) struct ConnectionPlace {
     number: u64,
     connection: Arc<Connection>,
 }
@@ -62,7 +62,7 @@ impl Places {
     /// A place for this peer. Where all are taken, the connection that has been idle longest makes room,
     /// else the one whose head is awaited longest; where every connection is busy, this waits. A peer of
     /// another machine has half of all places at the most: nothing when all of those are busy.
-    pub(super) async fn take(places: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    pub(super) async fn take(places: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPlace> {
         let share = if peer.is_loopback() { places.most } else { (places.most / 2).max(1) };
         loop {
             let changed = places.changed.notified();
@@ -88,7 +88,7 @@ impl Places {
 }
 
 impl ConnectionTable {
-    fn open(&mut self, places: &Arc<Places>, peer: IpAddr) -> Place {
+    fn open(&mut self, places: &Arc<Places>, peer: IpAddr) -> ConnectionPlace {
         let connection = Arc::new(Connection {
             peer,
             activity: watch::Sender::new(Activity::Head(Instant::now())),
@@ -98,7 +98,7 @@ impl ConnectionTable {
         let number = self.next;
         self.next += 1;
         self.open.insert(number, Arc::clone(&connection));
-        Place { number, connection }
+        ConnectionPlace { number, connection }
     }
 
     /// Ends the connection among these that waits longest for its client; whether there was any.
@@ -118,14 +118,14 @@ impl ConnectionTable {
     }
 }
 
-impl Place {
+impl ConnectionPlace {
     /// The connection in this place.
     pub(super) fn connection(&self) -> Arc<Connection> {
         Arc::clone(&self.connection)
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.connection.places.table().open.remove(&self.number);
         self.connection.places.changed.notify_one();

@@ -10,7 +10,7 @@ use commonbook::error::Result;
 
 use crate::local;
 
-/// Changes that are told at once: the latest of each author in turn.
+/// Changes in one message at the most.
 const TOLD: usize = 10;
 
 /// The changes as an agent reads them; nothing where there are none that say something. To an agent
@@ -53,8 +53,8 @@ pub(super) fn told(changes: Changes) -> Result<String> {
     })
 }
 
-/// The items that are told, in their order: the latest of each author in turn, so that no author
-/// fills the places of the others. Agents below one root are one author.
+/// Orders the items so that each author's latest come in turn: no author fills the message alone.
+/// Agents below one root count as one author.
 fn in_turn(items: Vec<Item>) -> Vec<Item> {
     let mut turns: BTreeMap<String, usize> = BTreeMap::new();
     let latest_first = items.into_iter().enumerate().rev();

@@ -22,8 +22,8 @@ const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
 /// Sessions that are remembered before those that have ended are looked for.
 const SWEEP_AFTER: usize = 256;
 
-/// Who opened a session: the holder of a token, or without one whoever goes by this name. It may name
-/// an agent below the token's.
+/// The caller that opened a session: a token, and the name that the caller gave. The name may be
+/// that of an agent below the token's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Owner {
     token: Option<TokenId>,

@@ -61,7 +61,7 @@ fn memory(fields: Value) -> Memory {
 }
 
 /// Whether what a row says is set apart: one memory, or several of one session.
-fn is_set_apart((kind, text): (&str, &str)) -> bool {
+fn is_set_apart(kind: &str, text: &str) -> bool {
     match kind {
         "fields" => memory(serde_json::from_str(text).unwrap()).is_quarantined(),
         "split" => {
@@ -86,8 +86,8 @@ fn share(part: usize, whole: usize) -> f64 {
 fn orders_are_set_apart_and_honest_notes_are_not() {
     for half in HALVES {
         let (attempts, notes) = (rows(ATTEMPTS, half), rows(NOTES, half));
-        let missed: Vec<_> = attempts.iter().filter(|row| !is_set_apart(**row)).collect();
-        let wrong: Vec<_> = notes.iter().filter(|row| is_set_apart(**row)).collect();
+        let missed: Vec<_> = attempts.iter().filter(|row| !is_set_apart(row.0, row.1)).collect();
+        let wrong: Vec<_> = notes.iter().filter(|row| is_set_apart(row.0, row.1)).collect();
         let found = attempts.len() - missed.len();
         let (recall, precision) = (share(found, attempts.len()), share(found, found + wrong.len()));
         eprintln!(
@@ -102,7 +102,7 @@ fn orders_are_set_apart_and_honest_notes_are_not() {
 }
 
 /// What is left of a row, and whether anything was taken out of it.
-fn kept((kind, text): (&str, &str)) -> (String, bool) {
+fn kept(kind: &str, text: &str) -> (String, bool) {
     let plain = text.replace('·', "").replace(['⟦', '⟧'], "");
     let memory = match kind {
         "metadata" => {
@@ -120,13 +120,13 @@ fn secrets_are_taken_and_what_looks_like_them_is_left() {
     for half in HALVES {
         let (secrets, others) = (rows(SECRETS, half), rows(LOOKALIKES, half));
         let holds = |row: &&(&str, &str)| {
-            let (left, _) = kept(**row);
+            let (left, _) = kept(row.0, row.1);
             let marked = unescaped(&row.1.replace('·', ""));
             let mut secrets = marked.split('⟦').skip(1).filter_map(|rest| rest.split('⟧').next());
             secrets.any(|secret| left.contains(secret))
         };
         let missed: Vec<_> = secrets.iter().filter(holds).collect();
-        let wrong: Vec<_> = others.iter().filter(|row| kept(**row).1).collect();
+        let wrong: Vec<_> = others.iter().filter(|row| kept(row.0, row.1).1).collect();
         let taken = share(secrets.len() - missed.len(), secrets.len());
         let left = share(others.len() - wrong.len(), others.len());
         eprintln!(

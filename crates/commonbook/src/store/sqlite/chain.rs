@@ -79,8 +79,12 @@ fn hash_of(
 }
 
 /// The hash part of the digest of an event's subject, if its row is there.
-fn subject_hash(connection: &Connection, event: (&str, &str, &str)) -> Result<Option<Vec<u8>>> {
-    let (workspace, kind, subject) = event;
+fn subject_hash(
+    connection: &Connection,
+    workspace: &str,
+    kind: &str,
+    subject: &str,
+) -> Result<Option<Vec<u8>>> {
     let Some((_, table, key)) = SUBJECTS.iter().find(|(kinds, ..)| kind.starts_with(kinds)) else {
         return Ok(None);
     };
@@ -117,7 +121,7 @@ fn seal_event(
     let subject_hash = match subject {
         Subject::AsItIs => {
             let (kind, id): (String, String) = (row.get("kind")?, row.get("subject")?);
-            subject_hash(connection, (workspace, &kind, &id))?
+            subject_hash(connection, workspace, &kind, &id)?
         }
         Subject::Unknown => None,
     };
@@ -344,7 +348,7 @@ fn check_subjects(
         if !record.lasts && name != "memory" {
             continue;
         }
-        let now = subject_hash(connection, (workspace, kind, &subject))?;
+        let now = subject_hash(connection, workspace, kind, &subject)?;
         let sequence = record.sequence;
         match (now, record.hash) {
             (None, _) if record.lasts => findings.push(format!(
