@@ -118,6 +118,20 @@ pub(crate) async fn blocking<T: Send + 'static>(
     })
 }
 
+/// Does some work to its end, and cancels it if its client goes before that.
+pub(crate) async fn cancel_when<T, G>(
+    gone: impl Future<Output = G>,
+    cancellation: &Cancellation,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    tokio::select! {
+        done = &mut work => return done,
+        _ = gone => cancellation.cancel(),
+    }
+    work.await
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;

@@ -4,7 +4,6 @@ use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::wire::{Greeting, Told, place};
 use super::{Asked, CarryOut};
-use crate::call::blocking;
+use crate::call::{blocking, cancel_when};
 use crate::config::Config;
 use crate::sandbox;
 
@@ -141,12 +140,7 @@ async fn while_connected<T>(
     cancellation: &Cancellation,
     work: impl Future<Output = T>,
 ) -> T {
-    let mut work = pin!(work);
-    tokio::select! {
-        done = &mut work => return done,
-        _ = client.read_u8() => cancellation.cancel(),
-    }
-    work.await
+    cancel_when(client.read_u8(), cancellation, work).await
 }
 
 /// Greets, and reads the line that is asked.

@@ -9,6 +9,8 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::call::cancel_when;
+
 /// How often a client is told.
 const STEP: Duration = Duration::from_secs(1);
 
@@ -52,12 +54,7 @@ pub(super) async fn cancelling<T>(
     cancellation: &Cancellation,
     work: impl Future<Output = T>,
 ) -> T {
-    let mut work = pin!(work);
-    tokio::select! {
-        done = &mut work => return done,
-        () = cancelled.cancelled() => cancellation.cancel(),
-    }
-    work.await
+    cancel_when(cancelled.cancelled(), cancellation, work).await
 }
 
 #[cfg(test)]
