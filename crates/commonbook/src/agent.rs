@@ -8,28 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::{input, limits, quarantine};
-
-/// Names that nobody can claim, nor a name below them: each has a meaning of its own, or is the word
-/// for a role that a prompt gives more weight than an agent.
-pub const RESERVED: [&str; 16] = [
-    "legacy",
-    "anonymous",
-    "human",
-    "system",
-    "*",
-    "user",
-    "users",
-    "assistant",
-    "admin",
-    "administrator",
-    "root",
-    "commonbook",
-    "tool",
-    "function",
-    "everyone",
-    "nobody",
-];
+use crate::naming::{self, RESERVED};
+use crate::{input, limits};
 
 /// What can be an agent's name, with its device, as the pattern of a JSON Schema; blanks around
 /// either aside. Of what is not ASCII it tells nothing: there it takes letters and digits of every
@@ -125,20 +105,12 @@ impl Agent {
     /// alike.
     #[must_use]
     pub fn folded(&self) -> Self {
-        // A letter that only carries a mark is told from the bare one.
-        let fold = |c: char| {
-            Some(quarantine::latin(c)).filter(|like| like.is_ascii_alphabetic() && !is_latin(c))
-        };
-        Self(self.0.chars().map(|c| fold(c).unwrap_or(c)).collect())
+        Self(naming::folded(&self.0))
     }
 
     /// Whether a part of the path has Latin letters beside others that look like Latin ones.
     fn mixes_scripts(&self) -> bool {
-        let mixed = |part: &str| {
-            let alike = |c: char| !is_latin(c) && quarantine::latin(c).is_ascii_alphabetic();
-            part.contains(is_latin) && part.contains(alike)
-        };
-        self.0.split('/').any(mixed)
+        self.0.split('/').any(naming::mixes_scripts)
     }
 
     /// The agent of this name, a reserved one too; for asking about agents, not for being one.
@@ -192,12 +164,6 @@ impl fmt::Display for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// Whether a character is a letter of the Latin script, with marks or without.
-fn is_latin(c: char) -> bool {
-    c.is_ascii_alphabetic()
-        || matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}') && c.is_alphabetic()
 }
 
 /// Lower case; spaces and underscores to `-`; of the last part a file's ending dropped, then ONE

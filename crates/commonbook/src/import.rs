@@ -97,6 +97,7 @@ impl Line {
         match self {
             Self::Exported(mut memory) => {
                 memory.workspace = workspace.clone();
+                memory.memory_type = memory.memory_type.imported();
                 memory.receive(None)?;
                 Ok(*memory)
             }

@@ -36,6 +36,7 @@ pub mod import;
 mod keywords;
 pub mod learning;
 pub mod memory;
+pub mod naming;
 pub mod quarantine;
 pub mod recall;
 pub mod search;

@@ -1,6 +1,7 @@
 //! Memories: what is kept, and what its author may choose.
 
 mod ask;
+mod memory_type;
 mod mentions;
 mod receive;
 mod review;
@@ -11,13 +12,13 @@ pub use ask::{
     DeleteMemory, GetMemory, History, ListMemories, MemoryAt, MemoryHistory, Order, PurgeMemory,
     Purged, RestoreMemory, Revision,
 };
+pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
 pub use review::{Appeal, AppealMemory, ListQuarantined, PendingReview, ReleaseMemory};
 pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
 pub use update::{UpdateMemory, expect_revision};
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -34,69 +35,6 @@ use crate::key::CaseKey;
 use crate::quarantine::Reason;
 use crate::workspace::Workspace;
 use crate::{input, limits};
-
-/// What sort of memory it is: any slug; well known are `semantic`, `episodic`, `procedural`,
-/// `decision`, `learning`, `profile`, `task_context`, `conversation` and `handoff`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(extend("minLength" = 1, "maxLength" = limits::MEMORY_TYPE_CHARS, "pattern" = input::SLUG_PATTERN))]
-pub struct MemoryType(String);
-
-impl MemoryType {
-    /// What a memory is when nobody says: a fact.
-    #[must_use]
-    pub fn semantic() -> Self {
-        Self("semantic".to_owned())
-    }
-
-    /// What happened at some time.
-    #[must_use]
-    pub fn episodic() -> Self {
-        Self("episodic".to_owned())
-    }
-
-    /// What is left of a handoff that nobody accepted.
-    #[must_use]
-    pub fn handoff() -> Self {
-        Self("handoff".to_owned())
-    }
-
-    /// The slug.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// How such a memory is shared when nobody says: what was said between an agent and its
-    /// user stays private.
-    #[must_use]
-    pub fn default_sharing(&self) -> Sharing {
-        match self.0.as_str() {
-            "conversation" => Sharing::Private,
-            _ => Sharing::Shared,
-        }
-    }
-}
-
-impl TryFrom<String> for MemoryType {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        input::slug("memory_type", &text, limits::MEMORY_TYPE_CHARS).map(Self)
-    }
-}
-
-impl From<MemoryType> for String {
-    fn from(memory_type: MemoryType) -> Self {
-        memory_type.0
-    }
-}
-
-impl fmt::Display for MemoryType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 words! {
     /// How much a memory matters.

@@ -13,6 +13,7 @@ type Bad = (&'static str, Value, &'static str, Option<&'static str>);
 /// What can be said on every door, of saving.
 fn saving() -> Vec<Bad> {
     let id = UNKNOWN;
+    let typed = |memory_type: &str| json!({"text": "x", "memory_type": memory_type});
     vec![
         ("save_memory", json!({"text": ""}), "invalid", Some("text")),
         ("save_memory", json!({"text": " \n\t"}), "invalid", Some("text")),
@@ -54,6 +55,17 @@ fn saving() -> Vec<Bad> {
             "invalid",
             Some("memory_type"),
         ),
+        ("save_memory", typed("System"), "invalid", Some("memory_type")),
+        ("save_memory", typed("d\u{435}cision"), "invalid", Some("memory_type")),
+        ("save_memory", typed(&"t".repeat(65)), "too_large", Some("memory_type")),
+        ("save_memory", typed("note\u{1b}[31m"), "invalid", Some("memory_type")),
+        (
+            "update_memory",
+            json!({"id": id, "memory_type": "[mem_1]"}),
+            "invalid",
+            Some("memory_type"),
+        ),
+        ("list_memories", json!({"memory_type": "a/b"}), "invalid", Some("memory_type")),
         (
             "save_memory",
             json!({"text": "x", "valid_from": "yesterday"}),

@@ -10,6 +10,7 @@ use super::tell::Templates;
 use crate::agent::Agent;
 use crate::error::{Error, Result};
 use crate::limits as fixed;
+use crate::memory::MemoryType;
 use crate::standing::{Limits, Override};
 
 /// What a configuration says of contexts.
@@ -91,8 +92,12 @@ impl Preferences {
             Agent::named(name).map_err(|error| error.at(&format!("profile_owners[{index}]")))?;
         }
         for (kind, template) in &self.templates {
+            let memory_type = MemoryType::try_from(kind.clone());
+            let chosen = memory_type.and_then(|memory_type| memory_type.check_choice());
             let given = [(kind.as_str(), template.as_str())];
-            Templates::of(given).map_err(|error| error.at(&format!("templates.{kind}")))?;
+            chosen
+                .and_then(|()| Templates::of(given))
+                .map_err(|error| error.at(&format!("templates.{kind}")))?;
         }
         Templates::of(self.templates.iter().map(|(kind, template)| (&**kind, &**template)))
     }
@@ -181,6 +186,8 @@ mod tests {
             (r#"{"agents": {"qa": {"budget": 1}}}"#, "agents.qa.budget"),
             (r#"{"agents": {"qa": {"max_memories": 0}}}"#, "agents.qa.max_memories"),
             (r#"{"templates": {"research": "no place"}}"#, "templates.research"),
+            (r#"{"templates": {"system": "On {topic}."}}"#, "templates.system"),
+            (r#"{"templates": {"two words": "On {topic}."}}"#, "templates.two words"),
             (r#"{"profile_owners": ["codex", "../x"]}"#, "profile_owners[1]"),
         ];
         for (json, field) in table {

@@ -121,6 +121,10 @@ impl Memory {
     /// end in the text.
     fn said(&self) -> String {
         let mut parts: Vec<Cow<'_, str>> = Vec::new();
+        if !self.memory_type.is_known() {
+            // An author's own type can hold a sentence.
+            parts.push(Cow::from(self.memory_type.as_str().replace(['-', '_', '.'], " ")));
+        }
         parts.extend(self.title.as_deref().map(Cow::from));
         parts.push(Cow::from(&self.text));
         if let Some(value) = json(&self.text) {

@@ -144,6 +144,7 @@ impl SaveMemory {
     /// `invalid` and `too_large`, with the field, for what `limits` does not admit.
     pub fn memory(&self, caller: &Caller, id: MemoryId, now: Timestamp) -> Result<Memory> {
         let memory_type = self.memory_type.clone().unwrap_or_else(MemoryType::semantic);
+        memory_type.check_choice()?;
         let sharing = self.sharing.unwrap_or_else(|| memory_type.default_sharing());
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
         let mut memory = Memory {

@@ -80,6 +80,9 @@ impl UpdateMemory {
             memory.text.clone_from(text);
         }
         if let Some(memory_type) = &self.memory_type {
+            if *memory_type != memory.memory_type {
+                memory_type.check_choice()?;
+            }
             memory.memory_type.clone_from(memory_type);
         }
         if let Some(title) = &self.title {

@@ -149,7 +149,7 @@ pub(crate) fn agent(bytes: &[u8]) {
         let again = Agent::try_from(agent.to_string()).expect("a name stays a name");
         assert_eq!(again, agent);
         assert!(agent.as_str().chars().count() <= limits::AGENT_CHARS);
-        assert!(!commonbook::agent::RESERVED.contains(&agent.as_str()));
+        assert!(!commonbook::naming::RESERVED.contains(&agent.as_str()));
         assert!(!agent.as_str().chars().any(|c| c.is_control() || c.is_whitespace()));
         assert!(device.is_none_or(|device| device.chars().count() <= limits::AGENT_CHARS));
     }

@@ -1,10 +1,15 @@
 //! Importing: an export comes back whole elsewhere; what is wrong holds nothing else up.
 
+use std::sync::Arc;
+
 use commonbook::error::ErrorKind;
+use commonbook::id::MemoryId;
 use commonbook::import::{self, Line};
 use commonbook::limits;
 use commonbook::memory::{DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, Outcome};
 use commonbook::search::{Scope, SearchMemory};
+use commonbook::store::Store;
+use commonbook::store::sqlite::SqliteStore;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
@@ -135,4 +140,34 @@ fn what_was_purged_can_be_taken_in_again() {
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     assert_eq!(take_in(&world, None, &[exported(&memory)]), [Ok(Outcome::Created)]);
     assert_eq!(world.search("bob", "tea").total, 1);
+}
+
+/// A memory as homes kept it while every slug was a type.
+fn kept_before(world: &World, memory_type: &str) -> Memory {
+    let memory = world.save("ann", "Ann prefers tea");
+    let memory_type = memory_type.to_owned().try_into().unwrap();
+    let id: MemoryId = "mem_01m7y9c4dpeqkspxh7a865d434".parse().unwrap();
+    let before = Memory { memory_type, id, ..memory };
+    let kept = before.clone();
+    let store: Arc<dyn Store> = SqliteStore::open(&world.home().join("commonbook.db")).unwrap();
+    store.write(move |tx| tx.insert_memory(&kept, 1_000)).unwrap();
+    before
+}
+
+#[test]
+fn a_type_that_was_reserved_later_is_read_and_exported_and_comes_in_below_import() {
+    let (old, new) = (World::new(), World::new());
+    let before = kept_before(&old, "user");
+    let get = GetMemory { id: before.id, at: None };
+    assert_eq!(old.book.get_memory(&caller("bob"), &get).unwrap(), before);
+    // Whatever else is changed of it, its type may stay.
+    let title = request(json!({"id": before.id, "title": "Tea", "memory_type": "user"}));
+    let renamed = old.book.update_memory(&caller("ann"), &title).unwrap();
+    assert_eq!(renamed.memory_type.as_str(), "user");
+    let lines = [exported(&before)];
+    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Created)]);
+    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Repeated)]);
+    let memory = new.book.get_memory(&caller("bob"), &get).unwrap();
+    assert_eq!(memory, Memory { memory_type: memory.memory_type.clone(), ..before });
+    assert_eq!(memory.memory_type.as_str(), "import.user");
 }

@@ -61,7 +61,8 @@ impl Commonbook {
         let topics = [older.topics.clone(), newer.topics.clone()].concat();
         let request = SaveMemory {
             text: text.clone(),
-            memory_type: Some(newer.memory_type.clone()),
+            // A type that was kept before it was reserved is nobody's choice now.
+            memory_type: Some(newer.memory_type.clone()).filter(|it| it.check_choice().is_ok()),
             topics: crate::memory::distinct_topics(
                 &topics[..topics.len().min(crate::limits::TOPICS)],
             )?,
