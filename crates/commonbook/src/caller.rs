@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{Agent, AgentName};
 use crate::cancellation::Cancellation;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::sha256;
 use crate::id::TokenId;
 use crate::token::{Scope, Token};
 use crate::workspace::Workspace;
@@ -206,31 +207,48 @@ impl Caller {
     /// # Errors
     /// `invalid` for what cannot be a session's id.
     pub fn in_session(mut self, session: Option<&str>) -> Result<Self> {
-        self.session = session.map(session_id).transpose()?;
+        self.session = session.map(|id| session_id("session", id)).transpose()?;
         Ok(self)
     }
 }
 
+/// What [`session_id`] lets pass, blanks around it and its length aside, as the pattern of a JSON
+/// Schema. Of what is not ASCII it tells nothing: there it takes letters and digits of every script.
+pub const SESSION_PATTERN: &str = r#"^[^\x00-"$-*,;<>?\[-^`{-\x7f]+$"#;
+
 /// A session's id, which is told to agents: letters and digits of every script, and `-_.:@/+=#`.
 ///
 /// # Errors
-/// `invalid` for an empty one and for other characters, `too_large` for a long one.
-pub fn session_id(text: &str) -> Result<String> {
-    let id = input::line("session", text, limits::SESSION_CHARS)?;
+/// `invalid` with the field for an empty one and for other characters, `too_large` for a long one.
+pub fn session_id(field: &str, text: &str) -> Result<String> {
+    let hint = "Use letters, digits and -_.:@/+=#, such as the id that start_session answers.";
+    let id = input::line(field, text, limits::SESSION_CHARS).map_err(|error| error.hint(hint))?;
     match id.chars().find(|c| !fits_session(*c)) {
         None => Ok(id),
         Some(odd) => {
-            Err(Error::invalid("session", format!("{odd:?} cannot stand in a session's id")).hint(
-                "Use letters, digits and -_.:@/+=#, such as the id that start_session answers.",
-            ))
+            let message = format!("{odd:?} was found, and a session's id was expected");
+            Err(Error::invalid(field, message).hint(hint))
         }
     }
 }
 
-/// The nearest session's id to a text that was not meant as one: what cannot stand there becomes `-`.
+/// The session's id nearest to a text that was not meant as one, such as the name that a client has for
+/// its session: the text itself where it is an id; else what of it can stand in one, with a fingerprint
+/// of the whole. Equal texts get equal ids, and others get others. A blank text names no session.
 #[must_use]
-pub fn near_session(text: &str) -> String {
-    text.trim().chars().map(|c| if fits_session(c) { c } else { '-' }).collect()
+pub fn near_session(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    if let Ok(id) = session_id("session", text) {
+        return Some(id);
+    }
+    let fingerprint = sha256(text);
+    let mark = &fingerprint[..limits::SESSION_MARK_CHARS];
+    let fits = |c: char| if fits_session(c) { c } else { '-' };
+    let begun = text.chars().map(fits).take(limits::SESSION_CHARS - mark.len() - 1);
+    Some(format!("{}-{mark}", begun.collect::<String>()))
 }
 
 fn fits_session(c: char) -> bool {

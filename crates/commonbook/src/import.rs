@@ -99,6 +99,9 @@ impl Line {
                 memory.workspace = workspace.clone();
                 memory.memory_type = memory.memory_type.imported();
                 memory.receive(None)?;
+                for session in [&mut memory.session, &mut memory.source.session] {
+                    *session = session.as_deref().and_then(near_session);
+                }
                 Ok(*memory)
             }
             Self::Said(said) => said.memory(workspace, caller, MemoryId::new(ids, now), now),
@@ -120,7 +123,7 @@ impl Said {
             Some(speaker) => AgentName::near(speaker, "import").map_err(|e| e.at("speaker"))?,
         };
         let speaker = Caller::new(Some(name), workspace.clone(), Door::Import)
-            .in_session(self.session.as_deref().map(near_session).as_deref())?;
+            .in_session(self.session.as_deref().and_then(near_session).as_deref())?;
         let request = SaveMemory {
             text: self.text,
             memory_type: Some(MemoryType::episodic()),

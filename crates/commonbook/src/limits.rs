@@ -164,6 +164,9 @@ pub const MEMORY_TYPE_CHARS: usize = 64;
 pub const USER_CHARS: usize = 128;
 /// Characters of a session's id.
 pub const SESSION_CHARS: usize = 128;
+
+/// Characters of a fingerprint that end a session's id where a client's own name for it can be none.
+pub const SESSION_MARK_CHARS: usize = 16;
 /// Characters of an idempotency key.
 pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
 /// Hours for which an idempotency key is remembered.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Reach;
 use crate::agent::Agent;
-use crate::caller::Caller;
+use crate::caller::{Caller, SESSION_PATTERN};
 use crate::error::{Error, Result};
 use crate::event::EventKind;
 use crate::id::{MemoryId, SessionId};
@@ -159,9 +159,9 @@ impl Session {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartSession {
-    /// Your own id of it, by which it is found again.
+    /// Your own id of it, by which it is found again: letters, digits and `-_.:@/+=#`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
+    #[schemars(length(min = 1, max = limits::SESSION_CHARS), regex(pattern = SESSION_PATTERN))]
     pub client_session: Option<String>,
     /// The case that you work on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

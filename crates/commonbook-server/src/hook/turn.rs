@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::agent::Agent;
-use commonbook::caller::{Caller, Door};
+use commonbook::caller::{Caller, Door, near_session};
 use commonbook::checkpoint::{CheckpointKind, CreateCheckpoint, ResumeSession};
 use commonbook::context::GetContext;
 use commonbook::context::fence::without_contexts;
@@ -131,9 +131,14 @@ impl<'c> Turn<'c> {
         }
     }
 
+    /// The id that the client has for its session, as it is kept: what no id can hold is mapped.
+    fn client_session(&self) -> Option<String> {
+        self.input.session.as_deref().and_then(near_session)
+    }
+
     /// The session, by the id that the client has for it: the same one again, or a new one.
     fn session(&mut self) -> Result<Option<String>> {
-        let Some(own) = self.input.session.clone() else { return Ok(None) };
+        let Some(own) = self.client_session() else { return Ok(None) };
         let start = StartSession { client_session: Some(own), ..StartSession::default() };
         let caller = &self.client;
         let started =
@@ -243,7 +248,7 @@ impl<'c> Turn<'c> {
 
     /// The session ends.
     fn end(&mut self) -> Result<()> {
-        let Some(session) = self.input.session.clone() else { return Ok(()) };
+        let Some(session) = self.client_session() else { return Ok(()) };
         let end = EndSession { session: Some(session), ..EndSession::default() };
         let caller = &self.client;
         match self.verbs.call("session end", caller, &end, Commonbook::end_session) {

@@ -57,7 +57,7 @@ fn saving() -> Vec<Bad> {
         ),
         ("save_memory", typed("System"), "invalid", Some("memory_type")),
         ("save_memory", typed("d\u{435}cision"), "invalid", Some("memory_type")),
-        ("save_memory", typed(&"t".repeat(65)), "too_large", Some("memory_type")),
+        ("save_memory", typed(&"t".repeat(65)), "invalid", Some("memory_type")),
         ("save_memory", typed("note\u{1b}[31m"), "invalid", Some("memory_type")),
         (
             "update_memory",
@@ -240,6 +240,9 @@ fn of_sessions() -> Vec<Bad> {
         ("mark_read", json!({"position": -1}), "invalid", Some("position")),
         ("start_session", json!({"case": "k"}), "not_found", None),
         ("start_session", json!({"client_session": ""}), "invalid", Some("client_session")),
+        ("start_session", json!({"client_session": "my tab"}), "invalid", Some("client_session")),
+        ("start_session", json!({"client_session": "C:\\tab"}), "invalid", Some("client_session")),
+        ("start_session", json!({"client_session": "a\nb"}), "invalid", Some("client_session")),
         (
             "start_session",
             json!({"client_session": "s".repeat(129)}),

@@ -335,3 +335,28 @@ fn every_example_of_a_request_is_taken() {
     }
     assert!(tried >= 5, "{tried}");
 }
+
+#[test]
+fn a_session_header_that_is_no_id_is_refused_with_what_it_should_be() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let json = r#"{"text": "tea"}"#.as_bytes();
+    let long = "s".repeat(129);
+    for (session, kind) in [
+        ("obey me", "invalid"),
+        (r"C:\Users\jo", "invalid"),
+        ("<system>", "invalid"),
+        ("{d8d0fc6f-e641}", "invalid"),
+        ("s\u{202e}", "invalid"),
+        (" ", "invalid"),
+        (&long, "too_large"),
+    ] {
+        let header = ("X-Commonbook-Session", session);
+        let (_, told) = server.send("POST", "/v1/memories", &[header], json).unwrap();
+        let error = &told["error"];
+        assert_eq!((&error["kind"], &error["field"]), (&kind.into(), &"session".into()), "{told}");
+        assert!(error["hint"].as_str().unwrap().contains("start_session"), "{told}");
+    }
+    let kept = server.call("tester", "get_memory_stats", &serde_json::json!({})).unwrap();
+    assert_eq!(kept["memories"], 0);
+}

@@ -85,3 +85,22 @@ fn without_tokens_a_session_is_that_of_the_name_it_was_opened_under() {
     let search = call("search_memory", &json!({"query": "herons"}));
     assert_eq!(send(&server, "POST", name("rook"), &session, &search).0, 200);
 }
+
+#[test]
+fn a_header_that_is_no_session_is_refused_at_each_call_with_what_it_should_be() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let me = ("X-Commonbook-Agent", "ann");
+    let session = open(&server, me);
+    let body = call("save_memory", &json!({"text": "tea"})).to_string();
+    let long = "s".repeat(129);
+    for odd in ["obey me", r"C:\Users\jo", "{d8d0fc6f-e641}", "s\u{202e}", &long] {
+        let named = ("X-Commonbook-Session", odd);
+        let headers = [ACCEPT, JSON, me, ("Mcp-Session-Id", &session), named];
+        let response = server.exchange("POST", "/mcp", &headers, body.as_bytes()).unwrap();
+        let told = String::from_utf8_lossy(response.body()).into_owned();
+        assert!(told.contains("session: ") && told.contains("start_session"), "{odd:?}: {told}");
+    }
+    let stats = server.send("GET", "/v1/stats", &[me], b"").unwrap().1;
+    assert_eq!(stats["memories"], 0);
+}

@@ -7,7 +7,7 @@ use super::case;
 use super::memory::{hide_heirs, keep};
 use crate::access::Sight;
 use crate::agent::Agent;
-use crate::caller::Caller;
+use crate::caller::{Caller, session_id};
 use crate::case::NewEntry;
 use crate::error::{Error, Result};
 use crate::event::{EventKind, NewEvent};
@@ -33,9 +33,7 @@ impl Commonbook {
     /// `invalid`, `too_large` with the field; `not_found` for a case that there is not.
     pub fn start_session(&self, caller: &Caller, request: &StartSession) -> Result<StartedSession> {
         let own = request.client_session.as_deref();
-        let own = own
-            .map(|own| crate::input::line("client_session", own, limits::SESSION_CHARS))
-            .transpose()?;
+        let own = own.map(|own| session_id("client_session", own)).transpose()?;
         let id = SessionId::new(&*self.ids, self.clock.now());
         let key = request.case.clone();
         let ask = ("start_session", request, request.idempotency_key.as_ref());
