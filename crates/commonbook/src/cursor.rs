@@ -9,7 +9,7 @@ use crate::case::{CaseKey, Entry};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::limits;
-use crate::memory::Memory;
+use crate::memory::{Memory, SetApart};
 use crate::token::Scope;
 
 /// Tells what has changed since you last looked, oldest first, and how much is left: in one case, or
@@ -45,6 +45,9 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// The new entries of the case, in order; nothing when none was asked for.
     pub entries: Vec<Entry>,
+    /// What you, and the agents below you, kept since then and others are not given: 20 at the most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_apart: Vec<SetApart>,
     /// The place up to which everything was told: what to mark, or to give as `after` next.
     pub through: u64,
     /// How many are left after that, of those that you may see; of a long journal, of its next

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::sha256;
 use crate::id::{IdSource, MemoryId};
 use crate::input;
-use crate::memory::{Memory, MemoryType, SaveMemory};
+use crate::memory::{Memory, MemoryType, Outcome, SaveMemory, SetApart};
 use crate::workspace::Workspace;
 
 /// One line that was understood.
@@ -22,6 +22,15 @@ pub enum Line {
     Said(Box<Said>),
     /// A memory as an export writes it; it keeps its id, its owner and its times.
     Exported(Box<Memory>),
+}
+
+/// What became of a line that was taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedLine {
+    /// Whether it is new.
+    pub outcome: Outcome,
+    /// The memory that was set apart, and why, where others are not given it.
+    pub set_apart: Option<SetApart>,
 }
 
 /// Something that was said.

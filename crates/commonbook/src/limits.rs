@@ -165,6 +165,10 @@ pub const USER_CHARS: usize = 128;
 /// Characters of a session's id.
 pub const SESSION_CHARS: usize = 128;
 
+/// Memories that were set apart and that one answer tells their author of, and agents below it whose
+/// memories it tells of.
+pub const SET_APART: u32 = 20;
+
 /// Characters of a fingerprint that end a session's id where a client's own name for it can be none.
 pub const SESSION_MARK_CHARS: usize = 16;
 /// Characters of an idempotency key.

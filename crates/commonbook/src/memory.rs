@@ -14,9 +14,9 @@ pub use ask::{
 };
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
-pub use review::{Appeal, AppealMemory, ListQuarantined, PendingReview, ReleaseMemory};
+pub use review::{Appeal, AppealMemory, ListQuarantined, PendingReview, ReleaseMemory, SetApart};
 pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
-pub use update::{UpdateMemory, expect_revision};
+pub use update::{UpdateMemory, UpdatedMemory, expect_revision};
 
 use std::collections::BTreeSet;
 

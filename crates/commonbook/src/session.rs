@@ -3,6 +3,8 @@
 //! The id is made here and echoed by the client with what it writes. A client that has an id of its
 //! own for what it does finds its session again by that.
 
+use std::ops::Deref;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -227,6 +229,25 @@ pub struct EndSession {
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
+}
+
+/// A session that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndedSession {
+    /// The session as it is now.
+    #[serde(flatten)]
+    pub session: Session,
+    /// What to do now, where others are not given its summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Deref for EndedSession {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
 }
 
 /// Shows a session with what was kept in it, of what you may see.

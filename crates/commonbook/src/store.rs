@@ -280,6 +280,9 @@ pub trait AgentRows {
 
     /// Every agent of the workspace by name, with how many of its memories are in sight.
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>>;
+
+    /// The agents below this one that were in a workspace, those that were seen last first.
+    fn agents_below(&self, workspace: &Workspace, agent: &Agent, limit: u32) -> Result<Vec<Agent>>;
 }
 
 /// The answers that are kept under idempotency keys.

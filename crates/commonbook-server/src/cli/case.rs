@@ -7,7 +7,7 @@ use commonbook::case::{
 use commonbook::page::Page;
 use serde_json::Value;
 
-use super::show::{show, table};
+use super::show::{set_apart, show, table};
 use crate::output::{line, note};
 
 pub(super) fn opened(answer: &Value) {
@@ -83,6 +83,7 @@ pub(super) fn appended(answer: &Value) {
         }
         for placed in &appended.entries {
             line(&format!("Appended {} at {}", placed.entry_id, placed.position));
+            set_apart(placed.hint.as_deref());
         }
     });
 }

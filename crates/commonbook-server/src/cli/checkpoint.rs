@@ -4,7 +4,7 @@ use commonbook::checkpoint::{Checkpoint, ResumedSession, Summarised};
 use commonbook::page::Page;
 use serde_json::Value;
 
-use super::show::{show, table};
+use super::show::{set_apart, show, table};
 use crate::output::{line, note};
 
 pub(super) fn made(answer: &Value) {
@@ -20,6 +20,7 @@ pub(super) fn summarised(answer: &Value) {
     show(answer, |summarised: &Summarised| {
         line(&format!("Summed up as {}", summarised.summary));
         line(&told(&summarised.checkpoint));
+        set_apart(summarised.hint.as_deref());
     });
 }
 

@@ -5,7 +5,7 @@ use commonbook::context::{Context, Explained};
 use commonbook::learning::LearnedBack;
 use serde_json::Value;
 
-use super::show::{glance, show, table};
+use super::show::{glance, set_apart, show, table};
 use crate::output::{line, note};
 
 pub(super) fn context(answer: &Value) {
@@ -82,6 +82,7 @@ pub(super) fn learned(answer: &Value) {
         for memory in &back.learnings {
             line(&format!("Learned {}: {}", memory.id, glance(memory)));
         }
+        back.hints.iter().for_each(|hint| set_apart(Some(hint)));
         if back.repeated > 0 {
             line(&format!("{} known already", back.repeated));
         }

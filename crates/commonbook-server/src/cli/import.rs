@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use commonbook::Commonbook;
 use commonbook::caller::{Caller, Door};
 use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::import;
-use commonbook::memory::Outcome;
+use commonbook::import::{self, ImportedLine};
+use commonbook::memory::{Outcome, SetApart};
 use commonbook::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -49,6 +49,7 @@ pub(crate) struct Import {
 struct Tally {
     created: u64,
     repeated: u64,
+    set_apart: Vec<(usize, SetApart)>,
     bad: Vec<(usize, Error)>,
 }
 
@@ -122,8 +123,13 @@ impl Tally {
         }
         for (number, outcome) in numbers.into_iter().zip(book.import_lines(caller, into, lines)?) {
             match outcome {
-                Ok(Outcome::Created) => self.created += 1,
-                Ok(Outcome::Repeated) => self.repeated += 1,
+                Ok(ImportedLine { outcome, set_apart }) => {
+                    match outcome {
+                        Outcome::Created => self.created += 1,
+                        Outcome::Repeated => self.repeated += 1,
+                    }
+                    self.set_apart.extend(set_apart.map(|memory| (number, memory)));
+                }
                 Err(error) => self.bad.push((number, error)),
             }
         }
@@ -138,8 +144,23 @@ impl Tally {
                 .iter()
                 .map(|(number, error)| json!({"line": number, "error": error.body(None).error}))
                 .collect();
-            output::json(&json!({"created": self.created, "repeated": self.repeated, "bad": bad}));
+            let mut answer =
+                json!({"created": self.created, "repeated": self.repeated, "bad": bad});
+            if !self.set_apart.is_empty() {
+                let told = self.set_apart.iter().map(|(number, SetApart { id, owner, hint })| {
+                    json!({"line": number, "id": id, "owner": owner, "hint": hint})
+                });
+                answer["set_apart"] = told.collect();
+            }
+            output::json(&answer);
         } else {
+            for (number, SetApart { owner, hint, .. }) in self.set_apart.iter().take(TOLD) {
+                output::note(&format!("line {number}, by {owner}: {hint}"));
+            }
+            if !self.set_apart.is_empty() {
+                let count = self.set_apart.len();
+                output::note(&format!("{count} are set apart; `commonbook review` lists them"));
+            }
             for (number, error) in self.bad.iter().take(TOLD) {
                 output::note(&format!("line {number}: {error}"));
             }

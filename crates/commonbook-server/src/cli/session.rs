@@ -2,11 +2,11 @@
 
 use commonbook::cursor::{Changes, Marked};
 use commonbook::page::Page;
-use commonbook::session::{Session, SessionOutcome, SessionShown, StartedSession};
+use commonbook::session::{EndedSession, Session, SessionOutcome, SessionShown, StartedSession};
 use serde_json::Value;
 
 use super::case::entry;
-use super::show::{glance, show, table};
+use super::show::{glance, set_apart, show, table};
 use crate::output::{line, note};
 
 pub(super) fn started(answer: &Value) {
@@ -21,6 +21,13 @@ pub(super) fn started(answer: &Value) {
 
 pub(super) fn session(answer: &Value) {
     show(answer, |session: &Session| line(&told(session)));
+}
+
+pub(super) fn ended(answer: &Value) {
+    show(answer, |ended: &EndedSession| {
+        line(&told(&ended.session));
+        set_apart(ended.hint.as_deref());
+    });
 }
 
 fn told(session: &Session) -> String {
@@ -76,6 +83,7 @@ pub(super) fn changes(answer: &Value) {
             }
         }
         told.entries.iter().for_each(entry);
+        told.set_apart.iter().for_each(|memory| set_apart(Some(&memory.hint)));
         if told.changes.is_empty() && told.entries.is_empty() {
             line("Nothing new");
         }

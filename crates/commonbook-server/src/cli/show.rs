@@ -3,6 +3,7 @@
 use comfy_table::{ContentArrangement, Table, presets};
 use commonbook::act::Acted;
 use commonbook::agent::{AgentRecord, Agents};
+use commonbook::caller::Door;
 use commonbook::event::Events;
 use commonbook::memory::{History, Memory, Purged, Saved};
 use commonbook::page::Page;
@@ -60,14 +61,13 @@ fn hygiene(memory: &Memory) {
     if !memory.redacted.is_empty() {
         note(&format!("redacted: {}", memory.redacted.join(", ")));
     }
-    if memory.is_quarantined() {
-        let reasons: Vec<_> = memory.reasons().collect();
-        note(&format!(
-            "quarantined: {} Others are not given it until a person releases it (commonbook review). \
-             Reword it, or ask for that: commonbook appeal {} --reason …",
-            reasons.join(" "),
-            memory.id
-        ));
+    set_apart(memory.quarantine_hint(Door::Cli).as_deref());
+}
+
+/// What an author does about a memory that others are not given.
+pub(super) fn set_apart(hint: Option<&str>) {
+    if let Some(hint) = hint {
+        note(&format!("quarantined: {hint}"));
     }
 }
 
@@ -200,6 +200,7 @@ pub(super) fn memory(answer: &Value) {
 pub(super) fn changed(answer: &Value) {
     show(answer, |memory: &Memory| {
         line(&format!("{} is at revision {}", memory.id, memory.revision));
+        hygiene(memory);
     });
 }
 

@@ -136,7 +136,7 @@ fn sessions() -> Vec<Verb> {
         verb("changes", Call::of(Commonbook::changes_since), &[], session::changes),
         verb("mark", Call::of(Commonbook::mark_read), &["position"], session::marked),
         verb("session start", Call::of(Commonbook::start_session), &[], session::started),
-        verb("session end", Call::of(Commonbook::end_session), &["session"], session::session),
+        verb("session end", Call::of(Commonbook::end_session), &["session"], session::ended),
         verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
         verb("resume", Call::of(Commonbook::resume_session), &["session"], checkpoint::resumed),
         verb("checkpoint", Call::of(Commonbook::create_checkpoint), &[], checkpoint::made),

@@ -7,6 +7,7 @@ use commonbook::clock::{Clock, SystemClock};
 use commonbook::context::fence::{Fence, Item};
 use commonbook::cursor::{Change, Changes};
 use commonbook::error::Result;
+use commonbook::memory::SetApart;
 
 use crate::local;
 
@@ -19,6 +20,18 @@ const TOLD: usize = 10;
 /// # Errors
 /// None, as long as our own ids are letters and digits.
 pub(super) fn told(changes: Changes) -> Result<String> {
+    let mut told = changes.set_apart.iter().map(set_apart).collect::<Vec<_>>();
+    told.extend(Some(news(changes)?).filter(|news| !news.is_empty()));
+    Ok(told.join("\n\n"))
+}
+
+/// What an author is told of a memory of its own that others are not given; nothing of its words.
+fn set_apart(memory: &SetApart) -> String {
+    format!("The memory {} of {} was set apart. {}", memory.id, memory.owner, memory.hint)
+}
+
+/// What others have written.
+fn news(changes: Changes) -> Result<String> {
     let (after, left) = (changes.after, changes.left);
     let says = |Change { event, says }: Change| {
         Some(Item {

@@ -5,6 +5,7 @@
 #[path = "../world/mod.rs"]
 mod world;
 
+mod author;
 mod bad_input;
 mod cli;
 mod contexts;

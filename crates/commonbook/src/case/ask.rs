@@ -167,12 +167,15 @@ pub struct Appended {
 }
 
 /// An entry that was appended, and where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Placed {
     /// The id of its memory.
     pub entry_id: MemoryId,
     /// Its place in the case.
     pub position: u64,
+    /// What to do now, where others are not given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// Where a case has moved to.

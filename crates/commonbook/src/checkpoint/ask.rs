@@ -45,6 +45,9 @@ pub struct Summarised {
     pub context_version: Option<u64>,
     /// The checkpoint.
     pub checkpoint: Checkpoint,
+    /// What to do now, where others are not given the summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// Lists the checkpoints of a session, the newest first; there are ten at the most.

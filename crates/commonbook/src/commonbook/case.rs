@@ -275,7 +275,8 @@ fn append(
             supersede(tx, caller, &case, (*old, &memory), now)
                 .map_err(|error| error.at(&format!("entries[{place}].supersedes[{which}]")))?;
         }
-        entries.push(Placed { entry_id: memory.id, position });
+        let hint = memory.quarantine_hint(caller.door);
+        entries.push(Placed { entry_id: memory.id, position, hint });
     }
     let version = case.version + drafts.len() as u64;
     let case = Case { version, changed_at: now.max(case.changed_at), ..case };

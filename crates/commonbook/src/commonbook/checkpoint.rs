@@ -69,7 +69,8 @@ impl Commonbook {
         let once = self.once(caller, ask, move |tx, caller, now| {
             let session = named(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
-            let summary = sum_up(tx, caller, &session, (entry, &summary), now)?;
+            let kept = sum_up(tx, caller, &session, (entry, &summary), now)?;
+            let (summary, hint) = (kept.entry_id, kept.hint);
             let session = Session { summary: Some(summary), ..session };
             tx.replace_session(&session)?;
             let mut context_version = None;
@@ -80,7 +81,7 @@ impl Commonbook {
                 context_version = Some(version);
             }
             let checkpoint = checkpoint(tx, caller, &session, (id, &wanted), now)?;
-            Ok(Summarised { summary, context_version, checkpoint })
+            Ok(Summarised { summary, context_version, checkpoint, hint })
         })?;
         Ok(once.answer)
     }

@@ -11,6 +11,8 @@ use crate::cursor::{Change, Changes, ChangesSince, MarkRead, Marked, glance, may
 use crate::error::Result;
 use crate::event::{EventFilter, Stretch};
 use crate::id::MemoryId;
+use crate::memory::{Memory, Order, SetApart, Sharing, Trust};
+use crate::search::Filter;
 use crate::store::Transaction;
 use crate::{limits, page};
 
@@ -94,7 +96,8 @@ fn new_entries(
     let through = case.version.min(after + u64::from(limit));
     let entries = case::told(tx, sight, &case, (after, through))?;
     let left = case.version - through;
-    Ok(Changes { after, changes: Vec::new(), entries, through, left })
+    let (changes, set_apart) = (Vec::new(), Vec::new());
+    Ok(Changes { after, changes, entries, set_apart, through, left })
 }
 
 /// What has happened in the caller's workspace that is new to it.
@@ -134,5 +137,36 @@ fn happened(
         Change { says: id.and_then(|id| says.get(&id).cloned()), event }
     };
     let changes = events.into_iter().map(change).collect();
-    Ok(Changes { after, changes, entries: Vec::new(), through, left })
+    let set_apart = set_apart(tx, (caller, sight), after)?;
+    Ok(Changes { after, changes, entries: Vec::new(), set_apart, through, left })
+}
+
+/// What the caller and the agents below it kept or changed after this place of the journal and others
+/// are not given. Each is looked for in its owner's sight; its text is told to nobody else.
+fn set_apart(
+    tx: &dyn Transaction,
+    (caller, sight): (&Caller, &Sight),
+    after: u64,
+) -> Result<Vec<SetApart>> {
+    if caller.agent.is_anonymous() {
+        return Ok(Vec::new());
+    }
+    let below = tx.agents_below(&caller.workspace, &caller.agent, limits::SET_APART)?;
+    let mut found = Vec::new();
+    for owner in std::iter::once(caller.agent.clone()).chain(below) {
+        let sight = Sight { agent: owner.clone(), ..sight.clone() };
+        let filter = Filter {
+            owner: Some(owner.into()),
+            trust: Some(Trust::Quarantined),
+            ..Filter::default()
+        };
+        let newest = (Order::Newest, None);
+        found.extend(tx.memories(&sight, &filter, newest, limits::SET_APART)?);
+    }
+    // What an agent below it keeps for itself does not exist for the caller.
+    let is_told = |it: &Memory| it.owner == caller.agent || it.sharing == Sharing::Shared;
+    found.retain(|(sequence, memory)| *sequence > after && is_told(memory));
+    found.sort_by_key(|(sequence, _)| *sequence);
+    let told = found.iter().filter_map(|(_, memory)| SetApart::of(memory, caller));
+    Ok(told.take(limits::SET_APART as usize).collect())
 }

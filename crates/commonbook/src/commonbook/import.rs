@@ -6,8 +6,8 @@ use crate::access;
 use crate::agent::AgentName;
 use crate::caller::{Caller, Door};
 use crate::error::{ErrorKind, Result};
-use crate::import::Line;
-use crate::memory::{Memory, Outcome};
+use crate::import::{ImportedLine, Line};
+use crate::memory::{Memory, Outcome, SetApart};
 use crate::workspace::Workspace;
 
 impl Commonbook {
@@ -23,7 +23,7 @@ impl Commonbook {
         caller: &Caller,
         into: Option<&Workspace>,
         lines: Vec<Line>,
-    ) -> Result<Vec<Result<Outcome>>> {
+    ) -> Result<Vec<Result<ImportedLine>>> {
         self.policy.may_write(caller)?;
         let now = self.clock.now();
         let memory_of = |line: Line| {
@@ -38,7 +38,9 @@ impl Commonbook {
             for memory in &memories {
                 outcomes.push(match memory {
                     Err(error) => Err(error.clone()),
-                    Ok(memory) if tx.was_imported(memory)? => Ok(Outcome::Repeated),
+                    Ok(memory) if tx.was_imported(memory)? => {
+                        Ok(ImportedLine { outcome: Outcome::Repeated, set_apart: None })
+                    }
                     Ok(memory) => {
                         let name = AgentName { agent: memory.owner.clone(), device: None };
                         let author =
@@ -47,7 +49,10 @@ impl Commonbook {
                         match file(tx, &author, memory, now) {
                             // Its case takes no more entries; nothing of it was written.
                             Err(error) if error.kind == ErrorKind::Conflict => Err(error),
-                            filed => filed.map(|()| Ok(Outcome::Created))?,
+                            filed => filed.map(|()| {
+                                let set_apart = SetApart::of(memory, &author);
+                                Ok(ImportedLine { outcome: Outcome::Created, set_apart })
+                            })?,
                         }
                     }
                 });

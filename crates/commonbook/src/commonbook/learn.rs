@@ -138,6 +138,7 @@ fn keep_new(
         }
         let memory = keep(tx, memory, now)?;
         known.push(memory.text.clone());
+        back.hints.extend(memory.quarantine_hint(caller.door));
         back.learnings.push(memory);
     }
     if let Some(memory) = said.filter(|memory| !is_told(&memory.text)) {

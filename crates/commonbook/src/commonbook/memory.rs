@@ -16,7 +16,7 @@ use crate::limits;
 use crate::memory::{
     DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PendingReview,
     PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, UpdateMemory,
-    expect_revision,
+    UpdatedMemory, expect_revision,
 };
 use crate::page::Page;
 use crate::store::Transaction;
@@ -140,7 +140,7 @@ impl Commonbook {
     /// # Errors
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
     /// revision, `invalid` and `too_large` with the field.
-    pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<Memory> {
+    pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdatedMemory> {
         let (key, change) = (request.idempotency_key.as_ref(), request.clone());
         let once = self.once(caller, ("update_memory", request, key), move |tx, caller, now| {
             let before = not_deleted(to_change(tx, caller, change.id)?)?;
@@ -155,7 +155,9 @@ impl Commonbook {
             let after = change.write(tx, &before, after)?;
             shown(tx, &Sight::writing(caller)?, after)
         })?;
-        Ok(once.answer)
+        let memory: Memory = once.answer;
+        let hint = memory.quarantine_hint(caller.door);
+        Ok(UpdatedMemory { memory, hint })
     }
 
     /// Deletes a memory that the caller may change; it can be restored for 30 days.

@@ -17,8 +17,8 @@ use crate::memory::{Memory, MemoryType, Order};
 use crate::page::{self, Cursor, Page};
 use crate::search::Filter;
 use crate::session::{
-    EndSession, GetSession, ListSessions, Session, SessionFilter, SessionName, SessionOutcome,
-    SessionShown, SessionStatus, StartSession, StartedSession, TouchSession,
+    EndSession, EndedSession, GetSession, ListSessions, Session, SessionFilter, SessionName,
+    SessionOutcome, SessionShown, SessionStatus, StartSession, StartedSession, TouchSession,
 };
 use crate::store::Transaction;
 
@@ -101,7 +101,7 @@ impl Commonbook {
     /// # Errors
     /// As [`Self::touch_session`]; `invalid` when no session is named, `invalid` and `too_large` for
     /// the summary; `conflict` when it has ended, and for a case that takes no entries.
-    pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<Session> {
+    pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<EndedSession> {
         let name = self.session_name(caller, request.session.as_deref())?;
         let (id, now) = (MemoryId::new(&*self.ids, self.clock.now()), self.clock.now());
         let summary = request.summary.clone();
@@ -117,12 +117,13 @@ impl Commonbook {
                 return Err(Error::conflict(format!("session {} has ended", before.id))
                     .hint("Starting it under the same client_session, or resuming it, goes on."));
             }
-            let mut session = before.ended(now);
+            let (mut session, mut hint) = (before.ended(now), None);
             if let Some(summary) = &summary {
-                session.summary = Some(sum_up(tx, caller, &session, (id, summary), now)?);
+                let memory = sum_up(tx, caller, &session, (id, summary), now)?;
+                (session.summary, hint) = (Some(memory.entry_id), memory.hint);
             }
             end(tx, &session, &caller.agent, now)?;
-            Ok(session)
+            Ok(EndedSession { session, hint })
         })?;
         Ok(once.answer)
     }
@@ -251,6 +252,14 @@ fn new_entry(summary: &str) -> NewEntry {
     NewEntry { summary: summary.to_owned(), ..NewEntry::default() }
 }
 
+/// The summary of a session, as it was kept.
+pub(super) struct SummaryKept {
+    /// Its memory.
+    pub(super) entry_id: MemoryId,
+    /// What its author does now, where others are not given it.
+    pub(super) hint: Option<String>,
+}
+
 /// Keeps what sums a session up: as an entry of its case where that takes entries, else as a memory.
 pub(super) fn sum_up(
     tx: &mut dyn Transaction,
@@ -258,17 +267,18 @@ pub(super) fn sum_up(
     session: &Session,
     (id, summary): (MemoryId, &str),
     now: Timestamp,
-) -> Result<MemoryId> {
+) -> Result<SummaryKept> {
     let caller = Caller { session: Some(session.id.to_string()), ..caller.clone() };
     if let Some(key) = &session.case {
         let case = case::known(tx, &caller, key)?;
         let memory = new_entry(summary).memory(&caller, key, id, now)?;
-        case::append_one(tx, &caller, case, memory, now)?;
-        return Ok(id);
+        let appended = case::append_one(tx, &caller, case, memory, now)?;
+        let hint = appended.entries.into_iter().find_map(|placed| placed.hint);
+        return Ok(SummaryKept { entry_id: id, hint });
     }
     let key = "x".parse()?;
     let memory = new_entry(summary).memory(&caller, &key, id, now)?;
     let memory_type = MemoryType::episodic();
-    keep(tx, &Memory { case: None, memory_type, ..memory }, now)?;
-    Ok(id)
+    let memory = keep(tx, &Memory { case: None, memory_type, ..memory }, now)?;
+    Ok(SummaryKept { entry_id: id, hint: memory.quarantine_hint(caller.door) })
 }

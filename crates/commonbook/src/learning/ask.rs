@@ -36,6 +36,9 @@ pub struct Learn {
 pub struct LearnedBack {
     /// The learnings, as they are kept.
     pub learnings: Vec<Memory>,
+    /// What to do now about those that others are not given, one for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
     /// How many were known already, or had been given before.
     pub repeated: u32,
     /// What was not kept, with the reason.

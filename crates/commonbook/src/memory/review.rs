@@ -4,6 +4,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Memory;
+use crate::agent::Agent;
+use crate::caller::{Caller, Door};
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
 use crate::page::Cursor;
@@ -91,4 +94,55 @@ pub struct ReleaseMemory {
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
+}
+
+/// A memory that others are not given, as its author is told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SetApart {
+    /// The id of the memory.
+    pub id: MemoryId,
+    /// The agent that kept it: you, or an agent below you.
+    pub owner: Agent,
+    /// Why others are not given it, and what its author can do.
+    pub hint: String,
+}
+
+impl SetApart {
+    /// What this caller is told of a memory that is its own, or an agent's below it; nothing where
+    /// others are given it.
+    #[must_use]
+    pub fn of(memory: &Memory, caller: &Caller) -> Option<Self> {
+        let hint = match memory.owner == caller.agent {
+            true => memory.quarantine_hint(caller.door)?,
+            false => memory.quarantine_hint(Door::Cli)?,
+        };
+        Some(Self { id: memory.id, owner: memory.owner.clone(), hint })
+    }
+}
+
+impl Memory {
+    /// Why others are not given this memory, and what its author does about that in the words of its
+    /// door; nothing where it is not quarantined.
+    #[must_use]
+    pub fn quarantine_hint(&self, door: Door) -> Option<String> {
+        let (id, owner) = (self.id, &self.owner);
+        let appeal = match door {
+            Door::Mcp => format!("call appeal_memory with id {id} and a reason"),
+            Door::Rest => format!("POST /v1/memories/{id}/appeal with a reason"),
+            Door::Hook => format!(
+                "call appeal_memory with id {id} and a reason, or run \
+                 `commonbook appeal {id} --agent {owner} --reason …`"
+            ),
+            Door::Cli | Door::Import | Door::Handoff => {
+                format!("run `commonbook appeal {id} --agent {owner} --reason …`")
+            }
+        };
+        self.is_quarantined().then(|| {
+            format!(
+                "Others are not given this memory until a person releases it. {} Reword it with an \
+                 update, or, if it only reports or quotes an order, {appeal}.",
+                self.reasons().collect::<Vec<_>>().join(" ")
+            )
+        })
+    }
 }

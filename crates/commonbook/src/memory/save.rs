@@ -114,27 +114,9 @@ impl Saved {
     /// The answer about a memory that was just kept, for who called by this door.
     #[must_use]
     pub fn of(memory: Memory, outcome: Outcome, door: Door) -> Self {
-        let hint = memory.is_quarantined().then(|| quarantine_hint(&memory, door));
+        let hint = memory.quarantine_hint(door);
         Self { memory, outcome, hint }
     }
-}
-
-/// What an author does about a memory that is quarantined, in the words of its door.
-fn quarantine_hint(memory: &Memory, door: Door) -> String {
-    let reasons: Vec<_> = memory.reasons().collect();
-    let id = memory.id;
-    let appeal = match door {
-        Door::Mcp => format!("call appeal_memory with id {id} and a reason"),
-        Door::Rest => format!("POST /v1/memories/{id}/appeal with a reason"),
-        Door::Cli | Door::Hook | Door::Import | Door::Handoff => {
-            format!("run `commonbook appeal {id} --reason …`")
-        }
-    };
-    format!(
-        "Others are not given this memory until a person releases it. {} Reword it with an update, \
-         or, if it only reports or quotes an order, {appeal}.",
-        reasons.join(" ")
-    )
 }
 
 impl SaveMemory {

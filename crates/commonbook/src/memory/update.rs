@@ -1,5 +1,7 @@
 //! Updating: the fields that change, and no others.
 
+use std::ops::Deref;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,6 +67,25 @@ pub struct UpdateMemory {
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
+}
+
+/// A memory after a change of its author's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UpdatedMemory {
+    /// The memory as it is now.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// What to do now, where others are not given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Deref for UpdatedMemory {
+    type Target = Memory;
+
+    fn deref(&self) -> &Memory {
+        &self.memory
+    }
 }
 
 impl UpdateMemory {

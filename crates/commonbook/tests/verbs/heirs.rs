@@ -13,7 +13,7 @@ fn hidden_heir(world: &World) -> (Memory, Memory) {
     let heir = world.book.save_memory(&caller("ann"), &heir).unwrap().memory;
     let hide = json!({"id": heir.id, "sharing": "private"});
     let heir = world.book.update_memory(&caller("ann"), &request(hide)).unwrap();
-    (old, heir)
+    (old, heir.memory)
 }
 
 /// All that an agent is told of these memories by verbs that tell whole ones.

@@ -26,7 +26,7 @@ fn take_in(world: &World, into: Option<&str>, lines: &[Value]) -> Vec<Result<Out
     let into = into.map(|name| name.parse().unwrap());
     let lines = lines.iter().map(line).collect();
     let told = world.book.import_lines(&caller("carrier"), into.as_ref(), lines).unwrap();
-    told.into_iter().map(|one| one.map_err(|error| error.kind)).collect()
+    told.into_iter().map(|one| one.map(|line| line.outcome).map_err(|error| error.kind)).collect()
 }
 
 /// A memory with everything that one can have.

@@ -45,7 +45,7 @@ fn every_verb_that_writes_is_carried_out_once_for_a_key() {
         idempotency_key: Some("purge".into()),
     };
     let twice = |act: &dyn Fn() -> Memory| assert_eq!(act(), act());
-    twice(&|| book.update_memory(&ann, &update).unwrap());
+    twice(&|| book.update_memory(&ann, &update).unwrap().memory);
     twice(&|| book.delete_memory(&ann, &delete).unwrap());
     twice(&|| book.restore_memory(&ann, &restore).unwrap());
     let gone = book.purge_memory(&ann, &purge).unwrap();

@@ -237,7 +237,10 @@ fn an_import_is_told_line_by_line_and_adds_nothing_twice() {
     {
         let parsed = lines.iter().map(|line| import::parse(line.as_bytes()).unwrap()).collect();
         let told = world.book.import_lines(&caller("ann"), None, parsed).unwrap();
-        let kinds: Vec<_> = told.into_iter().map(|one| one.map_err(|error| error.kind)).collect();
+        let kinds: Vec<_> = told
+            .into_iter()
+            .map(|one| one.map(|line| line.outcome).map_err(|error| error.kind))
+            .collect();
         assert_eq!(kinds, [Ok(first), Err(ErrorKind::Invalid), Ok(last)]);
     }
     let agents = world.book.list_agents(&elsewhere("ann", "trip"), &Default::default()).unwrap();

@@ -18,7 +18,7 @@ impl World {
     }
 
     fn end(&self, agent: &str, fields: Value) -> Result<Session, Error> {
-        self.book.end_session(&caller(agent), &request(fields))
+        self.book.end_session(&caller(agent), &request(fields)).map(|ended| ended.session)
     }
 
     fn save_in(&self, agent: &str, session: &Session, text: &str) {
