@@ -321,6 +321,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "update_memory" => ("update", &["id"]),
         "delete_memory" => ("delete", &["id"]),
         "restore_memory" => ("restore", &["id"]),
+        "appeal_memory" => ("appeal", &["id"]),
         "purge_memory" => ("purge", &["id"]),
         "memory_history" => ("history", &["id"]),
         "get_memory_stats" => ("stats", &[]),
@@ -579,7 +580,7 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                     || word.parse::<jiff::civil::Date>().is_ok()
                     || (word.contains(':') && word.parse::<jiff::civil::Time>().is_ok())
             };
-            let text = without_ages(&without_nonces(text));
+            let text = without_ages(&without_nonces(without_way_to_appeal(text)));
             let timeless = text.split(' ').map(|word| if is_time(word) { "T" } else { word });
             let timeless = timeless.collect::<Vec<_>>().join(" ");
             let named = ids
@@ -612,6 +613,11 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
         }
         other => other.clone(),
     }
+}
+
+/// A hint of what was set apart, without what differs from door to door.
+fn without_way_to_appeal(text: &str) -> &str {
+    text.split_once(" Reword it with an update").map_or(text, |(alike, _)| alike)
 }
 
 /// A text in which how long ago something was is told alike on every day.
