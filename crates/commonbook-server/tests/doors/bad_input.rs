@@ -13,7 +13,6 @@ type Bad = (&'static str, Value, &'static str, Option<&'static str>);
 /// What can be said on every door, of saving.
 fn saving() -> Vec<Bad> {
     let id = UNKNOWN;
-    let typed = |memory_type: &str| json!({"text": "x", "memory_type": memory_type});
     vec![
         ("save_memory", json!({"text": ""}), "invalid", Some("text")),
         ("save_memory", json!({"text": " \n\t"}), "invalid", Some("text")),
@@ -51,23 +50,6 @@ fn saving() -> Vec<Bad> {
         ("save_memory", json!({"text": "x", "sharing": "everyone"}), "invalid", Some("sharing")),
         (
             "save_memory",
-            json!({"text": "x", "memory_type": "two words"}),
-            "invalid",
-            Some("memory_type"),
-        ),
-        ("save_memory", typed("System"), "invalid", Some("memory_type")),
-        ("save_memory", typed("d\u{435}cision"), "invalid", Some("memory_type")),
-        ("save_memory", typed(&"t".repeat(65)), "invalid", Some("memory_type")),
-        ("save_memory", typed("note\u{1b}[31m"), "invalid", Some("memory_type")),
-        (
-            "update_memory",
-            json!({"id": id, "memory_type": "[mem_1]"}),
-            "invalid",
-            Some("memory_type"),
-        ),
-        ("list_memories", json!({"memory_type": "a/b"}), "invalid", Some("memory_type")),
-        (
-            "save_memory",
             json!({"text": "x", "valid_from": "yesterday"}),
             "invalid",
             Some("valid_from"),
@@ -85,6 +67,30 @@ fn saving() -> Vec<Bad> {
             "too_large",
             Some("idempotency_key"),
         ),
+    ]
+}
+
+/// What can be said on every door, of the types of memories.
+fn of_types() -> Vec<Bad> {
+    let typed = |memory_type: &str| json!({"text": "x", "memory_type": memory_type});
+    vec![
+        (
+            "save_memory",
+            json!({"text": "x", "memory_type": "two words"}),
+            "invalid",
+            Some("memory_type"),
+        ),
+        ("save_memory", typed("System"), "invalid", Some("memory_type")),
+        ("save_memory", typed("d\u{435}cision"), "invalid", Some("memory_type")),
+        ("save_memory", typed(&"t".repeat(65)), "invalid", Some("memory_type")),
+        ("save_memory", typed("note\u{1b}[31m"), "invalid", Some("memory_type")),
+        (
+            "update_memory",
+            json!({"id": UNKNOWN, "memory_type": "[mem_1]"}),
+            "invalid",
+            Some("memory_type"),
+        ),
+        ("list_memories", json!({"memory_type": "a/b"}), "invalid", Some("memory_type")),
     ]
 }
 
@@ -544,6 +550,7 @@ fn every_bad_request_is_refused_alike_on_every_door() {
     let (cli, mcp) = (Cli(&home), Mcp::over_http(&home, &server));
     let all = [
         saving(),
+        of_types(),
         asking(),
         of_appeals(),
         of_contexts(),

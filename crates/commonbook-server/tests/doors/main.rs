@@ -7,6 +7,7 @@ mod world;
 
 mod author;
 mod bad_input;
+mod bound;
 mod cli;
 mod contexts;
 mod digests;
