@@ -116,7 +116,14 @@ impl WritingThread {
         };
         let mut answers = Vec::with_capacity(group.len());
         let mut heads = Vec::new();
+        // Alone, a verb that fails takes the whole transaction with it: it needs no savepoint.
+        let alone = group.len() == 1;
         for job in group {
+            if alone {
+                heads.extend(self.run(job).map_err(undo)?);
+                answers.push(Ok(()));
+                continue;
+            }
             self.execute("SAVEPOINT verb").map_err(undo)?;
             let result = self.run(job);
             if self.connection.is_autocommit() {
