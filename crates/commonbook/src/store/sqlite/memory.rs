@@ -86,10 +86,10 @@ impl MemoryRows for SqliteTransaction<'_> {
             filter.sql()
         );
         let from = from.unwrap_or(start);
-        let mut places: Vec<(u64, Workspace)> = Vec::new();
-        for audience in self.visible_audiences(sight)?.iter().filter(|it| filter.admits(it)) {
-            let workspace = audience.workspace();
-            let name = workspace.as_str();
+        let audiences = self.visible_audiences(sight)?;
+        let mut places: Vec<(u64, &VisibleAudience)> = Vec::new();
+        for audience in audiences.iter().filter(|it| filter.admits(it)) {
+            let name = audience.workspace().as_str();
             let mut params = filter.list();
             params.extend::<[(&str, &dyn ToSql); 4]>([
                 (":workspace", &name),
@@ -98,14 +98,14 @@ impl MemoryRows for SqliteTransaction<'_> {
                 (":limit", &limit),
             ]);
             let found: Vec<u64> = self.all(&sql, &*params, |row| row.get(0))?;
-            places.extend(found.into_iter().map(|place| (place, workspace.clone())));
+            places.extend(found.into_iter().map(|place| (place, audience)));
         }
         places.sort_unstable_by(|a, b| match order {
             Order::Newest => b.0.cmp(&a.0),
             Order::Oldest => a.0.cmp(&b.0),
         });
         places.truncate(limit as usize);
-        self.memories_at(sight, &places)
+        self.memories_at(&places)
     }
 
     fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>> {
@@ -284,21 +284,21 @@ impl MemoryRows for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// The memories at these places of their journals, in this order.
-    fn memories_at(
-        &self,
-        sight: &Sight,
-        places: &[(u64, Workspace)],
-    ) -> Result<Vec<(u64, Memory)>> {
+    /// The memories at these places of their journals, in this order, each of its audience.
+    fn memories_at(&self, places: &[(u64, &VisibleAudience)]) -> Result<Vec<(u64, Memory)>> {
         let sql = format!(
-            "SELECT {MEMORY}, m.sequence FROM json_each(:places) w \
-             CROSS JOIN memory m ON m.workspace = w.value ->> 1 AND m.sequence = w.value ->> 0 \
-             WHERE {SEEN} ORDER BY w.key"
+            "SELECT {MEMORY} FROM memory m \
+             WHERE m.workspace = :workspace AND m.sequence = :sequence AND {OF_AUDIENCE}"
         );
-        let (seen, places) = (self.seen(sight)?, encoded(&places)?);
-        self.all(&sql, &*seen.with(&sql, &[(":places", &places)]), |row| {
-            Ok((row.get(BESIDE)?, from_row(row)?))
-        })
+        let mut memories = Vec::with_capacity(places.len());
+        for (sequence, audience) in places {
+            let name = audience.workspace().as_str();
+            let params: [(&str, &dyn ToSql); 3] =
+                [(":workspace", &name), (":sequence", sequence), (":audience", &audience.number)];
+            let memory = self.one(&sql, &params[..], from_row)?;
+            memories.extend(memory.map(|memory| (*sequence, memory)));
+        }
+        Ok(memories)
     }
 }
 
