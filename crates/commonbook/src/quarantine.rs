@@ -178,10 +178,23 @@ pub fn reasons(text: &str) -> Vec<Reason> {
 }
 
 /// The same of a text as it stands, of which nothing is decoded.
-#[must_use]
-pub(crate) fn plain_reasons(text: &str) -> Vec<Reason> {
+fn plain_reasons(text: &str) -> Vec<Reason> {
     let folded = Folded::of(text);
-    let mut found = spoken(&folded.text);
+    let found = spoken(&folded.text);
+    with_marks(found, &folded)
+}
+
+/// The same of texts that stand one below the other, each of which was judged by itself: what sends
+/// secrets does so in one sentence, and the end of a line ends a sentence.
+#[must_use]
+pub(crate) fn joint_reasons(texts: &str) -> Vec<Reason> {
+    let folded = Folded::of(texts);
+    let found = phrases_in(&folded.text);
+    with_marks(found, &folded)
+}
+
+/// These reasons, and those by which a text hides what it says.
+fn with_marks(mut found: Vec<Reason>, folded: &Folded) -> Vec<Reason> {
     if folded.hides {
         found.push(Reason::Hidden);
     }
@@ -195,6 +208,15 @@ pub(crate) fn plain_reasons(text: &str) -> Vec<Reason> {
 
 /// The reasons that stand in a folded text in words.
 fn spoken(folded: &str) -> Vec<Reason> {
+    let mut found = phrases_in(folded);
+    if !found.contains(&Reason::Exfiltration) && phrases::sends_secrets(folded) {
+        found.push(Reason::Exfiltration);
+    }
+    found
+}
+
+/// The same, but for sentences that send secrets.
+fn phrases_in(folded: &str) -> Vec<Reason> {
     let mut found = Vec::new();
     // A phrase may run over the end of a line, and so may its keyword.
     for place in KEYWORDS.rules_for(&folded.replace('\n', " ")) {
@@ -202,9 +224,6 @@ fn spoken(folded: &str) -> Vec<Reason> {
         if !found.contains(&phrase.reason) && says(place, folded) {
             found.push(phrase.reason);
         }
-    }
-    if !found.contains(&Reason::Exfiltration) && phrases::sends_secrets(folded) {
-        found.push(Reason::Exfiltration);
     }
     if !found.contains(&Reason::Marks) && phrases::forges_a_turn(folded) {
         found.push(Reason::Marks);

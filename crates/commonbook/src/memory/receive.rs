@@ -96,21 +96,26 @@ impl Memory {
     pub fn judge_after(&mut self, earlier: &[Self]) {
         let plain = |memory: &&Self| memory.suspicions.is_empty();
         let ends = earlier.iter().filter(plain).map(|memory| {
-            let said = memory.said();
-            let skipped = said.chars().count().saturating_sub(limits::SPLIT_CHARS);
-            said.chars().skip(skipped).collect::<String>()
+            let mut said = memory.said();
+            if let Some((place, _)) = said.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
+                said.drain(..place);
+            }
+            said
         });
         let before = ends.collect::<Vec<_>>().join("\n");
         if before.is_empty() || self.is_quarantined() {
             return;
         }
-        let beginning: String = self.said().chars().take(limits::SPLIT_CHARS).collect();
+        let mut beginning = self.said();
+        if let Some((place, _)) = beginning.char_indices().nth(limits::SPLIT_CHARS) {
+            beginning.truncate(place);
+        }
         // This runs in the transaction of each save: what is encoded in several parts is not looked for.
-        let together = quarantine::plain_reasons(&format!("{before}\n{beginning}"));
+        let together = quarantine::joint_reasons(&format!("{before}\n{beginning}"));
         if together.is_empty() {
             return;
         }
-        let alone = quarantine::plain_reasons(&before);
+        let alone = quarantine::joint_reasons(&before);
         if together.iter().any(|reason| !alone.contains(reason)) {
             self.trust = Trust::Quarantined;
             self.suspicions = vec![Reason::Split];
