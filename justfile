@@ -20,8 +20,8 @@ check:
 
 # Measures saving and searching on this machine.
 bench:
-    cargo run --release -- bench save
-    cargo run --release -- bench search
+    cargo run --release -p commonbook-bench -- save
+    cargo run --release -p commonbook-bench -- search
 
 # Everything that has to pass.
 ci:

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use tempfile::NamedTempFile;
 
 /// A file that is written beside the one it will replace.

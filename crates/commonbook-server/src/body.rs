@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::limits;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 

@@ -3,11 +3,11 @@
 use std::sync::{Arc, LazyLock};
 
 use commonbook::Commonbook;
-use commonbook::caller::Caller;
-use commonbook::cancellation::Cancellation;
-use commonbook::commonbook::Completions;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::input::{self, FieldTypes};
+use commonbook::base::cancellation::Cancellation;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::input::{self, FieldTypes};
+use commonbook::model::caller::Caller;
+use commonbook::verbs::Completions;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -136,8 +136,8 @@ pub(crate) async fn cancel_when<T, G>(
 mod tests {
     use std::sync::mpsc;
 
-    use commonbook::caller::Door;
-    use commonbook::workspace::Workspace;
+    use commonbook::model::caller::Door;
+    use commonbook::model::workspace::Workspace;
 
     use super::*;
 

@@ -2,12 +2,12 @@
 
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use commonbook::agent::AgentName;
-use commonbook::caller::{Caller, Door};
-use commonbook::error::{Error, Result};
-use commonbook::limits;
-use commonbook::token::Token;
-use commonbook::workspace::Workspace;
+use commonbook::base::error::{Error, Result};
+use commonbook::base::limits;
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::token::Token;
+use commonbook::model::workspace::Workspace;
 
 use crate::config::Config;
 

@@ -3,13 +3,24 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
+/// The argument by which this executable runs the program, where it is another than the program itself.
+static PROGRAM_ARGUMENT: OnceLock<&str> = OnceLock::new();
+
+/// Has [`command`] put this argument before all others: the executable that calls it runs the program when
+/// its first argument is this one.
+pub fn run_program_by(argument: &'static str) {
+    PROGRAM_ARGUMENT.get_or_init(|| argument);
+}
+
 /// A running `commonbook serve`; dropping it ends it.
-pub(crate) struct Server {
+#[derive(Debug)]
+pub struct Server {
     child: Child,
     url: String,
     agent: ureq::Agent,
@@ -19,14 +30,14 @@ pub(crate) struct Server {
 ///
 /// # Errors
 /// `unavailable` when the system cannot tell where the program is.
-pub(crate) fn command(home: &Path, arguments: &[&str]) -> Result<Command> {
+pub fn command(home: &Path, arguments: &[&str]) -> Result<Command> {
     let program = std::env::current_exe()
         .map_err(|error| broken("this program cannot find itself", error))?;
     let mut command = Command::new(program);
     for name in ["COMMONBOOK_AGENT_ID", "COMMONBOOK_WORKSPACE", "COMMONBOOK_USER_ID"] {
         command.env_remove(name);
     }
-    command.args(arguments).arg("--home").arg(home);
+    command.args(PROGRAM_ARGUMENT.get()).args(arguments).arg("--home").arg(home);
     Ok(command)
 }
 
@@ -35,7 +46,7 @@ impl Server {
     ///
     /// # Errors
     /// `unavailable` when it does not start.
-    pub(crate) fn start(home: &Path) -> Result<Self> {
+    pub fn start(home: &Path) -> Result<Self> {
         Self::run(command(home, &["serve", "--port", "0"])?)
     }
 
@@ -43,7 +54,7 @@ impl Server {
     ///
     /// # Errors
     /// `unavailable` when it does not start.
-    pub(crate) fn run(mut serve: Command) -> Result<Self> {
+    pub fn run(mut serve: Command) -> Result<Self> {
         let mut child = serve
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -69,12 +80,12 @@ impl Server {
     }
 
     /// The number of its process.
-    pub(crate) fn process(&self) -> u32 {
+    pub fn process(&self) -> u32 {
         self.child.id()
     }
 
     /// Where it listens.
-    pub(crate) fn url(&self) -> &str {
+    pub fn url(&self) -> &str {
         &self.url
     }
 
@@ -82,7 +93,7 @@ impl Server {
     ///
     /// # Errors
     /// `unavailable` when the server cannot be reached.
-    pub(crate) fn call(
+    pub fn call(
         &self,
         method: &str,
         path: &str,
@@ -113,6 +124,7 @@ impl Drop for Server {
     }
 }
 
-pub(crate) fn broken(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+/// The error of a step that failed, with the system's own reason.
+pub fn broken(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Unavailable, format!("{what}: {error}")).because(error)
 }

@@ -7,7 +7,6 @@ mod contradictions;
 mod doctor;
 mod entities;
 mod export;
-mod given;
 mod handoff;
 mod import;
 mod monitor;
@@ -16,6 +15,7 @@ mod session;
 mod setup;
 mod show;
 mod standing;
+mod stdin;
 mod table;
 mod tokens;
 
@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
-use commonbook::caller::{Caller, Door};
-use commonbook::error::Result;
+use commonbook::base::error::Result;
+use commonbook::model::caller::{Caller, Door};
 use serde_json::{Map, Value};
 
 use crate::call::Call;
@@ -248,7 +248,7 @@ impl Verb {
         }
         let mut request = self.call.typed(pairs);
         if let Some((_, field)) = FILES.iter().find(|(name, _)| *name == self.name) {
-            request.insert((*field).to_owned(), given::listed(matches, field)?);
+            request.insert((*field).to_owned(), stdin::listed(matches, field)?);
         }
         let asked = Asked { verb: self.name.to_owned(), caller, request };
         let (answer, book) = self.answer(asked, Server::near(config), open)?;
@@ -330,9 +330,9 @@ impl Verb {
             }
             let values: Vec<&String> = matches.get_many(field).into_iter().flatten().collect();
             match field {
-                "query" => pairs.push((field.to_owned(), given::joined(&values))),
+                "query" => pairs.push((field.to_owned(), stdin::joined(&values))),
                 "text" | "message" | "task" if values.iter().all(|value| *value == "-") => {
-                    pairs.push((field.to_owned(), given::standard_input()?));
+                    pairs.push((field.to_owned(), stdin::standard_input()?));
                 }
                 _ => pairs.extend(values.into_iter().map(|v| (field.to_owned(), v.clone()))),
             }

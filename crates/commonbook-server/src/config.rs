@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use commonbook::access::Policy;
-use commonbook::collaboration::Settings;
-use commonbook::context::Preferences;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::workspace::Workspace;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::access::Policy;
+use commonbook::model::collaboration::Settings;
+use commonbook::model::workspace::Workspace;
+use commonbook::prompt::context::Preferences;
 use serde::de::DeserializeOwned;
 
 /// The file of the home folder that settings stand in.
@@ -14,47 +14,47 @@ const SETTINGS: &str = "config.json";
 
 /// What the environment says.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Config {
+pub struct Config {
     /// The folder that everything is kept in: `COMMONBOOK_HOME`, else `~/.commonbook`.
-    pub(crate) home: Option<PathBuf>,
+    pub home: Option<PathBuf>,
     /// `COMMONBOOK_AGENT_ID`: who calls, when the request itself does not say.
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// `COMMONBOOK_WORKSPACE`: the workspace, when the request itself does not say.
-    pub(crate) workspace: Option<String>,
+    pub workspace: Option<String>,
     /// `COMMONBOOK_USER_ID`: the user that the caller works for.
-    pub(crate) user: Option<String>,
+    pub user: Option<String>,
     /// `COMMONBOOK_EMBEDDER`: what turns texts into vectors: `bundled`, the default, `off`, the path
     /// of a model's directory, or `http(s)://HOST:PORT#MODEL`.
-    pub(crate) embedder: Option<String>,
+    pub embedder: Option<String>,
     /// `COMMONBOOK_EMBEDDER_KEY`: the key that an embedding endpoint asks for.
-    pub(crate) embedder_key: Option<Secret>,
+    pub embedder_key: Option<Secret>,
     /// `COMMONBOOK_DIGEST_KEY`: the key that an endpoint asks for which writes digests.
-    pub(crate) digest_key: Option<Secret>,
+    pub digest_key: Option<Secret>,
     /// `COMMONBOOK_PRODUCTION`: `1` refuses to keep what nobody has signed.
-    pub(crate) production: Option<String>,
+    pub production: Option<String>,
     /// `COMMONBOOK_SHARING`: who else reads a memory whose author does not say: `shared`, the
     /// default, or `private`.
-    pub(crate) sharing: Option<String>,
+    pub sharing: Option<String>,
     /// `COMMONBOOK_RATE`: how often each agent may call over HTTP, `reads=6000,writes=1200` a minute.
-    pub(crate) rate: Option<String>,
+    pub rate: Option<String>,
     /// `COMMONBOOK_SANDBOX`: `on`, the default, or `off`: whether the kernel holds a server to its files.
-    pub(crate) sandbox: Option<String>,
+    pub sandbox: Option<String>,
     /// `COMMONBOOK_HOSTS`: the names that clients call the server by, beside its own.
-    pub(crate) hosts: Option<String>,
+    pub hosts: Option<String>,
     /// `COMMONBOOK_LOG`: what is logged, as `tracing` filters (`info`, `commonbook=debug`).
-    pub(crate) log: Option<String>,
+    pub log: Option<String>,
     /// The folder that the program was started in.
-    pub(crate) folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
     /// `HOME`: the user's own folder, which clients keep their files in.
-    pub(crate) user_home: Option<PathBuf>,
+    pub user_home: Option<PathBuf>,
     /// Where clients keep them instead, by the beginning of their paths: `CLAUDE_CONFIG_DIR`,
     /// `CODEX_HOME`, `XDG_CONFIG_HOME`.
-    pub(crate) client_folders: Vec<(&'static str, PathBuf)>,
+    pub client_folders: Vec<(&'static str, PathBuf)>,
 }
 
 /// A text that no log shows.
 #[derive(Clone)]
-pub(crate) struct Secret(pub(crate) String);
+pub struct Secret(pub(crate) String);
 
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Secret {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 impl Config {
     /// Reads the environment.
-    pub(crate) fn read() -> Self {
+    pub fn read() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let home = folder("COMMONBOOK_HOME").map(PathBuf::from);
@@ -228,7 +228,7 @@ impl Config {
         let mut all: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         let Some(section) = all.remove(name) else { return Ok(T::default()) };
-        let read = commonbook::input::from_value::<T>(section);
+        let read = commonbook::base::input::from_value::<T>(section);
         let checked = read.and_then(|read| check(&read).map(|()| read));
         checked.map_err(|error| {
             let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();

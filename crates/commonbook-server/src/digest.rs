@@ -1,14 +1,16 @@
 //! What writes the sentences of digests, as `config.json` names it: a command, or a model behind an
 //! endpoint.
 
+mod endpoint;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use commonbook::case::digest::writing::endpoint::{Endpoint, PURPOSE};
-use commonbook::case::digest::writing::{Facts, SharedWriter, Writer, WrittenBy};
-use commonbook::endpoint::Address;
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::case::digest::writing::{Facts, SharedWriter, Writer, WrittenBy};
+use commonbook_embed::client::Address;
+use endpoint::{Endpoint, PURPOSE};
 use serde::Deserialize;
 
 use crate::sandbox::refusal;
@@ -56,7 +58,8 @@ impl Settings {
             (Some(command), None, None) if !command.trim().is_empty() => Ok(None),
             (None, None, None) => Ok(None),
             (None, Some(base), model) => {
-                Address::read(base, model.as_deref().unwrap_or_default(), &PURPOSE).map(Some)
+                let model = model.as_deref().unwrap_or_default();
+                Ok(Some(Address::read(base, model, &PURPOSE)?))
             }
             _ => Err(Error::invalid("command", "it takes a command, or an endpoint with a model")),
         }

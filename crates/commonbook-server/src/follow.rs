@@ -6,10 +6,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
-use commonbook::commonbook::Mentioning;
-use commonbook::embedding::{self, SharedEmbedder};
-use commonbook::error::Result;
+use commonbook::base::error::Result;
 use commonbook::index::Progress;
+use commonbook::verbs::Mentioning;
+use commonbook_embed;
+use commonbook_embed::SharedEmbedder;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio_util::sync::CancellationToken;
@@ -38,10 +39,12 @@ const MANY: u64 = 2_000;
 ///
 /// # Errors
 /// `invalid` for a setting that is none, `unavailable` when it cannot be reached.
-pub(crate) fn embedder(config: &Config) -> Result<Option<SharedEmbedder>> {
+pub fn embedder(config: &Config) -> Result<Option<SharedEmbedder>> {
     let wanted = config.embedder.as_deref().unwrap_or("bundled");
-    let settings = wanted.parse::<embedding::Settings>()?;
-    embedding::open(&settings.with_key(config.embedder_key.as_ref().map(|key| key.0.as_str()))?)
+    let settings = wanted.parse::<commonbook_embed::Settings>()?;
+    Ok(commonbook_embed::open(
+        &settings.with_key(config.embedder_key.as_ref().map(|key| key.0.as_str()))?,
+    )?)
 }
 
 /// Follows the journal until the program stops, where no other process does.
@@ -140,7 +143,7 @@ pub(crate) fn catch_up(book: &Commonbook) -> Result<()> {
 ///
 /// # Errors
 /// `unavailable` when the store cannot be read or written.
-pub(crate) fn mentions(book: &Commonbook) -> Result<Mentioning> {
+pub fn mentions(book: &Commonbook) -> Result<Mentioning> {
     let begun = Instant::now();
     let bar = bar(0, "finding entities");
     let done = book.find_mentions(|come| {
@@ -167,7 +170,7 @@ fn tell_rate(what: &str, events: u64, begun: Instant) {
 ///
 /// # Errors
 /// As [`mentions`].
-pub(crate) fn contradictions(book: &Commonbook) -> Result<()> {
+pub fn contradictions(book: &Commonbook) -> Result<()> {
     mentions(book)?;
     let style = ProgressStyle::with_template("{msg} {pos} events, {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());

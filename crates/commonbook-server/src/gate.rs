@@ -11,9 +11,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use commonbook::Commonbook;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::limits;
-use commonbook::token::Scope;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
+use commonbook::model::token::Scope;
 use serde_json::json;
 
 use crate::call::blocking;

@@ -6,23 +6,23 @@
 
 mod answer;
 mod commands;
+mod event;
+mod invocation;
 mod log;
-mod moment;
 mod news;
-mod order;
 mod run;
+mod steps;
 #[cfg(test)]
 mod tests;
-mod turn;
 mod verbs;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use commonbook::agent::{Agent, AgentName};
-use commonbook::error::{Error, Result};
-use commonbook::input;
+use commonbook::base::error::{Error, Result};
+use commonbook::base::input;
+use commonbook::model::agent::{Agent, AgentName};
 
 use answer::{Answer, delegated};
 pub(crate) use commands::of as commands;
@@ -183,7 +183,7 @@ impl Input {
         let Value::Object(object) = input::json(stdin)? else {
             return Err(Error::invalid("stdin", "the client sent no JSON object"));
         };
-        Ok(moment::of(client, event, &Given(object)))
+        Ok(event::of(client, event, &Given(object)))
     }
 
     /// The agent that the event comes from or is about: the client's own, or the one below it that
@@ -196,7 +196,7 @@ impl Input {
     /// The tool of ours that is about to be called, by the name that it has here, with its arguments.
     pub(crate) fn own_tool(&self) -> Option<(&str, &Map<String, Value>)> {
         let tool = self.tool.as_ref()?;
-        Some((moment::own_tool(&tool.name)?, &tool.arguments))
+        Some((event::own_tool(&tool.name)?, &tool.arguments))
     }
 
     /// The agent that the task is about to be handed to.

@@ -3,10 +3,10 @@
 //! It decides nothing. A command that finds no server of this very program on this very store opens
 //! the store itself, as if there were no socket.
 
-use commonbook::caller::Caller;
-use commonbook::clock::{Clock, SystemClock};
-use commonbook::error::Result;
-use commonbook::id::{Id, RandomIds, RequestKind};
+use commonbook::base::clock::{Clock, SystemClock};
+use commonbook::base::error::Result;
+use commonbook::base::id::{Id, RandomIds, RequestKind};
+use commonbook::model::caller::Caller;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

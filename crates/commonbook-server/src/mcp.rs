@@ -17,9 +17,9 @@ mod tool;
 use std::sync::Arc;
 
 use commonbook::Commonbook;
-use commonbook::caller::{Caller, Door};
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::workspace::Workspace;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::workspace::Workspace;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{

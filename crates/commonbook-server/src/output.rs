@@ -4,21 +4,21 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 /// Why standard output could not be written, the first time.
 static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints a line. Who closes the pipe early has seen enough; another failure is what [`finish`] tells.
-pub(crate) fn line(text: &str) {
+pub fn line(text: &str) {
     if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
         note_failure(error);
     }
 }
 
 /// Prints a line that the program can do without: of a server, whose requests do not depend on it.
-pub(crate) fn announce(text: &str) {
+pub fn announce(text: &str) {
     if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
         tracing::warn!(%error, "standard output cannot be written");
     }
@@ -28,7 +28,7 @@ pub(crate) fn announce(text: &str) {
 ///
 /// # Errors
 /// `unavailable` if a line of the answer could not be written, on a full disk say.
-pub(crate) fn finish() -> Result<()> {
+pub fn finish() -> Result<()> {
     if let Err(error) = io::stdout().lock().flush() {
         note_failure(error);
     }
@@ -53,7 +53,7 @@ pub(crate) fn unwritable(error: &io::Error) -> Error {
 ///
 /// # Errors
 /// `unavailable` when they cannot be written, on a full disk say.
-pub(crate) fn lines(lines: &[String]) -> Result<bool> {
+pub fn lines(lines: &[String]) -> Result<bool> {
     let mut out = io::stdout().lock();
     let all = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
     match all.and_then(|()| out.flush()) {
@@ -64,7 +64,7 @@ pub(crate) fn lines(lines: &[String]) -> Result<bool> {
 }
 
 /// Prints a line beside the answer, for people.
-pub(crate) fn note(text: &str) {
+pub fn note(text: &str) {
     let _closed = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -74,12 +74,12 @@ pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 /// Prints an answer as the REST body that it is.
-pub(crate) fn json(answer: &Value) {
+pub fn json(answer: &Value) {
     line(&answer.to_string());
 }
 
 /// Tells an error on standard error, and its kind as the exit code.
-pub(crate) fn failure(error: &Error, as_json: bool) -> ExitCode {
+pub fn failure(error: &Error, as_json: bool) -> ExitCode {
     let cause = error.cause.as_ref().map(tracing::field::display);
     match error.kind {
         ErrorKind::Internal => tracing::error!(%error, cause, "failed"),
@@ -97,7 +97,7 @@ pub(crate) fn failure(error: &Error, as_json: bool) -> ExitCode {
 }
 
 /// The exit code of a kind of error; 0 is success, 2 what every command line answers to misuse.
-pub(crate) fn exit_code(kind: ErrorKind) -> u8 {
+pub fn exit_code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Internal => 1,
         ErrorKind::Invalid => 2,

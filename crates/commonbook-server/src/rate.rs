@@ -6,9 +6,9 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use commonbook::caller::{Caller, Proof};
-use commonbook::error::{Error, Result};
-use commonbook::limits;
+use commonbook::base::error::{Error, Result};
+use commonbook::base::limits;
+use commonbook::model::caller::{Caller, Proof};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
@@ -181,11 +181,11 @@ impl Rate {
 
 #[cfg(test)]
 mod tests {
-    use commonbook::caller::Door;
-    use commonbook::clock::Timestamp;
-    use commonbook::error::ErrorKind;
-    use commonbook::id::{CountingIds, Id};
-    use commonbook::workspace::Workspace;
+    use commonbook::base::clock::Timestamp;
+    use commonbook::base::error::ErrorKind;
+    use commonbook::base::id::{CountingIds, Id};
+    use commonbook::model::caller::Door;
+    use commonbook::model::workspace::Workspace;
 
     use super::*;
 

@@ -244,7 +244,7 @@ async fn scalar() -> impl IntoResponse {
 }
 
 async fn unknown(id: RequestId, uri: axum::http::Uri) -> axum::response::Response {
-    let error = commonbook::error::Error::not_found(format!("there is no {}", uri.path()))
+    let error = commonbook::base::error::Error::not_found(format!("there is no {}", uri.path()))
         .hint("/openapi.json and /docs tell every path.");
     failure(&error, &id)
 }
@@ -254,8 +254,8 @@ async fn wrong_method(
     method: axum::http::Method,
     uri: axum::http::Uri,
 ) -> axum::response::Response {
-    let error = commonbook::error::Error::new(
-        commonbook::error::ErrorKind::Invalid,
+    let error = commonbook::base::error::Error::new(
+        commonbook::base::error::ErrorKind::Invalid,
         format!("{} does not take {method}", uri.path()),
     )
     .hint("/openapi.json and /docs tell every path and its methods.");

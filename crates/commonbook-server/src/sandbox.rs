@@ -5,8 +5,8 @@ pub(crate) mod refusal;
 
 use std::path::{Path, PathBuf};
 
-use commonbook::caller::Caller;
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::Caller;
 
 use crate::atomic;
 use crate::config::Config;

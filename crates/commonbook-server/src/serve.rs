@@ -11,9 +11,9 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
 use commonbook::Commonbook;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::id::{Id, RequestKind};
-use commonbook::{input, limits};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::id::{Id, RequestKind};
+use commonbook::base::{input, limits};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::CompressionLevel;
@@ -127,7 +127,7 @@ fn router(
         .route(&format!("{}/mcp", gate::RESOURCE), resource)
         .layer(compression())
         .layer(from_fn_with_state(gate, gate::keep))
-        .layer(from_fn_with_state(Arc::new(commonbook::id::RandomIds::default()), logged))
+        .layer(from_fn_with_state(Arc::new(commonbook::base::id::RandomIds::default()), logged))
 }
 
 /// Long answers come compressed to who takes them so. Events do not, each of which is to come at
@@ -242,11 +242,11 @@ pub(crate) async fn sweep_hourly(book: Commonbook) {
 
 /// Gives each request an id, which its answer and the log carry. What a request says is not logged.
 async fn logged(
-    State(ids): State<Arc<commonbook::id::RandomIds>>,
+    State(ids): State<Arc<commonbook::base::id::RandomIds>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    use commonbook::clock::{Clock, SystemClock};
+    use commonbook::base::clock::{Clock, SystemClock};
     let id = Id::<RequestKind>::new(&*ids, SystemClock.now()).to_string();
     let span =
         tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());

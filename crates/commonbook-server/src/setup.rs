@@ -19,7 +19,7 @@ mod toml;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 use splice::Splice;
 
 /// What is to stand in a file.

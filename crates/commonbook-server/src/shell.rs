@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 
 use crate::process;
 

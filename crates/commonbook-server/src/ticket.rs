@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use commonbook::agent::Agent;
-use commonbook::caller::{Caller, Proof};
-use commonbook::clock::{Clock, SystemClock};
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::workspace::Workspace;
+use commonbook::base::clock::{Clock, SystemClock};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::{Caller, Proof};
+use commonbook::model::workspace::Workspace;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -247,7 +247,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use commonbook::caller::Door;
+    use commonbook::model::caller::Door;
     use serde_json::json;
 
     use super::*;
@@ -257,7 +257,7 @@ mod tests {
     }
 
     fn caller(name: &str) -> Caller {
-        let agent = commonbook::agent::AgentName { agent: agent(name), device: None };
+        let agent = commonbook::model::agent::AgentName { agent: agent(name), device: None };
         Caller::new(Some(agent), Workspace::fallback(), Door::Mcp)
     }
 

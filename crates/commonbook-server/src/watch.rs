@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
-use commonbook::error::Result;
-use commonbook::workspace::Workspace;
+use commonbook::base::error::Result;
+use commonbook::model::workspace::Workspace;
 use tokio::sync::Notify;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
@@ -148,9 +148,9 @@ async fn passed(pause: Option<Duration>) {
 #[cfg(test)]
 mod tests {
 
-    use commonbook::agent::AgentName;
-    use commonbook::caller::{Caller, Door};
-    use commonbook::memory::SaveMemory;
+    use commonbook::model::agent::AgentName;
+    use commonbook::model::caller::{Caller, Door};
+    use commonbook::model::memory::SaveMemory;
     use commonbook::store::sqlite::SqliteStore;
 
     use super::*;

@@ -11,22 +11,22 @@
 //! committed is found by the very next search, in any process. One process at a time, the one that
 //! holds the lease, writes the tail out as the next generation ([`Index::follow`]).
 
-mod admission;
 mod budget;
-mod candidates;
-mod catalog;
 mod check;
 mod damage;
+mod delta;
 mod embed;
+mod facts;
 mod files;
-mod look;
 mod matches;
+mod rerank;
+mod search;
 mod slate;
 mod state;
 mod strands;
-mod tail;
-mod text;
 mod vectors;
+mod visible;
+mod words;
 
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -34,14 +34,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
-use crate::embedding::Embedder;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::store::Store;
 pub use budget::{SearchBudget, SearchWork};
+use commonbook_embed::Embedder;
 use damage::guarded;
 use files::{lease, stamp, unwritable};
 use state::{News, State};
-use text::{Generation, TextWriter};
+use words::{Generation, TextWriter};
 
 /// Changes that are taken in while searches wait.
 const AT_ONCE: usize = 4_000;

@@ -29,19 +29,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::access::Sight;
-use crate::act::{Act, DoneTo};
-use crate::agent::{Agent, AgentRecord};
-use crate::caller::Caller;
-use crate::case::CaseKey;
-use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, NewEvent, Recorded, Stretch};
-use crate::id::{ActId, MemoryId, TokenId};
-use crate::memory::{Memory, Order};
-use crate::search::Filter;
-use crate::stats::{Count, UserRecord};
-use crate::token::{KeptToken, Token};
-use crate::workspace::Workspace;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::{ActId, MemoryId, TokenId};
+use crate::model::access::Sight;
+use crate::model::agent::{Agent, AgentRecord};
+use crate::model::bulk::{Act, DoneTo};
+use crate::model::caller::Caller;
+use crate::model::case::CaseKey;
+use crate::model::event::{Event, NewEvent, Recorded, Stretch};
+use crate::model::memory::{Memory, Order};
+use crate::model::search::Filter;
+use crate::model::stats::{Count, UserRecord};
+use crate::model::token::{KeptToken, Token};
+use crate::model::workspace::Workspace;
 
 pub use case::CaseRows;
 pub use checkpoint::CheckpointRows;

@@ -1,10 +1,10 @@
 //! Cases as people read them.
 
-use commonbook::case::digest::Digested;
-use commonbook::case::{
+use commonbook::base::page::Page;
+use commonbook::model::case::digest::Digested;
+use commonbook::model::case::{
     Appended, Case, CaseContext, CaseEntries, CaseOutcome, Entry, EntryKind, OpenedCase,
 };
-use commonbook::page::Page;
 use serde_json::Value;
 
 use super::show::{set_apart, show, table};

@@ -1,7 +1,7 @@
 //! Checkpoints, and what is resumed from them, as people read them.
 
-use commonbook::checkpoint::{Checkpoint, ResumedSession, Summarised};
-use commonbook::page::Page;
+use commonbook::base::page::Page;
+use commonbook::model::checkpoint::{Checkpoint, ResumedSession, Summarised};
 use serde_json::Value;
 
 use super::show::{set_apart, show, table};

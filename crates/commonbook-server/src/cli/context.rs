@@ -1,8 +1,8 @@
 //! Contexts, why they are as they are, and what was learned, as people read them.
 
-use commonbook::context::choose::Considered;
-use commonbook::context::{Context, Explained};
-use commonbook::learning::LearnedBack;
+use commonbook::model::learning::LearnedBack;
+use commonbook::prompt::context::choose::Considered;
+use commonbook::prompt::context::{Context, Explained};
 use serde_json::Value;
 
 use super::show::{glance, set_apart, show, table};

@@ -1,7 +1,7 @@
 //! Contradictions as people read them.
 
-use commonbook::contradiction::{Contradiction, Side};
-use commonbook::page::Page;
+use commonbook::base::page::Page;
+use commonbook::model::contradiction::{Contradiction, Side};
 use serde_json::Value;
 
 use super::show::{show, table};

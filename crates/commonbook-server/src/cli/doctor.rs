@@ -3,7 +3,7 @@
 mod checks;
 
 use commonbook::Commonbook;
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::store::StoreLoss;
 use indicatif::{HumanBytes, ProgressBar};
 use serde_json::{Value, json};

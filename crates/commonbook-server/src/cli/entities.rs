@@ -1,9 +1,11 @@
 //! Entities and the graph as people read them.
 
-use commonbook::entity::{Entity, Mention, Merged, Resolution, Resolved, Review, Unmerged, Wanted};
-use commonbook::graph::export::Subgraph;
-use commonbook::graph::{EntityPage, Relation};
-use commonbook::page::Page;
+use commonbook::base::page::Page;
+use commonbook::model::entity::{
+    Entity, Mention, Merged, Resolution, Resolved, Review, Unmerged, Wanted,
+};
+use commonbook::model::graph::export::Subgraph;
+use commonbook::model::graph::{EntityPage, Relation};
 use serde_json::Value;
 
 use super::show::{show, table};

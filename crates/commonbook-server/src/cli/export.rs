@@ -5,10 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use commonbook::Commonbook;
-use commonbook::caller::Caller;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::limits;
-use commonbook::memory::{ListMemories, Order};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
+use commonbook::model::caller::Caller;
+use commonbook::model::memory::{ListMemories, Order};
 use indicatif::ProgressBar;
 use tempfile::NamedTempFile;
 

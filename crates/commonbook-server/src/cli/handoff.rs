@@ -1,8 +1,8 @@
 //! Handoffs and who hands work to whom, as people read them.
 
-use commonbook::collaboration::{Collaborations, CreatedHandoff};
-use commonbook::handoff::{AcceptedHandoff, Handoff, HandoffReceipt, SteppedHandoff};
-use commonbook::page::Page;
+use commonbook::base::page::Page;
+use commonbook::model::collaboration::{Collaborations, CreatedHandoff};
+use commonbook::model::handoff::{AcceptedHandoff, Handoff, HandoffReceipt, SteppedHandoff};
 use serde_json::Value;
 
 use super::show::{show, table};

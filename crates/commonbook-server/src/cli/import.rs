@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use commonbook::Commonbook;
-use commonbook::caller::{Caller, Door};
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::import::{self, ImportedLine};
-use commonbook::memory::{Outcome, SetApart};
-use commonbook::workspace::Workspace;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::import;
+use commonbook::model::import::ImportedLine;
+use commonbook::model::memory::{Outcome, SetApart};
+use commonbook::model::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 

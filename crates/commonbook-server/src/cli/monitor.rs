@@ -6,11 +6,11 @@
 use std::pin::pin;
 
 use commonbook::Commonbook;
-use commonbook::caller::Caller;
-use commonbook::error::Result;
-use commonbook::event::{Event, EventFilter, FollowEvents};
-use commonbook::memory::GetMemory;
-use commonbook::{input, limits};
+use commonbook::base::error::Result;
+use commonbook::base::{input, limits};
+use commonbook::model::caller::Caller;
+use commonbook::model::event::{Event, EventFilter, FollowEvents};
+use commonbook::model::memory::GetMemory;
 use tokio_util::sync::CancellationToken;
 
 use super::show::glance;

@@ -1,7 +1,7 @@
 //! `reindex`: builds the search index anew from the journal, and finds entities anew.
 
 use commonbook::Commonbook;
-use commonbook::error::Result;
+use commonbook::base::error::Result;
 use indicatif::HumanCount;
 use serde_json::json;
 

@@ -1,8 +1,10 @@
 //! Sessions, and what has changed since, as people read them.
 
-use commonbook::cursor::{Changes, Marked};
-use commonbook::page::Page;
-use commonbook::session::{EndedSession, Session, SessionOutcome, SessionShown, StartedSession};
+use commonbook::base::page::Page;
+use commonbook::model::cursor::{Changes, Marked};
+use commonbook::model::session::{
+    EndedSession, Session, SessionOutcome, SessionShown, StartedSession,
+};
 use serde_json::Value;
 
 use super::case::entry;

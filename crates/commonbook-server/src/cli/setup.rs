@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 use serde_json::json;
 
 use crate::config::Config;

@@ -1,14 +1,14 @@
 //! Answers as people read them: tables that fit the terminal, and a memory whole.
 
 use comfy_table::{ContentArrangement, Table, presets};
-use commonbook::act::Acted;
-use commonbook::agent::{AgentRecord, Agents};
-use commonbook::caller::Door;
-use commonbook::event::Events;
-use commonbook::memory::{History, Memory, Purged, Saved};
-use commonbook::page::Page;
-use commonbook::search::SearchAnswer;
-use commonbook::stats::{Stats, Users};
+use commonbook::base::page::Page;
+use commonbook::model::agent::{AgentRecord, Agents};
+use commonbook::model::bulk::Acted;
+use commonbook::model::caller::Door;
+use commonbook::model::event::Events;
+use commonbook::model::memory::{History, Memory, Purged, Saved};
+use commonbook::model::search::SearchAnswer;
+use commonbook::model::stats::{Stats, Users};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -47,8 +47,8 @@ pub(super) fn glance(memory: &Memory) -> String {
 pub(super) fn saved(answer: &Value) {
     show(answer, |saved: &Saved| {
         let outcome = match saved.outcome {
-            commonbook::memory::Outcome::Created => "Saved",
-            commonbook::memory::Outcome::Repeated => "Already saved",
+            commonbook::model::memory::Outcome::Created => "Saved",
+            commonbook::model::memory::Outcome::Repeated => "Already saved",
         };
         let Memory { id, owner, workspace, sharing, .. } = &saved.memory;
         line(&format!("{outcome} {id} as {owner} in {workspace} ({sharing})"));

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use commonbook::agent::Agent;
-use commonbook::commonbook::{change_standing, make_standing_folder};
-use commonbook::context::{Kept, Preferences};
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::learning::LearningType;
-use commonbook::standing::{Added, Standing, places, route, section_of};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::agent::Agent;
+use commonbook::model::learning::LearningType;
+use commonbook::model::standing::{Added, Standing, places, route, section_of};
+use commonbook::prompt::context::{Kept, Preferences};
+use commonbook::verbs::{change_standing, make_standing_folder};
 use serde_json::{Value, json};
 
 use super::show::table;

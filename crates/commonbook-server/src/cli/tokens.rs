@@ -1,6 +1,6 @@
 //! Tokens as people read them: the secret once, then only what it is good for.
 
-use commonbook::token::{IssuedToken, Token, Tokens};
+use commonbook::model::token::{IssuedToken, Token, Tokens};
 use jiff::Timestamp;
 use serde_json::Value;
 

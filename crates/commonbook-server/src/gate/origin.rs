@@ -6,7 +6,7 @@ use axum::body::HttpBody;
 use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 
 /// The name of the setting, in errors and documents.
 const SETTING: &str = "COMMONBOOK_HOSTS";

@@ -1,6 +1,6 @@
 //! What a hook answers, in the shape that its client takes.
 
-use commonbook::context::fence::without_contexts;
+use commonbook_text::echo::without_contexts;
 use serde_json::{Map, Value, json};
 
 use super::{Client, Input, Moment};

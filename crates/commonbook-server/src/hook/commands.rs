@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use commonbook::error::Result;
-use commonbook::{input, limits};
+use commonbook::base::error::Result;
+use commonbook::base::{input, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Input;
-use super::order::Command;
+use crate::hook::steps::Command;
 use crate::{atomic, shell};
 
 /// What a command may say.

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use commonbook::clock::{Clock, SystemClock};
-use commonbook::context::fence::{Fence, Item};
-use commonbook::cursor::{Change, Changes};
-use commonbook::error::Result;
-use commonbook::memory::SetApart;
+use commonbook::base::clock::{Clock, SystemClock};
+use commonbook::base::error::Result;
+use commonbook::model::cursor::{Change, Changes};
+use commonbook::model::memory::SetApart;
+use commonbook::prompt::fence;
+use commonbook_text::fence::Item;
 
 use crate::local;
 
@@ -55,7 +56,7 @@ fn news(changes: Changes) -> Result<String> {
     let left_out = items.len().saturating_sub(TOLD);
     let items = in_turn(items);
     let nonce = local::key();
-    let fence = Fence::new(nonce.trim_start_matches("req_"))?;
+    let fence = fence(nonce.trim_start_matches("req_"))?;
     let told = fence.around(&items, SystemClock.now());
     Ok(match left_out {
         0 => format!("New in the memory that you share, since you last looked:\n{told}"),

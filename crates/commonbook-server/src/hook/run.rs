@@ -5,14 +5,14 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::limits;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
 
-use super::turn::Turn;
 use super::verbs::Open;
 use super::{Client, Input};
 use crate::caller::Heard;
 use crate::config::Config;
+use crate::hook::invocation::Turn;
 
 /// How long it may take. What began then is left alone, and the client hears nothing of it.
 const PATIENCE: Duration = Duration::from_millis(1_800);

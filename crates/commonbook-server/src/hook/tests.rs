@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::order::{Command, Step, steps};
 use super::*;
+use crate::hook::steps::{Command, Step, steps};
 use Client::{ClaudeCode, Codex, Copilot, Gemini, Opencode};
 
 fn read(client: Client, event: &str, given: &Value) -> Input {

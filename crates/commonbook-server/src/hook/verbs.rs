@@ -1,8 +1,8 @@
 //! The way from a hook to the verbs: through a server that runs, else on the store, opened once.
 
 use commonbook::Commonbook;
-use commonbook::caller::Caller;
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::Caller;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use commonbook::limits;
+use commonbook::base::limits;
 
 use super::wire::{Greeting, Told, place};
 use super::{Asked, Reply};

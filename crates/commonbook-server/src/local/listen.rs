@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use commonbook::cancellation::Cancellation;
-use commonbook::error::{ErrorKind, Result};
-use commonbook::{input, limits};
+use commonbook::base::cancellation::Cancellation;
+use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::{input, limits};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use commonbook::error::ErrorDetail;
+use commonbook::base::error::ErrorDetail;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Completion: what may be meant by the beginning of an argument, of what the caller may see.
 
-use commonbook::commonbook::Completions;
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
+use commonbook::verbs::Completions;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
 use super::{prompt, resource};

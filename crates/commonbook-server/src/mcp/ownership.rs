@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
-use commonbook::agent::AgentName;
-use commonbook::id::TokenId;
+use commonbook::base::id::TokenId;
+use commonbook::model::agent::AgentName;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 use crate::caller::Admitted;

@@ -1,8 +1,8 @@
 //! Pages of the protocol's lists, and the errors of the protocol.
 
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::limits;
-use commonbook::page::Cursor;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
+use commonbook::base::page::Cursor;
 use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 use serde_json::{Value, json};

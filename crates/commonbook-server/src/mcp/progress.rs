@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use commonbook::cancellation::Cancellation;
+use commonbook::base::cancellation::Cancellation;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::time::{sleep, timeout};

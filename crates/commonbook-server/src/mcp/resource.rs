@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use commonbook::Commonbook;
-use commonbook::agent::{Agent, AgentRecord, ListAgents};
-use commonbook::caller::Caller;
-use commonbook::error::{Error, Result};
-use commonbook::event::Event;
-use commonbook::limits;
-use commonbook::memory::{ListMemories, Memory};
-use commonbook::page::Cursor;
+use commonbook::base::error::{Error, Result};
+use commonbook::base::limits;
+use commonbook::base::page::Cursor;
+use commonbook::model::agent::{Agent, AgentRecord, ListAgents};
+use commonbook::model::caller::Caller;
+use commonbook::model::event::Event;
+use commonbook::model::memory::{ListMemories, Memory};
 use rmcp::model::{Annotations, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use commonbook::caller::Caller;
+use commonbook::model::caller::Caller;
 use serde_json::Value;
 
 /// The tools after which a connection works in the session that they answer.

@@ -5,8 +5,8 @@ mod underway;
 use std::sync::Arc;
 use std::time::Duration;
 
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::limits;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::io::{
@@ -110,7 +110,7 @@ async fn pass_lines(
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
-            commonbook::input::json(&line).err()
+            commonbook::base::input::json(&line).err()
         };
         match refusal {
             Some(error) => {

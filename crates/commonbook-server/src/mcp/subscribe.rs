@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::request::Parts;
 use commonbook::Commonbook;
-use commonbook::caller::Caller;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::event::ListEvents;
-use commonbook::limits;
-use commonbook::workspace::Workspace;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
+use commonbook::model::caller::Caller;
+use commonbook::model::event::ListEvents;
+use commonbook::model::workspace::Workspace;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext, SubscriptionSink};
 use tokio::sync::watch::Receiver;

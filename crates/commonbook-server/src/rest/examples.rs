@@ -1,6 +1,6 @@
 //! Examples of requests, answers and errors, for the OpenAPI document.
 
-use commonbook::error::ErrorKind;
+use commonbook::base::error::ErrorKind;
 use serde_json::{Value, json};
 
 const ID: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
@@ -186,15 +186,15 @@ pub(super) fn error(kind: ErrorKind) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use commonbook::agent::Agents;
-    use commonbook::context::Context;
-    use commonbook::contradiction::Contradiction;
-    use commonbook::error::ErrorBody;
-    use commonbook::event::Events;
-    use commonbook::memory::{History, Memory, Purged, Saved};
-    use commonbook::page::Page;
-    use commonbook::search::SearchAnswer;
-    use commonbook::stats::Stats;
+    use commonbook::base::error::ErrorBody;
+    use commonbook::base::page::Page;
+    use commonbook::model::agent::Agents;
+    use commonbook::model::contradiction::Contradiction;
+    use commonbook::model::event::Events;
+    use commonbook::model::memory::{History, Memory, Purged, Saved};
+    use commonbook::model::search::SearchAnswer;
+    use commonbook::model::stats::Stats;
+    use commonbook::prompt::context::Context;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
 

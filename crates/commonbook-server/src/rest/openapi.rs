@@ -1,8 +1,9 @@
 //! The OpenAPI 3.1 document, made from the table of routes and the schemas of the nouns.
 
-use commonbook::error::{ErrorBody, ErrorKind};
-use commonbook::event::FollowEvents;
-use commonbook::{agent, input, limits};
+use commonbook::base::error::{ErrorBody, ErrorKind};
+use commonbook::base::{input, limits};
+use commonbook::model::agent;
+use commonbook::model::event::FollowEvents;
 use serde_json::{Map, Value, json};
 
 use super::examples;

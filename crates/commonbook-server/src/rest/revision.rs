@@ -1,7 +1,7 @@
 //! Revisions as HTTP speaks of them: `ETag` tells one, `If-None-Match` and `If-Match` name one.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 
 /// The field of a request that `If-Match` stands for.
 pub(super) const EXPECTED: &str = "expected_revision";

@@ -9,9 +9,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
-use commonbook::caller::{Caller, Door as Way};
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::{Commonbook, input};
+use commonbook::Commonbook;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::input;
+use commonbook::model::caller::{Caller, Door as Way};
 use serde_json::{Map, Value};
 
 use crate::body::{BodyBudget, WholeBody};

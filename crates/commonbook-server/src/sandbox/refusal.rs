@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use commonbook::error::Error;
+use commonbook::base::error::Error;
 
 /// The folders that this process is held to, once it is.
 pub(super) static HELD_TO: OnceLock<Vec<PathBuf>> = OnceLock::new();

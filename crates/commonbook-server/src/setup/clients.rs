@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Content, Entry};
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 
 /// By this word a file is known as ours.
 pub(super) const OURS: &str = "commonbook";

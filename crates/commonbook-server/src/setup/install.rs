@@ -4,8 +4,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use commonbook::clock::{Clock, SystemClock};
-use commonbook::error::{Error, Result};
+use commonbook::base::clock::{Clock, SystemClock};
+use commonbook::base::error::{Error, Result};
 
 use super::clients::{self, Chosen, Client, Plan, Scope};
 use super::ledger::{Installed, Ledger, Written};

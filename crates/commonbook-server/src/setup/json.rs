@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::splice::{Splice, replaced};
 use super::{Done, Entry, What, bare, conflict, line_end};
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 
 /// A file taken apart: where everything stands in its text.
 pub(super) struct File<'a> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Record;

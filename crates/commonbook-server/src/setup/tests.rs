@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::clients::{Chosen, Client, Link, Scope, plan};
 use super::*;
-use commonbook::error::ErrorKind;
+use commonbook::base::error::ErrorKind;
 
 fn owned(path: &[&str]) -> Vec<String> {
     path.iter().map(|key| (*key).to_owned()).collect()

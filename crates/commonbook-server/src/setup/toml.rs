@@ -5,7 +5,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
 use super::splice::Splice;
 use super::{Done, What, conflict, line_end};
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 
 /// Whether a text is TOML.
 pub(super) fn is_sound(text: &str) -> bool {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cancellation::Cancellation;
-use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
+use crate::base::cancellation::Cancellation;
+use crate::base::clock::Clock;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits;
 
 /// Steps after which a search looks at its budget again.
 const CHECK_STEPS: u64 = 16_384;

@@ -2,7 +2,7 @@
 
 use super::damage::guarded;
 use super::{Index, vectors};
-use crate::error::Result;
+use crate::base::error::Result;
 
 impl Index {
     /// What is wrong with the files, one line a finding.

@@ -10,12 +10,12 @@ use rustc_hash::FxHashSet;
 use super::state::State;
 use super::vectors::{self, Before, Embedded, Vectors};
 use super::{Embedding, Index, Progress, held_elsewhere, unwritable};
-use crate::embedding::{Embedder, Quantised, pieces};
-use crate::error::Result;
-use crate::memory::Memory;
-use crate::search::Question;
+use crate::base::error::Result;
+use crate::model::memory::Memory;
+use crate::model::search::Question;
+use crate::model::workspace::Workspace;
 use crate::store::Store;
-use crate::workspace::Workspace;
+use commonbook_embed::{Embedder, Quantised, chunks};
 
 /// Memories that are read from the store at once.
 const READ: usize = 256;
@@ -26,7 +26,7 @@ const WRITE: usize = 8_192;
 /// The while.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Characters of a title that are embedded with each piece of the text.
+/// Characters of a title that are embedded with each chunk of the text.
 const TITLE: usize = 80;
 
 impl Index {
@@ -141,7 +141,7 @@ impl Index {
             }
             Ok(memories)
         })?;
-        let size = embedder.piece_tokens();
+        let size = embedder.chunk_tokens();
         let texts: Vec<(u64, Vec<String>)> =
             memories.iter().map(|(print, memory)| (*print, texts(memory, size))).collect();
         let all: Vec<String> = texts.iter().flat_map(|(_, texts)| texts.clone()).collect();
@@ -295,12 +295,12 @@ impl State {
     }
 }
 
-/// What is embedded of a memory: the pieces of its text, each under its title.
+/// What is embedded of a memory: the chunks of its text, each under its title.
 fn texts(memory: &Memory, size: usize) -> Vec<String> {
     let title: String = memory.title.iter().flat_map(|title| title.chars()).take(TITLE).collect();
-    let under = |piece: String| match title.as_str() {
-        "" => piece,
-        title => format!("{title}\n{piece}"),
+    let under = |chunk: String| match title.as_str() {
+        "" => chunk,
+        title => format!("{title}\n{chunk}"),
     };
-    pieces(&memory.text, size).into_iter().map(under).collect()
+    chunks(&memory.text, size).into_iter().map(under).collect()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::WORDS;
-use crate::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 
 /// When the last generation was written.
 pub(super) fn stamp(folder: &Path) -> Option<SystemTime> {

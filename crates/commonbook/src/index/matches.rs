@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::admission::Admission;
 use super::budget::Meter;
-use super::catalog::{Catalog, Number};
 use super::slate::Borrowed;
 use super::state::State;
-use super::text::Scope;
-use crate::error::Result;
-use crate::search::rank::{self, Statistics};
+use crate::base::error::Result;
+use crate::index::facts::{Catalog, Number};
+use crate::index::visible::Admission;
+use crate::index::words::Scope;
+use crate::model::search::rank::{self, Statistics};
 
 /// A memory that has a term.
 #[derive(Debug, Clone, Copy)]

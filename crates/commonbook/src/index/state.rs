@@ -7,19 +7,19 @@ use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
 
-use super::catalog::{Catalog, Number};
 use super::damage::guarded;
 use super::slate::Slates;
-use super::tail::{self, Tail, Tails};
-use super::text::{Generation, Place, Places};
 use super::vectors::Vectors;
 use super::{Progress, WORDS};
-use crate::access::Reach;
-use crate::error::Result;
-use crate::id::MemoryId;
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::index::delta::{self, Tail, Tails};
+use crate::index::facts::{Catalog, Number};
+use crate::index::words::{Generation, Place, Places};
+use crate::model::access::Reach;
+use crate::model::workspace::Workspace;
 use crate::store::{Change, Transaction};
-use crate::words::Stems;
-use crate::workspace::Workspace;
+use commonbook_text::terms::Stems;
 
 /// Events that are read at once.
 const STRIDE: u32 = 1_000;
@@ -147,7 +147,7 @@ impl State {
                 None => self.remove(workspace, id, change.sequence),
             }
         }
-        for tail in tail::all(&fresh, &mut self.stems) {
+        for tail in delta::all(&fresh, &mut self.stems) {
             let print = tail.described.facts.print;
             let vector = self.vectors.as_ref().and_then(|it| it.of(print));
             let number = self.catalog.put(tail.described.clone(), vector);

@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::admission::Admission;
-use super::catalog::{Catalog, Number};
 use super::slate::Borrowed;
+use crate::index::facts::{Catalog, Number};
+use crate::index::visible::Admission;
 
 /// What the words of sessions tell.
 pub(super) struct Sessions<'s> {

@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use super::damage::damaged;
-use crate::embedding::Spec;
-use crate::embedding::quantised::{Quantised, add_signs, differing_signs, dot};
-use crate::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result};
+use commonbook_embed::Spec;
+use commonbook_embed::quantised::{Quantised, add_signs, differing_signs, dot};
 
 pub(super) use scan::{Look, Scan, scan};
 

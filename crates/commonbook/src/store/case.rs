@@ -1,11 +1,11 @@
 //! The contract of a store for cases and their entries.
 
-use crate::access::Sight;
-use crate::case::{Case, CaseKey, CaseStatus};
-use crate::error::Result;
-use crate::id::MemoryId;
-use crate::memory::Memory;
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::model::access::Sight;
+use crate::model::case::{Case, CaseKey, CaseStatus};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
 
 /// The rows of cases. Everybody in a workspace reads all of its cases; their entries are memories.
 pub trait CaseRows {

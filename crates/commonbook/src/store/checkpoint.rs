@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::checkpoint::{Activity, Checkpoint};
-use crate::error::Result;
-use crate::id::{CheckpointId, SessionId};
-use crate::session::Session;
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::base::id::{CheckpointId, SessionId};
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::checkpoint::{Activity, Checkpoint};
+use crate::model::session::Session;
+use crate::model::workspace::Workspace;
 
 /// The rows of checkpoints. Who sees the session of one sees it.
 pub trait CheckpointRows {

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::case::Case;
-use crate::context::KeptContext;
-use crate::error::Result;
-use crate::id::ContextId;
-use crate::memory::Memory;
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::base::id::ContextId;
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::case::Case;
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+use crate::prompt::context::KeptContext;
 
 /// The rows of contexts.
 pub trait ContextRows {

@@ -1,12 +1,12 @@
 //! The contract of a store for contradictions: what is kept of two memories, and who is shown it.
 
-use crate::access::Sight;
-use crate::contradiction::{Contradiction, KeptContradiction, Shared, Status};
-use crate::error::Result;
-use crate::id::{ContradictionId, MemoryId};
-use crate::memory::Memory;
-use crate::search::Place;
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::base::id::{ContradictionId, MemoryId};
+use crate::model::access::Sight;
+use crate::model::contradiction::{Contradiction, KeptContradiction, Shared, Status};
+use crate::model::memory::Memory;
+use crate::model::search::Place;
+use crate::model::workspace::Workspace;
 
 /// Which contradictions a list gives.
 #[derive(Debug, Clone, Default)]

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::agent::Agent;
-use crate::case::CaseKey;
-use crate::error::Result;
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::model::agent::Agent;
+use crate::model::case::CaseKey;
+use crate::model::workspace::Workspace;
 
 /// The rows of cursors: one an agent for each case, and one for the journal.
 pub trait CursorRows {

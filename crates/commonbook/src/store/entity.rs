@@ -1,16 +1,16 @@
 //! The rows of entities, of what mentions them, and of relations.
 
 use super::Result;
-use crate::access::{Audience, Sight};
-use crate::entity::{
+use crate::base::id::{EntityId, MemoryId, ReviewId};
+use crate::model::access::{Audience, Sight};
+use crate::model::entity::{
     Entity, EntityName, EntityType, KeptMerge, Mention, Mentioned, MentionedBy, Mentioning, Review,
     Statement,
 };
-use crate::graph::walk::Link;
-use crate::graph::{Along, Node, Relation, RelationType};
-use crate::id::{EntityId, MemoryId, ReviewId};
-use crate::memory::Memory;
-use crate::workspace::Workspace;
+use crate::model::graph::walk::Link;
+use crate::model::graph::{Along, Node, Relation, RelationType};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
 
 /// The rows of what agents state about things.
 pub trait EntityRows {

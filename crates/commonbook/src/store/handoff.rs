@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::checkpoint::OpenHandoff;
-use crate::collaboration::{Edge, EdgeFilter};
-use crate::error::Result;
-use crate::handoff::choose::LeftOut;
-use crate::handoff::package::{Package, Packed};
-use crate::handoff::{Handoff, HandoffFilter};
-use crate::id::HandoffId;
-use crate::steady::Steady;
+use crate::base::error::Result;
+use crate::base::id::HandoffId;
+use crate::base::settled_clock::Steady;
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::checkpoint::OpenHandoff;
+use crate::model::collaboration::{Edge, EdgeFilter};
+use crate::model::handoff::choose::LeftOut;
+use crate::model::handoff::{Handoff, HandoffFilter};
+use crate::prompt::handoff::{Package, Packed};
 
 /// The rows of handoffs. Who may see one is what [`Sight::reaches`] says of its reach; it names the
 /// memories that are in the reader's sight now, and to those that it is between, the private ones

@@ -1,7 +1,7 @@
 //! What a store has lost, as the mark beside it tells.
 
-use crate::error::{Error, ErrorKind};
-use crate::workspace::Workspace;
+use crate::base::error::{Error, ErrorKind};
+use crate::model::workspace::Workspace;
 
 /// What a store does not hold any more.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::error::Result;
-use crate::id::SessionId;
-use crate::session::{Session, SessionFilter};
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::base::id::SessionId;
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::session::{Session, SessionFilter};
+use crate::model::workspace::Workspace;
 
 /// The rows of sessions. Who may see one is what [`Sight::reaches`] says of its reach.
 pub trait SessionRows {

@@ -4,9 +4,9 @@
 //! a transaction of its own, so that a read is a snapshot.
 
 mod access;
-mod act;
 mod agent;
 mod answer;
+mod bulk;
 mod case;
 mod chain;
 mod checkpoint;
@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, StatementStatus};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::{Read, Store, StoreLoss, Work, WorkRows, Write};
 use access::AudienceCache;
 use mark::MarkFile;

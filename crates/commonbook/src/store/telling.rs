@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::store::{Read, Store, Write};
 
 /// What is done after each write that is durable. It must not wait: a writer waits for it.

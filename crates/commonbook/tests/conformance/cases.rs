@@ -1,15 +1,15 @@
 //! Cases: kept whole, their entries in order, and what searches find of them.
 
-use commonbook::access::Sight;
-use commonbook::agent::Agent;
-use commonbook::case::{Case, CaseKey, CaseStatus};
-use commonbook::event::{EventKind, NewEvent};
-use commonbook::id::{CountingIds, MemoryId};
+use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::index::Index;
-use commonbook::memory::{Memory, Sharing, Trust};
-use commonbook::search::Within;
+use commonbook::model::access::Sight;
+use commonbook::model::agent::Agent;
+use commonbook::model::case::{Case, CaseKey, CaseStatus};
+use commonbook::model::event::{EventKind, NewEvent};
+use commonbook::model::memory::{Memory, Sharing, Trust};
+use commonbook::model::search::Within;
+use commonbook::model::workspace::Workspace;
 use commonbook::store::Store;
-use commonbook::workspace::Workspace;
 
 use crate::search::{GO, question, started};
 use crate::{Fresh, caller, keep, memory, now};

@@ -1,12 +1,12 @@
 //! Contexts: what one is made of is seen as the rule says, and a receipt is its agent's own.
 
-use commonbook::access::Sight;
-use commonbook::agent::Agent;
-use commonbook::clock::Timestamp;
-use commonbook::context::{Kept, KeptContext, StandingRead};
-use commonbook::event::{EventKind, NewEvent};
-use commonbook::id::{ContextId, CountingIds};
-use commonbook::memory::{Memory, Sharing, Trust};
+use commonbook::base::clock::Timestamp;
+use commonbook::base::id::{ContextId, CountingIds};
+use commonbook::model::access::Sight;
+use commonbook::model::agent::Agent;
+use commonbook::model::event::{EventKind, NewEvent};
+use commonbook::model::memory::{Memory, Sharing, Trust};
+use commonbook::prompt::context::{Kept, KeptContext, StandingRead};
 use serde_json::json;
 
 use crate::{Fresh, caller, keep, memory, now};

@@ -1,13 +1,13 @@
 //! Contradictions: they exist for those who see both memories, and say nothing of what was.
 
-use commonbook::access::{About, Reach, Sight};
-use commonbook::agent::Agent;
-use commonbook::contradiction::{
+use commonbook::base::id::CountingIds;
+use commonbook::model::access::{About, Reach, Sight};
+use commonbook::model::agent::Agent;
+use commonbook::model::contradiction::{
     Found, KeptContradiction, Kind, Resolution, Resolved, Shared, Status, id_of,
 };
-use commonbook::event::{EventKind, NewEvent};
-use commonbook::id::CountingIds;
-use commonbook::memory::{Memory, Sharing, Trust};
+use commonbook::model::event::{EventKind, NewEvent};
+use commonbook::model::memory::{Memory, Sharing, Trust};
 use commonbook::store::{Transaction, WantedContradictions};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -71,7 +71,7 @@ fn write(
     tx: &mut dyn Transaction,
     kept: &KeptContradiction,
     pair: &[(Memory, Fate)],
-) -> commonbook::error::Result<()> {
+) -> commonbook::base::error::Result<()> {
     pair.iter().try_for_each(|(memory, _)| keep(tx, memory))?;
     let place = tx.journal_end(&kept.workspace)? + 1;
     assert!(tx.put_contradiction(kept, place)?);

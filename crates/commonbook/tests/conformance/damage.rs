@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use commonbook::error::ErrorKind;
-use commonbook::event::{EventKind, NewEvent};
-use commonbook::memory::Memory;
+use commonbook::base::error::ErrorKind;
+use commonbook::model::event::{EventKind, NewEvent};
+use commonbook::model::memory::Memory;
 use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -75,7 +75,7 @@ fn a_memory_that_changed_in_the_file_is_named() {
 fn a_memory_that_was_put_back_to_an_earlier_row_of_itself_is_named() {
     let home = closed(&TEXTS);
     let store = home.open();
-    let sight = commonbook::access::Sight::of(&crate::caller("ann", "x"));
+    let sight = commonbook::model::access::Sight::of(&crate::caller("ann", "x"));
     let id = raw(&home)
         .query_row("SELECT id FROM memory WHERE sequence = 2", [], |row| row.get::<_, String>(0))
         .unwrap();
@@ -123,7 +123,7 @@ fn rows_that_are_gone_from_the_file_are_named() {
 fn a_purge_erases_the_topics_and_leaves_the_chain_whole() {
     let home = Sqlite::new();
     let store = home.open();
-    let ids = commonbook::id::RandomIds::default();
+    let ids = commonbook::base::id::RandomIds::default();
     let given = Memory {
         topics: vec!["payroll".into(), "acquisition".into()],
         ..memory(&ids, "ann", "x", "The acquisition of Initech closes in March")
@@ -300,7 +300,7 @@ fn copy(from: &Path, to: &Path, names: &[&str]) {
 fn a_log_that_was_lost_is_reported_with_the_events_that_it_held() {
     let home = closed(&TEXTS);
     let store = home.open();
-    let ids = commonbook::id::RandomIds::default();
+    let ids = commonbook::base::id::RandomIds::default();
     for text in ["Rotate the signing key", "The runbook moved"] {
         let given = memory(&ids, "ann", "x", text);
         store.write(move |tx| keep(tx, &given)).unwrap();
@@ -321,7 +321,7 @@ fn a_mark_that_is_behind_is_normal_and_is_raised_by_the_next_write() {
     let home = closed(&TEXTS);
     let behind = fs::read(mark(&home)).unwrap();
     let more = |text: &str| {
-        let given = memory(&commonbook::id::RandomIds::default(), "ann", "x", text);
+        let given = memory(&commonbook::base::id::RandomIds::default(), "ann", "x", text);
         home.open().write(move |tx| keep(tx, &given)).unwrap();
     };
     more("Rotate the signing key");
@@ -355,7 +355,7 @@ fn events_without_a_hash_get_one_with_the_next_event() {
     raw(&home).execute_batch(older).unwrap();
     fs::remove_file(mark(&home)).unwrap();
     assert!(findings(&home)[0].contains("event 2 of workspace 'x' has no hash"));
-    let given = memory(&commonbook::id::RandomIds::default(), "ann", "x", "Rotate the key");
+    let given = memory(&commonbook::base::id::RandomIds::default(), "ann", "x", "Rotate the key");
     home.open().write(move |tx| keep(tx, &given)).unwrap();
     assert_eq!(findings(&home), Vec::<String>::new());
 }

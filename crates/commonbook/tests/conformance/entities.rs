@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Barrier};
 
 use commonbook::Commonbook;
-use commonbook::clock::FixedClock;
-use commonbook::entity::{Entity, EntityRef, ListEntities, MergeEntities, UnmergeEntities};
-use commonbook::error::ErrorKind;
-use commonbook::graph::EntityPage;
-use commonbook::id::{EntityId, RandomIds};
-use commonbook::memory::Memory;
+use commonbook::base::clock::FixedClock;
+use commonbook::base::error::ErrorKind;
+use commonbook::base::id::{EntityId, RandomIds};
+use commonbook::model::entity::{Entity, EntityRef, ListEntities, MergeEntities, UnmergeEntities};
+use commonbook::model::graph::EntityPage;
+use commonbook::model::memory::Memory;
 use commonbook::store::Store;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -24,7 +24,7 @@ fn book(store: Arc<dyn Store>) -> Commonbook {
 }
 
 fn request<T: DeserializeOwned>(value: Value) -> T {
-    commonbook::input::from_value(value).unwrap()
+    commonbook::base::input::from_value(value).unwrap()
 }
 
 fn resolve(book: &Commonbook, name: &str, context: &str) -> Entity {
@@ -38,7 +38,7 @@ fn merge(source: &str, target: &str, versions: (u64, u64)) -> MergeEntities {
 }
 
 fn page(book: &Commonbook, agent: &str, entity: &str) -> Option<EntityPage> {
-    let meant = commonbook::entity::GetEntity { entity: entity.parse().unwrap() };
+    let meant = commonbook::model::entity::GetEntity { entity: entity.parse().unwrap() };
     match book.get_entity(&caller(agent, "x"), &meant) {
         Ok(page) => Some(page),
         Err(error) => {
@@ -181,7 +181,7 @@ pub(crate) fn an_entity_exists_for_those_alone_who_see_what_mentions_it(fresh: &
             all.borrow_mut().extend(kept);
             for (agent, user) in [("ann", None), ("bob", Some("u1")), ("dee", None)] {
                 let caller = caller(agent, "x").for_user(user).unwrap();
-                let sight = commonbook::access::Sight::at_home(&caller);
+                let sight = commonbook::model::access::Sight::at_home(&caller);
                 for (place, name) in NAMES.iter().enumerate() {
                     let all = all.borrow();
                     let seen = all.iter().filter(|(it, memory)| *it == place && sight.sees(memory));

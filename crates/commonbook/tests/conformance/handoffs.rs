@@ -1,16 +1,16 @@
 //! The rows of handoffs: kept whole, seen as the rule says, and found in the order of the journal.
 
-use commonbook::access::Sight;
-use commonbook::collaboration::{Edge, EdgeFilter};
-use commonbook::event::EventKind;
-use commonbook::handoff::choose::{LeftOut, Reason};
-use commonbook::handoff::package::{Package, Packed};
-use commonbook::handoff::{
+use commonbook::base::id::{CountingIds, HandoffId, MemoryId};
+use commonbook::base::settled_clock::Steady;
+use commonbook::model::access::Sight;
+use commonbook::model::collaboration::{Edge, EdgeFilter};
+use commonbook::model::event::EventKind;
+use commonbook::model::handoff::choose::{LeftOut, Reason};
+use commonbook::model::handoff::{
     CreateHandoff, Handoff, HandoffFilter, HandoffStatus, Origin, PassedMemory, Place, Side, Why,
 };
-use commonbook::id::{CountingIds, HandoffId, MemoryId};
-use commonbook::memory::{Memory, Sharing};
-use commonbook::steady::Steady;
+use commonbook::model::memory::{Memory, Sharing};
+use commonbook::prompt::handoff::{Package, Packed};
 use commonbook::store::Store;
 use jiff::SignedDuration;
 
@@ -29,7 +29,7 @@ fn handoff(ids: &CountingIds, from: &str, to: &str, user: Option<&str>) -> Hando
         case: Some("k".to_owned()),
         ..CreateHandoff::default()
     };
-    let settings = commonbook::handoff::choose::Settings::default();
+    let settings = commonbook::model::handoff::choose::Settings::default();
     let asked = request.check(&from.agent, Some("ses"), settings).unwrap();
     let id = HandoffId::new(ids, now());
     let place = Place::of(id, &asked, &from.agent, &[]).unwrap();

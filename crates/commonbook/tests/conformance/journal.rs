@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use commonbook::access::{About, Sight};
-use commonbook::event::{EventFilter, EventKind, NewEvent, Stretch};
-use commonbook::id::{CountingIds, RandomIds};
-use commonbook::memory::{Importance, Memory, Sharing};
+use commonbook::base::id::{CountingIds, RandomIds};
+use commonbook::model::access::{About, Sight};
+use commonbook::model::event::{EventFilter, EventKind, NewEvent, Stretch};
+use commonbook::model::memory::{Importance, Memory, Sharing};
 
 use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 
@@ -47,7 +47,7 @@ pub(crate) fn each_workspace_has_a_journal_of_its_own(fresh: &dyn Fresh) {
     }
     let names = store.read(|tx| tx.workspaces()).unwrap();
     assert_eq!(
-        names.iter().map(commonbook::workspace::Workspace::as_str).collect::<Vec<_>>(),
+        names.iter().map(commonbook::model::workspace::Workspace::as_str).collect::<Vec<_>>(),
         ["x", "y"]
     );
 }

@@ -22,15 +22,15 @@ mod writes;
 use std::path::Path;
 use std::sync::Arc;
 
-use commonbook::agent::{Agent, AgentName};
-use commonbook::caller::{Caller, Door};
-use commonbook::clock::Timestamp;
-use commonbook::event::{EventKind, NewEvent, Stretch};
-use commonbook::id::{CountingIds, IdSource, MemoryId};
-use commonbook::memory::{Memory, SaveMemory};
+use commonbook::base::clock::Timestamp;
+use commonbook::base::id::{CountingIds, IdSource, MemoryId};
+use commonbook::model::agent::{Agent, AgentName};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::event::{EventKind, NewEvent, Stretch};
+use commonbook::model::memory::{Memory, SaveMemory};
+use commonbook::model::workspace::Workspace;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, Transaction};
-use commonbook::workspace::Workspace;
 
 /// A store that can be opened a second time, as another process would.
 pub(crate) trait Fresh {
@@ -158,7 +158,10 @@ pub(crate) fn memory(ids: &dyn IdSource, agent: &str, workspace: &str, text: &st
 }
 
 /// Keeps a memory as the verbs do, with its event.
-pub(crate) fn keep(tx: &mut dyn Transaction, memory: &Memory) -> commonbook::error::Result<()> {
+pub(crate) fn keep(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+) -> commonbook::base::error::Result<()> {
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now());
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)

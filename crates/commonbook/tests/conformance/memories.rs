@@ -1,9 +1,9 @@
 //! The rows of memories: kept as they are, listed, found, forgotten.
 
-use commonbook::access::Sight;
-use commonbook::id::{CountingIds, MemoryId};
-use commonbook::memory::{Importance, Memory, Order, Sharing};
-use commonbook::search::Filter;
+use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::model::access::Sight;
+use commonbook::model::memory::{Importance, Memory, Order, Sharing};
+use commonbook::model::search::Filter;
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 

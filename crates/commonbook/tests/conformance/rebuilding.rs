@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use commonbook::event::{EventKind, NewEvent};
 use commonbook::index::Index;
+use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::store::Store;
 
 use crate::search::{GO, ids, purge, question, sight, started};
@@ -89,7 +89,7 @@ pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
         let other = tempfile::tempdir().unwrap();
         let path = other.path().join("commonbook.db");
         let before = commonbook::store::sqlite::SqliteStore::open(&path).unwrap();
-        let ids = commonbook::id::RandomIds::default();
+        let ids = commonbook::base::id::RandomIds::default();
         let kept = memory(&ids, "ann", "x", "a heron of another time");
         (&*before as &dyn Store).write(move |tx| keep(tx, &kept)).unwrap();
         index.follow(&*before, |_| GO).unwrap();
@@ -119,7 +119,7 @@ pub(crate) fn facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_w
     for half in 0..2 {
         for number in 0..40 {
             let text = format!("heron {half} {}", number % 7);
-            let mut kept = memory(&commonbook::id::RandomIds::default(), "ann", "x", &text);
+            let mut kept = memory(&commonbook::base::id::RandomIds::default(), "ann", "x", &text);
             kept.session = Some(format!("session {}", number % 3));
             store.write(move |tx| keep(tx, &kept)).unwrap();
         }
@@ -210,7 +210,7 @@ pub(crate) fn what_was_purged_leaves_the_files_of_the_index(fresh: &dyn Fresh) {
     let (store, index) = (fresh.open(), started(home.path()));
     let filler: Vec<String> = (0..300).map(|n| format!("memory {n} about the weather")).collect();
     with_texts(&*store, &filler.iter().map(String::as_str).collect::<Vec<_>>());
-    let ids = commonbook::id::RandomIds::default();
+    let ids = commonbook::base::id::RandomIds::default();
     let mut kept = memory(&ids, "ann", "x", "zanzibarian whisper");
     // Words stand letter by letter in a tree; the name of a session can be seen with the bare eye.
     kept.session = Some("zanzibar".into());

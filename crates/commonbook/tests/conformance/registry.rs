@@ -1,13 +1,13 @@
 //! What is kept beside memories: agents that were seen, answers under keys, workspaces.
 
-use commonbook::access::Sight;
-use commonbook::act::{Act, ActKind, DoneTo};
-use commonbook::caller::{Caller, Door};
-use commonbook::clock::Timestamp;
-use commonbook::id::{ActId, CountingIds, TokenId};
-use commonbook::memory::Memory;
+use commonbook::base::clock::Timestamp;
+use commonbook::base::id::{ActId, CountingIds, TokenId};
+use commonbook::model::access::Sight;
+use commonbook::model::bulk::{Act, ActKind, DoneTo};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::memory::Memory;
+use commonbook::model::token::{KeptToken, Scope, Token};
 use commonbook::store::{KeptAnswer, Store};
-use commonbook::token::{KeptToken, Scope, Token};
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use commonbook::access::Sight;
-use commonbook::agent::Agent;
-use commonbook::error::Result;
-use commonbook::event::{EventKind, NewEvent};
-use commonbook::id::{CountingIds, MemoryId};
+use commonbook::base::error::Result;
+use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::base::limits;
 use commonbook::index::Index;
-use commonbook::limits;
-use commonbook::memory::{Importance, Memory, MemoryType, Sharing, Trust};
-use commonbook::search::{Found, Question, Within};
+use commonbook::model::access::Sight;
+use commonbook::model::agent::Agent;
+use commonbook::model::event::{EventKind, NewEvent};
+use commonbook::model::memory::{Importance, Memory, MemoryType, Sharing, Trust};
+use commonbook::model::search::{Found, Question, Within};
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -71,7 +71,7 @@ pub(crate) fn a_search_finds_what_was_kept_one_call_earlier_in_any_process(fresh
     let (writer, reader) = (started(home.path()), started(home.path()));
     for number in 0..60 {
         let text = format!("The herons nested by river{number}");
-        let kept = memory(&commonbook::id::RandomIds::default(), "ann", "x", &text);
+        let kept = memory(&commonbook::base::id::RandomIds::default(), "ann", "x", &text);
         let id = kept.id;
         here.write(move |tx| keep(tx, &kept)).unwrap();
         for index in [&reader, &writer] {

@@ -1,12 +1,12 @@
 //! Sessions: kept whole, seen as the rule says, found by the client's own id.
 
-use commonbook::access::Sight;
-use commonbook::checkpoint::{Activity, Checkpoint, CheckpointKind};
-use commonbook::clock::Timestamp;
-use commonbook::event::{EventKind, NewEvent};
-use commonbook::id::{CheckpointId, CountingIds, SessionId};
-use commonbook::memory::{Memory, Sharing};
-use commonbook::session::{Session, SessionFilter, SessionStatus};
+use commonbook::base::clock::Timestamp;
+use commonbook::base::id::{CheckpointId, CountingIds, SessionId};
+use commonbook::model::access::Sight;
+use commonbook::model::checkpoint::{Activity, Checkpoint, CheckpointKind};
+use commonbook::model::event::{EventKind, NewEvent};
+use commonbook::model::memory::{Memory, Sharing};
+use commonbook::model::session::{Session, SessionFilter, SessionStatus};
 use commonbook::store::Store;
 
 use crate::{Fresh, caller, keep, memory, now};
@@ -95,14 +95,14 @@ pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_a
     all.iter_mut().for_each(|session| session.client_session = Some("own".to_owned()));
     all.iter().for_each(|session| start(&*store, session));
     let (place, ann, bob) = (all[0].workspace.clone(), all[0].agent.clone(), all[1].agent.clone());
-    let own = |agent: &commonbook::agent::Agent, name: &str| {
+    let own = |agent: &commonbook::model::agent::Agent, name: &str| {
         store.read(|tx| tx.own_session(&place, agent, name)).unwrap().map(|session| session.id)
     };
     assert_eq!(own(&ann, "own"), Some(all[2].id), "the newest of several");
     assert_eq!((own(&bob, "own"), own(&bob, "other")), (Some(all[1].id), None));
     let first = all[0].id;
     let (place, agent) = (all[0].workspace.clone(), all[0].agent.clone());
-    let at_work = |agent: &commonbook::agent::Agent| {
+    let at_work = |agent: &commonbook::model::agent::Agent| {
         store.read(|tx| tx.activity(&place, agent, first)).unwrap()
     };
     assert_eq!(at_work(&all[1].agent), None, "it is another's");

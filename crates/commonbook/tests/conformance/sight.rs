@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use commonbook::access::Sight;
-use commonbook::agent::Agent;
-use commonbook::error::Result;
-use commonbook::event::{EventFilter, EventKind, NewEvent, Recorded, Stretch};
-use commonbook::id::{CountingIds, MemoryId};
-use commonbook::memory::{Importance, Memory, MemoryType, Order, Sharing, Trust};
-use commonbook::search::Filter;
+use commonbook::base::error::Result;
+use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::model::access::Sight;
+use commonbook::model::agent::Agent;
+use commonbook::model::event::{EventFilter, EventKind, NewEvent, Recorded, Stretch};
+use commonbook::model::memory::{Importance, Memory, MemoryType, Order, Sharing, Trust};
+use commonbook::model::search::Filter;
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

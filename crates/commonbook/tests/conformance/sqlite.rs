@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use commonbook::error::ErrorKind;
-use commonbook::memory::Memory;
+use commonbook::base::error::ErrorKind;
+use commonbook::model::memory::Memory;
 use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -133,13 +133,13 @@ fn many_can_open_a_fresh_home_at_once() {
         for number in 0..8 {
             let home = &home;
             scope.spawn(move || {
-                let ids = commonbook::id::RandomIds::default();
+                let ids = commonbook::base::id::RandomIds::default();
                 let given = memory(&ids, "ann", "x", &format!("number {number}"));
                 home.open().write(move |tx| keep(tx, &given)).unwrap();
             });
         }
     });
-    let sight = commonbook::access::Sight::of(&crate::caller("ann", "x"));
+    let sight = commonbook::model::access::Sight::of(&crate::caller("ann", "x"));
     assert_eq!(home.open().read(|tx| tx.event_count(&sight, &crate::journal("x"))).unwrap(), 8);
 }
 
@@ -149,7 +149,7 @@ fn what_was_purged_is_in_no_file() {
     let store = home.open();
     let filler: Vec<String> = (0..300).map(|n| format!("memory {n} about the weather")).collect();
     with_texts(&*store, &filler.iter().map(String::as_str).collect::<Vec<_>>());
-    let ids = commonbook::id::RandomIds::default();
+    let ids = commonbook::base::id::RandomIds::default();
     let mut first = memory(&ids, "ann", "x", "the zanzibarian secret");
     first.topics = vec!["zanzibarian".into()];
     let second = Memory { text: "a zanzibarian whisper".into(), revision: 2, ..first.clone() };

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use commonbook::embedding::wordhash::WordHash;
-use commonbook::embedding::{Embedder, Spec};
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind};
 use commonbook::index::Index;
-use commonbook::memory::Memory;
-use commonbook::search::{Found, Match};
+use commonbook::model::memory::Memory;
+use commonbook::model::search::{Found, Match};
 use commonbook::store::Store;
+use commonbook_embed::word_hash::WordHash;
+use commonbook_embed::{EmbedError, EmbedErrorKind, Result};
+use commonbook_embed::{Embedder, Spec};
 
 use crate::rebuilding::files;
 use crate::search::{GO, purge, question, sight, started};
@@ -39,7 +40,7 @@ impl Embedder for Model {
 
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         if self.fails.load(Ordering::Relaxed) {
-            return Err(Error::new(ErrorKind::Unavailable, "the model is out to lunch"));
+            return Err(EmbedError::new(EmbedErrorKind::Unavailable, "the model is out to lunch"));
         }
         self.words.embed(texts)
     }
@@ -48,8 +49,8 @@ impl Embedder for Model {
         7
     }
 
-    fn piece_tokens(&self) -> usize {
-        self.words.piece_tokens()
+    fn chunk_tokens(&self) -> usize {
+        self.words.chunk_tokens()
     }
 }
 

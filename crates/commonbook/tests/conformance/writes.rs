@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use commonbook::access::Sight;
-use commonbook::error::{Error, ErrorKind};
-use commonbook::id::RandomIds;
-use commonbook::memory::{Memory, Order};
-use commonbook::search::Filter;
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::RandomIds;
+use commonbook::model::access::Sight;
+use commonbook::model::memory::{Memory, Order};
+use commonbook::model::search::Filter;
 use commonbook::store::{KeptAnswer, Transaction};
 
 use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
@@ -85,7 +85,7 @@ pub(crate) fn a_write_is_seen_by_the_next_read_of_another_process(fresh: &dyn Fr
 fn with_texts_of(
     store: &dyn commonbook::store::Store,
     number: usize,
-) -> commonbook::memory::Memory {
+) -> commonbook::model::memory::Memory {
     let kept = memory(&RandomIds::default(), "ann", "x", &format!("number{number}"));
     let given = kept.clone();
     store.write(move |tx| keep(tx, &given)).unwrap();
@@ -195,7 +195,7 @@ pub(crate) fn a_snapshot_holds_against_another_process_too(fresh: &dyn Fresh) {
     let (store, other) = (fresh.open(), fresh.open());
     let kept = with_texts(&*store, &["tea"]);
     let sight = Sight::of(&caller("ann", "x"));
-    let look = |tx: &dyn Transaction| -> commonbook::error::Result<_> {
+    let look = |tx: &dyn Transaction| -> commonbook::base::error::Result<_> {
         let found = tx.memories(&sight, &Filter::default(), (Order::Newest, None), 10)?;
         Ok((found, tx.memory(&sight, kept[0].id)?, tx.counts(&sight)?, tx.workspaces()?))
     };

@@ -1,18 +1,19 @@
 //! What holds of each parser, whatever it is given.
 
-use commonbook::agent::{Agent, AgentName};
-use commonbook::caller::{Caller, Door};
-use commonbook::clock::Timestamp;
-use commonbook::error::{Error, ErrorKind};
-use commonbook::event::ListEvents;
-use commonbook::id::{CountingIds, MemoryId};
-use commonbook::memory::{
+use commonbook::base::clock::Timestamp;
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::base::page::Cursor;
+use commonbook::base::{input, limits};
+use commonbook::model::agent::{Agent, AgentName};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::event::ListEvents;
+use commonbook::model::import;
+use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, SaveMemories, SaveMemory, UpdateMemory,
 };
-use commonbook::page::Cursor;
-use commonbook::search::{self, SearchMemory};
-use commonbook::workspace::Workspace;
-use commonbook::{import, input, limits};
+use commonbook::model::search::{self, SearchMemory};
+use commonbook::model::workspace::Workspace;
 
 const NOW: Timestamp = Timestamp::constant(1_795_000_000, 0);
 
@@ -149,7 +150,7 @@ pub(crate) fn agent(bytes: &[u8]) {
         let again = Agent::try_from(agent.to_string()).expect("a name stays a name");
         assert_eq!(again, agent);
         assert!(agent.as_str().chars().count() <= limits::AGENT_CHARS);
-        assert!(!commonbook::naming::RESERVED.contains(&agent.as_str()));
+        assert!(!commonbook::model::naming::RESERVED.contains(&agent.as_str()));
         assert!(!agent.as_str().chars().any(|c| c.is_control() || c.is_whitespace()));
         assert!(device.is_none_or(|device| device.chars().count() <= limits::AGENT_CHARS));
     }

@@ -1,17 +1,17 @@
 //! Acts on many memories at once: what they reach, what they tell before, and taking them back.
 
-use commonbook::act::{Acted, AdoptMemories, PurgeSince, UndoAct};
-use commonbook::agent::Agent;
-use commonbook::caller::{Caller, Door};
-use commonbook::error::ErrorKind;
-use commonbook::event::EventKind;
-use commonbook::id::MemoryId;
-use commonbook::memory::{DeleteMemory, GetMemory, ListMemories, Memory, UpdateMemory};
+use commonbook::base::error::ErrorKind;
+use commonbook::base::id::MemoryId;
+use commonbook::model::agent::Agent;
+use commonbook::model::bulk::{Acted, AdoptMemories, PurgeSince, UndoAct};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::event::EventKind;
+use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory, UpdateMemory};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
 
-fn adopt(world: &World, fields: Value) -> commonbook::error::Result<Acted> {
+fn adopt(world: &World, fields: Value) -> commonbook::base::error::Result<Acted> {
     world.book.adopt_memories(&caller("ann"), &request::<AdoptMemories>(fields))
 }
 
@@ -33,7 +33,7 @@ fn get(world: &World, id: MemoryId) -> Option<Memory> {
 fn legacy(world: &World, text: &str) -> MemoryId {
     let memory = elsewhere_saved(world, text);
     let line = json!(Memory { owner: Agent::legacy(), ..memory.clone() }).to_string();
-    let line = commonbook::import::parse(line.as_bytes()).unwrap();
+    let line = commonbook::model::import::parse(line.as_bytes()).unwrap();
     let into = "x".parse().unwrap();
     let kept = world.book.import_lines(&caller("ann"), Some(&into), vec![line]).unwrap();
     assert!(kept[0].is_ok());

@@ -1,24 +1,24 @@
 //! Asking: lists, searches, counts, the journal, ids by their beginning.
 
-use commonbook::agent::{AgentRecord, GetAgent};
-use commonbook::caller::Caller;
-use commonbook::error::ErrorKind;
-use commonbook::event::ListEvents;
-use commonbook::memory::{GetMemory, Importance, ListMemories, Order, SaveMemory};
-use commonbook::search::{Scope, SearchMemory};
+use commonbook::base::error::ErrorKind;
+use commonbook::model::agent::{AgentRecord, GetAgent};
+use commonbook::model::caller::Caller;
+use commonbook::model::event::ListEvents;
+use commonbook::model::memory::{GetMemory, Importance, ListMemories, Order, SaveMemory};
+use commonbook::model::search::{Scope, SearchMemory};
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
 
 fn about(user: &str, text: &str) -> SaveMemory {
-    commonbook::input::from_value(json!({"text": text, "user_id": user})).unwrap()
+    commonbook::base::input::from_value(json!({"text": text, "user_id": user})).unwrap()
 }
 
 #[test]
 fn a_list_is_filtered_ordered_and_paged() {
     let world = World::new();
     let save = |agent: &str, value: serde_json::Value| {
-        let request: SaveMemory = commonbook::input::from_value(value).unwrap();
+        let request: SaveMemory = commonbook::base::input::from_value(value).unwrap();
         let caller = caller(agent).in_session(Some("s1")).unwrap();
         world.book.save_memory(&caller, &request).unwrap();
     };
@@ -104,9 +104,10 @@ fn what_matters_and_what_is_fresh_stands_above_its_equal() {
     let old = world.save("ann", "tea at four");
     world.clock.set(at(24 * 90));
     let fresh = world.save("ann", "tea at four");
-    let high: SaveMemory =
-        commonbook::input::from_value(json!({"text": "tea at four", "importance": "critical"}))
-            .unwrap();
+    let high: SaveMemory = commonbook::base::input::from_value(
+        json!({"text": "tea at four", "importance": "critical"}),
+    )
+    .unwrap();
     let high = world.book.save_memory(&caller("ann"), &high).unwrap().memory;
     let order: Vec<_> = world.search("bob", "tea").hits.iter().map(|hit| hit.memory.id).collect();
     assert_eq!(order, [high.id, fresh.id, old.id]);
@@ -242,7 +243,7 @@ fn stats_count_the_deleted_apart_and_the_superseded_with_those_that_stand() {
     let [old, gone] = ["one", "two"].map(|text| world.save("ann", text).id);
     let value = json!({"text": "new", "memory_type": "decision", "supersedes": old});
     world.book.save_memory(&caller("ann"), &crate::request(value)).unwrap();
-    let delete = crate::request::<commonbook::memory::DeleteMemory>(json!({"id": gone}));
+    let delete = crate::request::<commonbook::model::memory::DeleteMemory>(json!({"id": gone}));
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
     let stats = world.book.get_memory_stats(&caller("bob"), &Default::default()).unwrap();
     assert_eq!((stats.memories, stats.deleted, stats.events), (2, 1, 5));
@@ -303,7 +304,7 @@ fn an_agent_is_told_by_any_form_of_its_name() {
         let record = get(caller("bob"), name).unwrap();
         assert_eq!((record.agent.as_str(), record.memory_count), ("ann/engineer", 1));
     }
-    let kind = |answer: commonbook::error::Result<AgentRecord>| answer.unwrap_err().kind;
+    let kind = |answer: commonbook::base::error::Result<AgentRecord>| answer.unwrap_err().kind;
     assert_eq!(kind(get(caller("bob"), "cleo")), ErrorKind::NotFound);
     assert_eq!(kind(get(elsewhere("bob", "y"), "ann/engineer")), ErrorKind::NotFound);
     assert_eq!(kind(get(caller("bob"), "a//b")), ErrorKind::Invalid);

@@ -1,13 +1,13 @@
 //! A token that is bound to a workspace reads `global`, and changes nothing there: one test for each verb.
 
-use commonbook::act::{AdoptMemories, PurgeSince};
-use commonbook::caller::{Caller, Door};
-use commonbook::case::AppendEntry;
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::import;
-use commonbook::memory::{GetMemory, Memory, SaveMemories, SaveMemory};
-use commonbook::session::StartSession;
-use commonbook::token::{CreateToken, IssuedToken, ListTokens};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::bulk::{AdoptMemories, PurgeSince};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::case::AppendEntry;
+use commonbook::model::import;
+use commonbook::model::memory::{GetMemory, Memory, SaveMemories, SaveMemory};
+use commonbook::model::session::StartSession;
+use commonbook::model::token::{CreateToken, IssuedToken, ListTokens};
 use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, request};

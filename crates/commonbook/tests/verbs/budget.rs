@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use commonbook::Commonbook;
-use commonbook::access::Sight;
-use commonbook::cancellation::Cancellation;
-use commonbook::clock::{Clock, FixedClock, Timestamp};
-use commonbook::error::{Error, ErrorKind};
-use commonbook::id::CountingIds;
+use commonbook::base::cancellation::Cancellation;
+use commonbook::base::clock::{Clock, FixedClock, Timestamp};
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::CountingIds;
 use commonbook::index::{Index, SearchBudget};
-use commonbook::memory::SaveMemory;
-use commonbook::search::SearchMemory;
+use commonbook::model::access::Sight;
+use commonbook::model::memory::SaveMemory;
+use commonbook::model::search::SearchMemory;
 use commonbook::store::sqlite::SqliteStore;
 use serde_json::json;
 

@@ -1,13 +1,13 @@
 //! Cases: a log that every agent adds to, that nobody changes, and that none reads with a gap.
 
-use commonbook::case::{
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::MemoryId;
+use commonbook::model::case::{
     AppendEntries, Appended, CaseEntries, CaseOutcome, CaseStatus, Entry, EntryKind, GetCase,
     GetCaseContext, ListCases, OpenCase,
 };
-use commonbook::error::{Error, ErrorKind};
-use commonbook::event::EventKind;
-use commonbook::id::MemoryId;
-use commonbook::memory::{
+use commonbook::model::event::EventKind;
+use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, PurgeMemory, ReleaseMemory, SaveMemory, UpdateMemory,
 };
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ impl World {
     }
 }
 
-fn key(text: &str) -> commonbook::case::CaseKey {
+fn key(text: &str) -> commonbook::model::case::CaseKey {
     text.parse().unwrap()
 }
 
@@ -372,11 +372,13 @@ fn an_imported_entry_is_filed_at_the_end_of_its_case() {
     for summary in ["one", "two"] {
         from.note("ann", summary);
     }
-    let list = ListMemories { order: commonbook::memory::Order::Oldest, ..ListMemories::default() };
+    let list =
+        ListMemories { order: commonbook::model::memory::Order::Oldest, ..ListMemories::default() };
     let exported = from.book.list_memories(&caller("ann"), &list).unwrap().items;
     let lines = || {
-        let line =
-            |memory| commonbook::import::parse(json!(memory).to_string().as_bytes()).unwrap();
+        let line = |memory| {
+            commonbook::model::import::parse(json!(memory).to_string().as_bytes()).unwrap()
+        };
         exported.iter().map(line).collect::<Vec<_>>()
     };
     for _ in 0..2 {
@@ -397,7 +399,7 @@ fn a_digest_appends_what_the_agents_on_a_case_have_shared_and_it_does_not_have()
     let session =
         world.book.start_session(&ann, &request(json!({"case": "retries"}))).unwrap().session;
     let at_work = ann.clone().in_session(Some(&session.id.to_string())).unwrap();
-    let keep = |caller: &commonbook::caller::Caller, text: &str, more: serde_json::Value| {
+    let keep = |caller: &commonbook::model::caller::Caller, text: &str, more: serde_json::Value| {
         let mut fields = more;
         fields["text"] = json!(text);
         world.book.save_memory(caller, &request(fields)).unwrap().memory
@@ -423,7 +425,7 @@ fn a_digest_appends_what_the_agents_on_a_case_have_shared_and_it_does_not_have()
     assert_eq!(digest(json!({"key": "retries"})).proposed, [], "it has it now");
     world.book.close_case(&ann, &request(json!({"key": "retries"}))).unwrap();
     keep(&at_work, "It was fixed by joining the two tables.", json!({}));
-    let closed: commonbook::case::digest::DigestCase = request(json!({"key": "retries"}));
+    let closed: commonbook::model::case::digest::DigestCase = request(json!({"key": "retries"}));
     let refused = world.book.digest_case(&ann, &closed).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Conflict);
 }

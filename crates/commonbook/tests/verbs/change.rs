@@ -1,8 +1,8 @@
 //! Changing and removing: whose it is, at which revision, for how long it can be undone.
 
-use commonbook::error::{Error, ErrorKind};
-use commonbook::event::EventKind;
-use commonbook::memory::{
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::model::event::EventKind;
+use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, MemoryAt, MemoryHistory, PurgeMemory,
     RestoreMemory, Sharing, UpdateMemory,
 };

@@ -1,11 +1,11 @@
 //! Checkpoints: made when asked for and by themselves, few and not for ever; and resuming from them.
 
-use commonbook::caller::Caller;
-use commonbook::checkpoint::{Checkpoint, CheckpointKind, ResumedSession, Summarised};
-use commonbook::error::{Error, ErrorKind};
-use commonbook::event::EventKind;
-use commonbook::memory::{SaveMemory, Sharing};
-use commonbook::session::{Session, SessionStatus, StartedSession};
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::model::caller::Caller;
+use commonbook::model::checkpoint::{Checkpoint, CheckpointKind, ResumedSession, Summarised};
+use commonbook::model::event::EventKind;
+use commonbook::model::memory::{SaveMemory, Sharing};
+use commonbook::model::session::{Session, SessionStatus, StartedSession};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};
@@ -55,7 +55,7 @@ fn a_checkpoint_tells_the_place_and_who_took_part() {
     let made = world.checkpoint("ann", fields).unwrap();
     assert_eq!((made.sequence, made.kind), (1, CheckpointKind::Milestone));
     let involved: Vec<_> =
-        made.agents_involved.iter().map(commonbook::agent::Agent::as_str).collect();
+        made.agents_involved.iter().map(commonbook::model::agent::Agent::as_str).collect();
     assert_eq!(involved, ["ann", "bob", "cleo"]);
     assert_eq!((made.case.as_deref(), made.position), (Some("k"), 4));
     assert_eq!(world.checkpoints(&session), std::slice::from_ref(&made));

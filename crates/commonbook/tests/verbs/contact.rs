@@ -1,6 +1,6 @@
 //! The registry: who wrote, and when those who did were last here.
 
-use commonbook::agent::ListAgents;
+use commonbook::model::agent::ListAgents;
 use jiff::SignedDuration;
 
 use crate::{World, at, caller, elsewhere};
@@ -9,7 +9,7 @@ use crate::{World, at, caller, elsewhere};
 fn registry(world: &World, workspace: &str) -> Vec<(String, String, String)> {
     let agents = world.book.list_agents(&elsewhere("zoe", workspace), &ListAgents {}).unwrap();
     let time = |time: jiff::Timestamp| time.strftime("%T").to_string();
-    let one = |it: commonbook::agent::AgentRecord| {
+    let one = |it: commonbook::model::agent::AgentRecord| {
         (it.agent.to_string(), time(it.first_seen), time(it.last_seen))
     };
     agents.items.into_iter().map(one).collect()

@@ -1,12 +1,12 @@
 //! Contexts: what an agent is given before it works, in which order, and why.
 
-use commonbook::caller::Caller;
-use commonbook::case::{AppendEntry, ReadCase};
-use commonbook::context::choose::{LeftOut, Source};
-use commonbook::context::{Context, ExplainContext, Explained, GetContext, Preferences};
-use commonbook::error::ErrorKind;
-use commonbook::event::EventKind;
-use commonbook::memory::{Memory, SaveMemory};
+use commonbook::base::error::ErrorKind;
+use commonbook::model::caller::Caller;
+use commonbook::model::case::{AppendEntry, ReadCase};
+use commonbook::model::event::EventKind;
+use commonbook::model::memory::{Memory, SaveMemory};
+use commonbook::prompt::context::choose::{LeftOut, Source};
+use commonbook::prompt::context::{Context, ExplainContext, Explained, GetContext, Preferences};
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
@@ -141,7 +141,7 @@ fn threshold_maximum_and_budget_leave_out_and_the_receipt_says_why() {
         let context = world.context(&who, ask);
         (world.explained("engineer", &context, false).receipt, context)
     };
-    let why = |receipt: &commonbook::context::Receipt, why| {
+    let why = |receipt: &commonbook::prompt::context::Receipt, why| {
         receipt.candidates.iter().filter(|one| one.left_out == Some(why)).count()
     };
     let (receipt, context) = ask(json!({}));
@@ -211,7 +211,7 @@ fn its_events_are_for_the_agent_alone() {
     let world = World::new().at_home();
     world.write_standing("engineer", "- Tabs are four blanks\n");
     let context = world.told("engineer", "Mend the parser");
-    let all = commonbook::event::ListEvents::default();
+    let all = commonbook::model::event::ListEvents::default();
     let events = world.book.list_events(&caller("engineer"), &all).unwrap().items;
     assert_eq!(
         events.iter().map(|event| event.kind).collect::<Vec<_>>(),

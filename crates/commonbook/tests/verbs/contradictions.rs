@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use commonbook::agent::Agent;
-use commonbook::caller::{Caller, Door};
-use commonbook::contradiction::{
+use commonbook::base::error::{ErrorKind, Result};
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::contradiction::{
     Contradiction, DetectContradictions, GetContradiction, Kind, Resolution, ResolveContradiction,
     Status,
 };
-use commonbook::error::{ErrorKind, Result};
-use commonbook::graph::GraphQuery;
-use commonbook::memory::{
+use commonbook::model::graph::GraphQuery;
+use commonbook::model::memory::{
     DeleteMemory, GetMemory, Memory, PurgeMemory, RestoreMemory, SaveMemory, Sharing, UpdateMemory,
 };
 use serde_json::{Value, json};
@@ -317,8 +317,8 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
         let fields = json!({"task": "What is the Atlas API timeout?"});
         world.book.get_context(&caller(agent), &request(fields)).unwrap()
     };
-    let explained = |agent: &str, context: &commonbook::context::Context| {
-        let ask = commonbook::context::ExplainContext { context: context.id, replay: true };
+    let explained = |agent: &str, context: &commonbook::prompt::context::Context| {
+        let ask = commonbook::prompt::context::ExplainContext { context: context.id, replay: true };
         world.book.explain_context(&caller(agent), &ask).unwrap()
     };
     let context = ask("eve");
@@ -335,7 +335,7 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
     // A private one is nobody else's: neither it nor that there is one.
     world.says("dan", "The Atlas API timeout is 5 minutes", &json!({"sharing": "private"}));
     assert_eq!(world.detected("dan", json!({})).len(), 3);
-    let plain = |context: &commonbook::context::Context| {
+    let plain = |context: &commonbook::prompt::context::Context| {
         context.items.iter().map(|item| item.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(plain(&ask("eve")), plain(&context));

@@ -1,8 +1,8 @@
 //! Cursors: what has changed since an agent last looked, told once and none of it left out.
 
-use commonbook::cursor::{Changes, Marked};
-use commonbook::error::ErrorKind;
-use commonbook::event::EventKind;
+use commonbook::base::error::ErrorKind;
+use commonbook::model::cursor::{Changes, Marked};
+use commonbook::model::event::EventKind;
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};

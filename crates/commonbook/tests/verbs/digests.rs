@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use commonbook::Commonbook;
-use commonbook::case::digest::Digested;
-use commonbook::case::digest::writing::{Facts, Writer, WrittenBy};
-use commonbook::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::case::digest::Digested;
+use commonbook::model::case::digest::writing::{Facts, Writer, WrittenBy};
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};

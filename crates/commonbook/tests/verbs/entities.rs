@@ -1,12 +1,12 @@
 //! Entities: what is stated of them, what memories mention, and whom they exist for.
 
-use commonbook::entity::{
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::entity::{
     Entity, FindEntity, GetEntity, ListEntities, ListReviews, Mention, Resolution, Resolved,
 };
-use commonbook::error::{Error, ErrorKind, Result};
-use commonbook::event::EventKind;
-use commonbook::graph::EntityPage;
-use commonbook::memory::{DeleteMemory, PurgeMemory, SaveMemory, UpdateMemory};
+use commonbook::model::event::EventKind;
+use commonbook::model::graph::EntityPage;
+use commonbook::model::memory::{DeleteMemory, PurgeMemory, SaveMemory, UpdateMemory};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
@@ -180,7 +180,7 @@ fn nearly_equal_names_meet_only_where_everybody_reads_them() {
     assert_eq!(names(&world, "cy"), ["tool:Elasticsearch"]);
     assert_eq!(page(&world, "cy", "tool:Elasticserch").unwrap().memories, 2);
     let mut hidden: SaveMemory = request(fields("Elasticsearh"));
-    hidden.sharing = Some(commonbook::memory::Sharing::Private);
+    hidden.sharing = Some(commonbook::model::memory::Sharing::Private);
     world.book.save_memory(&caller("bob"), &hidden).unwrap();
     let own = names(&world, "bob");
     assert_eq!(own, ["tool:Elasticsearch", "tool:Elasticsearh"]);
@@ -274,7 +274,7 @@ fn bad_input_gets_its_answer_and_changes_nothing() {
         world.book.merge_entities(&caller("ann"), &request(fields)).map(drop)
     };
     let (a, b, other) = (a.id.to_string(), b.id.to_string(), other.id.to_string());
-    let nobody = commonbook::id::EntityId::named("nobody").to_string();
+    let nobody = commonbook::base::id::EntityId::named("nobody").to_string();
     let before = world.events("ann");
     let refused: Vec<(Result<()>, ErrorKind, &str)> = vec![
         (merge(&a, &a, (None, None)), ErrorKind::Invalid, "target"),
@@ -299,7 +299,7 @@ fn bad_input_gets_its_answer_and_changes_nothing() {
         assert_eq!((error.kind, error.field.as_deref().unwrap_or("")), (kind, field), "{error}");
     }
     assert!(
-        commonbook::input::from_value::<FindEntity>(json!({"type": "gadget", "value": "x"}))
+        commonbook::base::input::from_value::<FindEntity>(json!({"type": "gadget", "value": "x"}))
             .is_err()
     );
     assert_eq!(world.events("ann"), before);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use commonbook::error::{Error, ErrorKind};
-use commonbook::limits;
-use commonbook::memory::{DeleteMemory, ListMemories};
-use commonbook::page::Page;
-use commonbook::search::SearchMemory;
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::limits;
+use commonbook::base::page::Page;
+use commonbook::model::memory::{DeleteMemory, ListMemories};
+use commonbook::model::search::SearchMemory;
 use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, request};
@@ -92,7 +92,7 @@ fn what_cannot_be_asked_is_refused_with_its_field() {
         assert_eq!((error.kind, error.field.as_deref()), (kind, Some(field)), "{}", error.message);
     }
     for bad in ["", "x", "c", "c.", "cg", "1.2", "c1ffffffffffffffffff", "cffffffffffffffff.1"] {
-        let asked = commonbook::input::from_value(json!({"query": "tea", "cursor": bad}))
+        let asked = commonbook::base::input::from_value(json!({"query": "tea", "cursor": bad}))
             .and_then(|request| world.book.search_memory(&caller("ann"), &request));
         let error = asked.unwrap_err();
         assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("cursor")));
@@ -334,7 +334,7 @@ fn a_task_is_no_query_and_may_be_long() {
     let world = world();
     let task =
         format!("Pour the tea. {}", (0..500).map(|n| format!("step{n} ")).collect::<String>());
-    let asked = commonbook::context::GetContext { task, ..Default::default() };
+    let asked = commonbook::prompt::context::GetContext { task, ..Default::default() };
     assert!(world.book.get_context(&caller("ann"), &asked).is_ok());
 }
 

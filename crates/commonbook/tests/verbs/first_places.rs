@@ -1,9 +1,9 @@
 //! Who has the first places of a context: what nobody vouches for takes them from nobody.
 
-use commonbook::context::choose::Source;
-use commonbook::context::{Context, GetContext};
-use commonbook::contradiction::{Contradiction, DetectContradictions, Kind};
-use commonbook::memory::Memory;
+use commonbook::model::contradiction::{Contradiction, DetectContradictions, Kind};
+use commonbook::model::memory::Memory;
+use commonbook::prompt::context::choose::Source;
+use commonbook::prompt::context::{Context, GetContext};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};

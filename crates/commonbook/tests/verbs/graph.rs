@@ -1,9 +1,9 @@
 //! The graph: relations, walks, and what is seen of them.
 
-use commonbook::error::{ErrorKind, Result};
-use commonbook::event::EventKind;
-use commonbook::graph::Relation;
-use commonbook::graph::export::Subgraph;
+use commonbook::base::error::{ErrorKind, Result};
+use commonbook::model::event::EventKind;
+use commonbook::model::graph::Relation;
+use commonbook::model::graph::export::Subgraph;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};

@@ -1,15 +1,15 @@
 //! Handing work over: what goes along, who may take which step, what becomes of it.
 
-use commonbook::caller::Caller;
-use commonbook::collaboration::CreatedHandoff;
-use commonbook::error::{Error, ErrorKind};
-use commonbook::event::EventKind;
-use commonbook::handoff::choose::Reason;
-use commonbook::handoff::{
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::HandoffId;
+use commonbook::model::caller::Caller;
+use commonbook::model::collaboration::CreatedHandoff;
+use commonbook::model::event::EventKind;
+use commonbook::model::handoff::choose::Reason;
+use commonbook::model::handoff::{
     AcceptedHandoff, Handoff, HandoffReceipt, HandoffStatus, SteppedHandoff, Why,
 };
-use commonbook::id::HandoffId;
-use commonbook::memory::{Memory, SaveMemory, Sharing};
+use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};

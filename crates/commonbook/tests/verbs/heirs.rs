@@ -1,7 +1,7 @@
 //! What took a memory's place is told to who may read it, and to nobody else.
 
-use commonbook::memory::{GetMemory, ListMemories, Memory, MemoryHistory, SaveMemory};
-use commonbook::search::SearchMemory;
+use commonbook::model::memory::{GetMemory, ListMemories, Memory, MemoryHistory, SaveMemory};
+use commonbook::model::search::SearchMemory;
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};

@@ -1,13 +1,13 @@
 //! Trust and hygiene on write: secrets are never kept, and orders to agents wait for a person.
 
-use commonbook::caller::{Caller, Door};
-use commonbook::error::ErrorKind;
-use commonbook::event::EventKind;
-use commonbook::memory::{
+use commonbook::base::error::ErrorKind;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::event::EventKind;
+use commonbook::model::memory::{
     AppealMemory, GetMemory, ListMemories, ListQuarantined, Memory, MemoryHistory, ReleaseMemory,
     SaveMemory, Trust, UpdateMemory,
 };
-use commonbook::quarantine::Reason;
+use commonbook_text::injection::Reason;
 use serde_json::json;
 
 use crate::{World, caller, request};

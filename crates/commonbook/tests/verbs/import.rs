@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use commonbook::error::ErrorKind;
-use commonbook::id::MemoryId;
-use commonbook::import::{self, Line};
-use commonbook::limits;
-use commonbook::memory::{DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, Outcome};
-use commonbook::search::{Scope, SearchMemory};
+use commonbook::base::error::ErrorKind;
+use commonbook::base::id::MemoryId;
+use commonbook::base::limits;
+use commonbook::model::import;
+use commonbook::model::import::Line;
+use commonbook::model::memory::{
+    DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, Outcome,
+};
+use commonbook::model::search::{Scope, SearchMemory};
 use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
 use serde_json::{Value, json};
@@ -132,7 +135,7 @@ fn a_line_goes_to_the_workspace_that_is_given_or_that_it_names() {
 fn what_was_purged_can_be_taken_in_again() {
     let world = World::new();
     let memory = world.save("ann", "tea");
-    let purge = commonbook::memory::PurgeMemory {
+    let purge = commonbook::model::memory::PurgeMemory {
         id: memory.id,
         expected_revision: None,
         idempotency_key: None,

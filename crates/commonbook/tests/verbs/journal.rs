@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use commonbook::error::ErrorKind;
-use commonbook::event::{Event, EventFilter, EventKind, ListEvents};
-use commonbook::limits;
-use commonbook::memory::{
+use commonbook::base::error::ErrorKind;
+use commonbook::base::limits;
+use commonbook::model::event::{Event, EventFilter, EventKind, ListEvents};
+use commonbook::model::memory::{
     DeleteMemory, PurgeMemory, RestoreMemory, SaveMemory, Saved, UpdateMemory,
 };
 use serde_json::{Value, json};

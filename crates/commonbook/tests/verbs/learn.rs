@@ -1,10 +1,10 @@
 //! Learning back: what an agent says that it wants remembered, and what was said with its user.
 
-use commonbook::caller::Caller;
-use commonbook::context::Preferences;
-use commonbook::error::ErrorKind;
-use commonbook::learning::{Learn, LearnedBack};
-use commonbook::memory::Sharing;
+use commonbook::base::error::ErrorKind;
+use commonbook::model::caller::Caller;
+use commonbook::model::learning::{Learn, LearnedBack};
+use commonbook::model::memory::Sharing;
+use commonbook::prompt::context::Preferences;
 use serde_json::json;
 
 use crate::{World, at, caller, request};
@@ -144,9 +144,9 @@ fn who_says_nothing_learns_nothing() {
 
 #[test]
 fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
-    use commonbook::commonbook::change_standing;
-    use commonbook::context::Kept;
-    use commonbook::standing::{Limits, Standing};
+    use commonbook::model::standing::{Limits, Standing};
+    use commonbook::prompt::context::Kept;
+    use commonbook::verbs::change_standing;
 
     let world = World::new();
     let file = world.home().join("memories/engineer.md");

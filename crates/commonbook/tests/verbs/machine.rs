@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use commonbook::error::{ErrorKind, Result};
-use commonbook::handoff::{Handoff, HandoffStatus};
-use commonbook::id::HandoffId;
+use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::id::HandoffId;
+use commonbook::model::handoff::{Handoff, HandoffStatus};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -39,13 +39,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use commonbook::Commonbook;
-use commonbook::agent::{Agent, AgentName};
-use commonbook::caller::{Caller, Door};
-use commonbook::clock::{FixedClock, Timestamp};
-use commonbook::event::{EventKind, ListEvents};
-use commonbook::id::CountingIds;
-use commonbook::memory::{ListMemories, Memory, SaveMemory, Sharing};
-use commonbook::search::{SearchAnswer, SearchMemory};
+use commonbook::base::clock::{FixedClock, Timestamp};
+use commonbook::base::id::CountingIds;
+use commonbook::model::agent::{Agent, AgentName};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::event::{EventKind, ListEvents};
+use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
+use commonbook::model::search::{SearchAnswer, SearchMemory};
 use commonbook::store::sqlite::SqliteStore;
 
 /// A Commonbook of its own, and the hands on its clock.
@@ -109,7 +109,7 @@ impl World {
 
 /// A request as a door reads it.
 pub(crate) fn request<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
-    commonbook::input::from_value(value).unwrap()
+    commonbook::base::input::from_value(value).unwrap()
 }
 
 /// So many hours after the beginning.

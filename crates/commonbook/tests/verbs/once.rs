@@ -1,8 +1,8 @@
 //! Idempotency keys: every verb that writes is carried out once for each, and for its own caller.
 
-use commonbook::caller::Caller;
-use commonbook::error::ErrorKind;
-use commonbook::memory::{
+use commonbook::base::error::ErrorKind;
+use commonbook::model::caller::Caller;
+use commonbook::model::memory::{
     DeleteMemory, Memory, Outcome, PurgeMemory, RestoreMemory, SaveMemories, SaveMemory,
     UpdateMemory,
 };
@@ -62,7 +62,7 @@ fn a_batch_is_repeated_whole() {
     let second = world.book.save_memories(&caller("ann"), &batch).unwrap().items;
     assert!(first.iter().all(|saved| saved.outcome == Outcome::Created));
     assert!(second.iter().all(|saved| saved.outcome == Outcome::Repeated));
-    let ids = |all: &[commonbook::memory::Saved]| -> Vec<_> {
+    let ids = |all: &[commonbook::model::memory::Saved]| -> Vec<_> {
         all.iter().map(|saved| saved.memory.id).collect()
     };
     assert_eq!(ids(&first), ids(&second));
@@ -124,7 +124,7 @@ fn a_key_is_free_again_after_exactly_a_day() {
 #[test]
 fn a_key_is_one_line_of_at_most_its_limit() {
     let world = World::new();
-    let long = "k".repeat(commonbook::limits::IDEMPOTENCY_KEY_CHARS + 1);
+    let long = "k".repeat(commonbook::base::limits::IDEMPOTENCY_KEY_CHARS + 1);
     let table = [
         (long.as_str(), ErrorKind::TooLarge),
         (" ", ErrorKind::Invalid),

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use commonbook::Commonbook;
-use commonbook::caller::Caller;
-use commonbook::embedding::wordhash::WordHash;
-use commonbook::id::CountingIds;
+use commonbook::base::id::CountingIds;
 use commonbook::index::{Index, SearchWork};
-use commonbook::search::SearchMemory;
+use commonbook::model::caller::Caller;
+use commonbook::model::search::SearchMemory;
 use commonbook::store::sqlite::SqliteStore;
+use commonbook_embed::word_hash::WordHash;
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -29,7 +29,7 @@ enum Stage {
 /// A home with what everybody sees, and with what is hidden from Ann or without it.
 struct Home {
     book: Commonbook,
-    clock: Arc<commonbook::clock::FixedClock>,
+    clock: Arc<commonbook::base::clock::FixedClock>,
     hides: bool,
     folder: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ impl Home {
     fn new(hides: bool, stage: Stage) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
-        let clock = Arc::new(commonbook::clock::FixedClock::at(at(0)));
+        let clock = Arc::new(commonbook::base::clock::FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
         let book = Commonbook::with(store, Arc::clone(&clock) as _, ids);
         let mut home = Self { book, clock, hides, folder };

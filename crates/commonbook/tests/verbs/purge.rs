@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use commonbook::error::ErrorKind;
-use commonbook::event::ListEvents;
-use commonbook::memory::{
+use commonbook::base::error::ErrorKind;
+use commonbook::model::event::ListEvents;
+use commonbook::model::memory::{
     GetMemory, MemoryAt, MemoryHistory, Outcome, PurgeMemory, SaveMemory, UpdateMemory,
 };
 use serde_json::json;
@@ -60,7 +60,7 @@ fn no_file_holds_what_was_purged() {
 fn what_the_sweep_purges_is_in_no_file_either() {
     let world = World::new();
     let memory = world.save("ann", "qwyxolotl");
-    let delete = commonbook::memory::DeleteMemory {
+    let delete = commonbook::model::memory::DeleteMemory {
         id: memory.id,
         expected_revision: None,
         idempotency_key: None,

@@ -5,10 +5,10 @@
 //! an upper bound until rows of another author stand there. A row that a rule was mended by belongs
 //! into `tune`.
 
-use commonbook::agent::AgentName;
-use commonbook::caller::{Caller, Door};
-use commonbook::id::{CountingIds, MemoryId};
-use commonbook::memory::{Memory, SaveMemory};
+use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::memory::{Memory, SaveMemory};
 use serde_json::{Value, json};
 
 const ATTEMPTS: &str = include_str!("../redteam/attempts.tsv");

@@ -1,14 +1,14 @@
 //! Saving: what is kept, what is refused, and what is carried out only once.
 
-use commonbook::agent::Agent;
-use commonbook::caller::{near_session, session_id};
-use commonbook::error::{Error, ErrorKind};
-use commonbook::import;
-use commonbook::limits;
-use commonbook::memory::{
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::limits;
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::{near_session, session_id};
+use commonbook::model::import;
+use commonbook::model::memory::{
     Importance, ListMemories, MemoryType, Outcome, PurgeMemory, SaveMemories, SaveMemory, Sharing,
 };
-use commonbook::workspace::Workspace;
+use commonbook::model::workspace::Workspace;
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
@@ -309,7 +309,7 @@ fn a_memory_type_is_no_role_and_looks_like_no_other_type() {
     let no_slugs = ["two words", "a/b", "<system>", "[mem_1]", "x\ny", "", "-x"];
     for bad in no_slugs {
         let read: Result<SaveMemory, _> =
-            commonbook::input::from_value(json!({"text": "x", "memory_type": bad}));
+            commonbook::base::input::from_value(json!({"text": "x", "memory_type": bad}));
         assert_eq!(read.unwrap_err().field.as_deref(), Some("memory_type"), "{bad:?}");
     }
     for bad in roles.iter().chain(&alike) {

@@ -1,13 +1,13 @@
 //! Sessions: started once, found again, ended with a summary or told to have none.
 
-use commonbook::caller::Caller;
-use commonbook::error::{Error, ErrorKind};
-use commonbook::event::EventKind;
-use commonbook::memory::{ListMemories, SaveMemory};
-use commonbook::session::{
+use commonbook::base::error::{Error, ErrorKind};
+use commonbook::model::caller::Caller;
+use commonbook::model::event::EventKind;
+use commonbook::model::memory::{ListMemories, SaveMemory};
+use commonbook::model::session::{
     GetSession, ListSessions, Session, SessionOutcome, SessionStatus, StartedSession,
 };
-use commonbook::stats::GetStats;
+use commonbook::model::stats::GetStats;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};

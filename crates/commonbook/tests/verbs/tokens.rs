@@ -1,17 +1,17 @@
 //! Tokens: who may make them, whom they prove, and what they let their holders do.
 
-use commonbook::access::Policy;
-use commonbook::agent::AgentName;
-use commonbook::caller::{Caller, Door, Proof};
-use commonbook::context::GetContext;
-use commonbook::error::ErrorKind;
-use commonbook::learning::Learn;
-use commonbook::memory::{
+use commonbook::base::error::ErrorKind;
+use commonbook::model::access::Policy;
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, Door, Proof};
+use commonbook::model::learning::Learn;
+use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, ListQuarantined, Memory, ReleaseMemory, SaveMemory,
     Sharing,
 };
-use commonbook::search::SearchMemory;
-use commonbook::token::{CreateToken, ListTokens, RevokeToken, RotateToken, Scope, Token};
+use commonbook::model::search::SearchMemory;
+use commonbook::model::token::{CreateToken, ListTokens, RevokeToken, RotateToken, Scope, Token};
+use commonbook::prompt::context::GetContext;
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ fn save(world: &World, caller: &Caller, text: &str) -> Result<Memory, ErrorKind>
     world.book.save_memory(caller, &saving).map(|saved| saved.memory).map_err(|error| error.kind)
 }
 
-fn kind<T>(result: commonbook::error::Result<T>) -> Option<ErrorKind> {
+fn kind<T>(result: commonbook::base::error::Result<T>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind)
 }
 

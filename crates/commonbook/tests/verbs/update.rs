@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use commonbook::error::ErrorKind;
-use commonbook::event::{EventKind, ListEvents};
-use commonbook::limits;
-use commonbook::memory::{
+use commonbook::base::error::ErrorKind;
+use commonbook::base::limits;
+use commonbook::model::event::{EventKind, ListEvents};
+use commonbook::model::memory::{
     DeleteMemory, Memory, PurgeMemory, RestoreMemory, SaveMemory, Sharing, UpdateMemory,
 };
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn a_field_of_no_update_is_refused_by_its_name() {
     let id = World::new().save("ann", "tea").id;
     for field in ["owner", "user_id", "id_", "revision", "deleted_at", "agent_id"] {
         let value = json!({"id": id, "text": "x", field: "bob"});
-        let error = commonbook::input::from_value::<UpdateMemory>(value).unwrap_err();
+        let error = commonbook::base::input::from_value::<UpdateMemory>(value).unwrap_err();
         assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some(field)));
     }
 }

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use commonbook::Commonbook;
-use commonbook::caller::Caller;
-use commonbook::clock::FixedClock;
-use commonbook::error::Result;
-use commonbook::id::{CountingIds, MemoryId};
-use commonbook::memory::{Memory, Sharing};
+use commonbook::base::clock::FixedClock;
+use commonbook::base::error::Result;
+use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::model::caller::Caller;
+use commonbook::model::memory::{Memory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Read, Store, Work, Write};
 use serde_json::{Value, json};

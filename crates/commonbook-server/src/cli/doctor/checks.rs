@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-use commonbook::error::{Error, Result};
+use commonbook::base::error::{Error, Result};
 use serde::Serialize;
 
 use crate::config::{Config, HOOK_LOG};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use commonbook::limits;
+use commonbook::base::limits;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Notify;

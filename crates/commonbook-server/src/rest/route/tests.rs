@@ -1,6 +1,6 @@
 //! A route and its client: what becomes of a request when nobody waits for its answer.
 
-use commonbook::agent::{Agents, ListAgents};
+use commonbook::model::agent::{Agents, ListAgents};
 use commonbook::store::sqlite::SqliteStore;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use commonbook::access::{About, Sight};
-use commonbook::error::Result;
-use commonbook::event::{EventFilter, Recorded};
-use commonbook::workspace::Workspace;
-use commonbook::{Commonbook, limits};
+use commonbook::Commonbook;
+use commonbook::base::error::Result;
+use commonbook::base::limits;
+use commonbook::model::access::{About, Sight};
+use commonbook::model::event::{EventFilter, Recorded};
+use commonbook::model::workspace::Workspace;
 use tokio::sync::Mutex;
 use tokio::sync::watch::{Receiver, Sender};
 

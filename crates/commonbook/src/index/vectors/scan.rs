@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 use pulp::Arch;
 
 use super::{Signs, Vectors};
-use crate::embedding::Quantised;
-use crate::embedding::quantised::add_signs;
-use crate::index::catalog::{Catalog, Number};
+use crate::index::facts::{Catalog, Number};
+use commonbook_embed::Quantised;
+use commonbook_embed::quantised::add_signs;
 
 /// Memories from which on a scan is worth several threads.
 const PARALLEL: usize = 20_000;
@@ -212,13 +212,13 @@ fn edge<'c>(counts: impl Iterator<Item = &'c u32>, wanted: u32) -> u32 {
 mod tests {
     use super::super::{Before, write};
     use super::*;
-    use crate::caller::{Caller, Door};
-    use crate::embedding::Embedder as _;
-    use crate::embedding::wordhash::WordHash;
-    use crate::id::{CountingIds, MemoryId};
-    use crate::index::catalog::{Described, Marks};
-    use crate::memory::SaveMemory;
-    use crate::workspace::Workspace;
+    use crate::base::id::{CountingIds, MemoryId};
+    use crate::index::facts::{Described, Marks};
+    use crate::model::caller::{Caller, Door};
+    use crate::model::memory::SaveMemory;
+    use crate::model::workspace::Workspace;
+    use commonbook_embed::Embedder as _;
+    use commonbook_embed::word_hash::WordHash;
 
     /// Memories that share one to nine words with the question, two thousand of each.
     fn filled(folder: &std::path::Path, model: &WordHash) -> (Catalog, Vectors) {

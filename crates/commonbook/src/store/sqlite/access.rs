@@ -11,12 +11,12 @@ use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::row::text;
-use crate::access::{Audience, Reach, Sight};
-use crate::agent::Agent;
-use crate::error::{Error, ErrorKind, Result};
-use crate::id::MemoryId;
-use crate::memory::{Sharing, Trust};
-use crate::workspace::Workspace;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::MemoryId;
+use crate::model::access::{Audience, Reach, Sight};
+use crate::model::agent::Agent;
+use crate::model::memory::{Sharing, Trust};
+use crate::model::workspace::Workspace;
 
 /// What [`Sight::sees`] says, of a row `m` of the table `memory`. The conformance suite proves
 /// the two equal.

@@ -5,12 +5,12 @@ use jiff::Timestamp;
 use super::SqliteTransaction;
 use super::access::SEEN;
 use super::row::{text, time};
-use crate::access::Sight;
-use crate::agent::{Agent, AgentRecord};
-use crate::caller::Caller;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::model::access::Sight;
+use crate::model::agent::{Agent, AgentRecord};
+use crate::model::caller::Caller;
+use crate::model::workspace::Workspace;
 use crate::store::AgentRows;
-use crate::workspace::Workspace;
 
 impl AgentRows for SqliteTransaction<'_> {
     fn see_agent(&mut self, caller: &Caller, at: Timestamp) -> Result<()> {

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 
 use super::SqliteTransaction;
 use super::row::time;
-use crate::agent::Agent;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::model::agent::Agent;
+use crate::model::workspace::Workspace;
 use crate::store::{AnswerRows, KeptAnswer};
-use crate::workspace::Workspace;
 
 impl AnswerRows for SqliteTransaction<'_> {
     fn kept_answer(

@@ -7,13 +7,13 @@ use super::SqliteTransaction;
 use super::access::SEEN;
 use super::memory::{self, MEMORY};
 use super::row::{encoded, text, time};
-use crate::access::Sight;
-use crate::case::{Case, CaseKey, CaseStatus};
-use crate::error::Result;
-use crate::id::MemoryId;
-use crate::memory::Memory;
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::model::access::Sight;
+use crate::model::case::{Case, CaseKey, CaseStatus};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
 use crate::store::CaseRows;
-use crate::workspace::Workspace;
 
 impl CaseRows for SqliteTransaction<'_> {
     fn case(&self, workspace: &Workspace, key: &CaseKey) -> Result<Option<Case>> {

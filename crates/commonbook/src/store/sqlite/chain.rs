@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::SqliteTransaction;
 use super::digest::{SALT_BYTES, add, salted};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// The hash of an event.
 pub(super) type EventHash = [u8; 32];

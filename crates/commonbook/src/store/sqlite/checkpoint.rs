@@ -8,14 +8,14 @@ use super::SqliteTransaction;
 use super::access::SEEN;
 use super::row::{encoded, json, text, time};
 use super::session;
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::checkpoint::{Activity, Checkpoint};
-use crate::error::Result;
-use crate::id::{CheckpointId, SessionId};
-use crate::session::Session;
+use crate::base::error::Result;
+use crate::base::id::{CheckpointId, SessionId};
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::checkpoint::{Activity, Checkpoint};
+use crate::model::session::Session;
+use crate::model::workspace::Workspace;
 use crate::store::CheckpointRows;
-use crate::workspace::Workspace;
 
 impl CheckpointRows for SqliteTransaction<'_> {
     fn checkpoint(&self, workspace: &Workspace, id: CheckpointId) -> Result<Option<Checkpoint>> {

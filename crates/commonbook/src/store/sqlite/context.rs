@@ -9,15 +9,15 @@ use super::access::SEEN;
 use super::case;
 use super::memory::{self, MEMORY};
 use super::row::{encoded, json, text, time};
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::case::Case;
-use crate::context::KeptContext;
-use crate::error::Result;
-use crate::id::ContextId;
-use crate::memory::Memory;
+use crate::base::error::Result;
+use crate::base::id::ContextId;
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::case::Case;
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+use crate::prompt::context::KeptContext;
 use crate::store::ContextRows;
-use crate::workspace::Workspace;
 
 impl ContextRows for SqliteTransaction<'_> {
     fn known_about(

@@ -8,14 +8,14 @@ use super::SqliteTransaction;
 use super::access::SEEN;
 use super::memory::{self, MEMORY};
 use super::row::{encoded, json, text};
-use crate::access::Sight;
-use crate::contradiction::{Contradiction, KeptContradiction, Shared, Status};
-use crate::error::Result;
-use crate::id::{ContradictionId, EntityId, MemoryId};
-use crate::memory::Memory;
-use crate::search::Place;
+use crate::base::error::Result;
+use crate::base::id::{ContradictionId, EntityId, MemoryId};
+use crate::model::access::Sight;
+use crate::model::contradiction::{Contradiction, KeptContradiction, Shared, Status};
+use crate::model::memory::Memory;
+use crate::model::search::Place;
+use crate::model::workspace::Workspace;
 use crate::store::{ContradictionRows, EntityRows, MemoryRows, WantedContradictions};
-use crate::workspace::Workspace;
 
 /// The follower whose place is that of the contradictions.
 const FOLLOWER: &str = "contradictions";

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use super::SqliteTransaction;
-use crate::agent::Agent;
-use crate::case::CaseKey;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::model::agent::Agent;
+use crate::model::case::CaseKey;
+use crate::model::workspace::Workspace;
 use crate::store::CursorRows;
-use crate::workspace::Workspace;
 
 impl CursorRows for SqliteTransaction<'_> {
     fn cursor(&self, workspace: &Workspace, agent: &Agent, case: Option<&CaseKey>) -> Result<u64> {

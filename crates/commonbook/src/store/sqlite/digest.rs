@@ -14,7 +14,7 @@ use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error as EngineError};
 use sha2::{Digest, Sha256};
 
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Bytes of a salt, with which a digest begins.
 pub(super) const SALT_BYTES: usize = 8;

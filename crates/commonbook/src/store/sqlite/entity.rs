@@ -8,12 +8,12 @@ use rusqlite::types::ToSql;
 use super::SqliteTransaction;
 use super::access::{SEEN, SEEN_MENTION, VisibleAudience};
 use super::row::{encoded, json, text};
-use crate::access::{Audience, Sight};
-use crate::entity::{Entity, EntityName, EntityType, KeptMerge, Review, Statement};
-use crate::error::Result;
-use crate::id::{EntityId, ReviewId};
+use crate::base::error::Result;
+use crate::base::id::{EntityId, ReviewId};
+use crate::model::access::{Audience, Sight};
+use crate::model::entity::{Entity, EntityName, EntityType, KeptMerge, Review, Statement};
+use crate::model::workspace::Workspace;
 use crate::store::{EntityRows, WantedNames};
-use crate::workspace::Workspace;
 
 /// Names that are compared with one that is looked for, at the most: among 100,000 they were 181.
 const CANDIDATES: u32 = 500;

@@ -7,12 +7,12 @@ use serde_json::Map;
 use super::SqliteTransaction;
 use super::access::SEEN;
 use super::row::{encoded, importance, json, maybe, text, time};
-use crate::access::{About, EventReach, Reach, Sight};
-use crate::agent::Agent;
-use crate::error::Result;
-use crate::event::{Event, EventFilter, EventKind, NewEvent, Recorded, Stretch};
+use crate::base::error::Result;
+use crate::model::access::{About, EventReach, Reach, Sight};
+use crate::model::agent::Agent;
+use crate::model::event::{Event, EventFilter, EventKind, NewEvent, Recorded, Stretch};
+use crate::model::workspace::Workspace;
 use crate::store::EventRows;
-use crate::workspace::Workspace;
 
 /// What [`Sight::is_told`] says, of a row `e` of the table `event`. The conformance suite proves the
 /// two equal.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind};
+use crate::base::error::{Error, ErrorKind};
 
 /// The file beside a store that has this ending.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {

@@ -3,9 +3,9 @@
 use rusqlite::types::ToSql;
 
 use super::access::VisibleAudience;
-use crate::case::CaseKey;
-use crate::memory::Trust;
-use crate::search::Filter;
+use crate::model::case::CaseKey;
+use crate::model::memory::Trust;
+use crate::model::search::Filter;
 
 /// What [`Filter`] asks for, of a row `m`, as SQL with its parameters. Only what is asked for stands
 /// there, so that the engine finds by it.

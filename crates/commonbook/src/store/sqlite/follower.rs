@@ -1,8 +1,8 @@
 //! The SQL of followers: how far what is derived has come in each journal.
 
 use super::SqliteTransaction;
-use crate::error::Result;
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::model::workspace::Workspace;
 
 impl SqliteTransaction<'_> {
     /// The place in a journal to which a follower has come by this revision of its rules; 0 where it

@@ -10,17 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::row::{encoded, json, text, time};
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::checkpoint::OpenHandoff;
-use crate::collaboration::{Edge, EdgeFilter};
-use crate::error::Result;
-use crate::handoff::package::{Package, Packed};
-use crate::handoff::{Handoff, HandoffFilter, HandoffStatus, PassedMemory, Side, choose::LeftOut};
-use crate::id::{HandoffId, MemoryId};
-use crate::steady::Steady;
+use crate::base::error::Result;
+use crate::base::id::{HandoffId, MemoryId};
+use crate::base::settled_clock::Steady;
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::checkpoint::OpenHandoff;
+use crate::model::collaboration::{Edge, EdgeFilter};
+use crate::model::handoff::choose::LeftOut;
+use crate::model::handoff::{Handoff, HandoffFilter, HandoffStatus, PassedMemory, Side};
+use crate::model::workspace::Workspace;
+use crate::prompt::handoff::{Package, Packed};
 use crate::store::{HandoffRows, SteadyRows};
-use crate::workspace::Workspace;
 
 /// What [`Sight::reaches`] says of the reach of a handoff, of a row `h`. The conformance suite proves
 /// the two equal.

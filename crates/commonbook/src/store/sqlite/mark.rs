@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::chain::{self, EventHash, Head};
 use super::file::{beside, unusable};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::store::{JournalLoss, StoreLoss};
 
 /// Bytes of a record: a workspace's name has at most 128 characters of at most 4 bytes.

@@ -10,16 +10,16 @@ use super::SqliteTransaction;
 use super::access::{OF_AUDIENCE, SEEN, VisibleAudience};
 use super::filter::FilterParams;
 use super::row::{encoded, importance, json, maybe, text, time};
-use crate::access::{Audience, Reach, Sight};
-use crate::caller::Door;
-use crate::case::CaseStatus;
-use crate::error::Result;
-use crate::id::MemoryId;
-use crate::memory::{Memory, Order};
-use crate::search::Filter;
-use crate::stats::{Count, UserRecord};
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::model::access::{Audience, Reach, Sight};
+use crate::model::caller::Door;
+use crate::model::case::CaseStatus;
+use crate::model::memory::{Memory, Order};
+use crate::model::search::Filter;
+use crate::model::stats::{Count, UserRecord};
+use crate::model::workspace::Workspace;
 use crate::store::{Change, MemoryRows};
-use crate::workspace::Workspace;
 
 impl MemoryRows for SqliteTransaction<'_> {
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {

@@ -12,13 +12,13 @@ use super::SqliteTransaction;
 use super::access::{SEEN, SEEN_MENTION};
 use super::entity::{NAMES, at_home};
 use super::row::{encoded, text, time};
-use crate::access::Sight;
-use crate::entity::{EntityName, EntityType, Mention, Mentioned, MentionedBy, Mentioning};
-use crate::error::Result;
-use crate::id::{EntityId, MemoryId};
-use crate::memory::Memory;
+use crate::base::error::Result;
+use crate::base::id::{EntityId, MemoryId};
+use crate::model::access::Sight;
+use crate::model::entity::{EntityName, EntityType, Mention, Mentioned, MentionedBy, Mentioning};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
 use crate::store::MentionRows;
-use crate::workspace::Workspace;
 
 /// The follower whose place is that of the mentions.
 const FOLLOWER: &str = "mentions";

@@ -4,10 +4,10 @@
 //! list, a look-up and a comparison nothing.
 
 use super::SqliteTransaction;
-use crate::entity::EntityName;
-use crate::error::Result;
-use crate::id::EntityId;
-use crate::workspace::Workspace;
+use crate::base::error::Result;
+use crate::base::id::EntityId;
+use crate::model::entity::EntityName;
+use crate::model::workspace::Workspace;
 
 impl SqliteTransaction<'_> {
     /// Notes that an audience knows a name. One that an agent stated stays when no memory mentions it.

@@ -12,8 +12,8 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::file::{beside, refused, unusable};
 use super::mark::{self, MarkFile};
 use super::{chain, digest};
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits;
 use crate::store::StoreLoss;
 
 mod migrations {

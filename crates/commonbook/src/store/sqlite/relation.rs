@@ -7,14 +7,14 @@ use super::SqliteTransaction;
 use super::access::{SEEN, SEEN_MENTION};
 use super::entity::{NAMES, at_home, exists};
 use super::row::{encoded, json, text};
-use crate::access::{Audience, Reach, Sight};
-use crate::error::Result;
-use crate::graph::walk::Link;
-use crate::graph::{Along, Direction, Node, Relation, RelationType};
-use crate::id::{EntityId, MemoryId, RelationId};
-use crate::memory::Memory;
+use crate::base::error::Result;
+use crate::base::id::{EntityId, MemoryId, RelationId};
+use crate::model::access::{Audience, Reach, Sight};
+use crate::model::graph::walk::Link;
+use crate::model::graph::{Along, Direction, Node, Relation, RelationType};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
 use crate::store::{EntityRows, MentionRows, RelationRows};
-use crate::workspace::Workspace;
 
 /// The newest memories that mention a thing which are its links.
 const MENTIONS: u32 = 200;
@@ -310,7 +310,7 @@ fn derived(kind: &str, from: Node, to: Node, strength: f64) -> rusqlite::Result<
 }
 
 fn of_type(kind: &str) -> rusqlite::Result<RelationType> {
-    kind.parse().map_err(|error: crate::error::Error| {
+    kind.parse().map_err(|error: crate::base::error::Error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
     })
 }

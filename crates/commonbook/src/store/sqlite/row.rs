@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde::de::value::Error as Unreadable;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::memory::Importance;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::model::memory::Importance;
 
 /// An importance out of its number in rows.
 pub(super) fn importance(number: usize) -> Importance {

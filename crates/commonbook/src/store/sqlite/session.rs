@@ -7,14 +7,14 @@ use rusqlite::types::ToSql;
 use super::SqliteTransaction;
 use super::access::{SEEN, SightParams};
 use super::row::{maybe, text, time};
-use crate::access::Sight;
-use crate::agent::Agent;
-use crate::case::CaseKey;
-use crate::error::Result;
-use crate::id::SessionId;
-use crate::session::{Session, SessionFilter, SessionStatus};
+use crate::base::error::Result;
+use crate::base::id::SessionId;
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::case::CaseKey;
+use crate::model::session::{Session, SessionFilter, SessionStatus};
+use crate::model::workspace::Workspace;
 use crate::store::SessionRows;
-use crate::workspace::Workspace;
 
 /// What [`Sight::reaches`] says of the reach of a session, of a row `s`. The conformance suite proves
 /// the two equal.

@@ -5,11 +5,11 @@ use rusqlite::Row;
 
 use super::SqliteTransaction;
 use super::row::{encoded, json, text, time};
-use crate::error::Result;
-use crate::id::TokenId;
+use crate::base::error::Result;
+use crate::base::id::TokenId;
+use crate::model::token::{KeptToken, Token};
+use crate::model::workspace::Workspace;
 use crate::store::TokenRows;
-use crate::token::{KeptToken, Token};
-use crate::workspace::Workspace;
 
 impl TokenRows for SqliteTransaction<'_> {
     fn token(&self, id: TokenId) -> Result<Option<KeptToken>> {

@@ -2,9 +2,9 @@
 
 use super::SqliteTransaction;
 use super::row::text;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::model::workspace::Workspace;
 use crate::store::WorkspaceRows;
-use crate::workspace::Workspace;
 
 impl WorkspaceRows for SqliteTransaction<'_> {
     fn workspaces(&self) -> Result<Vec<Workspace>> {

@@ -13,7 +13,7 @@ use rusqlite::ffi::ErrorCode;
 use super::chain::Head;
 use super::mark::MarkFile;
 use super::{SqliteTransaction, holder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::Write;
 
 /// Writes that share one sync at the most; more would only make the first one wait.
@@ -204,14 +204,14 @@ mod tests {
     fn fills(bytes: usize) -> Write {
         Box::new(move |tx| {
             let secret_sha256 = "x".repeat(bytes);
-            let token = crate::token::CreateToken {
+            let token = crate::model::token::CreateToken {
                 agent_name: "ann".to_owned(),
-                ..crate::token::CreateToken::default()
+                ..crate::model::token::CreateToken::default()
             };
             let now = jiff::Timestamp::UNIX_EPOCH;
-            let id = crate::id::TokenId::new(&crate::id::RandomIds::default(), now);
+            let id = crate::base::id::TokenId::new(&crate::base::id::RandomIds::default(), now);
             let token = token.token(id, now)?;
-            tx.put_token(&crate::token::KeptToken { token, secret_sha256 })
+            tx.put_token(&crate::model::token::KeptToken { token, secret_sha256 })
         })
     }
 

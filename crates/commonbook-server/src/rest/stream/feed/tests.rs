@@ -1,8 +1,8 @@
 //! What a feed gives is what the journal gives, whatever becomes of the memories meanwhile.
 
-use commonbook::agent::AgentName;
-use commonbook::caller::{Caller, Door};
-use commonbook::memory::Memory;
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::memory::Memory;
 use commonbook::store::sqlite::SqliteStore;
 use fastrand::Rng;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn request<T: DeserializeOwned>(value: Value) -> T {
-    commonbook::input::from_value(value).unwrap()
+    commonbook::base::input::from_value(value).unwrap()
 }
 
 fn caller(agent: &str, user: Option<&str>) -> Caller {

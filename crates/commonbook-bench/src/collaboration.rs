@@ -1,0 +1,259 @@
+//! `bench collaboration`: handing over, resuming, finding cycles, appending and catching up, in a
+//! large store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use commonbook::Commonbook;
+use commonbook::base::clock::SystemClock;
+use commonbook::base::error::Result;
+use commonbook::base::input;
+use commonbook::model::agent::{Agent, AgentName};
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::collaboration::Graph;
+use commonbook::model::memory::{SaveMemories, SaveMemory};
+use fastrand::Rng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::By;
+use super::machine::Machine;
+use super::rows::{self, Row};
+use super::search::{SEED, fill};
+use crate::synthetic::MAIN;
+use commonbook_server::config::Config;
+use commonbook_server::follow;
+use commonbook_server::output::{self, line};
+
+/// Memories of the session that is resumed.
+const OF_SESSION: usize = 100;
+
+/// How working together is measured.
+#[derive(Debug, clap::Args)]
+pub(super) struct Collaboration {
+    /// Memories in the store
+    #[arg(long, default_value_t = 50_000)]
+    memories: usize,
+    /// Calls of each kind
+    #[arg(long, default_value_t = 200)]
+    calls: usize,
+    /// The folder in which the home is made; the system's temporary folder by default
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    by: By,
+}
+
+/// What was measured.
+#[derive(Serialize)]
+struct Report {
+    bench: &'static str,
+    memories: usize,
+    embedder: String,
+    passed: String,
+    rows: Vec<Row>,
+    machine: Machine,
+}
+
+impl Collaboration {
+    /// Fills a store, and hands over, resumes, closes rings, appends and catches up.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
+        let folder = super::folder(self.folder.as_ref())?;
+        fill(folder.path(), self.memories, 1)?;
+        let book = super::open(folder.path(), Arc::new(SystemClock))?;
+        self.by.give(&book, config)?;
+        super::rebuild(&book, self.memories)?;
+        let session = work(&book)?;
+        follow::mentions(&book)?;
+        let mut rows = Vec::new();
+        let (made, passed) = self.handed_over(&book)?;
+        rows.extend(made);
+        rows.extend(self.resumed(&book, &session)?);
+        rows.extend(self.cycles()?);
+        rows.extend(self.case(&book)?);
+        let report = Report {
+            bench: "collaboration",
+            memories: self.memories,
+            embedder: self.by.name(config).to_owned(),
+            passed,
+            rows,
+            machine: Machine::here(),
+        };
+        if as_json {
+            output::json(&json!(report));
+        } else {
+            report.tell();
+        }
+        Ok(())
+    }
+
+    fn each(
+        &self,
+        what: &str,
+        beside: rows::Beside,
+        call: impl FnMut() -> Result<Duration>,
+    ) -> Result<Row> {
+        Row::of_each(what, self.calls, beside, call)
+    }
+
+    /// Handing over with ten memories and twenty entities, and accepting; answers what went along,
+    /// too.
+    fn handed_over(&self, book: &Commonbook) -> Result<(Vec<Row>, String)> {
+        let (mut number, mut memories, mut entities) = (0, 0, 0);
+        let mut made = Vec::new();
+        let prepared = self.each("handoff prepared and kept", (Some(180.0), Some(5.0)), || {
+            number += 1;
+            let fields = json!({
+                "to": format!("target-{number}"),
+                "task": "Go on with the orders page: the query is slow and the tests fail",
+                "context": "The join is in place, the index is not.",
+                "max_memories": 10, "max_entities": 20, "threshold": 0.3,
+            });
+            let request = request(fields)?;
+            let begun = Instant::now();
+            let answer = book.create_handoff(&caller("source")?, &request)?;
+            let took = begun.elapsed();
+            memories += answer.handoff.memories.len();
+            entities += answer.handoff.entities.len();
+            made.push(answer.handoff.id);
+            Ok(took)
+        })?;
+        let mut next = made.iter().enumerate();
+        let accepted = self.each("handoff accepted", (None, None), || {
+            let Some((place, id)) = next.next() else { return Ok(Duration::ZERO) };
+            let request = request(json!({"handoff": id}))?;
+            let target = caller(&format!("target-{}", place + 1))?;
+            let begun = Instant::now();
+            book.accept_handoff(&target, &request)?;
+            Ok(begun.elapsed())
+        })?;
+        let mean = |count: usize| count as f64 / self.calls.max(1) as f64;
+        let passed =
+            format!("{:.1} memories and {:.1} entities each", mean(memories), mean(entities));
+        Ok((vec![prepared, accepted], passed))
+    }
+
+    fn resumed(&self, book: &Commonbook, session: &str) -> Result<Vec<Row>> {
+        let modes = [
+            ("full", json!({"session": session}), (Some(800.0), Some(3.0))),
+            ("partial", json!({"session": session, "mode": "partial"}), (Some(400.0), None)),
+            (
+                "agent",
+                json!({"session": session, "mode": "agent", "owner": "source"}),
+                (Some(250.0), None),
+            ),
+        ];
+        let row = |(mode, fields, beside): (&str, Value, rows::Beside)| {
+            let what = format!("resumed, {mode}, {OF_SESSION} memories");
+            self.each(&what, beside, || {
+                let request = request(fields.clone())?;
+                let begun = Instant::now();
+                book.resume_session(&caller("source")?, &request)?;
+                Ok(begun.elapsed())
+            })
+        };
+        modes.into_iter().map(row).collect()
+    }
+
+    /// Finding the ring that a handoff closes, among so many agents with eight handoffs each.
+    fn cycles(&self) -> Result<Vec<Row>> {
+        let figures = [
+            (10, (Some(60.0), None)),
+            (50, (Some(380.0), None)),
+            (100, (Some(850.0), Some(0.1))),
+            (1_000, (None, None)),
+        ];
+        let row = |(count, beside): (usize, rows::Beside)| {
+            let names = (0..count).map(|place| format!("agent-{place}").parse::<AgentName>());
+            let agents: Vec<Agent> =
+                names.map(|name| name.map(|name| name.agent)).collect::<Result<_>>()?;
+            let mut rng = Rng::with_seed(SEED);
+            // Forward edges make no ring; the last one closes the longest.
+            let ring = (1..count).map(|place| (place - 1, place));
+            let mut edges: Vec<(usize, usize)> = ring.collect();
+            for place in 0..count - 1 {
+                edges.extend((0..7).map(|_| (place, rng.usize(place + 1..count))));
+            }
+            let what = format!("cycle found, {count} agents");
+            self.each(&what, beside, || {
+                let begun = Instant::now();
+                let graph = Graph::of(edges.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
+                let found = graph.closed_by(&agents[count - 1], &agents[0]);
+                let took = begun.elapsed();
+                debug_assert!(found.is_some());
+                Ok(took)
+            })
+        };
+        figures.into_iter().map(row).collect()
+    }
+
+    /// Appending to a case, and reading what is new in it.
+    fn case(&self, book: &Commonbook) -> Result<Vec<Row>> {
+        let mut number = 0;
+        let append = json!({"key": "bench", "title": "Bench"});
+        book.open_case(&caller("source")?, &request(append)?)?;
+        let appended = self.each("entry appended, durably", (None, None), || {
+            number += 1;
+            let summary = format!("Step {number} of the work on the orders page is done.");
+            let fields = json!({"key": "bench", "entries": [{"summary": summary}]});
+            let request = request(fields)?;
+            let begun = Instant::now();
+            book.append_entries(&caller("source")?, &request)?;
+            Ok(begun.elapsed())
+        })?;
+        let mut reader = 0;
+        let caught_up = self.each("caught up with 100 entries", (None, None), || {
+            reader += 1;
+            let request = request(json!({"case": "bench", "limit": 100, "mark": true}))?;
+            let reader = caller(&format!("reader-{reader}"))?;
+            let begun = Instant::now();
+            book.changes_since(&reader, &request)?;
+            Ok(begun.elapsed())
+        })?;
+        Ok(vec![appended, caught_up])
+    }
+}
+
+impl Report {
+    fn tell(&self) {
+        let Self { memories, embedder, passed, .. } = self;
+        line(&format!("data      {memories} memories, made up; embedder {embedder}"));
+        line(&format!("passed    {passed} went along"));
+        self.machine.tell();
+        rows::tell(&self.rows);
+    }
+}
+
+fn caller(name: &str) -> Result<Caller> {
+    Ok(Caller::new(Some(name.parse()?), MAIN.parse()?, Door::Cli))
+}
+
+fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
+    input::from_value(fields)
+}
+
+/// The session that is handed over and resumed, with what was kept in it; answers its id.
+fn work(book: &Commonbook) -> Result<String> {
+    let source = caller("source")?;
+    let session = book.start_session(&source, &request(json!({}))?)?.session.id.to_string();
+    let source = source.in_session(Some(&session))?;
+    let tools = ["PostgreSQL", "TypeScript", "Docker", "Redis", "React", "Kubernetes", "Rust"];
+    let text = |number: usize| {
+        let (tool, other) = (tools[number % tools.len()], tools[(number / 7) % tools.len()]);
+        format!(
+            "The query of the orders page was slow in step {number}: {tool} and {other} were \
+             looked at, src/orders/part{number}.ts was changed, and the test failed for issue \
+             #{number}."
+        )
+    };
+    let memories: Vec<SaveMemory> = (0..OF_SESSION)
+        .map(|number| SaveMemory { text: text(number), ..SaveMemory::default() })
+        .collect();
+    book.save_memories(&source, &SaveMemories { memories, idempotency_key: None })?;
+    Ok(session)
+}

@@ -1,0 +1,343 @@
+//! `bench entities`: how long finding, stating, merging and walking take, in a large registry.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use commonbook::Commonbook;
+use commonbook::base::clock::SystemClock;
+use commonbook::base::error::Result;
+use commonbook::base::input;
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::entity::{
+    EntityType, FindEntity, MergeEntities, ResolveEntity, UnmergeEntities,
+};
+use commonbook::model::graph::{AddRelation, GraphQuery};
+use commonbook::model::memory::{SaveMemories, SaveMemory};
+use fastrand::Rng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::machine::Machine;
+use super::rows::{self, Beside, Row};
+use commonbook_server::follow;
+use commonbook_server::output::{self, line};
+
+/// What everything is drawn by.
+const SEED: u64 = 7;
+
+/// Writers that fill the store at once, so that they share the disk's syncs.
+const WRITERS: usize = 16;
+
+/// How entities are measured.
+#[derive(Debug, clap::Args)]
+pub(super) struct Entities {
+    /// Memories in the store, half of which mention something
+    #[arg(long, default_value_t = 50_000)]
+    memories: usize,
+    /// Entities in the registry
+    #[arg(long, default_value_t = 100_000)]
+    entities: usize,
+    /// Relations between them
+    #[arg(long, default_value_t = 100_000)]
+    relations: usize,
+    /// Calls of each kind
+    #[arg(long, default_value_t = 500)]
+    calls: usize,
+    /// The folder in which the home is made; the system's temporary folder by default
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+/// What was measured.
+#[derive(Serialize)]
+struct Report {
+    bench: &'static str,
+    memories: usize,
+    entities: usize,
+    relations: usize,
+    read_a_second: f64,
+    fuzzily_found: String,
+    rows: Vec<Row>,
+    machine: Machine,
+}
+
+impl Entities {
+    /// Fills a registry with made-up things, and finds, states, merges and walks.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub(super) fn run(&self, as_json: bool) -> Result<()> {
+        let folder = super::folder(self.folder.as_ref())?;
+        let book = super::open(folder.path(), Arc::new(SystemClock))?;
+        let names = names(self.entities);
+        save(&book, &names, self.memories)?;
+        let begun = Instant::now();
+        let read = follow::mentions(&book)?.read;
+        let read_a_second = read as f64 / begun.elapsed().as_secs_f64().max(1e-9);
+        let few = &names[..100.min(names.len())];
+        state(&book, few)?;
+        let mut rows = Vec::new();
+        let (row, _) =
+            self.find(&book, few, "found exactly, among 100", (Some(5.0), Some(0.1)), false)?;
+        rows.push(row);
+        let (row, first) =
+            self.find(&book, few, "found fuzzily, among 100", (Some(80.0), Some(0.2)), true)?;
+        rows.push(row);
+        state(&book, &names[few.len()..])?;
+        let many = format!("found exactly, among {}", names.len());
+        rows.push(self.find(&book, &names, &many, (Some(5.0), Some(0.1)), false)?.0);
+        let many = format!("found fuzzily, among {}", names.len());
+        let (row, all) = self.find(&book, &names, &many, (None, Some(5.0)), true)?;
+        rows.push(row);
+        rows.push(self.stated(&book, &names)?);
+        rows.push(self.merged(&book, &names)?);
+        relate(&book, &names, self.relations)?;
+        rows.extend(self.walked(&book, &names)?);
+        let report = Report {
+            bench: "entities",
+            memories: self.memories,
+            entities: names.len(),
+            relations: self.relations,
+            read_a_second,
+            fuzzily_found: format!("{first} and {all} of {}", self.calls),
+            rows,
+            machine: Machine::here(),
+        };
+        if as_json {
+            output::json(&json!(report));
+        } else {
+            report.tell();
+        }
+        Ok(())
+    }
+
+    /// Finds things by their names, or by names with a slip; answers how many were found, too.
+    fn find(
+        &self,
+        book: &Commonbook,
+        names: &[Name],
+        what: &str,
+        (seed, target): (Option<f64>, Option<f64>),
+        slips: bool,
+    ) -> Result<(Row, usize)> {
+        let (mut rng, mut found) = (Rng::with_seed(SEED), 0);
+        let row = self.each(what, (seed, target), || {
+            let (kind, name) = &names[rng.usize(..names.len())];
+            let value = if slips { slip(name, &mut rng) } else { name.clone() };
+            let request: FindEntity = request(json!({"type": kind, "value": value}))?;
+            let begun = Instant::now();
+            let answer = book.find_entity(&caller()?, &request);
+            let took = begun.elapsed();
+            found += usize::from(answer.is_ok());
+            Ok(took)
+        })?;
+        Ok((row, found))
+    }
+
+    /// States something new about a thing that is known.
+    fn stated(&self, book: &Commonbook, names: &[Name]) -> Result<Row> {
+        let mut rng = Rng::with_seed(SEED);
+        let mut number = 0;
+        self.each("stated and merged, durably", (Some(30.0), Some(1.0)), || {
+            number += 1;
+            let (kind, name) = &names[rng.usize(..names.len())];
+            let context = format!("What is said for the time {number}.");
+            let request: ResolveEntity =
+                request(json!({"type": kind, "value": name, "context": context}))?;
+            let begun = Instant::now();
+            book.resolve_entity(&caller()?, &request)?;
+            Ok(begun.elapsed())
+        })
+    }
+
+    /// Makes one thing of two, and two of it again.
+    fn merged(&self, book: &Commonbook, names: &[Name]) -> Result<Row> {
+        let mut rng = Rng::with_seed(SEED);
+        self.each("two made one, durably", (Some(30.0), Some(1.0)), || {
+            let (kind, source) = &names[rng.usize(..names.len())];
+            let alike = names.iter().skip(rng.usize(..names.len() / 2));
+            let target = alike.filter(|(other, _)| other == kind).find(|(_, name)| name != source);
+            let target = target.map_or(source, |(_, name)| name);
+            let (source, target) = (format!("{kind}:{source}"), format!("{kind}:{target}"));
+            let merge: MergeEntities = request(json!({"source": source, "target": target}))?;
+            let begun = Instant::now();
+            book.merge_entities(&caller()?, &merge)?;
+            let took = begun.elapsed();
+            let back: UnmergeEntities = request(json!({"source": source}))?;
+            book.unmerge_entities(&caller()?, &back)?;
+            Ok(took)
+        })
+    }
+
+    /// Walks the neighbourhood of things, and from one to another.
+    fn walked(&self, book: &Commonbook, names: &[Name]) -> Result<Vec<Row>> {
+        let mut rng = Rng::with_seed(SEED);
+        let mut walk = |what: &str, path: bool| {
+            let what = format!("{what}, {} relations", self.relations);
+            self.each(&what, (None, None), || {
+                let mut one = || {
+                    let (kind, name) = &names[rng.usize(..names.len())];
+                    format!("{kind}:{name}")
+                };
+                let (from, to) = (one(), path.then(one));
+                let query: GraphQuery = request(json!({"from": from, "to": to, "depth": 3}))?;
+                let begun = Instant::now();
+                book.graph_query(&caller()?, &query)?;
+                Ok(begun.elapsed())
+            })
+        };
+        Ok(vec![walk("walked to depth 3", false)?, walk("shortest path", true)?])
+    }
+
+    fn each(
+        &self,
+        what: &str,
+        beside: Beside,
+        call: impl FnMut() -> Result<Duration>,
+    ) -> Result<Row> {
+        Row::of_each(what, self.calls, beside, call)
+    }
+}
+
+impl Report {
+    fn tell(&self) {
+        let Self { memories, entities, relations, read_a_second, .. } = self;
+        line(&format!(
+            "data      {memories} memories, {entities} entities, {relations} relations, made up"
+        ));
+        line(&format!("reading   {read_a_second:.0} memories a second read for entities and kept"));
+        line(&format!("found     {} by a name with a slip", self.fuzzily_found));
+        self.machine.tell();
+        rows::tell(&self.rows);
+    }
+}
+
+/// What a thing is called, and what it is.
+type Name = (EntityType, String);
+
+/// Names as a team's registry has them: few first words, so that many share a beginning.
+fn names(count: usize) -> Vec<Name> {
+    let mut rng = Rng::with_seed(SEED);
+    let syllables = [
+        "ba", "ker", "lo", "min", "ter", "sa", "vel", "don", "ra", "shi", "pol", "gen", "wick",
+        "mar", "tu", "nes",
+    ];
+    let pool: Vec<String> = (0..3_000)
+        .map(|_| (0..2 + rng.usize(..3)).map(|_| syllables[rng.usize(..16)]).collect())
+        .collect();
+    let kinds = [
+        EntityType::Person,
+        EntityType::Organization,
+        EntityType::Project,
+        EntityType::Tool,
+        EntityType::Concept,
+    ];
+    let name = |n: usize| {
+        let first = &pool[rng.usize(..if n.is_multiple_of(3) { 20 } else { 1_000 })];
+        let mut name = format!("{first} {}", pool[rng.usize(..pool.len())]);
+        if n.is_multiple_of(4) {
+            name = format!("{name} {}", pool[rng.usize(..200)]);
+        }
+        (kinds[n % kinds.len()], name)
+    };
+    (0..count).map(name).collect()
+}
+
+/// The name without one letter somewhere in the middle.
+fn slip(name: &str, rng: &mut Rng) -> String {
+    let mut letters: Vec<char> = name.chars().collect();
+    let place = 2 + rng.usize(..letters.len().saturating_sub(4).max(1));
+    letters.remove(place.min(letters.len() - 1));
+    letters.into_iter().collect()
+}
+
+fn caller() -> Result<Caller> {
+    let name: AgentName = "bench".parse()?;
+    Ok(Caller::new(Some(name), "registry".parse()?, Door::Cli))
+}
+
+fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
+    input::from_value(fields)
+}
+
+/// Keeps so many memories, half of which mention tools, files, people and tickets.
+fn save(book: &Commonbook, names: &[Name], count: usize) -> Result<()> {
+    let bar = super::bar("filling the store", count);
+    let mut rng = Rng::with_seed(SEED);
+    for batch in 0..count.div_ceil(100) {
+        let text = |n: usize| {
+            let (_, name) = &names[rng.usize(..names.len())];
+            let number = batch * 100 + n;
+            match number % 4 {
+                0 => format!("{name} decided to move the job to PostgreSQL, see issue #{number}."),
+                1 => format!("The retries live in src/jobs/j{number}.rs and call `Queue::push()`."),
+                _ => format!("A quiet note on {name}, number {number}, that says little more."),
+            }
+        };
+        let texts = (0..100.min(count - batch * 100)).map(text);
+        let memories: Vec<SaveMemory> =
+            texts.map(|text| SaveMemory { text, ..SaveMemory::default() }).collect();
+        bar.inc(memories.len() as u64);
+        book.save_memories(&caller()?, &SaveMemories { memories, idempotency_key: None })?;
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// States that there are these things.
+fn state(book: &Commonbook, names: &[Name]) -> Result<()> {
+    at_once("stating entities", names.len(), |place| {
+        let (kind, name) = &names[place];
+        let request: ResolveEntity = request(json!({"type": kind, "value": name}))?;
+        book.resolve_entity(&caller()?, &request).map(drop)
+    })
+}
+
+/// Relates them: some to many, most to few.
+fn relate(book: &Commonbook, names: &[Name], count: usize) -> Result<()> {
+    at_once("relating them", count, |place| {
+        let mut rng = Rng::with_seed(SEED + place as u64);
+        let one = rng.usize(..names.len()).min(rng.usize(..names.len()));
+        let ends = [one, rng.usize(..names.len())].map(|at| {
+            let (kind, name) = &names[at];
+            format!("{kind}:{name}")
+        });
+        let request: AddRelation =
+            request(json!({"from": ends[0], "to": ends[1], "type": "uses"}))?;
+        // Two of a name are one thing, and a thing is not related to itself.
+        book.add_relation(&caller()?, &request).map(drop).or(Ok(()))
+    })
+}
+
+/// Does something so many times, by several writers at once.
+fn at_once(
+    what: &'static str,
+    count: usize,
+    act: impl Fn(usize) -> Result<()> + Sync,
+) -> Result<()> {
+    let bar = super::bar(what, count);
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<()> {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            if place >= count {
+                return Ok(());
+            }
+            act(place)?;
+            bar.inc(1);
+        }
+    };
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(work)).collect();
+        let joined = writers
+            .into_iter()
+            .map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.collect::<Result<()>>()
+    })?;
+    bar.finish_and_clear();
+    Ok(())
+}

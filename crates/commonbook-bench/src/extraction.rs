@@ -1,0 +1,132 @@
+//! `bench extraction`: what is found in texts of one's own, with samples to read, and how fast.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use commonbook::base::error::{Error, Result};
+use commonbook::model::entity::{EntityType, Mention};
+use commonbook_text::entities::{Found, Part, Source, extract, speakers};
+use serde_json::Value;
+
+use commonbook_server::child::broken;
+use commonbook_server::output::line;
+
+/// How extraction is measured.
+#[derive(Debug, clap::Args)]
+pub(super) struct Extraction {
+    /// A folder with Markdown, or a file with a JSON object a line: `text`, `speaker`
+    path: PathBuf,
+    /// Samples of each type
+    #[arg(long, default_value_t = 10)]
+    samples: usize,
+    /// Only lines of this granularity
+    #[arg(long)]
+    gran: Option<String>,
+}
+
+struct Text {
+    text: String,
+    speakers: Vec<String>,
+}
+
+impl Extraction {
+    /// Reads every text, and tells what is found in them.
+    ///
+    /// # Errors
+    /// `invalid` for a line that is no JSON, `internal` for a file that cannot be read.
+    pub(super) fn run(&self) -> Result<()> {
+        let texts = self.read()?;
+        let bytes: usize = texts.iter().map(|text| text.text.len()).sum();
+        let begun = Instant::now();
+        let of = |it: &Text| {
+            let (text, speakers) = (it.text.as_str(), it.speakers.as_slice());
+            extract(&Source { text, speakers, ..Source::default() })
+        };
+        let all: Vec<Vec<Found>> = texts.iter().map(of).collect();
+        let seconds = begun.elapsed().as_secs_f64();
+        line(&format!(
+            "{} texts, {bytes} bytes, {:.1} ms, {:.0} texts/s, {:.1} MB/s",
+            texts.len(),
+            seconds * 1e3,
+            texts.len() as f64 / seconds,
+            bytes as f64 / seconds / 1e6
+        ));
+        let mut by_kind: BTreeMap<EntityType, Vec<(usize, &Found)>> = BTreeMap::new();
+        for (place, found) in all.iter().enumerate() {
+            for it in found {
+                by_kind.entry(it.entity_type).or_default().push((place, it));
+            }
+        }
+        for (kind, found) in &by_kind {
+            self.tell(*kind, found, &texts);
+        }
+        Ok(())
+    }
+
+    /// Half of the samples are the most frequent, half are spread over the rest.
+    fn tell(&self, kind: EntityType, found: &[(usize, &Found)], texts: &[Text]) {
+        let mut distinct: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (place, (_, it)) in found.iter().enumerate() {
+            distinct.entry(&it.normalised).or_insert((0, place)).0 += 1;
+        }
+        line(&format!("\n{kind}: {} in all, {} different", found.len(), distinct.len()));
+        let mut ranked: Vec<(usize, usize)> = distinct.into_values().collect();
+        ranked.sort_by_key(|(count, first)| (std::cmp::Reverse(*count), *first));
+        let (half, step) = (self.samples / 2, (ranked.len() / self.samples.max(1)).max(1));
+        let spread = ranked.iter().skip(half).step_by(step);
+        for (count, first) in ranked.iter().take(half).chain(spread).take(self.samples) {
+            let (place, it) = found[*first];
+            let within = it.places.iter().find(|place| place.part == Part::Text);
+            let around = within.map_or_else(String::new, |place_in_text| {
+                Mention::excerpt(&texts[place].text, place_in_text.from)
+            });
+            line(&format!("- {} ×{count} {:.2} | {around}", it.value, it.confidence));
+        }
+    }
+
+    fn read(&self) -> Result<Vec<Text>> {
+        if self.path.is_dir() {
+            let mut texts = Vec::new();
+            walk(&self.path, &mut texts)?;
+            return Ok(texts);
+        }
+        let mut texts = Vec::new();
+        for given in read(&self.path)?.lines() {
+            let value: Value = serde_json::from_str(given)
+                .map_err(|error| Error::invalid("path", format!("a line is no JSON: {error}")))?;
+            let wanted = self.gran.as_deref().is_none_or(|gran| value["gran"] == gran);
+            if let (Some(text), Some(fields), true) =
+                (value["text"].as_str(), value.as_object(), wanted)
+            {
+                texts.push(Text { text: text.to_owned(), speakers: speakers(fields) });
+            }
+        }
+        Ok(texts)
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    let unreadable = |error| broken(&format!("{} cannot be read", path.display()), error);
+    std::fs::read_to_string(path).map_err(unreadable)
+}
+
+/// Every Markdown file of a folder and those below it, in order; not what builds leave.
+fn walk(folder: &Path, texts: &mut Vec<Text>) -> Result<()> {
+    let unreadable = |error| broken(&format!("{} cannot be read", folder.display()), error);
+    let entries = std::fs::read_dir(folder).map_err(unreadable)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|it| it.path()))
+        .collect::<Result<_, _>>()
+        .map_err(unreadable)?;
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            walk(&path, texts)?;
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            texts.push(Text { text: read(&path)?, speakers: Vec::new() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! `bench likeness`: how well nearly equal names are told from those of other things.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use commonbook::base::error::{Error, Result};
+use commonbook::model::entity::EntityType;
+use commonbook_text::entities::likeness::{Name, is_same, keys, nearly_same, probes};
+
+use commonbook_server::child::broken;
+use commonbook_server::output::line;
+
+/// How likeness is measured.
+#[derive(Debug, clap::Args)]
+pub(super) struct Likeness {
+    /// A file of pairs, a line each: type, one name, another, and `same` or anything else; by tabs
+    #[arg(long)]
+    pairs: Option<PathBuf>,
+    /// A file of people, a line each: record, person, given name, family name; by tabs
+    #[arg(long)]
+    people: Option<PathBuf>,
+}
+
+/// How many pairs are one thing, and how many were found to be.
+#[derive(Default)]
+struct Count {
+    right: usize,
+    wrong: usize,
+    missed: usize,
+}
+
+impl Count {
+    fn add(&mut self, same: bool, found: bool) {
+        match (same, found) {
+            (true, true) => self.right += 1,
+            (false, true) => self.wrong += 1,
+            (true, false) => self.missed += 1,
+            (false, false) => {}
+        }
+    }
+
+    fn tell(&self, of: &str) {
+        let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
+        line(&format!(
+            "{of:<14} same {:>5}  found {:>5}  wrong {:>4}  precision {:.3}  recall {:.3}",
+            self.right + self.missed,
+            self.right + self.wrong,
+            self.wrong,
+            share(self.right, self.right + self.wrong),
+            share(self.right, self.right + self.missed)
+        ));
+    }
+}
+
+impl Likeness {
+    /// Judges every pair of the files, and counts.
+    ///
+    /// # Errors
+    /// `invalid` for a line that is none, `internal` for a file that cannot be read.
+    pub(super) fn run(&self) -> Result<()> {
+        if let Some(path) = &self.pairs {
+            pairs(&read(path)?)?;
+        }
+        if let Some(path) = &self.people {
+            people(&read(path)?);
+        }
+        if self.pairs.is_none() && self.people.is_none() {
+            return Err(Error::invalid("pairs", "there is nothing to judge")
+                .hint("Give --pairs FILE or --people FILE."));
+        }
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    let unreadable = |error| broken(&format!("{} cannot be read", path.display()), error);
+    std::fs::read_to_string(path).map_err(unreadable)
+}
+
+fn pairs(text: &str) -> Result<()> {
+    let (mut all, mut fuzzy) = (Count::default(), Count::default());
+    let mut by_kind: HashMap<EntityType, Count> = HashMap::new();
+    for given in text.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = given.split('\t').collect();
+        let [kind, one, other, expected] = fields.as_slice() else {
+            return Err(Error::invalid("pairs", format!("{given:?} is no pair")));
+        };
+        let kind: EntityType = kind.parse()?;
+        let (same, found) = (*expected == "same", is_same(kind, one, other));
+        all.add(same, found);
+        by_kind.entry(kind).or_default().add(same, found);
+        if nearly_same(&Name::of(kind, one), &Name::of(kind, other)).is_some() {
+            fuzzy.add(same, found);
+        }
+        if same != found {
+            let what = if same { "missed" } else { "wrong" };
+            line(&format!("{what}: {kind}: {one} | {other}"));
+        }
+    }
+    for kind in EntityType::ALL {
+        if let Some(count) = by_kind.get(kind) {
+            count.tell(kind.name());
+        }
+    }
+    all.tell("all");
+    fuzzy.tell("of them fuzzy");
+    Ok(())
+}
+
+/// Finds every pair of equal and nearly equal names, and counts those of one person.
+fn people(records: &str) {
+    let person = |line: &str| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [_, person, given, family] = fields.as_slice() else { return None };
+        let whole = !given.is_empty() && !family.is_empty();
+        let name = || Name::of(EntityType::Person, &format!("{given} {family}"));
+        whole.then(|| ((*person).to_owned(), name()))
+    };
+    let people: Vec<(String, Name)> = records.lines().filter_map(person).collect();
+    let (mut filed, mut known) = (HashMap::<String, Vec<usize>>::new(), HashMap::new());
+    let (mut exact, mut near) = (HashSet::new(), HashSet::new());
+    for (place, (_, name)) in people.iter().enumerate() {
+        let equal: &mut Vec<usize> = known.entry(name.normalised()).or_default();
+        exact.extend(equal.iter().map(|other| (*other, place)));
+        equal.push(place);
+        for other in probes(name).iter().filter_map(|key| filed.get(key)).flatten() {
+            if nearly_same(name, &people[*other].1).is_some() {
+                near.insert((*other, place));
+            }
+        }
+        for key in keys(name) {
+            filed.entry(key).or_default().push(place);
+        }
+    }
+    let mut of_person: HashMap<&str, usize> = HashMap::new();
+    for (person, _) in &people {
+        *of_person.entry(person).or_default() += 1;
+    }
+    let there: usize = of_person.values().map(|n| n * (n - 1) / 2).sum();
+    let count = |pairs: &HashSet<(usize, usize)>| {
+        let right = pairs.iter().filter(|(a, b)| people[*a].0 == people[*b].0).count();
+        Count { right, wrong: pairs.len() - right, missed: there - right }
+    };
+    line(&format!("{} records with both names", people.len()));
+    count(&exact).tell("exact");
+    count(&near).tell("fuzzy");
+    count(&exact.union(&near).copied().collect()).tell("both");
+}

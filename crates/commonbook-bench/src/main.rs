@@ -1,0 +1,212 @@
+//! `commonbook-bench`: measures Commonbook, and prints what it measured, on which data and which machine.
+
+mod clock;
+mod collaboration;
+mod dataset;
+mod entities;
+mod events;
+mod extraction;
+mod hook;
+mod likeness;
+mod machine;
+mod metrics;
+mod personalization;
+mod questions;
+mod redteam;
+mod retrieval;
+mod rows;
+mod save;
+mod search;
+mod synthetic;
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Parser as _;
+use commonbook::Commonbook;
+use commonbook::base::clock::Clock;
+use commonbook::base::error::Result;
+use commonbook::base::id::RandomIds;
+use commonbook::index::Index;
+use commonbook::store::sqlite::SqliteStore;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use tempfile::TempDir;
+
+use commonbook_server::child::{self, broken};
+use commonbook_server::config::Config;
+use commonbook_server::{follow, output};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The first argument by which a bench starts itself as the program, so that it measures the very same build.
+const PROGRAM: &str = "program";
+
+/// Measures Commonbook, and prints what was measured on which data and which machine
+#[derive(Debug, clap::Parser)]
+#[command(name = "commonbook-bench", version)]
+struct Arguments {
+    /// Print the figures as JSON, where the bench has them
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Bench {
+    /// Saving: one writer, many writers, over REST, beside a bare append and fdatasync
+    Save(save::Save),
+    /// How well questions find the memories that answer them, on a data set of your own
+    Retrieval(retrieval::Retrieval),
+    /// How long searching takes in a large store: in process, over REST, as a fresh process
+    Search(search::Search),
+    /// Whether the duration of a search tells what others keep to themselves
+    Clock(clock::ClockBench),
+    /// How long it takes from a commit until everybody who follows has been told
+    Events(events::Events),
+    /// How long finding, stating, merging and walking take in a large registry of entities
+    Entities(entities::Entities),
+    /// How long handing over, resuming, finding cycles, appending and catching up take
+    Collaboration(collaboration::Collaboration),
+    /// How well nearly equal names are told from those of other things, on pairs of your own
+    Likeness(likeness::Likeness),
+    /// How long a client waits for its hooks, in a large store, with a server and without
+    Hook(hook::Hook),
+    /// What is found in texts of your own, with samples to read
+    Extraction(extraction::Extraction),
+    /// Whether one agent is given what another knows of the user and the task, and nothing private
+    Personalization(personalization::Personalization),
+    /// How many paragraphs of documentation are taken for orders to agents, and how long judging takes
+    Redteam(redteam::Redteam),
+}
+
+impl Bench {
+    /// Runs one bench.
+    ///
+    /// # Errors
+    /// The error of the step that failed.
+    fn run(&self, config: &Config, as_json: bool) -> Result<()> {
+        match self {
+            Self::Save(save) => save.run(),
+            Self::Retrieval(retrieval) => retrieval.run(config, as_json),
+            Self::Search(search) => search.run(config, as_json),
+            Self::Clock(clock) => clock.run(config, as_json),
+            Self::Events(events) => events.run(as_json),
+            Self::Entities(entities) => entities.run(as_json),
+            Self::Collaboration(collaboration) => collaboration.run(config, as_json),
+            Self::Likeness(likeness) => likeness.run(),
+            Self::Hook(hook) => hook.run(as_json),
+            Self::Extraction(extraction) => extraction.run(),
+            Self::Personalization(personalization) => personalization.run(config, as_json),
+            Self::Redteam(redteam) => redteam.run(),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|argument| argument == PROGRAM) {
+        let own = arguments.into_iter().enumerate().filter(|(place, _)| *place != 1);
+        return commonbook_server::run_program(
+            &own.map(|(_, argument)| argument).collect::<Vec<_>>(),
+        );
+    }
+    child::run_program_by(PROGRAM);
+    commonbook_server::use_ordinary_pages();
+    let Arguments { json, bench } = Arguments::parse();
+    let config = Config::read();
+    let _log = commonbook_server::start_log(&config, false);
+    let result = bench.run(&config, json).and_then(|()| output::finish());
+    result.map_or_else(|error| output::failure(&error, json), |()| ExitCode::SUCCESS)
+}
+
+/// A folder that is measured in, and removed at the end.
+fn folder(within: Option<&PathBuf>) -> Result<TempDir> {
+    let folder = within.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
+    folder.map_err(|error| broken("no folder to measure in", error))
+}
+
+/// What the index finds by, besides words.
+#[derive(Debug, clap::Args)]
+struct By {
+    /// What turns texts into vectors: off, bundled, word-hash (no model, but vectors as many and as
+    /// long), the path of a model's directory, or `http(s)://HOST:PORT#MODEL`; by default what the
+    /// environment says, else bundled
+    #[arg(long)]
+    embedder: Option<String>,
+}
+
+impl By {
+    /// The setting in full: the flag stands for the environment.
+    fn name<'n>(&'n self, config: &'n Config) -> &'n str {
+        self.embedder.as_deref().or(config.embedder.as_deref()).unwrap_or("bundled")
+    }
+
+    /// Gives the index of this book its embedder: the one place where the benches choose it.
+    ///
+    /// # Errors
+    /// `invalid` and `unavailable`: a bench does not go on by words alone in silence.
+    fn give(&self, book: &Commonbook, config: &Config) -> Result<()> {
+        let config = Config { embedder: Some(self.name(config).to_owned()), ..config.clone() };
+        book.index().use_embedder(Ok(follow::embedder(&config)?));
+        Ok(())
+    }
+}
+
+/// A Commonbook on the store and the index of this home, as the program opens them; it takes the
+/// time from this clock, and finds by words alone.
+fn open(home: &Path, clock: Arc<dyn Clock>) -> Result<Commonbook> {
+    let store = SqliteStore::open(&home.join("commonbook.db"))?;
+    let index = Index::in_folder(home.join("index"));
+    Ok(Commonbook::with(store, clock, Arc::new(RandomIds::default())).searching(Arc::new(index)))
+}
+
+/// What building an index took.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Built {
+    memories: u64,
+    words_seconds: f64,
+    vectors_seconds: f64,
+}
+
+/// Builds the index anew from the journal, words and vectors.
+fn rebuild(book: &Commonbook, memories: usize) -> Result<Built> {
+    let (index, store) = (book.index(), book.store());
+    let words = bar("building the index", memories);
+    let begun = Instant::now();
+    let built = index.rebuild(store, |progress| {
+        words.set_position(progress.memories);
+        ControlFlow::Continue(())
+    })?;
+    let words_seconds = begun.elapsed().as_secs_f64();
+    words.finish_and_clear();
+    let vectors = bar("embedding", memories);
+    let begun = Instant::now();
+    index.embed(store, |progress| {
+        vectors.set_position(progress.memories.saturating_sub(progress.waiting));
+        ControlFlow::Continue(())
+    })?;
+    let vectors_seconds = begun.elapsed().as_secs_f64();
+    vectors.finish_and_clear();
+    Ok(Built { memories: built.memories, words_seconds, vectors_seconds })
+}
+
+/// A bar on standard error, where somebody watches.
+fn bar(what: &'static str, length: usize) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{msg:22} {bar:40} {human_pos}/{human_len}, {eta} left");
+    ProgressBar::new(length as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        .with_message(what)
+}
+
+/// Milliseconds, to the microsecond.
+fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}

@@ -1,0 +1,342 @@
+//! `bench retrieval`: how well questions find the memories that answer them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use commonbook::Commonbook;
+use commonbook::base::clock::SystemClock;
+use commonbook::base::error::{Error, Result};
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::import;
+use commonbook::model::search::SearchMemory;
+use commonbook::model::workspace::Workspace;
+use serde_json::{Value, json};
+
+use super::dataset::{DataSet, Given, Gran, Question, at};
+use super::machine::Machine;
+use super::metrics::{Metrics, percentile};
+use super::{Built, By};
+use commonbook_server::child::broken;
+use commonbook_server::config::Config;
+use commonbook_server::follow;
+use commonbook_server::output::{self, line, note};
+
+/// Hits that are asked for.
+const DEPTH: u32 = 20;
+
+/// Lines that are imported in one transaction.
+const CHUNK: usize = 500;
+
+/// How retrieval is measured.
+#[derive(Debug, clap::Args)]
+pub(super) struct Retrieval {
+    /// The folder of memories.jsonl and questions.jsonl
+    #[arg(long)]
+    data: PathBuf,
+    /// What is one memory
+    #[arg(long, value_enum, default_value_t)]
+    gran: Gran,
+    /// A file to write every ranking into, a line of JSON a question
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// The figures of each category too
+    #[arg(long)]
+    by_category: bool,
+    #[command(flatten)]
+    by: By,
+}
+
+/// What was found for a question.
+struct Answer<'d> {
+    question: &'d Question,
+    ranked: Vec<String>,
+    ms: f64,
+}
+
+impl Retrieval {
+    /// Imports the data into a new home, asks every question, and tells how good the answers were.
+    ///
+    /// # Errors
+    /// `invalid` for data that is missing or malformed; what else went wrong.
+    pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
+        let data = DataSet::read(&self.data, self.gran)?;
+        if data.cut > 0 {
+            note(&format!("cut to 64 KiB, as longer texts are not kept: {} of them", data.cut));
+        }
+        let out = self.out.as_deref().map(|path| create(path).map(|file| (path, file)));
+        let folder = super::folder(None)?;
+        let book = super::open(folder.path(), Arc::new(SystemClock))?;
+        self.by.give(&book, config)?;
+        let workspaces = import(&book, &data.memories)?;
+        let built = super::rebuild(&book, data.memories.len())?;
+        let bar = super::bar("asking", data.questions.len());
+        let mut answers = Vec::with_capacity(data.questions.len());
+        for question in &data.questions {
+            answers.push(ask(&book, &workspaces[&question.conv], question)?);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        if let Some((path, file)) = out.transpose()? {
+            write(file, &answers).map_err(|error| unwritable(path, error))?;
+        }
+        let report = Report {
+            of: self,
+            data: &data,
+            workspaces: workspaces.len(),
+            embedder: self.by.name(config),
+            built,
+            counted: answers.iter().filter(|answer| answer.question.counts()).collect(),
+        };
+        if as_json {
+            output::json(&report.value());
+        } else {
+            report.tell();
+        }
+        Ok(())
+    }
+}
+
+/// Imports the memories as `commonbook import` does, each conversation into its own workspace.
+fn import(book: &Commonbook, memories: &[Given]) -> Result<BTreeMap<String, Workspace>> {
+    let caller = Caller::new(None, Workspace::fallback(), Door::Import);
+    let mut workspaces: BTreeMap<String, Workspace> = BTreeMap::new();
+    let bar = super::bar("importing", memories.len());
+    for chunk in memories.chunks(CHUNK) {
+        let mut lines = Vec::with_capacity(chunk.len());
+        for given in chunk {
+            let told = |error: Error| at(&given.place, &error);
+            let line = import::parse(given.line.to_string().as_bytes()).map_err(told)?;
+            let workspace = line.workspace(None, &caller).map_err(told)?;
+            let taken = workspaces.iter().any(|(conv, it)| *conv != given.conv && *it == workspace);
+            if taken {
+                let reason = format!("another conversation has the workspace {workspace} already");
+                return Err(told(Error::invalid("conv", reason)));
+            }
+            workspaces.insert(given.conv.clone(), workspace);
+            lines.push(line);
+        }
+        let outcomes = book.import_lines(&caller, None, lines)?;
+        for (given, outcome) in chunk.iter().zip(outcomes) {
+            outcome.map_err(|error| at(&given.place, &error))?;
+        }
+        bar.inc(chunk.len() as u64);
+    }
+    bar.finish_and_clear();
+    follow::mentions(book)?;
+    Ok(workspaces)
+}
+
+/// Asks as an agent that kept none of the memories itself.
+fn ask<'d>(book: &Commonbook, workspace: &Workspace, question: &'d Question) -> Result<Answer<'d>> {
+    let stranger: AgentName = "stranger".parse()?;
+    let caller = Caller::new(Some(stranger), workspace.clone(), Door::Cli);
+    let request = SearchMemory {
+        query: question.question.clone(),
+        k: Some(DEPTH),
+        ..SearchMemory::default()
+    };
+    let begun = Instant::now();
+    let answer = book.search_memory(&caller, &request);
+    let ms = super::millis(begun.elapsed());
+    let hits = match answer {
+        Ok(answer) => answer.hits,
+        Err(error) => {
+            note(&format!("{}: counted as a miss: {}", question.qid, error.message));
+            Vec::new()
+        }
+    };
+    // What else stood on an imported line is kept as metadata; so does the id that the data gave.
+    let given = |id: Option<&Value>| id.and_then(Value::as_str).map(str::to_owned);
+    let ranked = hits.iter().filter_map(|hit| given(hit.memory.metadata.get("id"))).collect();
+    Ok(Answer { question, ranked, ms })
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>> {
+    File::create(path).map(BufWriter::new).map_err(|error| unwritable(path, error))
+}
+
+fn write(mut file: BufWriter<File>, answers: &[Answer<'_>]) -> std::io::Result<()> {
+    for Answer { question, ranked, ms } in answers {
+        writeln!(file, "{}", json!({"qid": question.qid, "ranked": ranked, "ms": ms}))?;
+    }
+    file.flush()
+}
+
+fn unwritable(path: &Path, error: std::io::Error) -> Error {
+    broken(&format!("{} cannot be written", path.display()), error)
+}
+
+/// What there is to tell in the end.
+struct Report<'d> {
+    of: &'d Retrieval,
+    data: &'d DataSet,
+    workspaces: usize,
+    embedder: &'d str,
+    built: Built,
+    counted: Vec<&'d Answer<'d>>,
+}
+
+/// The figures of some questions.
+struct Figures {
+    count: usize,
+    mean: Metrics,
+    p50: f64,
+    p95: f64,
+}
+
+impl Figures {
+    fn of(answers: &[&Answer<'_>]) -> Self {
+        let worth = |answer: &&Answer<'_>| Metrics::of(&answer.question.gold, &answer.ranked);
+        let times: Vec<f64> = answers.iter().map(|answer| answer.ms).collect();
+        Self {
+            count: answers.len(),
+            mean: Metrics::mean(&answers.iter().map(worth).collect::<Vec<_>>()),
+            p50: percentile(&times, 50.0),
+            p95: percentile(&times, 95.0),
+        }
+    }
+
+    fn value(&self) -> Value {
+        let mut value = json!(self.mean);
+        value["n"] = self.count.into();
+        value["p50_ms"] = self.p50.into();
+        value["p95_ms"] = self.p95.into();
+        value
+    }
+
+    fn tell(&self, name: &str) {
+        let worth: String = self.mean.figures().iter().map(|it| format!(" {it:7.4}")).collect();
+        let Self { count, p50, p95, .. } = self;
+        line(&format!("{name:26} {count:5}{worth} {p50:8.2} {p95:8.2}"));
+    }
+}
+
+/// How often what is newer stands above what it replaced.
+#[derive(Debug, Default, PartialEq, Eq, serde::Serialize)]
+struct Updates {
+    /// Questions that have both.
+    questions: usize,
+    /// Those of them where both were found.
+    both_found: usize,
+    /// Those of these where the newer one stands above.
+    newer_first: usize,
+}
+
+impl Updates {
+    fn of(answers: &[&Answer<'_>]) -> Self {
+        let mut updates = Self::default();
+        for answer in answers {
+            let roles = &answer.question.roles;
+            if roles.original_info.is_empty() || roles.updated_info.is_empty() {
+                continue;
+            }
+            updates.questions += 1;
+            let best = |ids: &[String]| answer.ranked.iter().position(|id| ids.contains(id));
+            let (older, newer) = (best(&roles.original_info), best(&roles.updated_info));
+            if let (Some(older), Some(newer)) = (older, newer) {
+                updates.both_found += 1;
+                updates.newer_first += usize::from(newer < older);
+            }
+        }
+        updates
+    }
+}
+
+impl Report<'_> {
+    fn categories(&self) -> BTreeMap<&str, Figures> {
+        let mut groups: BTreeMap<&str, Vec<&Answer<'_>>> = BTreeMap::new();
+        for answer in &self.counted {
+            groups.entry(&answer.question.category).or_default().push(answer);
+        }
+        groups.into_iter().map(|(name, answers)| (name, Figures::of(&answers))).collect()
+    }
+
+    fn value(&self) -> Value {
+        let categories = self.categories();
+        let categories: BTreeMap<_, _> =
+            categories.iter().map(|(name, figures)| (name, figures.value())).collect();
+        json!({
+            "bench": "retrieval",
+            "data": self.of.data,
+            "gran": self.of.gran.name(),
+            "workspaces": self.workspaces,
+            "memories": self.data.memories.len(),
+            "asked": self.data.questions.len(),
+            "counted": self.counted.len(),
+            "embedder": self.embedder,
+            "index": self.built,
+            "all": Figures::of(&self.counted).value(),
+            "by_category": categories,
+            "updates": Updates::of(&self.counted),
+            "machine": Machine::here(),
+        })
+    }
+
+    fn tell(&self) {
+        line(&format!(
+            "data      {}: {} memories (each a {}) in {} workspaces",
+            self.of.data.display(),
+            self.data.memories.len(),
+            self.of.gran.name(),
+            self.workspaces
+        ));
+        line(&format!(
+            "questions {}, of which {} count; the first {DEPTH} hits of each",
+            self.data.questions.len(),
+            self.counted.len()
+        ));
+        line(&format!(
+            "index     words in {:.1} s, vectors in {:.1} s; embedder {}",
+            self.built.words_seconds, self.built.vectors_seconds, self.embedder
+        ));
+        Machine::here().tell();
+        let names: String = Metrics::NAMES.iter().map(|name| format!(" {name:>7}")).collect();
+        line(&format!("\n{:26} {:>5}{names} {:>8} {:>8}", "", "n", "p50 ms", "p95 ms"));
+        Figures::of(&self.counted).tell("all");
+        if self.of.by_category {
+            for (name, figures) in self.categories() {
+                figures.tell(name);
+            }
+        }
+        let Updates { questions, both_found, newer_first } = Updates::of(&self.counted);
+        if questions > 0 {
+            line(&format!(
+                "\nthe newer above the older it replaced: {newer_first} of {both_found} where both \
+                 were found, of {questions}"
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newer_counts_only_where_both_were_found() {
+        let question = |original: &str, updated: &str| -> Question {
+            serde_json::from_value(json!({
+                "qid": "q", "conv": "c", "gran": "turn", "category": "x", "question": "?",
+                "gold": ["a"], "roles": {"original_info": [original], "updated_info": [updated]},
+            }))
+            .unwrap()
+        };
+        let none: Question = serde_json::from_value(json!({
+            "qid": "q", "conv": "c", "gran": "turn", "category": "x", "question": "?", "gold": ["a"],
+        }))
+        .unwrap();
+        let asked = [question("old", "new"), question("x", "new"), question("new", "old"), none];
+        let ranked = ["new", "old"].map(str::to_owned).to_vec();
+        let answers: Vec<Answer<'_>> = asked
+            .iter()
+            .map(|question| Answer { question, ranked: ranked.clone(), ms: 1.0 })
+            .collect();
+        let found = Updates::of(&answers.iter().collect::<Vec<_>>());
+        assert_eq!(found, Updates { questions: 3, both_found: 2, newer_first: 1 });
+    }
+}

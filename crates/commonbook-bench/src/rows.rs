@@ -1,0 +1,73 @@
+//! Figures of calls, a row for each kind, beside what they are compared with.
+
+use std::time::Duration;
+
+use commonbook::base::error::Result;
+use serde::Serialize;
+
+use super::metrics::percentile;
+use commonbook_server::output::line;
+
+/// What a figure is compared with, in milliseconds: what the seed's own table has, and the design's
+/// target.
+pub(super) type Beside = (Option<f64>, Option<f64>);
+
+/// How long something took, each time.
+#[derive(Serialize)]
+pub(super) struct Row {
+    what: String,
+    n: usize,
+    p50_ms: f64,
+    p95_ms: f64,
+    max_ms: f64,
+    /// What the seed's own table has.
+    seed_ms: Option<f64>,
+    /// The design's target.
+    target_ms: Option<f64>,
+}
+
+impl Row {
+    /// Calls something so many times, with a bar; each call tells how long it took.
+    ///
+    /// # Errors
+    /// What a call answers.
+    pub(super) fn of_each(
+        what: &str,
+        calls: usize,
+        (seed_ms, target_ms): Beside,
+        mut call: impl FnMut() -> Result<Duration>,
+    ) -> Result<Self> {
+        let bar = super::bar("measuring", calls);
+        let mut times = Vec::with_capacity(calls);
+        for _ in 0..calls {
+            times.push(super::millis(call()?));
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let at = |percent| percentile(&times, percent);
+        let (n, what) = (times.len(), what.to_owned());
+        let (p50_ms, p95_ms, max_ms) = (at(50.0), at(95.0), at(100.0));
+        Ok(Self { what, n, p50_ms, p95_ms, max_ms, seed_ms, target_ms })
+    }
+}
+
+/// Prints rows as a table.
+pub(super) fn tell(rows: &[Row]) {
+    line(&format!(
+        "\n{:<42} {:>5} {:>9} {:>9} {:>9} {:>8} {:>8}",
+        "", "n", "p50 ms", "p95 ms", "max ms", "seed", "target"
+    ));
+    let figure = |figure: Option<f64>| figure.map_or_else(String::new, |it| it.to_string());
+    for row in rows {
+        line(&format!(
+            "{:<42} {:>5} {:>9.3} {:>9.3} {:>9.3} {:>8} {:>8}",
+            row.what,
+            row.n,
+            row.p50_ms,
+            row.p95_ms,
+            row.max_ms,
+            figure(row.seed_ms),
+            figure(row.target_ms)
+        ));
+    }
+}

@@ -1,0 +1,273 @@
+//! `bench save`: how fast memories are kept, beside what the disk alone can do.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use commonbook::Commonbook;
+use commonbook::base::clock::SystemClock;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::limits;
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, Door};
+use commonbook::model::memory::{SaveMemories, SaveMemory};
+use commonbook::model::workspace::Workspace;
+use fastrand::Rng;
+use serde_json::json;
+
+use commonbook_server::child::{Server, broken};
+use commonbook_server::output::line;
+
+/// Bytes of a bare append: one page.
+const PAGE: [u8; 4096] = [b'x'; 4096];
+
+/// How saving is measured.
+#[derive(Debug, clap::Args)]
+pub(super) struct Save {
+    /// Memories in the store before it is measured
+    #[arg(long, default_value_t = 50_000)]
+    size: usize,
+    /// Saves by one writer
+    #[arg(long, default_value_t = 2_000)]
+    saves: usize,
+    /// Writers at once
+    #[arg(long, default_value_t = 64)]
+    writers: usize,
+    /// Saves by each of them
+    #[arg(long, default_value_t = 100)]
+    each: usize,
+    /// The folder whose disk is measured; the system's temporary folder by default
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+impl Save {
+    /// Measures saving.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub(super) fn run(&self) -> Result<()> {
+        let folder = super::folder(self.folder.as_ref())?;
+        let home = folder.path();
+        line(&format!(
+            "commonbook {} on {} cores; {} made-up memories of about 40 words in the store; durable saves",
+            env!("CARGO_PKG_VERSION"),
+            std::thread::available_parallelism().map_or(1, usize::from),
+            self.size
+        ));
+        let book = super::open(home, Arc::new(SystemClock))?;
+        fill(&book, self.size)?;
+        Figure::head();
+        bare(home, self.saves)?.tell("bare 4 KiB append + fdatasync");
+        let one = together(1, self.saves, &|rng| save(&book, rng))?;
+        one.tell("save, 1 writer");
+        let many = together(self.writers, self.each, &|rng| save(&book, rng))?;
+        many.tell(&format!("save, {} writers", self.writers));
+        let server = Server::start(home)?;
+        together(1, self.saves.min(1_000), &|rng| post(&server, rng))?
+            .tell("POST /v1/memories, 1 client");
+        let rest = together(self.writers, self.each, &|rng| post(&server, rng))?;
+        rest.tell(&format!("POST /v1/memories, {} clients", self.writers));
+        bare(home, self.saves)?.tell("bare 4 KiB append + fdatasync, again");
+        line(&format!(
+            "{} writers to one: {:.1} times the rate",
+            self.writers,
+            many.rate() / one.rate()
+        ));
+        Ok(())
+    }
+}
+
+/// What was measured: how long each took, and all together.
+struct Figure {
+    each: Vec<Duration>,
+    whole: Duration,
+}
+
+impl Figure {
+    fn head() {
+        line(&format!(
+            "{:<38} {:>8} {:>10} {:>10} {:>10}",
+            "", "count", "per second", "median ms", "p95 ms"
+        ));
+    }
+
+    fn rate(&self) -> f64 {
+        self.each.len() as f64 / self.whole.as_secs_f64()
+    }
+
+    fn tell(&self, what: &str) {
+        let mut sorted = self.each.clone();
+        sorted.sort();
+        let at = |share: usize| {
+            let place = (sorted.len() * share / 100).min(sorted.len().saturating_sub(1));
+            sorted.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
+        };
+        let (count, rate) = (sorted.len(), self.rate());
+        line(&format!("{what:<38} {count:>8} {rate:>10.0} {:>10.3} {:>10.3}", at(50), at(95)));
+    }
+}
+
+/// The disk alone: append a page, sync it.
+fn bare(folder: &Path, count: usize) -> Result<Figure> {
+    let wrong = |error| broken("the disk cannot be measured", error);
+    let mut file = File::create(folder.join("bare")).map_err(wrong)?;
+    let mut each = Vec::with_capacity(count);
+    let begun = Instant::now();
+    for _ in 0..count {
+        let start = Instant::now();
+        file.write_all(&PAGE).and_then(|()| file.sync_data()).map_err(wrong)?;
+        each.push(start.elapsed());
+    }
+    Ok(Figure { each, whole: begun.elapsed() })
+}
+
+/// So many threads at once, each doing it so often.
+fn together(
+    threads: usize,
+    often: usize,
+    act: &(dyn Fn(&mut Rng) -> Result<()> + Sync),
+) -> Result<Figure> {
+    let times = Mutex::new((Vec::with_capacity(threads * often), None));
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let times = &times;
+            scope.spawn(move || {
+                let mut rng = Rng::with_seed(thread as u64);
+                let mut own = Vec::with_capacity(often);
+                let mut wrong = None;
+                for _ in 0..often {
+                    let start = Instant::now();
+                    wrong = act(&mut rng).err().or(wrong);
+                    own.push(start.elapsed());
+                }
+                let mut all = times.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                all.0.extend(own);
+                all.1 = wrong.or(all.1.take());
+            });
+        }
+    });
+    let whole = begun.elapsed();
+    let (each, wrong) = times.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    wrong.map_or(Ok(Figure { each, whole }), Err)
+}
+
+fn caller() -> Result<Caller> {
+    let name: AgentName = "bench".parse()?;
+    Ok(Caller::new(Some(name), Workspace::fallback(), Door::Cli))
+}
+
+fn save(book: &Commonbook, rng: &mut Rng) -> Result<()> {
+    book.save_memory(&caller()?, &memory(rng)).map(drop)
+}
+
+fn post(server: &Server, rng: &mut Rng) -> Result<()> {
+    let body = json!(memory(rng));
+    match server.call("POST", "/v1/memories", ("bench", "default"), &body)? {
+        (201, _) => Ok(()),
+        (status, answer) => Err(Error::new(ErrorKind::Internal, format!("{status}: {answer}"))),
+    }
+}
+
+/// Fills the store with made-up memories.
+fn fill(book: &Commonbook, size: usize) -> Result<()> {
+    let mut rng = Rng::with_seed(7);
+    let progress = super::bar("filling the store", size);
+    for start in (0..size).step_by(limits::BATCH) {
+        let count = limits::BATCH.min(size - start);
+        let memories = (0..count).map(|_| memory(&mut rng)).collect();
+        book.save_memories(&caller()?, &SaveMemories { memories, idempotency_key: None })?;
+        progress.inc(count as u64);
+    }
+    progress.finish_and_clear();
+    Ok(())
+}
+
+const WORDS: [&str; 64] = [
+    "service",
+    "payment",
+    "gateway",
+    "retry",
+    "index",
+    "cache",
+    "worker",
+    "queue",
+    "schema",
+    "migration",
+    "token",
+    "session",
+    "user",
+    "report",
+    "invoice",
+    "customer",
+    "deploy",
+    "branch",
+    "release",
+    "test",
+    "timeout",
+    "memory",
+    "disk",
+    "latency",
+    "region",
+    "replica",
+    "primary",
+    "backup",
+    "alert",
+    "dashboard",
+    "metric",
+    "trace",
+    "request",
+    "response",
+    "header",
+    "cookie",
+    "password",
+    "reset",
+    "email",
+    "template",
+    "button",
+    "layout",
+    "colour",
+    "font",
+    "image",
+    "upload",
+    "parser",
+    "lexer",
+    "compiler",
+    "linker",
+    "module",
+    "crate",
+    "package",
+    "version",
+    "license",
+    "contract",
+    "meeting",
+    "deadline",
+    "budget",
+    "Berlin",
+    "Lisbon",
+    "Anna",
+    "Tomás",
+    "Priya",
+];
+
+/// A made-up memory of about 40 words: common words often, and a rare one now and then.
+fn memory(rng: &mut Rng) -> SaveMemory {
+    let mut words: Vec<String> = Vec::new();
+    for place in 0..rng.usize(25..55) {
+        let common = WORDS[rng.usize(0..WORDS.len()).min(rng.usize(0..WORDS.len()))];
+        words.push(match place % 9 {
+            3 => format!("item{}", rng.u32(0..200_000)),
+            5 => "the".to_owned(),
+            7 => "was".to_owned(),
+            _ => common.to_owned(),
+        });
+    }
+    SaveMemory {
+        text: words.join(" "),
+        topics: vec![WORDS[rng.usize(0..WORDS.len())].to_lowercase()],
+        ..SaveMemory::default()
+    }
+}

@@ -1,0 +1,88 @@
+//! A small server on this machine that answers what each test tells it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::thread;
+
+use serde_json::Value;
+
+/// What the server does with one request.
+#[derive(Debug)]
+pub enum Reply {
+    /// Answers this status, with these header lines and this body.
+    With(u16, &'static str, String),
+    /// Says nothing until the caller goes.
+    Silence,
+}
+
+/// One request that the server received.
+#[derive(Debug)]
+pub struct ClientRequest {
+    /// Its request line and headers.
+    pub head: String,
+    /// Its body.
+    pub body: Value,
+}
+
+/// Starts a server; returns its base URL and the requests as they arrive.
+///
+/// # Panics
+/// Where the machine gives it no port.
+pub fn serve(
+    mut reply: impl FnMut(&ClientRequest) -> Reply + Send + 'static,
+) -> (String, mpsc::Receiver<ClientRequest>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let (tell, asked) = mpsc::channel();
+    thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            let question = read(&stream);
+            let reply = reply(&question);
+            if tell.send(question).is_err() {
+                break;
+            }
+            answer(stream, reply);
+        }
+    });
+    (base, asked)
+}
+
+fn read(stream: &TcpStream) -> ClientRequest {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let lower = line.to_lowercase();
+        if let Some(number) = lower.strip_prefix("content-length:") {
+            length = number.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    ClientRequest { head, body: serde_json::from_slice(&body).unwrap() }
+}
+
+fn answer(mut stream: TcpStream, reply: Reply) {
+    match reply {
+        Reply::With(status, headers, body) => {
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 {status} Said\r\n{headers}Connection: close\r\n\
+                 Content-Length: {length}\r\n\r\n"
+            );
+            let _ =
+                stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+        }
+        Reply::Silence => {
+            let _ = stream.read(&mut [0; 1]);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! An endpoint against a small server that answers what each test tells it.
+
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::super::tests::keeps_the_laws;
+use super::*;
+use crate::client::loopback;
+use crate::client::loopback::{ClientRequest, Reply};
+
+const KEY: &str = "sk-very-secret";
+
+/// Starts a server; answers the address of the model `m` there, and what will be asked.
+fn serve(
+    reply: impl FnMut(&ClientRequest) -> Reply + Send + 'static,
+) -> (Address, mpsc::Receiver<ClientRequest>) {
+    let (base, asked) = loopback::serve(reply);
+    (format!("{base}#m").parse().unwrap(), asked)
+}
+
+/// One vector of three numbers for each text, in reverse order, that tells the text's length.
+fn vectors(asked: &ClientRequest) -> Reply {
+    let texts = asked.body["input"].as_array().unwrap();
+    let data = texts.iter().enumerate().rev();
+    let data: Vec<Value> = data
+        .map(|(index, text)| {
+            let length = text.as_str().unwrap().len();
+            json!({ "object": "embedding", "index": index, "embedding": [length, 1, 0.5] })
+        })
+        .collect();
+    Reply::With(200, "", json!({ "object": "list", "data": data, "model": "m" }).to_string())
+}
+
+fn item(embedding: &Value) -> Reply {
+    Reply::With(200, "", json!({ "data": [{ "index": 0, "embedding": embedding }] }).to_string())
+}
+
+fn quick() -> Patience {
+    let short = Duration::from_millis(300);
+    let pause = Duration::from_millis(1);
+    let pause_most = Duration::from_secs(2);
+    Patience { texts: short, question: short, pause, pause_most, ..Patience::default() }
+}
+
+fn with_key(address: Address) -> Address {
+    Address { at: address.at.with_key(Some(KEY)).unwrap(), ..address }
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
+}
+
+/// An endpoint of three numbers whose server answers in this way.
+fn endpoint(
+    reply: impl FnMut(&ClientRequest) -> Reply + Send + 'static,
+) -> (Endpoint, mpsc::Receiver<ClientRequest>) {
+    let (address, asked) = serve(reply);
+    (Endpoint::known(with_key(address), 3, quick()), asked)
+}
+
+/// Fails with `unavailable` and these words, never with the key.
+fn assert_unavailable(error: &EmbedError, words: &str) {
+    assert_eq!(error.kind, EmbedErrorKind::Unavailable);
+    assert!(error.message.contains(words), "{}", error.message);
+    assert!(error.hint.is_some());
+    assert!(!format!("{error:?}").contains(KEY), "{error:?}");
+}
+
+#[test]
+fn laws() {
+    let (address, _asked) = serve(vectors);
+    keeps_the_laws(&Endpoint::connect(address).unwrap());
+}
+
+#[test]
+fn texts_go_in_batches_and_come_back_in_order() {
+    let (endpoint, asked) = endpoint(vectors);
+    let many: Vec<String> = (1..=150).map(|length| "x".repeat(length)).collect();
+    let answered = endpoint.embed(&many).unwrap();
+    for (vector, text) in answered.iter().zip(&many) {
+        let length = vector[0] / vector[1];
+        assert!((length - text.len() as f32).abs() < 0.01, "{length}");
+    }
+    let sizes: Vec<_> =
+        asked.try_iter().map(|one| one.body["input"].as_array().unwrap().len()).collect();
+    assert_eq!(sizes, [64, 64, 22]);
+}
+
+#[test]
+fn large_texts_go_in_smaller_batches() {
+    let large = "x".repeat(REQUEST_BYTES / 2);
+    let all = texts(&["a", &large, &large, "b", &"y".repeat(REQUEST_BYTES * 2), "c"]);
+    let sizes: Vec<usize> = requests(&all).iter().map(Vec::len).collect();
+    assert_eq!(sizes, [2, 2, 1, 1]);
+    assert!(requests(&[]).is_empty());
+}
+
+#[test]
+fn the_request_is_that_of_openai() {
+    let (mut address, asked) = serve(vectors);
+    address.dimensions = Some(3);
+    let endpoint = Endpoint::connect(with_key(address)).unwrap();
+    endpoint.embed_query("one").unwrap();
+    let one = asked.recv().unwrap();
+    assert!(one.head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{}", one.head);
+    assert!(one.head.to_lowercase().contains(&format!("authorization: bearer {KEY}")));
+    let body = json!({
+        "model": "m", "input": ["one"], "encoding_format": "float", "dimensions": 3
+    });
+    assert_eq!(one.body, body);
+    assert_eq!(endpoint.spec().dimension, 3);
+    assert!(!format!("{endpoint:?}").contains(KEY));
+}
+
+#[test]
+fn the_dimension_is_learnt() {
+    let (address, _asked) = serve(vectors);
+    let endpoint = Endpoint::connect(address).unwrap();
+    let spec = Spec { model: "m".into(), revision: "endpoint".into(), dimension: 3 };
+    assert_eq!(endpoint.spec(), &spec);
+    let (address, _asked) = serve(|_| item(&json!([])));
+    let error = Endpoint::connect(address).unwrap_err();
+    assert_unavailable(&error, "a vector of 0 numbers");
+}
+
+#[test]
+fn a_busy_endpoint_is_asked_again() {
+    for status in [408, 429, 500, 503] {
+        let mut calls = 0;
+        let (endpoint, asked) = endpoint(move |one| {
+            calls += 1;
+            if calls < 3 { Reply::With(status, "", String::new()) } else { vectors(one) }
+        });
+        endpoint.embed(&texts(&["a"])).unwrap();
+        assert_eq!(asked.try_iter().count(), 3, "{status}");
+    }
+}
+
+#[test]
+fn three_tries_and_no_more() {
+    let body = json!({ "error": { "message": format!("overloaded\n for {KEY}") } }).to_string();
+    let (endpoint, asked) = endpoint(move |_| Reply::With(503, "", body.clone()));
+    let error = endpoint.embed(&texts(&["a"])).unwrap_err();
+    assert_unavailable(&error, "answered 503: overloaded for (the key)");
+    assert_eq!(asked.try_iter().count(), 3);
+    endpoint.embed_query("a").unwrap_err();
+    assert_eq!(asked.try_iter().count(), 1);
+}
+
+#[test]
+fn what_is_wrong_for_good_is_asked_once() {
+    for status in [301, 400, 401, 404] {
+        let (endpoint, asked) =
+            endpoint(move |_| Reply::With(status, "Location: /elsewhere\r\n", "no".into()));
+        let error = endpoint.embed(&texts(&["a"])).unwrap_err();
+        assert_unavailable(&error, &format!("answered {status}"));
+        assert_eq!(asked.try_iter().count(), 1, "{status}");
+    }
+}
+
+#[test]
+fn retry_after_is_kept() {
+    let mut calls = 0;
+    let (endpoint, asked) = endpoint(move |one| {
+        calls += 1;
+        if calls < 2 { Reply::With(429, "Retry-After: 1\r\n", String::new()) } else { vectors(one) }
+    });
+    let begin = std::time::Instant::now();
+    endpoint.embed(&texts(&["a"])).unwrap();
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+    assert_eq!(asked.try_iter().count(), 2);
+}
+
+#[test]
+fn a_long_retry_after_is_not_waited_for() {
+    let (endpoint, asked) = endpoint(|_| Reply::With(429, "Retry-After: 3600\r\n", String::new()));
+    assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), "answered 429");
+    assert_eq!(asked.try_iter().count(), 1);
+}
+
+#[test]
+fn silence_is_not_waited_for_long() {
+    let (address, _asked) = serve(|_| Reply::Silence);
+    let short = Duration::from_millis(50);
+    let patience = Patience { texts: short, question: short, ..quick() };
+    let endpoint = Endpoint::known(with_key(address), 3, patience);
+    assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), "timeout");
+    assert_unavailable(&endpoint.embed_query("a").unwrap_err(), "timeout");
+}
+
+#[test]
+fn nobody_there() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address: Address = format!("http://{free}#m").parse().unwrap();
+    let error = Endpoint::connect(with_key(address)).unwrap_err();
+    assert_unavailable(&error, "cannot be reached");
+}
+
+#[test]
+fn https_is_spoken() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("https://{}#m", listener.local_addr().unwrap()).parse().unwrap();
+    let hello = thread::spawn(move || {
+        let mut first = [0; 2];
+        listener.accept().unwrap().0.read_exact(&mut first).unwrap();
+        first
+    });
+    let error = Endpoint::connect_with(with_key(address), quick()).unwrap_err();
+    assert_unavailable(&error, "cannot be reached");
+    // A TLS record of the handshake begins so.
+    assert_eq!(hello.join().unwrap(), [0x16, 0x03]);
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let fine = json!({ "index": 0, "embedding": [1, 2, 3] });
+    let zero = json!({ "index": 0, "embedding": [0, 0, 0] });
+    let short = json!({ "index": 0, "embedding": [1, 2] });
+    let far = json!({ "index": 7, "embedding": [1, 2, 3] });
+    let none = json!({ "index": 0, "embedding": [1, null, 3] });
+    let list = |items: &[&Value]| json!({ "data": items }).to_string();
+    for (body, words) in [
+        (format!("<html>{KEY}</html>"), "not a list of embeddings"),
+        (String::new(), "not a list of embeddings"),
+        ("{\"data\":".to_owned(), "not a list of embeddings"),
+        (list(&[]), "0 vectors for 1 texts"),
+        (list(&[&fine, &fine]), "2 vectors for 1 texts"),
+        (list(&[&far]), "two vectors for one text"),
+        (list(&[&short]), "a vector of 2 numbers instead of 3"),
+        (list(&[&zero]), "zero or not finite"),
+        (list(&[&none]), "not a list of embeddings"),
+        ("{\"data\":[{\"embedding\":[1e39,1,1]}]}".to_owned(), "not a list of embeddings"),
+        ("{\"data\":[{\"embedding\":[NaN,1,1]}]}".to_owned(), "not a list of embeddings"),
+    ] {
+        let shown = body.clone();
+        let (endpoint, asked) = endpoint(move |_| Reply::With(200, "", body.clone()));
+        assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), words);
+        assert_eq!(asked.try_iter().count(), 1, "{shown}");
+    }
+}
+
+#[test]
+fn stopping_ends_the_wait() {
+    let (address, asked) = serve(|_| Reply::With(503, "Retry-After: 60\r\n", String::new()));
+    let patience = Patience { pause_most: Duration::from_secs(120), ..quick() };
+    let endpoint = Arc::new(Endpoint::known(address, 3, patience));
+    let waiting = Arc::clone(&endpoint);
+    let thread = thread::spawn(move || waiting.embed(&texts(&["a"])).unwrap_err());
+    asked.recv().unwrap();
+    endpoint.stop();
+    assert_unavailable(&thread.join().unwrap(), "answered 503");
+    assert_unavailable(&endpoint.embed_query("a").unwrap_err(), "not asked any more");
+    assert!(asked.try_recv().is_err());
+}

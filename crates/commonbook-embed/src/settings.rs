@@ -1,0 +1,174 @@
+//! Which embedder is wanted, as one line of settings says it, and making it.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::bundled::Bundled;
+use super::endpoint::{Address, Endpoint};
+use super::{Embedder, SharedEmbedder};
+use crate::error::{EmbedError, Result};
+use crate::word_hash::WordHash;
+
+/// Which embedder is wanted. Written as `off`, `bundled`, `word-hash`, the path of a directory, or
+/// `http(s)://HOST[:PORT][/PATH]#MODEL[&dimensions=N]`, as `COMMONBOOK_EMBEDDER` has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settings {
+    /// None: memories are found by their words alone.
+    Off,
+    /// The model inside the program.
+    Bundled,
+    /// Vectors of the words without a model, for benches: as many as from a model, in no time.
+    WordHash,
+    /// A model in a local directory.
+    Directory(PathBuf),
+    /// A model behind an endpoint that speaks like OpenAI's.
+    Endpoint(Address),
+}
+
+impl Settings {
+    /// The same with the key that an endpoint asks for; without effect on the others. A blank key
+    /// is none.
+    ///
+    /// # Errors
+    /// `invalid` when the key has signs that a header cannot carry.
+    pub fn with_key(self, key: Option<&str>) -> Result<Self> {
+        Ok(match self {
+            Self::Endpoint(Address { at, dimensions }) => {
+                Self::Endpoint(Address { at: at.with_key(key)?, dimensions })
+            }
+            other => other,
+        })
+    }
+}
+
+impl FromStr for Settings {
+    type Err = EmbedError;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let is_url = text.split_once("://").is_some();
+        match text {
+            "off" => Ok(Self::Off),
+            "bundled" => Ok(Self::Bundled),
+            "word-hash" => Ok(Self::WordHash),
+            url if is_url => url.parse().map(Self::Endpoint),
+            path if path.contains(['/', '\\']) => Ok(Self::Directory(PathBuf::from(path))),
+            // The text is not repeated: it may be a key that was put in the wrong place.
+            _ => Err(unknown()),
+        }
+    }
+}
+
+fn unknown() -> EmbedError {
+    EmbedError::invalid("embedder", "it is none of the kinds that there are").hint(
+        "Set COMMONBOOK_EMBEDDER to off, bundled, a path with a slash in it (./model), or \
+         http://HOST:PORT#MODEL.",
+    )
+}
+
+/// Makes the embedder that is wanted; none when it is off.
+///
+/// Bundled: costs nothing. Directory: reads about 200 KB. Endpoint: asks it once for the
+/// dimension, unless the settings tell it. Models are loaded by the first text.
+///
+/// # Errors
+/// `invalid` when the directory holds no usable model, `unavailable` when the endpoint does not
+/// answer; try again later then.
+pub fn open(settings: &Settings) -> Result<Option<SharedEmbedder>> {
+    let embedder: Arc<dyn Embedder> = match settings {
+        Settings::Off => return Ok(None),
+        Settings::Bundled => Arc::new(Bundled::new()),
+        Settings::WordHash => Arc::new(WordHash::new()),
+        Settings::Directory(folder) => open_directory(folder)?,
+        Settings::Endpoint(address) => Arc::new(Endpoint::connect(address.clone())?),
+    };
+    Ok(Some(embedder))
+}
+
+#[cfg(not(all(target_arch = "aarch64", target_os = "linux")))]
+fn open_directory(folder: &std::path::Path) -> Result<Arc<dyn Embedder>> {
+    Ok(Arc::new(super::directory::Directory::open(folder)?))
+}
+
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+fn open_directory(_: &std::path::Path) -> Result<Arc<dyn Embedder>> {
+    Err(EmbedError::invalid("embedder", "this build cannot run models from a directory")
+        .hint("On Linux on ARM, use the bundled model or an endpoint."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::EmbedErrorKind;
+
+    #[test]
+    fn settings_are_read() {
+        let url = |text: &str| match text.parse().unwrap() {
+            Settings::Endpoint(Address { at, dimensions }) => {
+                (at.url().to_owned(), at.model, dimensions)
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!("off".parse::<Settings>().unwrap(), Settings::Off);
+        assert_eq!(" bundled ".parse::<Settings>().unwrap(), Settings::Bundled);
+        assert_eq!("word-hash".parse::<Settings>().unwrap(), Settings::WordHash);
+        for path in ["./model", "/opt/minilm", "C:\\models\\minilm"] {
+            assert_eq!(path.parse::<Settings>().unwrap(), Settings::Directory(path.into()));
+        }
+        for (text, address, model, dimensions) in [
+            ("http://h:1#m", "http://h:1/v1/embeddings", "m", None),
+            ("http://h:1/#m", "http://h:1/v1/embeddings", "m", None),
+            ("https://h/v1#org/m:latest", "https://h/v1/embeddings", "org/m:latest", None),
+            ("https://h/api/v3/#m", "https://h/api/v3/embeddings", "m", None),
+            ("http://h/x/embeddings#m", "http://h/x/embeddings", "m", None),
+            ("http://[::1]:9#m&dimensions=256", "http://[::1]:9/v1/embeddings", "m", Some(256)),
+        ] {
+            assert_eq!(url(text), (address.to_owned(), model.to_owned(), dimensions), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_is_refused_and_not_repeated() {
+        for text in [
+            "",
+            "bundeld",
+            "sk-secret",
+            "http://h:1",
+            "http://h:1#",
+            "http://#m",
+            "ftp://h#m",
+            "http://me:secret@h#m",
+            "http://h?key=secret#m",
+            "http://h#m&dimensions=0",
+            "http://h#m&dimensions=many",
+            "http://h:port#m",
+        ] {
+            let error = text.parse::<Settings>().unwrap_err();
+            assert_eq!(error.kind, EmbedErrorKind::Invalid, "{text}");
+            assert!(error.hint.is_some() && !format!("{error:?}").contains("secret"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_goes_with_endpoints_only() {
+        let endpoint: Settings = "http://h#m".parse().unwrap();
+        let with = endpoint.clone().with_key(Some(" sk-secret\n")).unwrap();
+        assert_ne!(with, endpoint);
+        assert!(!format!("{with:?}").contains("secret"));
+        assert_eq!(endpoint.clone().with_key(Some(" ")).unwrap(), endpoint);
+        assert_eq!(endpoint.clone().with_key(None).unwrap(), endpoint);
+        assert_eq!(Settings::Off.with_key(Some("sk-secret")).unwrap(), Settings::Off);
+        let error = endpoint.with_key(Some("sk secret")).unwrap_err();
+        assert!(error.kind == EmbedErrorKind::Invalid && !format!("{error:?}").contains("secret"));
+    }
+
+    #[test]
+    fn opening() {
+        assert!(open(&Settings::Off).unwrap().is_none());
+        let bundled = open(&Settings::Bundled).unwrap().unwrap();
+        assert_eq!(bundled.spec().dimension, 384);
+        let missing = open(&Settings::Directory("/no/such/model".into())).err().unwrap();
+        assert_eq!(missing.kind, EmbedErrorKind::Invalid);
+    }
+}

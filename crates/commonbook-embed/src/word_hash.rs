@@ -1,0 +1,150 @@
+//! Vectors from the words alone, by a random projection: no model, for tests and benches.
+
+use super::{Embedder, Spec, refuse_blank, unit};
+use crate::error::Result;
+
+/// Numbers of a vector; as many as the bundled model has.
+const DIMENSION: usize = 384;
+
+/// An embedder without a model: each word stands for 384 signs that are drawn from its hash, and a
+/// text for the sum over its words, brought to length one.
+///
+/// Texts that share words get similar vectors, others nearly orthogonal ones (cosine 0 ± 0.05);
+/// meaning, order and endings count nothing. Always the same on every machine, more than 100,000
+/// short texts a second. It stands in for a model where many vectors are wanted soon.
+#[derive(Debug, Clone)]
+pub struct WordHash {
+    spec: Spec,
+}
+
+impl WordHash {
+    /// Ready at once.
+    #[must_use]
+    pub fn new() -> Self {
+        let spec = Spec { model: "word-hash".into(), revision: "1".into(), dimension: DIMENSION };
+        Self { spec }
+    }
+
+    fn vector(&self, text: &str) -> Result<Vec<f32>> {
+        let mut sums = [0_i16; DIMENSION];
+        let mut words = 0;
+        for word in text.split(|sign: char| !sign.is_alphanumeric()).filter(|w| !w.is_empty()) {
+            add_signs(hash(word), &mut sums);
+            words += 1;
+        }
+        if words == 0 {
+            add_signs(hash(text.trim()), &mut sums);
+        }
+        let sums: Vec<f32> = sums.iter().map(|sum| f32::from(*sum)).collect();
+        // An even number of words can add up to zero everywhere only if they cancel in all of 384
+        // places; the first place is then as good as any.
+        match sums.iter().all(|sum| *sum == 0.0) {
+            true => unit(&self.spec, one_hot()),
+            false => unit(&self.spec, sums),
+        }
+    }
+}
+
+impl Default for WordHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Embedder for WordHash {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        refuse_blank(texts)?;
+        texts.iter().map(|text| self.vector(text)).collect()
+    }
+
+    fn batch(&self) -> usize {
+        4096
+    }
+
+    fn chunk_tokens(&self) -> usize {
+        112
+    }
+}
+
+fn one_hot() -> Vec<f32> {
+    let mut vector = vec![0.0; DIMENSION];
+    vector[0] = 1.0;
+    vector
+}
+
+/// FNV-1a over the word in lower case: written out, as the standard library's may change.
+fn hash(word: &str) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for sign in word.chars().flat_map(char::to_lowercase) {
+        hash = (hash ^ u64::from(u32::from(sign))).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hash
+}
+
+/// The signs that each byte stands for, the lowest bit first.
+const SIGNS: [[i16; 8]; 256] = signs();
+
+const fn signs() -> [[i16; 8]; 256] {
+    let mut table = [[-1; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut place = 0;
+        while place < 8 {
+            if byte >> place & 1 == 1 {
+                table[byte][place] = 1;
+            }
+            place += 1;
+        }
+        byte += 1;
+    }
+    table
+}
+
+/// Adds 384 signs drawn from a seed, by SplitMix64 (Steele, Lea, Flood 2014).
+fn add_signs(mut seed: u64, sums: &mut [i16; DIMENSION]) {
+    for block in sums.as_chunks_mut::<64>().0 {
+        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        for (eight, byte) in block.as_chunks_mut::<8>().0.iter_mut().zip(bits.to_le_bytes()) {
+            for (sum, sign) in eight.iter_mut().zip(SIGNS[usize::from(byte)]) {
+                *sum = sum.saturating_add(sign);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{cosine, keeps_the_laws};
+    use super::*;
+
+    #[test]
+    fn laws() {
+        keeps_the_laws(&WordHash::new());
+    }
+
+    #[test]
+    fn shared_words_are_nearness() {
+        let model = WordHash::new();
+        let vector = |text: &str| model.embed_query(text).unwrap();
+        let question = vector("where is the SQLite file");
+        let near = vector("The sqlite file is in the home folder.");
+        let far = vector("Bananas ripen faster next to apples");
+        assert!(cosine(&question, &near) > 0.4);
+        assert!(cosine(&question, &far).abs() < 0.25);
+        assert_eq!(vector("One, TWO!"), vector("two one"));
+    }
+
+    #[test]
+    fn vectors_never_change() {
+        let vector = WordHash::new().embed_query("commonbook").unwrap();
+        let signs: String = vector[..16].iter().map(|x| if *x > 0.0 { '+' } else { '-' }).collect();
+        assert_eq!(signs, "--+-++-+---++--+");
+    }
+}

@@ -1,0 +1,265 @@
+//! What is done at each moment: which verbs are called, and what of their answers is told.
+
+use std::time::{Duration, Instant};
+
+use commonbook::Commonbook;
+use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::limits;
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::{Caller, Door, near_session};
+use commonbook::model::checkpoint::{CheckpointKind, CreateCheckpoint, ResumeSession};
+use commonbook::model::cursor::{ChangesSince, MarkRead};
+use commonbook::model::learning::Learn;
+use commonbook::model::session::{EndSession, StartSession};
+use commonbook::prompt::context::GetContext;
+use commonbook_text::echo::without_contexts;
+use serde_json::Value;
+
+use super::verbs::{Open, Verbs};
+use super::{Answer, Client, Input, Moment, commands, delegated, news};
+use crate::caller::{Heard, caller};
+use crate::config::Config;
+use crate::hook::steps::{Step, steps};
+use crate::ticket::{self, Key, Ticket, ToolCall};
+
+/// How long before the end a command of the user's own is broken off, so that time is left for us.
+const OURS: Duration = Duration::from_millis(600);
+
+/// One call of a hook.
+pub(super) struct Turn<'c> {
+    input: Input,
+    /// The client itself, in the workspace of the folder that it works in.
+    client: Caller,
+    config: &'c Config,
+    verbs: Verbs<'c>,
+    /// What the agent is given to read, in order.
+    told: Vec<String>,
+    /// What the arguments of the tool are given besides.
+    ticket: Option<String>,
+}
+
+impl<'c> Turn<'c> {
+    /// What a client is answered, as it takes it.
+    ///
+    /// # Errors
+    /// What went wrong where nothing at all could be done; of single steps the log tells.
+    pub(super) fn answer(
+        input: Input,
+        heard: &Heard,
+        config: &'c Config,
+        open: Open,
+        end: Instant,
+    ) -> Result<String> {
+        if input.moment == Moment::Other || input.moment == Moment::SubagentStart {
+            return Ok(Answer::Nothing.render(&input));
+        }
+        let folder = input.cwd.as_ref().map(Into::into).or_else(|| config.folder.clone());
+        let around = Config { folder, ..config.clone() };
+        let near = around.nearest_workspace()?;
+        let named = Some((input.client.name().to_owned(), String::new()));
+        let client = caller(&Heard { client: named, ..heard.clone() }, config, near, Door::Hook)?
+            .in_project(around.project());
+        let commands = match &config.home {
+            Some(home) => commands::of(home)
+                .inspect_err(|error| tracing::warn!(%error, "the user's commands are passed over"))
+                .unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let verbs = Verbs::new(config, open);
+        let mut turn = Self { input, client, config, verbs, told: Vec::new(), ticket: None };
+        for step in steps(turn.input.moment, &commands)? {
+            if let Err(error) = turn.take(&step, end) {
+                let cause = error.cause.as_ref().map(tracing::field::display);
+                let event = &turn.input.event;
+                tracing::warn!(%event, ?step, %error, cause, "a step of a hook failed");
+            }
+        }
+        Ok(turn.answered().render(&turn.input))
+    }
+
+    fn take(&mut self, step: &Step<'_>, end: Instant) -> Result<()> {
+        match step {
+            Step::Memory => self.give(),
+            Step::Learning => self.take_in(),
+            Step::Command(command) => {
+                let agent = self.input.agent(&self.client.agent);
+                let said = commands::run(command, &self.input, agent.as_str(), end - OURS)?;
+                self.told.extend(said.context.filter(|context| !context.trim().is_empty()));
+                let task = said.task.filter(|task| !task.trim().is_empty());
+                if let Some((delegation, task)) = self.input.delegation.as_mut().zip(task) {
+                    delegation.task = task;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the agent what it should know.
+    fn give(&mut self) -> Result<()> {
+        match self.input.moment {
+            Moment::SessionStart => self.begin(),
+            Moment::Prompt => self.news(),
+            Moment::Delegation => self.delegate(),
+            Moment::OwnCall => self.sign(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes in what the agent has done.
+    fn take_in(&mut self) -> Result<()> {
+        match self.input.moment {
+            Moment::SubagentStop | Moment::TurnEnd => self.learn(),
+            Moment::Compaction => self.checkpoint(),
+            Moment::SessionEnd => self.end(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The answer that everything makes together.
+    fn answered(&self) -> Answer {
+        let told = self.told.join("\n\n");
+        match (self.input.moment, &self.input.tool, &self.ticket) {
+            (Moment::Delegation, ..) => delegated(&self.input, &told),
+            (Moment::OwnCall, Some(tool), Some(ticket)) => {
+                let mut arguments = tool.arguments.clone();
+                arguments.insert(ticket::ARGUMENT.to_owned(), Value::from(ticket.as_str()));
+                Answer::Arguments(arguments)
+            }
+            (Moment::OwnCall, ..) => Answer::Nothing,
+            _ if told.is_empty() => Answer::Nothing,
+            _ => Answer::Context(told),
+        }
+    }
+
+    /// The id that the client has for its session, as it is kept: what no id can hold is mapped.
+    fn client_session(&self) -> Option<String> {
+        self.input.session.as_deref().and_then(near_session)
+    }
+
+    /// The session, by the id that the client has for it: the same one again, or a new one.
+    fn session(&mut self) -> Result<Option<String>> {
+        let Some(own) = self.client_session() else { return Ok(None) };
+        let start = StartSession { client_session: Some(own), ..StartSession::default() };
+        let caller = &self.client;
+        let started =
+            self.verbs.call("session start", caller, &start, Commonbook::start_session)?;
+        Ok(Some(started.session.id.to_string()))
+    }
+
+    /// A session begins: its agent is given what it should know, and where it goes on, what it did.
+    fn begin(&mut self) -> Result<()> {
+        let session = self.session()?;
+        if let (Some("resume" | "compact"), Some(session)) = (self.input.reason.as_deref(), session)
+        {
+            let resume = ResumeSession { session: Some(session), ..ResumeSession::default() };
+            let caller = &self.client;
+            let resumed = self.verbs.call("resume", caller, &resume, Commonbook::resume_session)?;
+            // Of a session in which nothing was kept there is nothing to tell.
+            if !resumed.memories.is_empty() {
+                self.told.push(resumed.text);
+            }
+        }
+        // There is no task yet to hold memories against: what holds for every task is told.
+        let task = format!("Begin to work in {}", self.client.workspace);
+        let begin = GetContext { task, threshold: Some(1.0), ..GetContext::default() };
+        self.context(&self.client.clone(), &begin)
+    }
+
+    /// Tells what an agent should know.
+    fn context(&mut self, caller: &Caller, request: &GetContext) -> Result<()> {
+        let given = self.verbs.call("context", caller, request, Commonbook::get_context)?;
+        self.told.extend(Some(given.text).filter(|text| !text.is_empty()));
+        Ok(())
+    }
+
+    /// The user has said something: the agent is told what is new since it last looked.
+    fn news(&mut self) -> Result<()> {
+        let look = ChangesSince { limit: Some(limits::PAGE_MAX), ..ChangesSince::default() };
+        let caller = &self.client;
+        let changes = self.verbs.call("changes", caller, &look, Commonbook::changes_since)?;
+        if changes.through > changes.after {
+            // What is more than can be told is not told bit by bit with the prompts that follow.
+            self.verbs.call("mark", caller, &MarkRead::default(), Commonbook::mark_read)?;
+        }
+        self.told.extend(Some(news::told(changes)?).filter(|text| !text.is_empty()));
+        // No moment of this client comes before in which anything could be told.
+        match self.input.prompt.as_deref().map(printable) {
+            Some(task) if self.input.client == Client::Opencode && !task.trim().is_empty() => {
+                let caller = self.client.clone();
+                self.context(&caller, &GetContext { task, ..GetContext::default() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A task is handed over: the other agent is given what it should know for it.
+    fn delegate(&mut self) -> Result<()> {
+        let Some(delegation) = &self.input.delegation else { return Ok(()) };
+        let task = printable(&without_contexts(&delegation.task));
+        let target = self.input.target(&self.client.agent);
+        let caller = self.client.clone().narrowed(target.as_ref().map(Agent::as_str))?;
+        self.context(&caller, &GetContext { task, ..GetContext::default() })
+    }
+
+    /// One of our tools is called: whose call it is, and in which session, is signed.
+    fn sign(&mut self) -> Result<()> {
+        // These take other arguments only together with a decision, which is the user's where
+        // there is no need for it.
+        let decides = matches!(self.input.client, Client::Codex | Client::Copilot);
+        if decides && self.input.subagent.is_none() {
+            return Ok(());
+        }
+        let session = self.session()?;
+        let agent = self.input.agent(&self.client.agent);
+        let Some((tool, arguments)) = self.input.own_tool() else { return Ok(()) };
+        let key = Key::of(self.config.home()?)?;
+        let call = ToolCall { workspace: &self.client.workspace, tool, arguments };
+        self.ticket = Some(Ticket::new(agent, session, call).signed(&key));
+        Ok(())
+    }
+
+    /// An agent is done: what it says that it has learned is kept.
+    fn learn(&mut self) -> Result<()> {
+        let message = self.input.last_message.clone().unwrap_or_default();
+        if message.trim().is_empty() {
+            return Ok(());
+        }
+        let agent = self.input.agent(&self.client.agent);
+        let prompt = self.input.prompt.clone();
+        let learn = Learn { message, prompt, ..Learn::default() };
+        let session = self.session()?;
+        let caller = self.client.clone().narrowed(Some(agent.as_str()))?;
+        let caller = caller.in_session(session.as_deref())?;
+        self.verbs.call("learn", &caller, &learn, Commonbook::learn).map(drop)
+    }
+
+    /// The conversation is about to be shortened: how far it has come is marked.
+    fn checkpoint(&mut self) -> Result<()> {
+        let Some(session) = self.session()? else { return Ok(()) };
+        let checkpoint = CreateCheckpoint {
+            session: Some(session),
+            kind: CheckpointKind::Automatic,
+            title: Some("Before the conversation was shortened".to_owned()),
+            ..CreateCheckpoint::default()
+        };
+        let caller = &self.client;
+        self.verbs.call("checkpoint", caller, &checkpoint, Commonbook::create_checkpoint).map(drop)
+    }
+
+    /// The session ends.
+    fn end(&mut self) -> Result<()> {
+        let Some(session) = self.client_session() else { return Ok(()) };
+        let end = EndSession { session: Some(session), ..EndSession::default() };
+        let caller = &self.client;
+        match self.verbs.call("session end", caller, &end, Commonbook::end_session) {
+            // It was never begun here, or has ended already.
+            Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Conflict) => Ok(()),
+            ended => ended.map(drop),
+        }
+    }
+}
+
+/// A text without control characters, which no request takes.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}

@@ -1,0 +1,341 @@
+//! Clauses: what a text states plainly, each with what it is about and what it says of that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lists::{
+    ALIKE, BEING, CHOOSING, DENIALS, DISLIKES, ENVIRONMENTS, LABELS, NEUTRAL, NO_DENIAL_BEFORE,
+    TELLING,
+};
+use super::moments::{EVOLVED, HAPPENED, NOT_HAPPENED, UNSURE};
+use super::pairs::{AXES, Stands};
+use super::value::{self, Bound, Value};
+use super::word::Word;
+use crate::terms::{self, Stems};
+
+/// Characters of a text that are looked at.
+const CHARS: usize = 4_000;
+
+/// Clauses of a text that are looked at.
+const CLAUSES: usize = 24;
+
+/// Words of a clause at the most; a longer one is prose that says many things.
+const WORDS: usize = 30;
+
+/// A value with the words that say it.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// The value.
+    pub value: Value,
+    /// The words, as the text writes them.
+    pub words: String,
+    /// Whether it stands right behind a name: "Node 18".
+    pub of_a_name: bool,
+}
+
+/// One plain statement.
+#[derive(Debug, Clone, Default)]
+pub struct Clause {
+    /// The stems of what it is about, each with the word as it is written.
+    pub subject: BTreeMap<String, String>,
+    /// Of those, what can only be another thing when it stands on one side alone.
+    pub names: BTreeSet<String>,
+    /// The values it gives, in order.
+    pub values: Vec<Said>,
+    /// The sides it takes: of which pair, which side, and the word.
+    pub sides: BTreeMap<usize, (usize, String)>,
+    /// The word that denies it.
+    pub denied: Option<String>,
+    /// Whether it says itself that it was otherwise before.
+    pub evolved: bool,
+    /// Whether it speaks of who says it.
+    pub of_the_speaker: bool,
+    /// Whether it says what something is.
+    pub is_being: bool,
+}
+
+/// The plain statements of a text.
+pub fn clauses(text: &str) -> Vec<Clause> {
+    let end = text.char_indices().nth(CHARS).map_or(text.len(), |(end, _)| end);
+    let (mut found, mut fenced) = (Vec::new(), false);
+    let mut heading: Vec<String> = Vec::new();
+    let mut stems = Stems::default();
+    for line in text[..end].lines() {
+        let line = line.trim();
+        if line.starts_with("```") {
+            fenced = !fenced;
+        }
+        if fenced || is_log(line) {
+            continue;
+        }
+        if line.starts_with('#') || line.ends_with(':') {
+            heading = terms::query_terms(line);
+            continue;
+        }
+        let bare = line.trim_start_matches(['-', '*', '+', '•', '>']).trim_start();
+        for sentence in sentences(bare) {
+            if found.len() == CLAUSES {
+                return found;
+            }
+            if let Some(mut clause) = read(sentence, &mut stems) {
+                let about = heading.iter().map(|term| (term.clone(), term.clone()));
+                clause.names.extend(heading.iter().cloned());
+                clause.subject.extend(about);
+                found.push(clause);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a line tells what happened to a program, or is no prose at all.
+fn is_log(line: &str) -> bool {
+    let begins = line.get(..4).is_some_and(|year| year.chars().all(|c| c.is_ascii_digit()));
+    let dated = begins && line.contains('-') && line.contains(':');
+    let level = [" INFO ", " WARN ", " ERROR ", " DEBUG ", " TRACE "];
+    dated
+        || line.starts_with(['[', '{', '}', '|', '$', '<', '"'])
+        || level.iter().any(|level| format!(" {line} ").contains(level))
+}
+
+/// The sentences of a line, without questions.
+fn sentences(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    loop {
+        let end = [". ", "! ", "? ", "; ", " but ", " while ", " whereas ", " because ", " ("];
+        let next = end.iter().filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
+        let (sentence, after) = match next {
+            Some((place, length)) => (&rest[..=place], Some(&rest[place + length..])),
+            None => (rest, None),
+        };
+        let sentence = sentence.trim();
+        if !sentence.is_empty() && !sentence.ends_with('?') {
+            found.push(sentence);
+        }
+        match after {
+            Some(after) => rest = after,
+            None => return found,
+        }
+    }
+}
+
+fn tokens(sentence: &str) -> Vec<Word<'_>> {
+    let around =
+        |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '!' | '“' | '”' | '’' | '*');
+    let mut tokens = Vec::new();
+    let mut push = |raw| {
+        let lower = str::to_lowercase(raw);
+        tokens.push(Word { raw, lower: lower.replace('’', "'") });
+    };
+    for piece in sentence.split_whitespace() {
+        let piece = piece.trim_matches(around);
+        let piece = piece.trim_end_matches(['.', ';']).trim_end_matches(around);
+        if let Some((name, value)) = piece.split_once('=').filter(|_| piece != "=") {
+            [name, "=", value].into_iter().filter(|it| !it.is_empty()).for_each(&mut push);
+        } else if let Some(name) = piece.strip_suffix(':').filter(|name| !name.is_empty()) {
+            push(name);
+            push(":");
+        } else if piece.contains('-') && piece.chars().all(|c| c.is_alphabetic() || c == '-') {
+            piece.split('-').filter(|it| !it.is_empty()).for_each(&mut push);
+        } else if !piece.is_empty() && piece != "-" {
+            push(piece);
+        }
+    }
+    tokens
+}
+
+/// What a sentence states; nothing where it is no plain statement of how things are.
+fn read(sentence: &str, stems: &mut Stems) -> Option<Clause> {
+    let mut tokens = tokens(sentence);
+    // "Tabs over spaces" chooses tabs.
+    let over = |token: &Word<'_>| matches!(token.lower.as_str(), "over" | "rather" | "instead");
+    let chooses = |token: &Word<'_>| CHOOSING.contains(&token.lower.as_str());
+    if tokens.iter().any(chooses)
+        && let Some(place) = tokens.iter().position(over)
+    {
+        tokens.truncate(place);
+    }
+    let pronoun = tokens.first().is_none_or(|first| {
+        let words = ["it", "this", "that", "they", "he", "she", "these", "those", "its", "their"];
+        words.contains(&first.lower.as_str())
+    });
+    if pronoun || tokens.len() > WORDS || !is_plain(&tokens) {
+        return None;
+    }
+    let mut clause = Clause::default();
+    let mut place = 0;
+    while place < tokens.len() {
+        place += clause.take(&tokens, place, stems)?;
+    }
+    Some(clause)
+}
+
+/// Whether a clause says how things are: not how they were, may be, or came to be.
+fn is_plain(tokens: &[Word<'_>]) -> bool {
+    tokens.iter().enumerate().all(|(place, token)| {
+        let lower = token.lower.as_str();
+        let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
+        let is = before.is_some_and(|before| {
+            BEING.contains(&before) || DENIALS.contains(&before) || before.ends_with("ly")
+        });
+        let past = lower.len() > 4
+            && lower.ends_with("ed")
+            && !is
+            && !NOT_HAPPENED.contains(&lower)
+            && side_of(lower).is_none();
+        let chosen = lower == "used" && tokens.get(place + 1).is_some_and(|it| it.lower == "to");
+        !past && !chosen && !UNSURE.contains(&lower) && !HAPPENED.contains(&lower)
+    })
+}
+
+/// Which pair a word is of, and which side of it.
+fn side_of(lower: &str) -> Option<(usize, usize)> {
+    AXES.iter().enumerate().find_map(|(axis, pair)| {
+        let side = pair.sides.iter().position(|words| words.contains(&lower))?;
+        Some((axis, side))
+    })
+}
+
+impl Clause {
+    /// Takes the word at a place, and those that belong to it; answers how many. Nothing where it
+    /// makes the clause one that cannot be compared.
+    fn take(&mut self, tokens: &[Word<'_>], place: usize, stems: &mut Stems) -> Option<usize> {
+        let token = &tokens[place];
+        let lower = token.lower.as_str();
+        let next = tokens.get(place + 1).map(|next| next.lower.as_str());
+        let last = next.is_none();
+        self.evolved |= EVOLVED.contains(&lower);
+        self.of_the_speaker |= terms::is_first_person(lower);
+        self.is_being |= BEING.contains(&lower);
+        if let Some((taken, bound)) = bound(lower, next)
+            && tokens.get(place + taken).is_some()
+            && let Some((value, length)) = value::read(tokens, place + taken, bound)
+        {
+            self.give(tokens, (place + taken, length), value);
+            return Some(taken + length);
+        }
+        let answer = last && place > 0 && BEING.contains(&tokens[place - 1].lower.as_str());
+        let denies = DENIALS.contains(&lower) || lower.ends_with("n't") || lower == "don't";
+        if denies && !(answer && lower == "no") {
+            if next.is_some_and(|next| NO_DENIAL_BEFORE.contains(&next)) || self.denied.is_some() {
+                return None;
+            }
+            self.denied = Some(token.raw.to_owned());
+            return Some(1);
+        }
+        if DISLIKES.contains(&lower) && self.denied.is_none() {
+            self.denied = Some(token.raw.to_owned());
+            self.subject.insert("prefer".to_owned(), token.raw.to_owned());
+            return Some(1);
+        }
+        if let Some((value, length)) = value::read(tokens, place, Bound::Exact) {
+            let names = value::is_label(tokens, place) || is_in_subject(tokens, place, length);
+            if names && !value.is_time() {
+                self.name(format!("#{lower}"), token.raw);
+            } else {
+                self.give(tokens, (place, length), value);
+            }
+            return Some(length);
+        }
+        if let Some(side) = side_of(lower).filter(|(axis, _)| stands(*axis, tokens, place)) {
+            self.side(side, token.raw);
+            return Some(1);
+        }
+        self.about(token, place, stems);
+        Some(1)
+    }
+
+    fn give(&mut self, tokens: &[Word<'_>], (place, length): (usize, usize), value: Value) {
+        let words: Vec<&str> = tokens[place..place + length].iter().map(|it| it.raw).collect();
+        let of_a_name = place.checked_sub(1).is_some_and(|before| {
+            let before_it = &tokens[before];
+            before_it.raw.starts_with(char::is_uppercase)
+                && !LABELS.contains(&before_it.lower.as_str())
+        });
+        self.values.push(Said { value, words: words.join(" "), of_a_name });
+    }
+
+    /// Notes which side of a pair it takes; who takes both, or speaks of both, takes none.
+    fn side(&mut self, (axis, side): (usize, usize), word: &str) {
+        match self.sides.get(&axis) {
+            Some((known, _)) if *known != side => {
+                self.sides.remove(&axis);
+                self.name(format!("pair {axis}"), word);
+            }
+            _ => {
+                self.sides.insert(axis, (side, word.to_owned()));
+            }
+        }
+    }
+
+    /// Notes a word of what it is about.
+    fn about(&mut self, token: &Word<'_>, place: usize, stems: &mut Stems) {
+        let lower = token.lower.trim_end_matches("'s");
+        if TELLING.contains(&lower) {
+            return self.name(lower.to_owned(), token.raw);
+        }
+        if NEUTRAL.contains(&lower) || terms::is_function_word(lower) || BEING.contains(&lower) {
+            return;
+        }
+        if token.is_identifier() {
+            return self.name(lower.to_owned(), token.raw);
+        }
+        let (mut all, names) = (Vec::new(), token.is_capital(place));
+        stems.each_term(lower, |stem| all.push(stem.to_owned()));
+        for stem in all {
+            let alike = ALIKE.iter().find(|(word, _)| *word == stem);
+            let stem = alike.map_or(stem, |(_, same)| (*same).to_owned());
+            if names || ENVIRONMENTS.contains(&lower) {
+                self.names.insert(stem.clone());
+            }
+            self.subject.insert(stem, token.raw.to_owned());
+        }
+    }
+
+    fn name(&mut self, stem: String, raw: &str) {
+        self.names.insert(stem.clone());
+        self.subject.insert(stem, raw.to_owned());
+    }
+}
+
+/// Whether a number is part of what a clause is about: "component 3 is written in Rust".
+fn is_in_subject(tokens: &[Word<'_>], place: usize, length: usize) -> bool {
+    let is_being = |token: &Word<'_>| BEING.contains(&token.lower.as_str());
+    let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
+    let noun = before.is_some_and(|word| {
+        let says = [BEING, CHOOSING, NEUTRAL].iter().any(|list| list.contains(&word));
+        !says && !terms::is_function_word(word)
+    });
+    let being_follows =
+        !tokens[..place].iter().any(is_being) && tokens[place + length..].iter().any(is_being);
+    // With a unit it is no name.
+    length == 1 && noun && (being_follows || place <= 2)
+}
+
+/// Whether a word of a pair stands where it says something, and not where it names something.
+fn stands(axis: usize, tokens: &[Word<'_>], place: usize) -> bool {
+    let before =
+        |words: &[&str]| tokens[..place].iter().any(|token| words.contains(&token.lower.as_str()));
+    match AXES[axis].stands {
+        Stands::Anywhere => true,
+        Stands::AtTheEnd => place > 0 && place + 1 == tokens.len(),
+        Stands::AfterBeing => before(BEING) || before(&["must", "should", "stay", "keep"]),
+        Stands::AfterChoosing => before(BEING) || before(CHOOSING),
+    }
+}
+
+/// How many words before a number say how near it comes, and how near that is.
+fn bound(lower: &str, next: Option<&str>) -> Option<(usize, Bound)> {
+    Some(match (lower, next) {
+        ("at", Some("least")) | ("more" | "greater", Some("than")) => (2, Bound::Least),
+        ("at", Some("most")) | ("up", Some("to")) | ("less" | "fewer", Some("than")) => {
+            (2, Bound::Most)
+        }
+        ("over" | "above" | "≥" | ">", _) => (1, Bound::Least),
+        ("below" | "under" | "≤" | "<", _) => (1, Bound::Most),
+        ("about" | "around" | "roughly" | "approximately" | "nearly" | "almost", _) => {
+            (1, Bound::About)
+        }
+        _ => return None,
+    })
+}

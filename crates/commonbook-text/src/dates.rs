@@ -1,0 +1,167 @@
+//! The time that a question speaks of, read from plain English.
+//!
+//! Read are dates (`2023-05-07`, `7 May 2023`, `May 7th`), months, seasons and years by name
+//! (`in May`, `May 2023`, `summer 2022`, `in 2022`), times told from now (`yesterday`,
+//! `last week`, `next Monday`, `three days ago`, `in the last 3 days`) and what is made of these
+//! (`between March and May 2023`, `since 2021`, `the week before 7 May 2023`). What could as well
+//! be something else is not read: `may` and `march` as verbs, names of people (`April`, `June`),
+//! numbers that count things. All days are days in UTC, weeks begin on Monday, and seasons are
+//! those of the northern half of the earth, by whole months.
+
+mod asking;
+pub mod calendar;
+mod clock;
+mod moment;
+mod reader;
+mod relative;
+mod words;
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
+
+use reader::Reader;
+use words::{Word, Words};
+
+/// How many spans are read from one question; further ones are left out.
+const SPANS: usize = 16;
+
+/// What a question says about time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct When {
+    /// The times that it names, each once, in the order in which it names them; the first 16.
+    pub spans: Vec<Span>,
+    /// Whether it asks for a time: `when`, `what date`, `which year`, `how long ago`.
+    pub asks: bool,
+}
+
+/// A stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// Once: from a moment on, up to another and without it. Open at one end when that end is
+    /// [`Timestamp::MIN`] or [`Timestamp::MAX`].
+    Fixed {
+        /// The first moment.
+        from: Timestamp,
+        /// The first moment after it.
+        until: Timestamp,
+    },
+    /// Every year: a month, or a day of it.
+    EveryYear {
+        /// The month, 1 to 12.
+        month: i8,
+        /// The day of the month, 1 to 31.
+        day: Option<i8>,
+    },
+}
+
+/// Reads the time that a question speaks of. Never fails; a question that names no time has no
+/// spans. Work grows with the length of the question alone.
+///
+/// Where a name leaves open which one is meant: `on Monday` and `last Monday` are the latest
+/// Monday before today, `next Monday` the first after it; `in May` is every May, but beside
+/// `since`, `after`, `before`, `until`, `the week of` and the like it is the latest that has
+/// begun. `last week` is the calendar week before this one, `past week` and `in the last week`
+/// are the days up to now. `a week ago`, `two months ago`, `a year ago` are as wide as one such
+/// unit; `three days ago` is that day.
+#[must_use]
+pub fn spoken_of(question: &str, now: Timestamp) -> When {
+    let words: Vec<Word> = Words::of(question).collect();
+    let reader = Reader::new(&words, now);
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while at < words.len() && spans.len() < SPANS {
+        let Some((next, found)) = reader.read(at) else {
+            at += 1;
+            continue;
+        };
+        for span in found {
+            if !spans.contains(&span) && spans.len() < SPANS {
+                spans.push(span);
+            }
+        }
+        at = next.max(at + 1);
+    }
+    When { spans, asks: asking::asks(&words) }
+}
+
+/// Whether a text tells a time: whatever [`spoken_of`] reads, and a time of day (`3 pm`,
+/// `at 10:30`). Work grows with the length of the text alone and ends with the first time.
+#[must_use]
+pub fn tells_time(text: &str) -> bool {
+    let words: Vec<Word> = Words::of(text).collect();
+    // Which time is told does not matter here, so any present will do.
+    let reader = Reader::new(&words, Timestamp::UNIX_EPOCH);
+    (0..words.len()).any(|at| reader.read(at).is_some() || clock::tells_hour(&words, at))
+}
+
+impl Span {
+    /// Whether a time lies within it.
+    #[must_use]
+    pub fn holds(&self, time: Timestamp) -> bool {
+        match *self {
+            Self::Fixed { from, until } => (from..until).contains(&time),
+            Self::EveryYear { month, day } => {
+                let date = calendar::date_of(time);
+                date.month() == month && day.is_none_or(|day| date.day() == day)
+            }
+        }
+    }
+
+    /// How close a time is to it, from 0 to 1.
+    ///
+    /// Inside it is 1. Outside it is `(1 - d / 3s)²`, where `d` is how far the nearer end is and
+    /// `s` the length of the span itself, at least a day and at most 366 days, and 31 days for a
+    /// span with an open end: about 0.44 at one length from it, and 0 from three lengths on. Of a
+    /// span that comes back every year the nearest one counts.
+    #[must_use]
+    pub fn closeness(&self, time: Timestamp) -> f64 {
+        if self.holds(time) {
+            return 1.0;
+        }
+        match *self {
+            Self::Fixed { from, until } => closeness_to(&(from..until), time),
+            Self::EveryYear { .. } => {
+                let year = calendar::date_of(time).year();
+                let nearest = (-1..=1).filter_map(|step| self.in_year(year + step));
+                nearest.map(|range| closeness_to(&range, time)).fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// That of one year; nothing when the year has none, as 2023 has no 29 February.
+    fn in_year(&self, year: i16) -> Option<Range<Timestamp>> {
+        match *self {
+            Self::Fixed { from, until } => Some(from..until),
+            Self::EveryYear { month, day: None } => calendar::month(year, month),
+            Self::EveryYear { month, day: Some(day) } => {
+                Date::new(year, month, day).ok().map(calendar::day)
+            }
+        }
+    }
+}
+
+impl From<Range<Timestamp>> for Span {
+    fn from(range: Range<Timestamp>) -> Self {
+        Self::Fixed { from: range.start, until: range.end }
+    }
+}
+
+/// How close a time outside a stretch is to it, as [`Span::closeness`] tells.
+fn closeness_to(range: &Range<Timestamp>, time: Timestamp) -> f64 {
+    const REACH: f64 = 3.0;
+    let is_open = range.start == Timestamp::MIN || range.end == Timestamp::MAX;
+    let days = |days: i64| SignedDuration::from_hours(24 * days);
+    let length = if is_open {
+        days(31)
+    } else {
+        range.start.duration_until(range.end).clamp(days(1), days(366))
+    };
+    let away = time.duration_until(range.start).max(range.end.duration_until(time));
+    let away = away.max(SignedDuration::ZERO).as_secs_f64() / (REACH * length.as_secs_f64());
+    (1.0 - away.min(1.0)).powi(2)
+}
+
+#[cfg(test)]
+mod tests;

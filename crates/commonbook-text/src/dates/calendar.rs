@@ -1,0 +1,81 @@
+//! Days, months and years of the calendar as stretches of time, all in UTC.
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan};
+
+/// The date of a time, in UTC.
+pub fn date_of(time: Timestamp) -> Date {
+    time.to_zoned(TimeZone::UTC).date()
+}
+
+/// The first moment of a date; the nearest one that can be told when the date is at the very end
+/// of the calendar.
+pub fn start_of(date: Date) -> Timestamp {
+    let farthest = if date.year() < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    date.to_zoned(TimeZone::UTC).map_or(farthest, |start| start.timestamp())
+}
+
+/// The dates from `first` up to and without `end`.
+pub fn dates(first: Date, end: Date) -> Range<Timestamp> {
+    start_of(first)..start_of(end)
+}
+
+/// One day.
+pub fn day(date: Date) -> Range<Timestamp> {
+    dates(date, moved(date, 1.day()))
+}
+
+/// One month; nothing when there is no such month.
+pub fn month(year: i16, month: i8) -> Option<Range<Timestamp>> {
+    let first = Date::new(year, month, 1).ok()?;
+    Some(dates(first, moved(first, 1.month())))
+}
+
+/// One year; nothing when the calendar does not reach it.
+pub fn year(year: i16) -> Option<Range<Timestamp>> {
+    let first = Date::new(year, 1, 1).ok()?;
+    Some(dates(first, moved(first, 1.year())))
+}
+
+/// A date moved by days, weeks, months or years; it stops at the end of the calendar.
+pub fn moved(date: Date, by: Span) -> Date {
+    date.saturating_add(by)
+}
+
+/// A time moved by so much; nothing when the calendar does not reach it.
+pub fn shifted(time: Timestamp, by: Span) -> Option<Timestamp> {
+    let there = time.to_zoned(TimeZone::UTC).checked_add(by).ok()?;
+    Some(there.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_begin_and_end_at_midnight() {
+        let table = [
+            (year(2024), "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"),
+            (month(2024, 2), "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"),
+            (month(2023, 12), "2023-12-01T00:00:00Z", "2024-01-01T00:00:00Z"),
+            (Date::new(2024, 2, 29).ok().map(day), "2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"),
+        ];
+        for (found, from, until) in table {
+            let found = found.expect("it is in the calendar");
+            assert_eq!(
+                (found.start.to_string(), found.end.to_string()),
+                (from.into(), until.into())
+            );
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_calendar_is_no_fault() {
+        assert_eq!(year(9999).map(|range| range.end), Some(Timestamp::MAX));
+        assert_eq!(month(2024, 13), None);
+        assert_eq!(shifted(Timestamp::MAX, 1.year()), None);
+    }
+}

@@ -1,0 +1,293 @@
+//! Listed things: tools, organizations and notions that the vocabulary knows, wherever they stand.
+
+use std::sync::LazyLock;
+
+use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::contiguous::NFA;
+use aho_corasick::{Input, MatchKind};
+
+use super::{Mention, Proof};
+use crate::entities::EntityType;
+use crate::entities::vocabulary::{self, Needs, TERMS};
+
+/// Every spelling of every listed thing, and the place of the thing in [`TERMS`].
+struct Listed {
+    words: NFA,
+    owners: Vec<(usize, &'static str)>,
+}
+
+static LISTED: LazyLock<Listed> = LazyLock::new(|| {
+    let owners: Vec<(usize, &str)> = TERMS
+        .iter()
+        .enumerate()
+        .flat_map(|(place, term)| term.spellings.iter().map(move |spelling| (place, *spelling)))
+        .collect();
+    let words = NFA::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(owners.iter().map(|(_, spelling)| spelling))
+        .expect("a list of names is small");
+    Listed { words, owners }
+});
+
+/// Words before a name that say that something is done with it, or that it is a language.
+#[rustfmt::skip]
+const BEFORE: [&str; 24] = [
+    "in", "with", "using", "use", "uses", "used", "via", "from", "through", "into", "run",
+    "running", "install", "installed", "like", "against", "prefer", "prefers", "adopt",
+    "idiomatic", "chose", "learn", "learning", "write",
+];
+
+/// Words after a name that say that it is a tool.
+#[rustfmt::skip]
+const AFTER: [&str; 44] = [
+    "code", "library", "crate", "package", "module", "app", "application", "service", "server",
+    "client", "framework", "program", "function", "functions", "backend", "frontend", "runtime",
+    "compiler", "toolchain", "plugin", "component", "components", "hook", "hooks", "developer",
+    "developers", "script", "scripts", "test", "tests", "api", "sdk", "binary", "build", "builds",
+    "modules", "packages", "project", "edition", "language", "version", "workspace", "chart",
+    "charts",
+];
+
+/// Words before or after the name of an organization that is an ordinary word too.
+const ORGANIZATION_BEFORE: [&str; 12] = [
+    "at", "by", "from", "joined", "left", "for", "acquired", "founded", "with", "like", "via", "of",
+];
+
+/// Words of which two make a text technical, in order.
+#[rustfmt::skip]
+const TECHNICAL: [&str; 67] = [
+    "api", "auth", "backend", "branch", "bug", "build", "cache", "cli", "cluster", "code",
+    "codebase", "commit", "compile", "compiler", "config", "container", "crate", "crates",
+    "database", "debug", "dependency", "deploy", "deployed", "deployment", "docker", "endpoint",
+    "engineer", "framework", "frontend", "function", "gateway", "git", "github", "implement",
+    "javascript", "json", "kafka", "kernel", "kubernetes", "latency", "library", "linux",
+    "migration", "module", "nats", "oauth", "package", "pipeline", "postgres", "prod",
+    "programming", "python", "query", "refactor", "refactored", "repo", "repository", "runtime",
+    "schema", "script", "sdk", "server", "software", "sql", "tests", "typescript", "yaml",
+];
+
+/// Whether a text is about software, as its own words say.
+pub(super) fn is_technical(text: &str) -> bool {
+    let mut seen: Vec<&str> = Vec::new();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 2);
+    for word in words {
+        let order =
+            |known: &&str| known.bytes().cmp(word.bytes().map(|byte| byte.to_ascii_lowercase()));
+        if let Ok(place) = TECHNICAL.binary_search_by(order)
+            && let known = TECHNICAL[place]
+            && !seen.contains(&known)
+        {
+            seen.push(known);
+            if seen.len() > 1 {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Finds the listed things of a block of prose.
+pub(super) fn find(block: &str, start: usize, technical: bool, found: &mut Vec<Mention>) {
+    let hits = LISTED.words.try_find_iter(Input::new(block));
+    for hit in hits.expect("the automaton is unanchored") {
+        let (place, spelling) = LISTED.owners[hit.pattern().as_usize()];
+        let term = &TERMS[place];
+        let range = hit.start()..hit.end();
+        if !stands_alone(block, &range) {
+            continue;
+        }
+        let written = &block[range.clone()];
+        let around = Around { block, range: range.clone(), technical };
+        let Some(proof) = around.proof(term.kind, term.needs, written, spelling) else { continue };
+        let range = start + range.start..start + range.end;
+        found.push(Mention::with(term.kind, range, term.name.to_owned(), proof));
+    }
+}
+
+/// Whether no letter, path or address goes on before or after a name.
+fn stands_alone(block: &str, range: &std::ops::Range<usize>) -> bool {
+    let before = block[..range.start].chars().next_back();
+    let mut after = block[range.end..].chars();
+    let (next, second) = (after.next(), after.next());
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '$' | '\\');
+    let joins_before = before.is_some_and(|c| inside(c) || matches!(c, '.' | '-' | '#'));
+    let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+    let joins_after = match next {
+        Some(':') if second == Some('/') => true,
+        Some('.' | '-' | '/' | ':' | '+' | '#') => {
+            second.is_some_and(goes_on) && !is_compound(block, range)
+        }
+        Some(c) => inside(c) || c == '(' && second == Some(')'),
+        None => false,
+    };
+    !joins_before && !joins_after
+}
+
+/// Whether a name begins a compound like `React-based` or a pair like `Vue/React`.
+fn is_compound(block: &str, range: &std::ops::Range<usize>) -> bool {
+    let rest = &block[range.end..];
+    let word: String = rest.chars().skip(1).take_while(|c| c.is_alphabetic()).collect();
+    let capital = block[range.clone()].starts_with(|c: char| c.is_ascii_uppercase());
+    match rest.chars().next() {
+        Some('-') => {
+            capital
+                && [
+                    "based",
+                    "only",
+                    "like",
+                    "style",
+                    "compatible",
+                    "specific",
+                    "first",
+                    "side",
+                    "native",
+                    "backed",
+                    "driven",
+                    "compliant",
+                    "powered",
+                ]
+                .contains(&word.as_str())
+        }
+        Some('/') => capital && word.starts_with(|c: char| c.is_ascii_uppercase()),
+        _ => false,
+    }
+}
+
+struct Around<'a> {
+    block: &'a str,
+    range: std::ops::Range<usize>,
+    technical: bool,
+}
+
+impl Around<'_> {
+    /// What shows that this spelling means the listed thing here, if anything does.
+    fn proof(
+        &self,
+        kind: EntityType,
+        needs: Needs,
+        written: &str,
+        spelling: &str,
+    ) -> Option<Proof> {
+        if kind == EntityType::Concept {
+            return self.notion(written, spelling);
+        }
+        // Two words, or letters with digits or signs, mean nothing else.
+        let peculiar = spelling.contains(|c: char| !c.is_alphabetic()) && spelling.len() >= 3;
+        let needs = if peculiar { Needs::Nothing } else { needs };
+        let exact = written == spelling;
+        let lower = spelling.chars().all(|c| !c.is_uppercase());
+        let case = exact
+            || (peculiar && (self.technical || !written.chars().all(|c| !c.is_uppercase())))
+            || (needs == Needs::Nothing && written.len() >= 4 && self.technical);
+        if !case || (lower && needs == Needs::Nothing && !peculiar && !self.technical) {
+            return None;
+        }
+        match (kind, needs) {
+            (_, Needs::Nothing) if exact => Some(Proof::Listed),
+            (_, Needs::Nothing) => Some(Proof::Guess),
+            (_, Needs::Technical) => self.technical.then_some(Proof::Guess),
+            (EntityType::Organization, Needs::Cue) => {
+                let before = self.word_before();
+                (ORGANIZATION_BEFORE.contains(&before.as_str()) || self.is_possessive())
+                    .then_some(Proof::Cue)
+            }
+            (_, Needs::Cue) => (self.technical && self.is_told()).then_some(Proof::Cue),
+        }
+    }
+
+    /// A notion is written in any letter case, and an abbreviation in its own.
+    fn notion(&self, written: &str, spelling: &str) -> Option<Proof> {
+        let short = spelling.chars().filter(char::is_ascii_uppercase).count() > 1;
+        let single = !spelling.contains([' ', '-', '/']);
+        match (short, single) {
+            (true, _) if written != spelling => None,
+            (true, true) => self.technical.then_some(Proof::Listed),
+            // `Authorization: …` is a header.
+            (_, true) if self.block[self.range.end..].starts_with(':') => None,
+            (_, true) => self.technical.then_some(Proof::Guess),
+            _ => Some(Proof::Listed),
+        }
+    }
+
+    fn word_before(&self) -> String {
+        let before = self.block[..self.range.start].trim_end_matches([' ', '\n', '`', '*', '"']);
+        let word = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        word.to_ascii_lowercase()
+    }
+
+    fn word_after(&self) -> &str {
+        let after = self.block[self.range.end..].trim_start_matches([' ', '\n', '`', '*']);
+        after.split(|c: char| !c.is_alphanumeric() && c != '.').next().unwrap_or_default()
+    }
+
+    fn is_possessive(&self) -> bool {
+        self.block[self.range.end..].starts_with("'s")
+            || self.block[self.range.end..].starts_with("’s")
+    }
+
+    /// Whether a word beside the name says that a tool is meant.
+    fn is_told(&self) -> bool {
+        let after = self.word_after().trim_end_matches('.');
+        let number = after.strip_prefix('v').unwrap_or(after);
+        is_compound(self.block, &self.range)
+            || BEFORE.contains(&self.word_before().as_str())
+            || AFTER.contains(&after.to_ascii_lowercase().as_str())
+            || number.starts_with(|c: char| c.is_ascii_digit())
+            || self.block[..self.range.start].ends_with('`')
+    }
+}
+
+/// The listed thing that a topic or a fence names as a whole.
+pub(super) fn whole(text: &str) -> Option<(EntityType, &'static str)> {
+    [EntityType::Tool, EntityType::Organization].into_iter().find_map(|kind| {
+        let normal = crate::entities::value::normalise(kind, text);
+        vocabulary::find(kind, &normal).map(|term| (kind, term.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn technical_words_stand_in_order() {
+        assert!(TECHNICAL.is_sorted());
+        assert!(is_technical("The API of the server") && !is_technical("The api, the API"));
+    }
+
+    #[test]
+    fn listed_names_are_found_where_they_mean_the_thing() {
+        let table: [(&str, &[&str]); 20] = [
+            ("We moved from Postgres to MySQL.", &["PostgreSQL", "MySQL"]),
+            ("the react native app of the api server", &["React Native"]),
+            ("Her gift was a ruby ring from Apple Street", &["Apple"]),
+            ("Ruby on Rails", &["Ruby on Rails"]),
+            ("I go to work and swift rust is express", &[]),
+            ("The API server is written in Go, the CLI code in Rust 1.95", &["Go", "Rust"]),
+            ("Rust never sleeps, Go home", &[]),
+            ("React-based backend code with Vue/React API components", &["React", "Vue", "React"]),
+            ("see node_modules/react/index.js and postgres-client", &[]),
+            ("my-redis redis.conf", &[]),
+            ("She works at Apple and he left Meta", &["Apple", "Meta"]),
+            ("I ate an Apple", &[]),
+            (
+                "rate limiting and Event sourcing, with RAG for the API code",
+                &["rate limiting", "event sourcing", "retrieval-augmented generation"],
+            ),
+            ("a rag on the table", &[]),
+            ("C++, C# and .NET", &["C++", "C#", ".NET"]),
+            ("Google hired her", &["Google"]),
+            ("python code for the api", &["Python"]),
+            ("a python bit me", &[]),
+            ("They use Slack for code review of the API", &["Slack", "code review"]),
+            ("K8s and k8s", &["Kubernetes", "Kubernetes"]),
+        ];
+        for (text, expected) in table {
+            let mut found = Vec::new();
+            find(text, 0, is_technical(text), &mut found);
+            let names: Vec<&str> = found.iter().filter_map(|it| it.value.as_deref()).collect();
+            assert_eq!(names, expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Shapes: addresses, paths, functions and tickets, known by how they are written.
+
+mod files;
+
+use std::ops::Range;
+
+use super::layout::Ground;
+use super::{Mention, Proof};
+use crate::entities::EntityType;
+
+/// Prefixes of names that are written like a ticket's and are none.
+const NO_TICKETS: [&str; 62] = [
+    "UTF", "ISO", "SHA", "AES", "RSA", "MD", "RFC", "GPT", "COVID", "IPV", "HTTP", "TLS", "SSL",
+    "ES", "EC", "ED", "CRC", "BASE", "WIN", "MP", "USB", "PEP", "ADR", "CVE", "CWE", "IEC", "IEEE",
+    "ANSI", "DIN", "EN", "ASCII", "BM", "TOP", "PHASE", "STEP", "PART", "LEVEL", "TIER", "WEEK",
+    "DAY", "Q", "H", "V", "R", "F", "A", "B", "C", "D", "E", "X", "P", "T", "S", "L", "K", "N",
+    "CLAUDE", "LLAMA", "QWEN", "GEMINI", "K2",
+];
+
+/// Words after which a number with or without `#` is a ticket's.
+const TICKET_WORDS: [&str; 8] = ["issue", "issues", "pr", "prs", "ticket", "tickets", "bug", "mr"];
+
+/// Words after which a number with `#` is a ticket's.
+const CLOSING_WORDS: [&str; 8] =
+    ["request", "fixes", "closes", "fixed", "closed", "resolves", "see", "in"];
+
+/// Words that stand before a bracket in code and are no functions.
+const NO_FUNCTIONS: [&str; 24] = [
+    "if", "for", "while", "switch", "match", "return", "catch", "fn", "function", "def", "func",
+    "class", "and", "or", "not", "in", "e.g", "i.e", "etc", "print", "Some", "Ok", "Err", "None",
+];
+
+/// Finds what stands in a block by its shape.
+pub(super) fn find(block: &str, start: usize, ground: Ground, found: &mut Vec<Mention>) {
+    let mut before = "";
+    for token in tokens(block, ground) {
+        let text = &block[token.clone()];
+        // Most tokens are plain words, which have no shape.
+        let quoted = block[..token.start].ends_with('`');
+        let plain = text.bytes().all(|b| b.is_ascii_alphabetic());
+        if plain && !quoted && !files::is_known(text) {
+            before = text;
+            continue;
+        }
+        let at = |range: Range<usize>| {
+            start + token.start + range.start..start + token.start + range.end
+        };
+        if let Some(url) = url_within(text) {
+            let range = at(url.clone());
+            address(&text[url], range, found);
+        } else if ground == Ground::Prose && is_ticket(text, before) {
+            let mark = if is_number(text) { "#" } else { "" };
+            let value = format!("{mark}{text}");
+            found.push(Mention::with(EntityType::Issue, at(0..text.len()), value, Proof::Shape));
+        } else if let Some(name) = function_name(text, ground) {
+            let proof = if quoted || name.contains(['_', ':']) { Proof::Shape } else { Proof::Cue };
+            let range = at(0..name.len());
+            found.push(Mention::with(EntityType::Function, range, name.to_owned(), proof));
+        } else if ground == Ground::Prose && is_told_function(block, &token, before) {
+            found.push(Mention::new(EntityType::Function, at(0..text.len()), Proof::Cue));
+        } else if let Some(path) = assigned(text, quoted) {
+            let proof = if text.contains('/') { Proof::Shape } else { Proof::Cue };
+            found.push(Mention::new(EntityType::File, at(path), proof));
+        }
+        before = text;
+    }
+}
+
+/// Where a path stands in a token, which may give it as the value of something: `file=a/b.csv`.
+fn assigned(token: &str, quoted: bool) -> Option<Range<usize>> {
+    let from = token.rfind('=').map_or(0, |at| at + 1);
+    let path = files::path_within(&token[from..], quoted)?;
+    Some(from + path.start..from + path.end)
+}
+
+/// The stretches of a block between blanks, quotation marks and separators, without marks of
+/// punctuation around them.
+fn tokens(block: &str, ground: Ground) -> impl Iterator<Item = Range<usize>> {
+    let bounds = move |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '"' | '`' | '<' | '>' | '|' | ',' | ';' | '“' | '”' | '‘' | '’' | '…' | '—' | '→'
+            )
+            || (ground == Ground::Prose && matches!(c, '[' | ']' | '\''))
+            || (ground != Ground::Prose && c == '\'')
+    };
+    let mut from = 0;
+    let ends = block.char_indices().filter(move |(_, c)| bounds(*c));
+    let ends = ends.map(|(place, c)| (place, place + c.len_utf8()));
+    ends.chain([(block.len(), block.len())]).filter_map(move |(end, next)| {
+        let range = trimmed(block, from..end);
+        from = next;
+        (!range.is_empty()).then_some(range)
+    })
+}
+
+fn trimmed(block: &str, range: Range<usize>) -> Range<usize> {
+    let text = &block[range.clone()];
+    let begun = text.trim_start_matches(['(', '{', '*', '\'', ':', '!']);
+    let start = range.end - begun.len();
+    let mut bare = begun;
+    loop {
+        let shorter = bare.trim_end_matches(['.', ':', '!', '?', '*', '~', '}', '\'']);
+        // A bracket that closes what was opened before the word is not the word's.
+        let shorter = match shorter.strip_suffix(')') {
+            Some(rest) if rest.matches('(').count() <= rest.matches(')').count() => rest,
+            _ => shorter,
+        };
+        if shorter.len() == bare.len() {
+            break;
+        }
+        bare = shorter;
+    }
+    start..start + bare.len()
+}
+
+/// Where an address of the web stands in a token.
+fn url_within(token: &str) -> Option<Range<usize>> {
+    let from = match token.find("://") {
+        Some(mark) => {
+            let letters =
+                token.as_bytes()[..mark].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
+            let scheme = mark - letters.count();
+            let known = ["http", "https", "ftp", "ws", "wss"];
+            known.contains(&token[scheme..mark].to_ascii_lowercase().as_str()).then_some(scheme)?
+        }
+        None if token.starts_with("www.") && token.len() > 8 => 0,
+        None => return None,
+    };
+    let rest = &token[from..];
+    let (mut depth, mut end) = (0_i32, rest.len());
+    for (place, c) in rest.char_indices() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        // What a program fills in is no part of the address, nor the question that it is for.
+        if matches!(c, '{' | '$') {
+            end = rest[..place].find('?').unwrap_or(place);
+            break;
+        }
+        if depth < 0 || c == '\\' {
+            end = place;
+            break;
+        }
+    }
+    let url = rest[..end].trim_end_matches(['.', ':', '!', '?', '\'', '*', '/']);
+    let host = url.split("://").nth(1).unwrap_or(url);
+    let host = host.split(['/', '?', '#']).next().unwrap_or(host);
+    let real = host.contains('.') || host.starts_with("localhost") || host.contains(':');
+    let named = host.contains(char::is_alphanumeric) && !host.contains(['*', '%', '\'']);
+    (real && named).then(|| from..from + url.len())
+}
+
+/// An address, and the ticket or project whose page it is.
+fn address(url: &str, range: Range<usize>, found: &mut Vec<Mention>) {
+    found.push(Mention::new(EntityType::Url, range.clone(), Proof::Shape));
+    let rest = url.split("://").nth(1).unwrap_or(url);
+    let parts: Vec<&str> = rest.split(['/', '?', '#']).filter(|part| *part != "-").collect();
+    let [host, owner, project, deeper @ ..] = parts.as_slice() else { return };
+    if !matches!(
+        host.trim_start_matches("www."),
+        "github.com" | "gitlab.com" | "bitbucket.org" | "codeberg.org"
+    ) {
+        return;
+    }
+    let project = project.trim_end_matches(".git");
+    if owner.is_empty() || project.is_empty() || matches!(*owner, "orgs" | "features" | "settings")
+    {
+        return;
+    }
+    let mark = match deeper {
+        ["issues" | "pull", number, ..] if is_number(number) => Some(('#', number)),
+        ["merge_requests", number, ..] if is_number(number) => Some(('!', number)),
+        _ => None,
+    };
+    let name = format!("{owner}/{project}");
+    if let Some((mark, number)) = mark {
+        let ticket = format!("{name}{mark}{number}");
+        found.push(Mention::with(EntityType::Issue, range.clone(), ticket, Proof::Shape));
+    }
+    found.push(Mention::with(EntityType::Project, range, name, Proof::Shape));
+}
+
+fn is_number(text: &str) -> bool {
+    (1..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a token is a ticket: `#12`, `owner/project#12`, `GH-12`, `PROJ-123`, a CVE. A single
+/// digit after `#` is a rank as often; it needs a word before it that speaks of tickets.
+fn is_ticket(token: &str, before: &str) -> bool {
+    let is_one = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(before));
+    let spoken = is_one(&TICKET_WORDS);
+    if let Some(number) = token.strip_prefix('#') {
+        return is_number(number)
+            && (spoken || is_one(&CLOSING_WORDS) || (2..=5).contains(&number.len()))
+            && !number.starts_with('0');
+    }
+    if spoken && is_number(token) {
+        return token.len() <= 5;
+    }
+    if let Some((project, number)) = token.split_once('#') {
+        let named = |part: &str| {
+            !part.is_empty()
+                && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        };
+        return is_number(number)
+            && project.split_once('/').is_some_and(|(owner, name)| named(owner) && named(name));
+    }
+    let Some((key, number)) = token.split_once('-') else { return false };
+    if key == "CVE" {
+        return number.split_once('-').is_some_and(|(year, rest)| {
+            year.len() == 4
+                && is_number(year)
+                && rest.len() >= 4
+                && rest.bytes().all(|b| b.is_ascii_digit())
+        });
+    }
+    let capitals = key.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        && key.starts_with(|c: char| c.is_ascii_uppercase());
+    capitals
+        && (2..=10).contains(&key.len())
+        && is_number(number)
+        && !NO_TICKETS.contains(&key)
+        && (spoken || key == "GH" || number.len() >= 2)
+}
+
+/// Words beside a name in backticks that say that it is a function.
+#[rustfmt::skip]
+const FUNCTION_WORDS: [&str; 14] = [
+    "function", "functions", "method", "methods", "test", "tests", "call", "calls", "calling",
+    "called", "handler", "helper", "macro", "endpoint",
+];
+
+/// Whether a name in backticks is a function's, as a word before or after it says.
+fn is_told_function(block: &str, token: &Range<usize>, before: &str) -> bool {
+    let text = &block[token.clone()];
+    let quoted = block[..token.start].ends_with('`') && block[token.end..].starts_with('`');
+    let identifier = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b':')
+        && text.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let coded = text.contains('_') || text.bytes().any(|b| b.is_ascii_uppercase());
+    let after = block[token.end..].trim_start_matches(['`', ' ', '\n']);
+    let after = after.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    quoted
+        && identifier
+        && coded
+        && (FUNCTION_WORDS.contains(&before) || FUNCTION_WORDS[..8].contains(&after))
+}
+
+/// The function that a token names or calls, without its arguments.
+fn function_name(token: &str, ground: Ground) -> Option<&str> {
+    let open = token.find('(');
+    let name = &token[..open.unwrap_or(token.len())].trim_end_matches('!');
+    let name = name.trim_start_matches(['&', '*', '.', '@']);
+    let parts = || name.split("::").flat_map(|part| part.split(['.', '#']));
+    let identifier = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$')
+    };
+    if name.len() < 3
+        || name.len() > 120
+        || !parts().all(identifier)
+        || token.len() != name.len() + token[name.len()..].len()
+    {
+        return None;
+    }
+    let last = parts().last()?;
+    // `x_2(y)` is a formula.
+    let worded = name.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_alphabetic));
+    if !worded {
+        return None;
+    }
+    if NO_FUNCTIONS.contains(&name) || NO_FUNCTIONS.contains(&last) || !token.starts_with(name) {
+        return None;
+    }
+    let coded = name.contains('_')
+        || name.contains("::")
+        || last.bytes().skip(1).any(|b| b.is_ascii_uppercase());
+    let small = last.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    match open {
+        // In code nearly every line calls something; what is defined there is found elsewhere.
+        Some(_) if ground != Ground::Prose => None,
+        Some(at) if token[at..].starts_with("()") => (small || coded).then_some(name),
+        // `file(s)` and `word(a note)` are prose.
+        Some(_) => (coded && small).then_some(name),
+        None => {
+            let above = name.rsplit_once("::").map(|(above, _)| above)?;
+            let owner = above.rsplit("::").next()?;
+            (small && owner.starts_with(|c: char| c.is_ascii_uppercase())).then_some(name)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shapes(text: &str) -> Vec<(EntityType, String)> {
+        let mut found = Vec::new();
+        find(text, 0, Ground::Prose, &mut found);
+        found
+            .into_iter()
+            .map(|it| (it.kind, it.value.unwrap_or(text[it.range].to_owned())))
+            .collect()
+    }
+
+    #[test]
+    fn what_has_a_shape_is_found_where_it_stands() {
+        use EntityType::{File, Function, Issue, Project, Url};
+        #[rustfmt::skip]
+        let table: &[(&str, &[(EntityType, &str)])] = &[
+            ("See https://example.com/a_(b), then.", &[(Url, "https://example.com/a_(b)")]),
+            ("[docs](https://docs.rs/serde).", &[(Url, "https://docs.rs/serde")]),
+            ("<http://localhost:8080/x>", &[(Url, "http://localhost:8080/x")]),
+            ("`https://example.com/a?q=${city}` and https://*.example.com", &[(Url, "https://example.com/a")]),
+            ("curl 'https://example.com/s?q=a+b' --out=data/x.csv", &[(Url, "https://example.com/s?q=a+b"), (File, "data/x.csv")]),
+            ("400 (Bad Request), 401", &[]),
+            ("https://github.com/acme/app/pull/12", &[(Url, "https://github.com/acme/app/pull/12"), (Issue, "acme/app#12"), (Project, "acme/app")]),
+            ("mcp://x or postgresql://u:p@host/db", &[]),
+            ("Fixes #5, see #123 and acme/app#7; PROJ-42!", &[(Issue, "#5"), (Issue, "#123"), (Issue, "acme/app#7"), (Issue, "PROJ-42")]),
+            ("the #1 reason, UTF-8, SHA-256, GPT-4, COVID-19, #ff0000", &[]),
+            ("CVE-2024-3094 in PR 12, issue 7", &[(Issue, "CVE-2024-3094"), (Issue, "#12"), (Issue, "#7")]),
+            ("Call `save_memory(text)` or redact(), not file(s) or if().", &[(Function, "save_memory"), (Function, "redact")]),
+            ("`Memory::check` and Foo.barBaz() but std::fs and Kind::Prose", &[(Function, "Memory::check"), (Function, "Foo.barBaz")]),
+            ("Edit src/lib.rs:42, `Cargo.toml`, ./docs/api.md and Dockerfile.", &[(File, "src/lib.rs:42"), (File, "Cargo.toml"), (File, "./docs/api.md"), (File, "Dockerfile")]),
+            ("x_1(y_2 - y_3)", &[]),
+            ("the test `retry_backoff`, the `fetchAll` method, the `user_id` column", &[(Function, "retry_backoff"), (Function, "fetchAll")]),
+            ("and/or CI/CD 10/12/2023 he/she POST /v1/memories Node.js e.g. v1.2 3.5 example.com", &[]),
+            ("in /etc/nginx/nginx.conf and ~/.config/app and crates/commonbook/src", &[(File, "/etc/nginx/nginx.conf"), (File, "~/.config/app"), (File, "crates/commonbook/src")]),
+        ];
+        for (text, expected) in table {
+            let expected: Vec<(EntityType, String)> =
+                expected.iter().map(|(kind, text)| (*kind, (*text).to_owned())).collect();
+            assert_eq!(shapes(text), expected, "{text:?}");
+        }
+    }
+}

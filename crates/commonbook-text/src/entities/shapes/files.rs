@@ -1,0 +1,144 @@
+//! Files: which words are paths, and which only look like them.
+
+use std::ops::Range;
+
+use crate::entities::EntityType;
+use crate::entities::value::normalise;
+use crate::entities::vocabulary;
+
+/// Endings that name a file wherever they stand.
+#[rustfmt::skip]
+const ENDINGS: [&str; 110] = [
+    "rs", "py", "pyi", "js", "jsx", "ts", "tsx", "mjs", "cjs", "vue", "svelte", "java", "kt",
+    "kts", "scala", "cc", "cpp", "cxx", "hpp", "hh", "rb", "php", "swift", "mm", "lua", "jl", "ex",
+    "exs", "erl", "hs", "clj", "dart", "zig", "nim", "sol", "sh", "bash", "zsh", "ps1", "bat",
+    "cmd", "sql", "md", "mdx", "mdc", "rst", "txt", "adoc", "json", "jsonl", "json5", "jsonc",
+    "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "xml", "html", "htm", "css", "scss",
+    "sass", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "pdf", "csv", "tsv", "parquet",
+    "db", "sqlite", "sqlite3", "proto", "graphql", "gql", "tf", "tfvars", "hcl", "ipynb", "docx",
+    "xlsx", "pptx", "zip", "tar", "gz", "tgz", "zst", "wasm", "dll", "exe", "jar", "war", "pem",
+    "patch", "diff", "mp3", "mp4", "wav", "plist", "gradle", "cmake", "dockerfile", "mjml",
+];
+
+/// Endings that are words, initials or parts of code too; they name a file below a folder, between
+/// backticks, or after a stem that no sentence has.
+const SHORT_ENDINGS: [&str; 22] = [
+    "c", "h", "m", "r", "go", "pl", "pm", "ml", "fs", "cs", "so", "env", "key", "lock", "log",
+    "less", "service", "mk", "crt", "el", "vim", "sum",
+];
+
+/// Files without an ending that everybody knows.
+#[rustfmt::skip]
+const KNOWN: [&str; 20] = [
+    "Dockerfile", "Makefile", "Procfile", "Jenkinsfile", "Vagrantfile", "Rakefile", "Gemfile",
+    "Justfile", "justfile", "Containerfile", "CODEOWNERS", ".env", ".gitignore", ".dockerignore",
+    ".npmrc", ".editorconfig", ".prettierrc", ".eslintrc", ".bashrc", ".zshrc",
+];
+
+/// Folders by which a path without an ending is known.
+#[rustfmt::skip]
+const ROOTS: [&str; 30] = [
+    "src", "tests", "test", "docs", "crates", "lib", "app", "apps", "bin", "scripts", "config",
+    "packages", "cmd", "internal", "pkg", "components", "migrations", ".github", ".ci", ".claude",
+    "node_modules", "public", "static", "assets", "examples", "benches", "target", "dist", "build",
+    "deploy",
+];
+
+/// Where a machine's own tree begins.
+#[rustfmt::skip]
+const TOPS: [&str; 16] = [
+    "etc", "usr", "var", "home", "tmp", "opt", "root", "mnt", "proc", "dev", "work", "srv",
+    "Users", "Applications", "workspace", "data",
+];
+
+/// Whether a word is a file without an ending that everybody knows.
+pub(super) fn is_known(word: &str) -> bool {
+    (word.ends_with("file") || word == "CODEOWNERS") && KNOWN.contains(&word)
+}
+
+/// Where a path stands in a token.
+pub(super) fn path_within(token: &str, quoted: bool) -> Option<Range<usize>> {
+    let whole = token.trim_end_matches(['\'', ')', '/']);
+    let path = without_line(whole);
+    let plain = |c: char| {
+        c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '_' | '-' | '+' | '@' | '~' | ':')
+    };
+    let letters = path.contains(|c: char| c.is_alphabetic());
+    if path.len() > 200
+        || path.len() < 2
+        || !letters
+        || !path.chars().all(plain)
+        || path.contains("...")
+        || path.contains("::")
+        || path.trim_start_matches('/').starts_with("path/to")
+    {
+        return None;
+    }
+    let is_file =
+        if path.contains(['/', '\\']) { is_path(path, quoted) } else { is_name(path, quoted) };
+    is_file.then_some(0..whole.len())
+}
+
+fn without_line(path: &str) -> &str {
+    let digits =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    let mut bare = path.split_once("#L").map_or(path, |(before, _)| before);
+    for _ in 0..2 {
+        match bare.rsplit_once(':') {
+            Some((before, line)) if digits(line) => bare = before,
+            _ => break,
+        }
+    }
+    bare
+}
+
+/// Whether a text with slashes is a path and no fraction, choice of words, route or package.
+fn is_path(path: &str, quoted: bool) -> bool {
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    if path.contains(':') && !drive {
+        return false;
+    }
+    let parts: Vec<&str> = path.split(['/', '\\']).collect();
+    let Some(last) = parts.last().filter(|last| !last.is_empty()) else { return false };
+    if parts.len() > 1 && parts.iter().skip(1).any(|part| part.is_empty()) || path.starts_with('@')
+    {
+        return false;
+    }
+    if path.starts_with('/') {
+        return parts.len() > 2 && (TOPS.contains(&parts[1]) || has_ending(last, true));
+    }
+    let begun = matches!(parts[0], "." | ".." | "~") || drive;
+    let rooted = ROOTS.contains(&parts[0]) && (parts.len() > 2 || quoted);
+    // Of "Node.js/Express" and "read/write.md" the first is a pair of tools.
+    let tools = parts.iter().all(|part| is_tool(part));
+    !tools && (begun || rooted || has_ending(last, true) || KNOWN.contains(last))
+}
+
+/// Whether a word is the name of a file by itself.
+fn is_name(name: &str, quoted: bool) -> bool {
+    if KNOWN.contains(&name) {
+        return true;
+    }
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    let lower = stem.to_lowercase();
+    if stem.is_empty() || ending.contains(':') || is_tool(name) || name.contains([':', '@', '~']) {
+        return false;
+    }
+    // "docs.rs" is a site, "1.2.rs" nothing.
+    let site = matches!(name, "docs.rs" | "crates.rs" | "lib.rs.");
+    let worded = stem.contains(|c: char| c.is_alphabetic());
+    let short = quoted
+        || lower == "main"
+        || stem.contains(['_', '-'])
+        || !vocabulary::is_ordinary(&lower) && stem == lower && stem.len() > 2;
+    worded && !site && has_ending(name, short)
+}
+
+fn has_ending(name: &str, short: bool) -> bool {
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    !stem.is_empty() && (ENDINGS.contains(&ending) || (short && SHORT_ENDINGS.contains(&ending)))
+}
+
+fn is_tool(name: &str) -> bool {
+    vocabulary::find(EntityType::Tool, &normalise(EntityType::Tool, name)).is_some()
+}

@@ -1,0 +1,360 @@
+//! Statements: organizations, projects, decisions and notions, known by the words around them.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex, RegexBuilder};
+
+use super::{Mention, Proof, listed};
+use crate::entities::EntityType;
+use crate::entities::vocabulary;
+
+/// Characters of a decision; a longer one ends at a word.
+const DECISION_CHARS: usize = 100;
+/// Bytes after a decision's first word in which its end is looked for, and before its verb in which
+/// it is denied.
+const SENTENCE_BYTES: usize = 400;
+const DENIAL_BYTES: usize = 24;
+
+/// An expression in ASCII classes, which stays small and fast.
+fn expression(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern).unicode(false).build().expect("the tests compile every expression")
+}
+
+static INSTITUTION: LazyLock<Regex> = LazyLock::new(|| {
+    expression(concat!(
+        r"\b(?P<a>(?:[A-Z][\w&'-]{1,30} (?:& )?){1,4}(?:Inc|Ltd|LLC|GmbH|Corp|Corporation|AG|plc|Foundation|University|Institute|College|Academy|Bank|Hospital|Association|Consortium|Labs|Studios|Ventures|Holdings|Technologies|Agency|Ministry|Society))\b",
+        r"|\b(?P<b>(?:University|Institute|Ministry|Department|Bank|College) of [A-Z]\w{2,30}(?: [A-Z]\w{2,30})?)\b",
+    ))
+});
+
+static EMPLOYED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(concat!(
+        r"\b(?:(?:[Ww]ork(?:s|ed|ing)?|job|internship|intern|employed|engineer|developer|manager|position|hired) (?:at|for|by)|(?:CEO|CTO|CFO|founder|co-founder|employee) (?:of|at)|(?:company|startup|agency|firm|non-profit|nonprofit|charity) (?:called|named)) ",
+        r"(?P<name>[A-Z][\w&'-]{1,30}(?: (?:of |and |& )?[A-Z][\w&'-]{1,30}){0,3})",
+    ))
+});
+
+static PROJECT: LazyLock<Regex> = LazyLock::new(|| {
+    expression(concat!(
+        r"\b[Pp]roject (?P<a>[A-Z][a-z]\w{1,30}|[a-z]\w{1,30}-[\w-]{2,40})\b",
+        r"|\b(?:[Tt]he|[Oo]ur|[Mm]y) `?(?P<b>[A-Z]\w{1,30}(?:[ -][A-Z]\w{1,30}){0,2}|[a-z]\w{0,30}-[\w-]{2,40})`? (?:project|repo|repository|codebase|monorepo)\b",
+        r"|\b(?:project|app|application|product|website|repo|repository|game) (?:called|named) [`\x22]?(?P<c>[A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,3})",
+        r"|(?m:^\s{0,4}(?:[-*] )?(?:repo|repository|project): `?(?P<d>[\w.-]{2,40}(?:/[\w.-]{2,60})?)`?$)",
+    ))
+});
+
+/// Ways to say that something was decided; what was is what follows.
+static DECIDED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(concat!(
+        r"(?i)\b(?:",
+        r"(?:decided|agreed|opted)(?: to| on| that| against| for)",
+        r"|(?:we|i|they|he|she|team|group|and) (?:chose)(?: to)?",
+        r"|(?:settled|settling) on",
+        r"|(?:we'll|we will|we are|we're|i'll) (?:go|going) with",
+        r"|decision(?::| is to| was to| is:| was:)",
+        r")[ \n]+(?P<what>(?u-i:[^ \n\t.!?]))",
+    ))
+});
+
+/// What ends a decision before its sentence does.
+static REASON: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"[.;!?](?:\s|$)|\n\s*\n|, and (?:[iI]|we|they|he|she|it)\b| as mentioned|,? (?:because|'cause|since|so that|as it|as they|due to|which|given that|but|although|when|after|before)\b| (?:—|–|-) | \(|: ",
+    )
+});
+
+/// The record of a decision by its number.
+static RECORD: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"\bADR[- ]?0*(?P<number>[1-9]\d{0,4})\b"));
+
+/// A notion with its abbreviation: "Retrieval-Augmented Generation (RAG)".
+static ABBREVIATED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(r"\b(?P<long>[A-Za-z][a-z]+(?:[ -][A-Za-z][a-z]+){1,5}) \((?P<short>[A-Z]{2,6})s?\)")
+});
+
+/// A notion that a glossary defines: "**Workspace** — …".
+static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(r"^(?:[-*|] )?\*\*(?P<name>[\w][\w -]{2,40})\*\* (?:—|–|\||is an? )")
+});
+
+/// Finds what the words of a block of prose say.
+pub(super) fn find(block: &str, start: usize, found: &mut Vec<Mention>) {
+    organizations(block, start, found);
+    projects(block, start, found);
+    decisions(block, start, found);
+    notions(block, start, found);
+}
+
+/// Whether a name begins with an ordinary word, as the first word of a sentence does.
+fn begins_ordinary(name: &str) -> bool {
+    let first = name.split(' ').next().unwrap_or(name).trim_end_matches(['.', ',']);
+    vocabulary::is_ordinary(&first.to_lowercase())
+}
+
+/// The name without ordinary words before it: "Then Acme Labs" is "Acme Labs".
+fn without_beginning(name: &str) -> &str {
+    let mut rest = name;
+    while begins_ordinary(rest) {
+        match rest.split_once(' ') {
+            Some((_, after)) => rest = after,
+            None => return "",
+        }
+    }
+    rest
+}
+
+fn organizations(block: &str, start: usize, found: &mut Vec<Mention>) {
+    for hit in INSTITUTION.captures_iter(block) {
+        let Some(name) = hit.name("a").or(hit.name("b")) else { continue };
+        let bare =
+            if hit.name("a").is_some() { without_beginning(name.as_str()) } else { name.as_str() };
+        let bare = bare.trim_start_matches(|c: char| !c.is_uppercase());
+        if bare.contains(' ') {
+            let range = start + name.end() - bare.len()..start + name.end();
+            found.push(Mention::new(EntityType::Organization, range, Proof::Shape));
+        }
+    }
+    for hit in EMPLOYED.captures_iter(block) {
+        let Some(name) = hit.name("name") else { continue };
+        let tool = listed::whole(name.as_str()).is_some_and(|(kind, _)| kind == EntityType::Tool);
+        let person = vocabulary::given_name(&name.as_str().to_lowercase()).is_some();
+        if !begins_ordinary(name.as_str()) && !tool && !person {
+            let text = name
+                .as_str()
+                .trim_end_matches(['\'', '’', '-'])
+                .trim_end_matches("'s")
+                .trim_end_matches("’s");
+            let range = start + name.start()..start + name.start() + text.len();
+            found.push(Mention::new(EntityType::Organization, range, Proof::Cue));
+        }
+    }
+}
+
+fn projects(block: &str, start: usize, found: &mut Vec<Mention>) {
+    for hit in PROJECT.captures_iter(block) {
+        let named = ["a", "b", "c", "d"].iter().find_map(|group| hit.name(group));
+        let Some(name) = named else { continue };
+        let ordinary = begins_ordinary(name.as_str()) && !name.as_str().contains(['-', '/']);
+        // "Project Phoenix" says outright what "the React project" does not.
+        let tool = hit.name("a").is_none() && listed::whole(name.as_str()).is_some();
+        let titled = hit.name("a").is_some() && is_in_title(block, &hit);
+        if !ordinary && !tool && !titled && name.len() > 2 {
+            let range = start + name.start()..start + name.end();
+            found.push(Mention::new(EntityType::Project, range, Proof::Cue));
+        }
+    }
+}
+
+/// Whether words stand in a heading or a label, where every noun has a capital letter.
+fn is_in_title(block: &str, hit: &Captures<'_>) -> bool {
+    let Some(all) = hit.get(0) else { return true };
+    let before = block[..all.start()].trim_end().rsplit(' ').next().unwrap_or_default();
+    let after = &block[all.end()..];
+    let capital = |text: &str| text.trim_start().starts_with(|c: char| c.is_ascii_uppercase());
+    block.starts_with('#')
+        || after.starts_with(['*', ':', '|', '\n'])
+        || (capital(after) && after.starts_with(' '))
+        || (capital(before)
+            && !before.ends_with('.')
+            && !vocabulary::is_ordinary(&before.to_lowercase()))
+        || before.ends_with("**")
+        || after.is_empty()
+        || before.eq_ignore_ascii_case("your")
+}
+
+fn decisions(block: &str, start: usize, found: &mut Vec<Mention>) {
+    for hit in RECORD.captures_iter(block) {
+        let number = format!("ADR-{}", &hit["number"]);
+        found.push(Mention::with(
+            EntityType::Decision,
+            range_of(&hit, 0, start),
+            number,
+            Proof::Shape,
+        ));
+    }
+    let mut taken = 0;
+    for hit in DECIDED.captures_iter(block) {
+        let (Some(all), Some(what)) = (hit.get(0), hit.name("what")) else { continue };
+        if all.start() < taken {
+            continue;
+        }
+        let before = &block[floor(block, all.start().saturating_sub(DENIAL_BYTES))..all.start()];
+        let rest = &block[what.start()..floor(block, what.start() + SENTENCE_BYTES)];
+        let Some((value, length)) = decided(before, &block[all.start()..what.start()], rest) else {
+            continue;
+        };
+        taken = what.start() + length;
+        let range = start + what.start()..start + taken;
+        found.push(Mention::with(EntityType::Decision, range, value, Proof::Cue));
+    }
+}
+
+/// The last place up to this one where a character begins.
+fn floor(text: &str, place: usize) -> usize {
+    let place = place.min(text.len());
+    (0..=place).rev().find(|place| text.is_char_boundary(*place)).unwrap_or(0)
+}
+
+/// What was decided, as it is kept, and how much of the text it takes; nothing when it is asked,
+/// denied or left open.
+fn decided(before: &str, said: &str, rest: &str) -> Option<(String, usize)> {
+    let said = said.trim_end().to_lowercase();
+    let clause = before.rsplit(['.', '!', '?', ',', ';', '\n']).next().unwrap_or_default();
+    let clause = format!(" {} ", clause.to_lowercase());
+    let open = [
+        "not ",
+        "n't ",
+        "n’t ",
+        "never ",
+        " if ",
+        " when ",
+        " once ",
+        " until ",
+        " whether ",
+        " yet ",
+        " you ",
+    ];
+    if open.iter().any(|word| clause.contains(word)) {
+        return None;
+    }
+    let mut end = REASON.find(rest).map_or(rest.len(), |reason| reason.start());
+    let asked = rest[end..].starts_with('?');
+    if rest[..end].chars().count() > DECISION_CHARS {
+        let cut = rest.char_indices().nth(DECISION_CHARS).map_or(rest.len(), |(at, _)| at);
+        end = rest[..cut].rfind(char::is_whitespace).unwrap_or(cut);
+    }
+    let text = rest[..end].trim_end_matches([' ', ',', ':', '*', '`']);
+    // "She chose them" is a matter of taste; what was chosen over something was decided.
+    let chosen = said.ends_with("chose")
+        && ![" over ", " instead of "].iter().any(|word| text.contains(word));
+    let pointing = ["the following", "this ", "that ", "it ", "in writing"]
+        .iter()
+        .any(|word| text.starts_with(word));
+    if asked || chosen || pointing || text.split_whitespace().count() < 2 || text.len() < 8 {
+        return None;
+    }
+    let value = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(['`', '*'], "");
+    let value = if said.ends_with("against") { format!("against {value}") } else { value };
+    Some((value, text.len()))
+}
+
+fn notions(block: &str, start: usize, found: &mut Vec<Mention>) {
+    for hit in ABBREVIATED.captures_iter(block) {
+        let initials: String = {
+            let words = hit["long"].split([' ', '-']);
+            words.filter_map(|word| word.chars().next()).flat_map(char::to_uppercase).collect()
+        };
+        let short = &hit["short"];
+        // The words that the abbreviation stands for are the last ones before it.
+        if let Some(before) = initials.strip_suffix(short)
+            && let Some(long) = hit.name("long")
+        {
+            let skipped: usize =
+                long.as_str().split_inclusive([' ', '-']).take(before.len()).map(str::len).sum();
+            let range = start + long.start() + skipped..start + long.end();
+            found.push(Mention::new(EntityType::Concept, range, Proof::Cue));
+        }
+    }
+    if let Some(hit) = DEFINED.captures(block) {
+        let name = &hit["name"];
+        // A glossary's "**page** | …" means its own pages.
+        let general = vocabulary::is_ordinary(&name.to_lowercase());
+        if !general && listed::whole(name).is_none() && name.split(' ').count() <= 4 {
+            let range =
+                hit.name("name").map_or(0..0, |name| start + name.start()..start + name.end());
+            found.push(Mention::new(EntityType::Concept, range, Proof::Cue));
+        }
+    }
+}
+
+fn range_of(hit: &Captures<'_>, group: usize, start: usize) -> std::ops::Range<usize> {
+    hit.get(group).map_or(start..start, |found| start + found.start()..start + found.end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, of: EntityType) -> Vec<String> {
+        let mut found = Vec::new();
+        find(text, 0, &mut found);
+        let own = found.into_iter().filter(|it| it.kind == of);
+        own.map(|it| it.value.unwrap_or(text[it.range].to_owned())).collect()
+    }
+
+    #[test]
+    fn organizations_are_known_by_their_form_and_by_who_works_there() {
+        let table: [(&str, &[&str]); 9] = [
+            ("She studied at the University of Bologna.", &["University of Bologna"]),
+            ("Then Brightwater Labs hired Globex GmbH.", &["Brightwater Labs", "Globex GmbH"]),
+            ("The Foundation and the Bank of Springfield", &["Bank of Springfield"]),
+            ("He works at Northwind as a cook", &["Northwind"]),
+            ("I work for Acme & Sons", &["Acme & Sons"]),
+            ("work at My desk, work for Anna", &[]),
+            ("the CEO of Contoso said", &["Contoso"]),
+            ("a startup called Quillon", &["Quillon"]),
+            ("we open a bank account", &[]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(found(text, EntityType::Organization), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn projects_are_known_by_the_word_beside_them() {
+        let table: [(&str, &[&str]); 11] = [
+            ("Project Phoenix starts", &["Phoenix"]),
+            ("## Project Gallery", &[]),
+            ("**Project Timeline**: weeks", &[]),
+            ("Define Your Project Scope", &[]),
+            ("in the Commonbook repository", &["Commonbook"]),
+            ("the payments-service repo and the React project", &["payments-service"]),
+            ("This project is done; the next project", &[]),
+            ("an app called Habit Tracker", &["Habit Tracker"]),
+            ("repo: acme/app", &["acme/app"]),
+            ("The Whole project", &[]),
+            ("my school project", &[]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(found(text, EntityType::Project), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn decisions_are_what_was_decided() {
+        let table: [(&str, &[&str]); 14] = [
+            ("We decided to use PostgreSQL because it scales.", &["use PostgreSQL"]),
+            ("It was decided that every id is a UUID.", &["every id is a UUID"]),
+            ("They have finally agreed on weekly reviews; more later", &["weekly reviews"]),
+            ("Decision: keep the journal gapless.", &["keep the journal gapless"]),
+            ("We chose Axum over Actix, but late", &["Axum over Actix"]),
+            ("We decided against a second cache.", &["against a second cache"]),
+            ("We'll go with the smaller model for now.", &["the smaller model for now"]),
+            ("Have you decided to go there?", &[]),
+            ("We agreed.", &[]),
+            ("I haven't decided to leave", &[]),
+            ("We settled on two crates", &["two crates"]),
+            ("See ADR-0004 and ADR 12", &["ADR-4", "ADR-12"]),
+            ("We decided", &[]),
+            ("We decided to\nput `x` there.", &["put x there"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(found(text, EntityType::Decision), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn notions_are_those_that_are_abbreviated_or_defined() {
+        let table: [(&str, &[&str]); 6] = [
+            ("We use Retrieval-Augmented Generation (RAG).", &["Retrieval-Augmented Generation"]),
+            ("a new minimum viable product (MVP)", &["minimum viable product"]),
+            ("the World Trade Report (XYZ)", &[]),
+            ("**Workspace** — what one group shares", &["Workspace"]),
+            ("| **page** | A stretch of a list", &[]),
+            ("**Note:** read this", &[]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(found(text, EntityType::Concept), expected, "{text:?}");
+        }
+    }
+}

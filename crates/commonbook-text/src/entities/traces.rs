@@ -1,0 +1,141 @@
+//! Traces: the calls that a stack trace names, and the functions that a piece of code defines.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex, RegexBuilder};
+
+use super::{Mention, Proof};
+use crate::entities::EntityType;
+
+/// Calls that are taken from one trace: those nearest to what went wrong say the most, and the
+/// rest is the machinery around it.
+const FRAMES: usize = 8;
+/// Definitions that are taken from one piece of code.
+const DEFINITIONS: usize = 32;
+
+/// Parts of paths and names that belong to others than the program.
+#[rustfmt::skip]
+const FOREIGN: [&str; 20] = [
+    "node_modules", "site-packages", "dist-packages", "/usr/lib", ".cargo/registry", "/rustc/",
+    "node:internal", "<anonymous>", "<frozen", "/go/pkg/mod", "/usr/local/go", "java.base/",
+    "java.lang", "org.springframework", "core::", "std::", "tokio::", "alloc::",
+    "rust_begin_unwind", "/usr/local/lib/python",
+];
+
+/// How the lines of traces name the function and the file, by language.
+static FRAME: LazyLock<Regex> = LazyLock::new(|| {
+    expression(concat!(
+        r#"(?m)^\s*File "(?P<pyfile>(?u:[^"\n]){1,300})", line \d+(?:, in (?P<py>[A-Za-z_]\w*))?"#,
+        r"|^\s+at (?:async |new )?(?P<js>[\w$.<>]{1,120}) \((?P<jsfile>(?u:[^()\n:]){1,300}):\d+:\d+\)",
+        r"|^\s+at (?P<java>[\w$.]{1,200})\((?P<javafile>\w{1,80}\.(?:java|kt|scala)):\d+\)",
+        r"|^\s+at (?P<rsfile>(?u:[^ \t\n:()]){1,300}):\d+:\d+$",
+        r"|^\s*\d+: (?P<rs>[\w:]{1,200})$",
+        r"|panicked at (?P<panic>(?u:[^ \t\n:']){1,300}):\d+",
+        r"|^\s*--> (?P<error>(?u:[^ \t\n:]){1,300}):\d+",
+        r"|^\t(?P<gofile>/?(?u:[^ \t\n:]){1,300}\.go):\d+",
+    ))
+});
+
+static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?m)^\s*(?:pub(?:\([a-z]+\))? |export |default |async |static |const |unsafe |private |public |protected |override )*(?:fn|def|func|function|fun|sub) (?:\((?u:[^)\n]){1,60}\) )?(?P<name>[A-Za-z_]\w{1,80})\s?[<(\[]",
+    )
+});
+
+/// An expression in ASCII classes, which stays small and fast.
+fn expression(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern).unicode(false).build().expect("the tests compile every expression")
+}
+
+/// The files and functions that a stack trace passes through.
+pub(super) fn find(trace: &str, start: usize, found: &mut Vec<Mention>) {
+    let own = |text: &str| !FOREIGN.iter().any(|foreign| text.contains(foreign));
+    let frames = FRAME.captures_iter(trace).filter(|frame| own(&frame[0]));
+    for frame in frames.take(FRAMES) {
+        for name in ["py", "js", "java", "rs"] {
+            let Some(called) = frame.name(name) else { continue };
+            let range = start + called.start()..start + called.end();
+            let value = function(called.as_str());
+            if !value.is_empty() {
+                found.push(Mention::with(EntityType::Function, range, value, Proof::Cue));
+            }
+        }
+        file(&frame, start, found);
+    }
+}
+
+fn file(frame: &Captures<'_>, start: usize, found: &mut Vec<Mention>) {
+    let names = ["pyfile", "jsfile", "javafile", "rsfile", "panic", "error", "gofile"];
+    for path in names.iter().filter_map(|name| frame.name(name)) {
+        if path.as_str().contains('.') {
+            let range = start + path.start()..start + path.end();
+            found.push(Mention::new(EntityType::File, range, Proof::Cue));
+        }
+    }
+}
+
+/// The last two parts of a long name: `com.acme.Cart.add` is `Cart.add`.
+fn function(called: &str) -> String {
+    let called = called.trim_end_matches("::{closure}");
+    let mark = if called.contains("::") { "::" } else { "." };
+    let parts: Vec<&str> = called.split(mark).filter(|part| !part.is_empty()).collect();
+    let named = |part: &&str| !part.contains(['<', '>', '$']) && *part != "Object";
+    let parts: Vec<&str> = parts.into_iter().filter(named).collect();
+    parts[parts.len().saturating_sub(2)..].join(mark)
+}
+
+/// The functions that a piece of code defines.
+pub(super) fn definitions(code: &str, start: usize, found: &mut Vec<Mention>) {
+    for hit in DEFINED.captures_iter(code).take(DEFINITIONS) {
+        if let Some(name) = hit.name("name") {
+            let range = start + name.start()..start + name.end();
+            found.push(Mention::new(EntityType::Function, range, Proof::Listed));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str, find: fn(&str, usize, &mut Vec<Mention>)) -> Vec<String> {
+        let mut found = Vec::new();
+        find(text, 0, &mut found);
+        found.into_iter().map(|it| it.value.unwrap_or(text[it.range].to_owned())).collect()
+    }
+
+    #[test]
+    fn frames_of_several_languages_are_read() {
+        let table: [(&str, &[&str]); 7] = [
+            ("  File \"app/run.py\", line 3, in main\n", &["main", "app/run.py"]),
+            (
+                "    at Cart.add (src/cart.js:10:5)\n    at run (node_modules/x/y.js:1:1)",
+                &["Cart.add", "src/cart.js"],
+            ),
+            ("\tat com.acme.shop.Cart.add(Cart.java:42)\n", &["Cart.add", "Cart.java"]),
+            (
+                "   3: acme::cart::add\n             at ./src/cart.rs:10:5\n   4: core::ops::call\n",
+                &["cart::add", "./src/cart.rs"],
+            ),
+            ("thread 'main' panicked at src/main.rs:4:5:\n", &["src/main.rs"]),
+            ("  --> src/lib.rs:3:9\n", &["src/lib.rs"]),
+            ("\t/srv/app/main.go:12 +0x1d\n", &["/srv/app/main.go"]),
+        ];
+        for (trace, expected) in table {
+            assert_eq!(values(trace, find), expected, "{trace:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_trace_gives_its_first_calls() {
+        let trace: String =
+            (0..1_000).map(|n| format!("  File \"a{n}.py\", line 1, in f{n}\n")).collect();
+        assert_eq!(values(&trace, find).len(), 2 * FRAMES);
+    }
+
+    #[test]
+    fn definitions_are_found_and_calls_are_not() {
+        let code = "pub fn save<T>(x: T) {}\nasync function load(a) {}\ndef run(self):\nfunc (s *Server) Serve(w int) {\nsave(1); let f = load;";
+        assert_eq!(values(code, definitions), ["save", "load", "run", "Serve"]);
+    }
+}

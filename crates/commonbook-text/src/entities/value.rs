@@ -1,0 +1,339 @@
+//! Values: the form of a name in which two that mean exactly the same thing are alike.
+//!
+//! Each type has its own: `Node.js` and `nodejs` are one tool, `./src/a.rs:12` is the file
+//! `src/a.rs`, `getUser` and `getuser` are two functions, and `C`, `C#` and `C++` three languages.
+//! The form depends on the name and its type alone, on no list that grows, so that rows which keep
+//! it stay right; well-known other names of a tool are looked up beside it (the `vocabulary`).
+
+mod address;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::entities::EntityType;
+
+/// How people are addressed; no part of their name.
+#[rustfmt::skip]
+const TITLES: [&str; 14] = [
+    "mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "madam", "herr", "frau", "mme",
+    "señor", "senor",
+];
+
+/// What stands behind the name of a company and says which law made it.
+#[rustfmt::skip]
+const LEGAL_FORMS: [&str; 30] = [
+    "inc", "incorporated", "ltd", "limited", "llc", "llp", "lp", "plc", "pbc", "corp",
+    "corporation", "co", "company", "gmbh", "ag", "kg", "ohg", "se", "sa", "sas", "sarl", "spa",
+    "srl", "bv", "nv", "ab", "oy", "oyj", "kk", "pty",
+];
+
+/// The value in the form in which equal things are equal; empty when it names nothing.
+#[must_use]
+pub fn normalise(kind: EntityType, value: &str) -> String {
+    let value = value.trim().trim_matches(['`', '"', '\'', '“', '”', '‘', '’']);
+    match kind {
+        EntityType::Person => person(value),
+        EntityType::Organization => organization(value),
+        EntityType::Project => compact(value.trim_end_matches('/').trim_end_matches(".git")),
+        EntityType::Tool => compact(value),
+        EntityType::File => address::file(value),
+        EntityType::Function => function(value),
+        EntityType::Url => address::url(value),
+        EntityType::Issue => address::issue(value),
+        EntityType::Decision | EntityType::Concept => notion(value),
+    }
+}
+
+/// The beginning of a name, as names are compared, whatever it is the name of.
+#[must_use]
+pub fn beginning(text: &str) -> String {
+    folded(text.trim())
+}
+
+/// The words of a name, in the form in which they are compared one by one.
+pub fn words(kind: EntityType, value: &str) -> Vec<String> {
+    match kind {
+        EntityType::Organization => organization_words(value),
+        EntityType::Project | EntityType::Tool => {
+            let folded = folded(value.trim().trim_matches(['`', '"', '\'']));
+            let parts = folded.split(|c: char| c.is_whitespace() || is_gap(c));
+            parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        }
+        _ => normalise(kind, value).split(' ').map(str::to_owned).collect(),
+    }
+}
+
+/// Lower case, compatibility form, without accents, typographic marks as a keyboard has them.
+pub fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let letters = text.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
+    let mut folded = String::with_capacity(text.len());
+    for letter in letters {
+        match plain_letter(letter) {
+            Some(plain) => folded.push_str(plain),
+            None => folded.push(letter),
+        }
+    }
+    folded
+}
+
+/// What a keyboard without the letter or mark writes instead, where Unicode does not say so.
+fn plain_letter(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}' => "'",
+        '\u{201c}' | '\u{201d}' => "\"",
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => "-",
+        'ø' => "o",
+        'ł' => "l",
+        'đ' | 'ð' => "d",
+        'ı' => "i",
+        'æ' => "ae",
+        'œ' => "oe",
+        'þ' => "th",
+        'ß' => "ss",
+        _ => return None,
+    })
+}
+
+/// The letters and digits of a name with the signs that tell names apart (`C#`, `a/b`, `@scope`);
+/// what only separates words is dropped, but not between two digits: 3.1 is not 31.
+fn compact(value: &str) -> String {
+    let folded = folded(value);
+    let mut name = String::with_capacity(folded.len());
+    let mut gap = None;
+    for c in folded.chars() {
+        if c.is_whitespace() || is_gap(c) {
+            gap = gap.or(Some(if c == '.' { '.' } else { '-' }));
+            continue;
+        }
+        let digits = c.is_ascii_digit() && name.ends_with(|c: char| c.is_ascii_digit());
+        if let Some(mark) = gap.take().filter(|_| digits) {
+            name.push(mark);
+        }
+        name.push(c);
+    }
+    if name.chars().any(char::is_alphanumeric) { name } else { String::new() }
+}
+
+/// Whether a sign only separates the words of a name.
+fn is_gap(c: char) -> bool {
+    matches!(c, '-' | '_' | '.' | ',' | '\'' | '"' | '`')
+}
+
+/// The words of a name, of letters and digits, without what divides them.
+fn plain_words(folded: &str) -> Vec<String> {
+    let words = folded.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | ',' | '/'));
+    let letters = |word: &str| word.chars().filter(|c| c.is_alphanumeric() || *c == '&').collect();
+    words.map(letters).filter(|word: &String| !word.is_empty()).collect()
+}
+
+/// Given name first, without titles, accents and marks: `Dr. García, María` is `maria garcia`.
+fn person(value: &str) -> String {
+    let value = value.split('<').next().unwrap_or(value).trim_start_matches('@');
+    let folded = folded(value);
+    let turned = match folded.split_once(',') {
+        // "Smith, Jr." and lists of names stay as they are.
+        Some((family, given)) if !given.contains(',') && !given.trim().starts_with("jr") => {
+            format!("{given} {family}")
+        }
+        _ => folded,
+    };
+    let mut words = plain_words(&turned);
+    while words.len() > 1 && words.iter().any(|word| TITLES.contains(&word.as_str())) {
+        let Some(place) = words.iter().position(|w| TITLES.contains(&w.as_str())) else { break };
+        words.remove(place);
+    }
+    words.join(" ")
+}
+
+/// Without article and legal form: `The Acme Company, Inc.` is `acme`.
+fn organization(value: &str) -> String {
+    compact(&organization_words(value).join(" "))
+}
+
+fn organization_words(value: &str) -> Vec<String> {
+    let mut words = plain_words(&folded(&value.replace('&', " and ")));
+    while words.len() > 1 && words.last().is_some_and(|w| LEGAL_FORMS.contains(&w.as_str())) {
+        words.pop();
+    }
+    if words.len() > 1 && words[0] == "the" {
+        words.remove(0);
+    }
+    words
+}
+
+/// The name in the code, path parts joined by a dot, without arguments: `Memory::check(&self)` is
+/// `Memory.check`. Letter case tells functions apart.
+fn function(value: &str) -> String {
+    let head = value.split('(').next().unwrap_or(value).trim();
+    let name = head.rsplit(char::is_whitespace).next().unwrap_or(head);
+    let mut plain = String::with_capacity(name.len());
+    let mut depth = 0_usize;
+    let mut letters = name.chars().peekable();
+    while let Some(c) = letters.next() {
+        match c {
+            '<' => depth += 1,
+            '>' if depth > 0 => depth -= 1,
+            '-' if letters.peek() == Some(&'>') => {
+                letters.next();
+                plain.push('.');
+            }
+            _ if depth > 0 => {}
+            ':' | '#' | '.' => {
+                if !plain.ends_with('.') {
+                    plain.push('.');
+                }
+            }
+            '`' | '&' | '*' | ';' | ',' => {}
+            _ => plain.push(c),
+        }
+    }
+    let mut name = plain.trim_matches('.');
+    for own in ["crate.", "self.", "Self.", "this."] {
+        name = name.strip_prefix(own).unwrap_or(name);
+    }
+    match name.contains(char::is_alphanumeric) {
+        true if name.is_ascii() => name.to_owned(),
+        true => name.nfc().collect(),
+        false => String::new(),
+    }
+}
+
+/// The words of a notion, without article, marks around it and hyphens inside; an ADR by its
+/// number: `ADR-0004` is `adr 4`.
+fn notion(value: &str) -> String {
+    let folded = folded(value);
+    let outer = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#' | '$' | '%' | '/' | '@');
+    let mut words: Vec<String> = Vec::new();
+    for word in folded.trim_matches(outer).split_whitespace() {
+        words.extend(parts(word));
+    }
+    if words.len() > 1 && ["the", "a", "an"].contains(&words[0].as_str()) {
+        words.remove(0);
+    }
+    if let [adr, number] = words.as_mut_slice()
+        && adr == "adr"
+    {
+        let short = number.trim_start_matches('0');
+        if !short.is_empty() {
+            *number = short.to_owned();
+        }
+    }
+    words.retain(|word| word.contains(char::is_alphanumeric));
+    words.join(" ")
+}
+
+/// The parts of a hyphenated word; a hyphen between digits is a range, a date or a number's own.
+fn parts(word: &str) -> Vec<String> {
+    let word = word.trim_matches(|c: char| matches!(c, ',' | ';' | ':' | '.' | '!' | '?' | '"'));
+    let mut parts: Vec<String> = Vec::new();
+    for piece in word.split('-').filter(|piece| !piece.is_empty()) {
+        match parts.last_mut() {
+            Some(last)
+                if last.ends_with(|c: char| c.is_ascii_digit())
+                    && piece.starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                last.push('-');
+                last.push_str(piece);
+            }
+            _ => parts.push(piece.to_owned()),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entities::vocabulary;
+    use EntityType::{
+        Concept, Decision, File, Function, Issue, Organization, Person, Project, Tool, Url,
+    };
+
+    #[test]
+    fn equal_names_are_equal_in_their_normal_form() {
+        #[rustfmt::skip]
+        let table: &[(EntityType, &[&str], &str)] = &[
+            (Tool, &["Node.js", "NodeJS", "node js", "`node-js`", "NODE.JS"], "nodejs"),
+            (Tool, &["TypeScript", "Typescript", "typescript"], "typescript"),
+            (Tool, &["C#", "c#"], "c#"),
+            (Tool, &["C++"], "c++"),
+            (Tool, &["C"], "c"),
+            (Tool, &["GPT-4", "GPT 4", "gpt4"], "gpt4"),
+            (Tool, &["Python 3.1"], "python3.1"),
+            (Tool, &["Python 31"], "python31"),
+            (Tool, &["Ubuntu 22.04", "ubuntu-22.04"], "ubuntu22.04"),
+            (Tool, &["...", "--"], ""),
+            (Project, &["common-book", "CommonBook", "commonbook.git"], "commonbook"),
+            (Project, &["acme/common-book"], "acme/commonbook"),
+            (Person, &["María García", "maria garcia", "García, María", "Dr. Maria Garcia"], "maria garcia"),
+            (Person, &["O’Brien", "O'Brien"], "obrien"),
+            (Person, &["Jean-Luc Picard", "Jean Luc Picard"], "jean luc picard"),
+            (Person, &["Ann Lee <ann@example.org>", "@Ann Lee"], "ann lee"),
+            (Person, &["Søren Łukasz", "Soren Lukasz"], "soren lukasz"),
+            (Person, &["李明"], "李明"),
+            (Person, &["Dr"], "dr"),
+            (Organization, &["Acme Inc.", "The Acme Company, Inc.", "ACME", "Acme Corp"], "acme"),
+            (Organization, &["Open AI", "OpenAI", "OpenAI, Inc."], "openai"),
+            (Organization, &["Johnson & Johnson", "Johnson and Johnson"], "johnsonandjohnson"),
+            (File, &["src/lib.rs", "./src/lib.rs", "src\\lib.rs", "src/lib.rs:42", "src/lib.rs:42:7", "src//lib.rs", "src/lib.rs#L10-L20"], "src/lib.rs"),
+            (File, &["README.md", "Readme.md"], "readme.md"),
+            (File, &["/etc/hosts", "file:///etc/hosts"], "/etc/hosts"),
+            (File, &["docs/"], "docs"),
+            (Function, &["getUser()", "getUser", "getUser(id: string)", "async function getUser(id)", "this.getUser"], "getUser"),
+            (Function, &["GetUser"], "GetUser"),
+            (Function, &["Memory::check", "Memory.check", "Memory#check", "Memory->check()", "Memory::check(&self)"], "Memory.check"),
+            (Function, &["Vec::<u8>::with_capacity", "Vec<T>::with_capacity"], "Vec.with_capacity"),
+            (Function, &["()", ""], ""),
+            (Url, &["https://Example.com/a/", "http://example.com/a", "https://www.example.com:443/a#top", "https://example.com/a?utm_source=x"], "example.com/a"),
+            (Url, &["https://example.com/?q=1"], "example.com?q=1"),
+            (Url, &["https://example.com/A"], "example.com/A"),
+            (Issue, &["#12", "issue 12", "Issue #12", "GH-12", "PR #12", "pull request 12", "#012"], "#12"),
+            (Issue, &["PROJ-123", "proj-123", "ticket PROJ-123"], "PROJ-123"),
+            (Issue, &["acme/app#12", "https://github.com/acme/app/issues/12", "https://github.com/Acme/app/pull/12"], "acme/app#12"),
+            (Issue, &["!12", "MR !12"], "!12"),
+            (Issue, &["CVE-2024-3094", "cve-2024-3094"], "CVE-2024-3094"),
+            (Decision, &["ADR-0004", "ADR 4", "adr-4"], "adr 4"),
+            (Decision, &["Use PostgreSQL.", "use PostgreSQL"], "use postgresql"),
+            (Concept, &["rate limiting", "Rate-limiting", "the rate limiting"], "rate limiting"),
+            (Concept, &["user_id"], "user_id"),
+            (Concept, &["CI/CD", "ci/cd"], "ci/cd"),
+            (Concept, &["2024-01"], "2024-01"),
+            (Concept, &["-"], ""),
+        ];
+        for (kind, values, normal) in table {
+            for value in *values {
+                assert_eq!(normalise(*kind, value), *normal, "{kind} {value:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_normal_form_is_its_own_normal_form() {
+        for (kind, value) in [
+            (Tool, "Ubuntu 22.04"),
+            (Person, "García, María"),
+            (Organization, "The Acme Company, Inc."),
+            (File, "./src//lib.rs:42"),
+            (Function, "Memory::check(&self)"),
+            (Url, "https://www.example.com/a/?b=1"),
+            (Issue, "pull request 12"),
+            (Decision, "ADR-0004"),
+            (Concept, "the rate-limiting"),
+        ] {
+            let once = normalise(kind, value);
+            assert_eq!(normalise(kind, &once), once, "{kind} {value:?}");
+        }
+    }
+
+    #[test]
+    fn well_known_names_of_one_tool_are_looked_up_together() {
+        let names = vocabulary::names(Tool, "postgres");
+        assert_eq!(names[0], "postgres");
+        assert!(names.contains(&"postgresql".to_owned()));
+        assert_eq!(vocabulary::names(Tool, "myowntool"), ["myowntool"]);
+        assert_eq!(vocabulary::names(Person, "postgres"), ["postgres"]);
+    }
+}

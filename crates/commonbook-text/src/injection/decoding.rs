@@ -1,0 +1,296 @@
+//! Decoding: what a text says in another writing, where a reader that is a model would understand it.
+//!
+//! A text is mended (escapes, entities, tags, letters set apart, letters as digits) into one other
+//! reading, and what stands in hex or base64 is read by itself. Each is linear in the text, and
+//! nothing is made for a text without signs of it.
+
+use crate::injection::normalize::from_base64;
+
+/// Stretches of base64 and hex that are looked into, and letters of each.
+const STRETCHES: usize = 64;
+const STRETCH_BYTES: usize = 4096;
+/// Letters of base64 or hex that can hold a sentence.
+const STRETCH_LETTERS: usize = 24;
+/// Letters set apart, from which on they are one word and no enumeration.
+const SPELLED_LETTERS: usize = 6;
+/// Words like `1gn0r3` from which on a text is written with digits for letters.
+const LEET_WORDS: usize = 2;
+
+/// Other readings of a text: mended, turned around, turned by thirteen letters; only those that its
+/// signs speak for.
+pub(super) fn readings(text: &str) -> Vec<String> {
+    let mut readings = Vec::new();
+    let mended = mended(text);
+    if mended != text {
+        readings.push(mended);
+    }
+    let small = text.to_ascii_lowercase();
+    let has = |signs: &[&str]| signs.iter().any(|sign| small.contains(sign));
+    if has(&["snoitcurtsni", "tpmorp", "suoiverp", "erongi", "terces", "resu eht"]) {
+        readings.push(text.chars().rev().collect());
+    }
+    if has(&["vtaber", "vafgehpgvba", "cerivbhf", "frperg", "flfgrz", "cebzcg"]) {
+        readings.push(text.chars().map(turned).collect());
+    }
+    readings
+}
+
+/// The letter thirteen places on.
+fn turned(c: char) -> char {
+    let turn = |first: u8| char::from((c as u8 - first + 13) % 26 + first);
+    match c {
+        'a'..='z' => turn(b'a'),
+        'A'..='Z' => turn(b'A'),
+        _ => c,
+    }
+}
+
+/// The text with escapes and entities read, tags left out, letters that were set apart put
+/// together, and digits for letters read as those.
+fn mended(text: &str) -> String {
+    let unescaped = if text.contains(['\\', '%', '&']) { unescaped(text) } else { text.to_owned() };
+    let bare = if unescaped.contains('<') { without_tags(&unescaped) } else { unescaped };
+    let spelled = spelled(&bare);
+    let whole = if splits_words(&spelled) { unsplit(&spelled) } else { spelled };
+    if is_leet(&whole) { unleeted(&whole) } else { whole }
+}
+
+/// The text with `\u0041`, `\x41`, `%41`, `&#65;` and `&#x41;` read as what they stand for. Bytes
+/// above ASCII stay as they are.
+pub fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let (mut rest, mut within) = (text, false);
+    while let Some(at) = rest.find(['\\', '%', '&']) {
+        plain.push_str(&rest[..at]);
+        within &= at == 0;
+        let sign = &rest[at..];
+        match escape(sign) {
+            Some((letter, length)) => {
+                // What begins with an escape is read by itself.
+                if !within && plain.ends_with([' ', '"', '\'', '=']) {
+                    plain.push('\n');
+                }
+                within = true;
+                plain.push(letter);
+                rest = &sign[length..];
+            }
+            None => {
+                within = false;
+                plain.push_str(&sign[..1]);
+                rest = &sign[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The letter that an escape at the beginning stands for, and the escape's length.
+fn escape(sign: &str) -> Option<(char, usize)> {
+    let hex = |from: usize, digits: usize| {
+        let number = u32::from_str_radix(sign.get(from..from + digits)?, 16).ok()?;
+        let letter = char::from_u32(number).filter(|c| !c.is_control() || *c == '\n')?;
+        Some((letter, from + digits))
+    };
+    // What was escaped twice has two backslashes.
+    let slashes = sign.bytes().take(2).take_while(|byte| *byte == b'\\').count();
+    match sign.as_bytes() {
+        [b'%', ..] => hex(1, 2).filter(|(letter, _)| letter.is_ascii()),
+        [b'&', b'#', b'x' | b'X', ..] => {
+            let end = sign.bytes().take(10).position(|byte| byte == b';')?;
+            hex(3, end - 3).map(|(letter, length)| (letter, length + 1))
+        }
+        [b'&', b'#', ..] => {
+            let end = sign.bytes().take(10).position(|byte| byte == b';')?;
+            let number = sign.get(2..end)?.parse().ok()?;
+            Some((char::from_u32(number).filter(|c| !c.is_control())?, end + 1))
+        }
+        [b'&', ..] => {
+            let named = [("&quot;", '"'), ("&nbsp;", ' ')];
+            named.iter().find(|(name, _)| sign.starts_with(name)).map(|(name, c)| (*c, name.len()))
+        }
+        _ => match sign.as_bytes().get(slashes) {
+            Some(b'u') => hex(slashes + 1, 4),
+            Some(b'x') => hex(slashes + 1, 2).filter(|(letter, _)| letter.is_ascii()),
+            _ => None,
+        },
+    }
+}
+
+/// The text without tags that stand within words; others end a word and stay.
+fn without_tags(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let before = rest[..at].bytes().next_back().is_some_and(|byte| byte.is_ascii_alphabetic());
+        let tag = &rest[at..];
+        let mut end = 0;
+        // Several tags in a row are one gap.
+        while let Some(length) =
+            tag[end..].starts_with('<').then(|| tag_length(&tag[end..])).flatten()
+        {
+            end += length;
+        }
+        let after = tag[end..].bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+        plain.push_str(&rest[..at]);
+        if end == 0 || !before || !after {
+            plain.push_str(&tag[..end.max(1)]);
+        }
+        rest = &tag[end.max(1)..];
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The length of a short tag, like `<b>` or `</i>`, with which the text begins.
+fn tag_length(text: &str) -> Option<usize> {
+    let end = text.bytes().take(40).position(|byte| byte == b'>')?;
+    let name = text[1..end].trim_start_matches('/');
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!').then_some(end + 1)
+}
+
+/// The text with words whose letters stand apart (`i g n o r e`, `i.g.n.o.r.e`) put together; a
+/// wider gap, or another sign than between the letters, is the gap between two words.
+fn spelled(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let alone = |at: usize| {
+        letters.get(at).is_some_and(|c| c.is_alphanumeric())
+            && (at == 0 || !letters[at - 1].is_alphanumeric())
+            && letters.get(at + 1).is_none_or(|c| !c.is_alphanumeric())
+    };
+    let mut plain = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < letters.len() {
+        if !alone(at) {
+            plain.push(letters[at]);
+            at += 1;
+            continue;
+        }
+        let (mut word, mut count, mut end) = (String::from(letters[at]), 1, at + 1);
+        let mut usual: Option<char> = None;
+        loop {
+            let gap = letters[end..].iter().take(4).take_while(|c| !c.is_alphanumeric()).count();
+            if gap == 0 || gap > 3 || !alone(end + gap) {
+                break;
+            }
+            let sign = letters[end];
+            if gap > 1 || *usual.get_or_insert(sign) != sign {
+                word.push(' ');
+            }
+            word.push(letters[end + gap]);
+            count += 1;
+            end += gap + 1;
+        }
+        if count >= SPELLED_LETTERS {
+            plain.push_str(&word);
+        } else {
+            plain.extend(&letters[at..end]);
+        }
+        at = end;
+    }
+    plain
+}
+
+/// Whether words may be split by hyphens or low lines.
+fn splits_words(text: &str) -> bool {
+    let inside = |at: usize| {
+        let bytes = text.as_bytes();
+        let letter = |place: Option<usize>| {
+            place.and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_alphabetic)
+        };
+        letter(at.checked_sub(1)) && letter(Some(at + 1))
+    };
+    let places = text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'-' | b'_'));
+    places.filter(|(at, _)| inside(*at)).take(2).count() == 2
+}
+
+/// The text without hyphens and low lines between letters.
+fn unsplit(text: &str) -> String {
+    let mut letters = text.chars().peekable();
+    let mut plain = String::with_capacity(text.len());
+    while let Some(c) = letters.next() {
+        let before = plain.ends_with(|c: char| c.is_alphabetic());
+        let after = letters.peek().is_some_and(|c| c.is_alphabetic());
+        if !(matches!(c, '-' | '_') && before && after) {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+/// Whether a text is written with digits for letters: two words have a digit between letters.
+fn is_leet(text: &str) -> bool {
+    let leet = |word: &&str| {
+        let bytes = word.as_bytes();
+        bytes.len() >= 4
+            && bytes.len() <= 16
+            && bytes.iter().all(u8::is_ascii_alphanumeric)
+            && bytes.windows(3).any(|of| {
+                of[0].is_ascii_alphabetic() && of[1].is_ascii_digit() && of[2].is_ascii_alphabetic()
+            })
+    };
+    text.split_whitespace().filter(leet).take(LEET_WORDS).count() == LEET_WORDS
+}
+
+fn unleeted(text: &str) -> String {
+    let letter = |c| match c {
+        '0' => 'o',
+        '1' => 'i',
+        '3' => 'e',
+        '4' => 'a',
+        '5' => 's',
+        '7' => 't',
+        _ => c,
+    };
+    text.chars().map(letter).collect()
+}
+
+/// Which bytes stand in base64, in either alphabet, or end it.
+const BASE64: [bool; 256] = {
+    let mut letters = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        letters[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=');
+        byte += 1;
+    }
+    letters
+};
+
+/// What stands in base64 or hex in a text, where it is text itself: at most `STRETCHES` stretches,
+/// each decoded twice where it was encoded twice. Each with its place in the text.
+pub fn decoded(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
+    let mut from = 0;
+    let stretches = text.as_bytes().split(|byte| !BASE64[usize::from(*byte)]).map(move |stretch| {
+        let start = from;
+        from += stretch.len() + 1;
+        (start, stretch)
+    });
+    let long = stretches.filter(|(_, stretch)| stretch.len() >= STRETCH_LETTERS);
+    long.take(STRETCHES).filter_map(|(at, stretch)| {
+        // What stands before the last `=` inside is the name of the value.
+        let end = stretch.iter().rposition(|byte| *byte != b'=')? + 1;
+        let start = stretch[..end].iter().rposition(|byte| *byte == b'=').map_or(0, |at| at + 1);
+        let letters = &stretch[start..end.min(start + STRETCH_BYTES)];
+        let plain = plain(letters)?;
+        let twice = plain.bytes().all(|byte| BASE64[usize::from(byte)]);
+        let again = if twice { self::plain(plain.trim_end_matches('=').as_bytes()) } else { None };
+        Some((at + start..at + stretch.len(), again.unwrap_or(plain)))
+    })
+}
+
+/// The text that letters of hex or base64 stand for, if it is one that can be read.
+pub fn plain(letters: &[u8]) -> Option<String> {
+    let readable = |bytes: Vec<u8>| {
+        let plain = String::from_utf8(bytes).ok()?;
+        let control = plain.contains(|c: char| c.is_control() && !c.is_whitespace());
+        (!control && !plain.is_empty()).then_some(plain)
+    };
+    if letters.len().is_multiple_of(2) && letters.iter().all(u8::is_ascii_hexdigit) {
+        let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+        return readable(
+            letters.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect(),
+        );
+    }
+    readable(from_base64(letters))
+}

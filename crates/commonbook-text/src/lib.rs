@@ -1,0 +1,20 @@
+//! Pure work on text: terms, tokens, dates, secrets, injections, entities and claims, without I/O, a clock or ids.
+//!
+//! Nothing here knows what a memory or an agent is: each function takes text and returns what it found there.
+
+pub mod age;
+pub mod claims;
+pub mod dates;
+pub mod echo;
+pub mod entities;
+pub mod fence;
+pub mod injection;
+pub mod prefilter;
+pub mod sanitize;
+pub mod secrets;
+pub mod sentences;
+mod string_enum;
+pub mod terms;
+pub mod tokens;
+
+pub use string_enum::UnknownName;

@@ -1,0 +1,193 @@
+//! Cleaning: other people's text without what deceives its reader.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::injection;
+
+/// Orders to a terminal: colours, titles, links. One that is not ended goes to the end of its line.
+static ANSI: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?",
+        r"|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\n\x{9c}]*(?:\x07|\x1b\\|\x{9c})?",
+        r"|\x1b[ -/]*[0-~]?"
+    ))
+    .expect("the tests compile it")
+});
+
+/// Whether an order to a terminal can begin so: each match of [`ANSI`] does.
+fn begins_order(c: char) -> bool {
+    matches!(c, '\x1b' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}')
+}
+
+/// What follows a bracket that a model could take for a mark of its client, its template or ours:
+/// it begins so.
+const MARKS: [&str; 30] = [
+    "commonbook",
+    "systemprompt",
+    "systemreminder",
+    "tasknotification",
+    "hookcontext",
+    "sessioncontext",
+    "loadedcontext",
+    "untrustedcontext",
+    "agentmemory",
+    "functioncall",
+    "functionresult",
+    "antml",
+    "toolresult",
+    "tooluse",
+    "toolcall",
+    "imstart",
+    "imend",
+    "imsep",
+    "endoftext",
+    "startoftext",
+    "eotid",
+    "startheaderid",
+    "endheaderid",
+    "endofturn",
+    "startofturn",
+    "fimprefix",
+    "fimsuffix",
+    "beginoftext",
+    "endofprompt",
+    "agentinstructions",
+];
+
+/// What follows such a bracket whole: words that are also names in a program.
+const MARKS_WHOLE: [&str; 14] = [
+    "system",
+    "sys",
+    "user",
+    "human",
+    "assistant",
+    "developer",
+    "instruction",
+    "instructions",
+    "inst",
+    "memory",
+    "memories",
+    "context",
+    "invoke",
+    "s",
+];
+
+/// Characters behind a bracket that are looked at.
+const LOOKED_AT: usize = 48;
+
+/// A text whose every line begins with `> `, clean and of at most `limit` characters.
+pub fn quoted(text: &str, limit: usize) -> String {
+    let lines = clean(text, limit);
+    let mut out = String::with_capacity(lines.len() + 16);
+    for (place, line) in lines.trim().lines().enumerate() {
+        if place > 0 {
+            out.push('\n');
+        }
+        out.push_str("> ");
+        out.push_str(line.trim_end());
+    }
+    if out.is_empty() { "> ".to_owned() } else { out }
+}
+
+/// A word for the head of an item: letters, digits, blanks and a few marks, on one line.
+pub fn word(text: &str, limit: usize) -> String {
+    let fits = |c: &char| {
+        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '@' | '#' | ':')
+    };
+    let word: String = text.chars().filter(fits).take(limit).collect();
+    let word = word.trim();
+    if word.is_empty() { "unknown".to_owned() } else { word.to_owned() }
+}
+
+/// A text without what nobody sees, without orders to a terminal and without marks, cut to `limit`
+/// characters.
+fn clean(text: &str, limit: usize) -> String {
+    // What is taken out makes the text shorter, but nobody needs to look at a megabyte for that.
+    let end = text.char_indices().nth(limit.saturating_mul(2)).map_or(text.len(), |(end, _)| end);
+    let plain = match &text[..end] {
+        // Few texts have any: the expression is not even compiled for the others.
+        text if text.contains(begins_order) => ANSI.replace_all(text, ""),
+        text => text.into(),
+    };
+    let plain = plain.replace("\r\n", "\n");
+    let mut seen: Vec<char> = Vec::with_capacity(plain.len());
+    for c in plain.chars() {
+        match c {
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => seen.push('\n'),
+            '\t' => seen.push(' '),
+            c if c.is_control()
+                || injection::is_unseen(c)
+                || matches!(c, '\u{fff9}'..='\u{fffb}') => {}
+            c => seen.push(c),
+        }
+    }
+    let cut = seen.len() > limit || end < text.len();
+    seen.truncate(limit);
+    blunt(&mut seen);
+    let mut clean: String = seen.into_iter().collect();
+    if cut {
+        clean.push_str(" …");
+    }
+    clean
+}
+
+/// Turns every bracket that opens something like a mark into a round one.
+fn blunt(text: &mut [char]) {
+    for place in 0..text.len() {
+        let Some(bracket) = bracket(text[place]) else { continue };
+        let before = place.checked_sub(1).and_then(|before| text.get(before));
+        // `Option<User>` and `parse::<Context>` are no marks, and `</user>` is one wherever it stands.
+        let joined = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
+        if opens_mark(bracket, joined, &text[place + 1..]) {
+            text[place] = '(';
+        }
+    }
+}
+
+/// The bracket that a character is or looks like.
+fn bracket(c: char) -> Option<char> {
+    match c {
+        '<' | '＜' | '‹' | '〈' | '《' | '⟨' | '⟪' | '\u{2329}' | '❮' | '❰' | '˂' | 'ᐸ' | '≺'
+        | '«' | '﹤' | '⧼' | '⦑' | '𝈶' => Some('<'),
+        '[' | '［' | '【' | '〔' | '⟦' | '〚' | '❲' => Some('['),
+        _ => None,
+    }
+}
+
+/// Whether what follows a bracket makes it the beginning of a mark.
+fn opens_mark(bracket: char, joined: bool, rest: &[char]) -> bool {
+    let rest = &rest[..rest.len().min(LOOKED_AT)];
+    let is_sign = |c: &char| {
+        matches!(c, '/' | '|' | '!' | '?' | '\\' | '∕' | '⁄' | '／' | '｜') || c.is_whitespace()
+    };
+    let again = |c: &char| self::bracket(*c) == Some(bracket);
+    let start = rest.iter().position(|c| !is_sign(c) && !again(c)).unwrap_or(rest.len());
+    let signs = &rest[..start];
+    let name = rest[start..].iter().take_while(|c| c.is_alphanumeric() || is_joiner(**c));
+    let name: String = name.filter(|c| !is_joiner(**c)).map(|c| injection::latin(*c)).collect();
+    let whole = MARKS_WHOLE.contains(&name.as_str());
+    match bracket {
+        '[' => name.starts_with("commonbook") || matches!(name.as_str(), "inst" | "sys" | "system"),
+        _ if joined && signs.is_empty() => name.starts_with("commonbook"),
+        _ => whole || MARKS.iter().any(|mark| name.starts_with(mark)),
+    }
+}
+
+/// Characters that join the words of a name.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '-' | '_' | '.' | ':' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '－' | '＿' | '▁')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_order_to_a_terminal_begins_otherwise() {
+        for c in (0..=0x2ff).filter_map(char::from_u32) {
+            assert_eq!(begins_order(c), ANSI.is_match(&c.to_string()), "{c:?}");
+        }
+    }
+}

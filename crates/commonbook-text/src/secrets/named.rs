@@ -1,0 +1,109 @@
+//! Values with names, as in JSON: the name above a value, or beside it, may be what gives it away.
+
+use serde_json::{Map, Value};
+
+use super::redact;
+
+/// Names that stand above a value and are looked at, the nearest first.
+const ABOVE_MAX: usize = 4;
+
+/// Takes secrets out of a value below these names, the outermost first, and out of the names within;
+/// tells `clean` the rules that found them.
+pub fn redact_value(names: &mut Vec<String>, value: &mut Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            if let Some(clean) = redact_named(names, text, found) {
+                *text = clean;
+            }
+        }
+        Value::Array(values) => {
+            values.iter_mut().for_each(|value| redact_value(names, value, found));
+        }
+        Value::Object(fields) => redact_fields(names, fields, found),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn redact_fields(
+    names: &mut Vec<String>,
+    fields: &mut Map<String, Value>,
+    found: &mut Vec<String>,
+) {
+    // `{"name": "DB_PASSWORD", "value": "…"}` names its value beside it.
+    let beside = ["name", "key", "label"].iter().find_map(|key| fields.get(*key)?.as_str());
+    let beside = beside.map(str::to_owned);
+    let mut clean = Map::with_capacity(fields.len());
+    for (name, mut value) in std::mem::take(fields) {
+        let named = beside.clone().filter(|_| name == "value");
+        names.push(named.unwrap_or_else(|| name.clone()));
+        redact_value(names, &mut value, found);
+        names.pop();
+        let redacted = redact(&name);
+        found.extend(redacted.found.iter().map(|finding| finding.rule.to_owned()));
+        clean.insert(redacted.text.into_owned(), value);
+    }
+    *fields = clean;
+}
+
+/// The text without its secrets, where the text or a name above it tells of one.
+fn redact_named(names: &[String], text: &str, found: &mut Vec<String>) -> Option<String> {
+    let mut tried = |before: &str, after: &str| {
+        let whole = format!("{before}{text}{after}");
+        let redacted = redact(&whole);
+        if redacted.found.is_empty() {
+            return None;
+        }
+        found.extend(redacted.found.iter().map(|finding| finding.rule.to_owned()));
+        let inner = redacted.text.strip_prefix(before).unwrap_or(&redacted.text);
+        Some(inner.strip_suffix(after).unwrap_or(inner).to_owned())
+    };
+    let own = names.last().map(|name| format!("{name}: ")).unwrap_or_default();
+    if let Some(clean) = tried(&own, "") {
+        return Some(clean);
+    }
+    for (place, name) in names.iter().rev().take(ABOVE_MAX).enumerate() {
+        let clean = match telling(name) {
+            Some(Telling::Password) if place == 0 && !text.contains(['"', '\\']) => {
+                tried("\"password\": \"", "\"")
+            }
+            Some(Telling::Password) => tried("password: ", ""),
+            Some(Telling::Secret) => tried("secret: ", ""),
+            None => None,
+        };
+        if clean.is_some() {
+            return clean;
+        }
+    }
+    None
+}
+
+/// What a name says of the values below it.
+enum Telling {
+    Password,
+    Secret,
+}
+
+fn telling(name: &str) -> Option<Telling> {
+    let plain: String =
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let plain = plain.trim_end_matches('s');
+    let passwords =
+        ["pas", "pass", "passwd", "pwd", "pw", "passphrase", "passcode", "pin", "passwort"];
+    let secrets = [
+        "secret",
+        "token",
+        "apikey",
+        "credential",
+        "privatekey",
+        "accesskey",
+        "authkey",
+        "signingkey",
+    ];
+    if passwords.contains(&plain) || plain.ends_with("password") {
+        Some(Telling::Password)
+    } else if secrets.iter().any(|word| plain.ends_with(word)) {
+        Some(Telling::Secret)
+    } else {
+        None
+    }
+}

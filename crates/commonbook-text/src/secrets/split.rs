@@ -1,0 +1,106 @@
+//! Secrets that are there in parts or in another writing, and would be whole for whoever reads them.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+
+use super::rules::{Proof, RULES, Rule};
+use super::{MARK, Secret, holds, plain_secrets};
+use crate::injection;
+
+/// Parts of a secret that are looked at in one text.
+const PARTS_MAX: usize = 16;
+
+/// Where one literal ends and the next begins, or a line goes on.
+static JOINT: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r#"["'`]\s{0,3}(?:\+|\.\.?|&|\|\|)\s{0,3}["'`]|["'`]\s{0,2}\\?\r?\n\s{0,16}["'`]|\\\r?\n\s{0,16}|[\w!#$%] \+ \b"#,
+    )
+});
+
+/// A part of a secret that its author numbered.
+static PART: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r#"(?i)\b(?:(?:first|second|third|last|1st|2nd|3rd|other) (?:part|half|piece|chunk)|(?:part|half|piece|chunk) (?:one|two|three|four|[1-4a-d]))\b[\w ]{0,24}?(?:\s{0,2}[:=]\s{0,2}| is |\s)["'`]?([\w+/=-]{8,200})"#,
+    )
+});
+
+fn compiled(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern).unicode(false).build().expect("the tests compile it")
+}
+
+/// Secrets that are whole only when literals are put together, as `"abc" + "def"`.
+pub(super) fn across_joints(text: &str) -> Vec<Secret> {
+    let joints: Vec<(usize, usize)> = JOINT
+        .find_iter(text)
+        .map(|joint| {
+            // Without quotes, the letter before belongs to the secret.
+            let bare =
+                joint.as_str().contains(" + ") && !joint.as_str().starts_with(['"', '\'', '`']);
+            (joint.start() + usize::from(bare), joint.end())
+        })
+        .collect();
+    if joints.is_empty() {
+        return Vec::new();
+    }
+    let (mut whole, mut seams, mut from) = (String::with_capacity(text.len()), Vec::new(), 0);
+    for (start, end) in joints {
+        whole.push_str(&text[from..start]);
+        seams.push((whole.len(), end - start));
+        from = end;
+    }
+    whole.push_str(&text[from..]);
+    let spans = |secret: &Secret| {
+        let first = seams.partition_point(|(at, _)| *at <= secret.from);
+        seams.get(first).is_some_and(|(at, _)| *at < secret.to)
+    };
+    // Everything behind a seam stands that much further on in the text.
+    let place = |at: usize| {
+        at + seams.iter().take_while(|(seam, _)| *seam <= at).map(|(_, gap)| gap).sum::<usize>()
+    };
+    let found = plain_secrets(&whole).into_iter().filter(spans);
+    found
+        .map(|secret| Secret {
+            from: place(secret.from),
+            to: place(secret.to - 1) + 1,
+            rule: secret.rule,
+        })
+        .collect()
+}
+
+/// Secrets of which a text gives numbered parts.
+pub(super) fn in_parts(text: &str) -> Vec<Secret> {
+    let random = Rule { name: "", keywords: &[], pattern: "", proof: Proof::Value(3.0) };
+    let parts = PART.captures_iter(text).take(PARTS_MAX).filter_map(|hit| hit.get(1));
+    let parts: Vec<_> = parts.filter(|part| holds(&random, part.as_str())).collect();
+    let Some(rule) = RULES.iter().position(|rule| rule.name == "credential") else {
+        return Vec::new();
+    };
+    if parts.len() < 2 {
+        return Vec::new();
+    }
+    parts.iter().map(|part| Secret { from: part.start(), to: part.end(), rule }).collect()
+}
+
+/// Secrets in base64, in hex and in the percent form of addresses.
+pub(super) fn encoded(text: &str) -> Vec<Secret> {
+    let mut found = Vec::new();
+    for (place, plain) in injection::decoded(text) {
+        let inside = plain_secrets(&plain);
+        if let Some(secret) = inside.first().filter(|_| !plain.contains(MARK)) {
+            found.push(Secret { from: place.start, to: place.end, rule: secret.rule });
+        }
+    }
+    let mut from = 0;
+    for word in text.split([' ', '\n', '\t', '"', '\'', '&', '?', '=', '<', '>']) {
+        let (start, end) = (from, from + word.len());
+        from = end + 1;
+        if word.matches('%').count() >= 3 {
+            let plain = injection::unescaped(word);
+            if let Some(secret) = plain_secrets(&plain).first() {
+                found.push(Secret { from: start, to: end, rule: secret.rule });
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,212 @@
+//! Words: how a text is taken apart into the terms that searching compares.
+//!
+//! A term is a run of letters and digits, in lower case, without diacritics, cut to its English
+//! stem (Snowball). A character of a script that is written without blanks, and an emoji, is a
+//! term by itself. Questions and memories are taken apart alike.
+
+use std::borrow::Cow;
+
+use frostem::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Words of a query at most.
+pub const QUERY_WORDS_MAX: usize = 64;
+
+/// Bytes of a term; a longer run of letters (a key, a data URL) is known by its beginning.
+const TERM_BYTES: usize = 64;
+
+/// Words that say how a question is put and not what it is about: the closed classes of English
+/// (articles, pronouns, prepositions, conjunctions, auxiliaries) and the question words. On real
+/// questions, leaving them out raises recall by six points (`docs/decisions/0004-word-search.md`).
+const FUNCTION_WORDS: &[&str] = &[
+    "a", "about", "after", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been",
+    "before", "being", "but", "by", "can", "could", "did", "do", "does", "doing", "for", "from",
+    "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in",
+    "into", "is", "it", "its", "may", "me", "might", "mine", "must", "my", "no", "nor", "not",
+    "of", "on", "or", "our", "ours", "shall", "she", "should", "so", "some", "such", "than",
+    "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those",
+    "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose",
+    "why", "will", "with", "would", "you", "your", "yours",
+];
+
+/// What an apostrophe leaves behind of "didn't", "Caroline's" and their like: it says nothing.
+const STRAYS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
+
+/// The terms of a text, in order.
+#[must_use]
+pub fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::with_capacity(text.len() / 6);
+    Stems::default().each_term(text, |term| terms.push(term.to_owned()));
+    terms
+}
+
+/// Takes many texts apart, and remembers the stems of the words in them: most words are the same
+/// few, and finding a stem takes longer than looking it up.
+#[derive(Debug, Default)]
+pub struct Stems(FxHashMap<Box<str>, Box<str>>);
+
+/// Words whose stems are remembered; then it begins anew.
+const REMEMBERED: usize = 20_000;
+
+impl Stems {
+    /// Gives each term of a text, in order.
+    pub fn each_term(&mut self, text: &str, mut found: impl FnMut(&str)) {
+        let stemmer = Stemmer::new(Algorithm::English);
+        each_word(text, |word| {
+            let word = folded(word);
+            if word.is_empty() {
+                return;
+            }
+            if let Some(stem) = self.0.get(&*word) {
+                found(stem);
+                return;
+            }
+            let stem = stemmer.stem(&word);
+            found(&stem);
+            if self.0.len() >= REMEMBERED {
+                self.0.clear();
+            }
+            self.0.insert((&*word).into(), stem.into());
+        });
+    }
+}
+
+/// The terms that carry a query, each once: those of its words without the function words, or of
+/// all of them when there are no others. At most [`QUERY_WORDS_MAX`].
+#[must_use]
+pub fn query_terms(query: &str) -> Vec<String> {
+    let stemmer = Stemmer::new(Algorithm::English);
+    let (mut content, mut all) = (Vec::new(), Vec::new());
+    let mut first = true;
+    each_word(query, |word| {
+        let word = folded(word);
+        let stray = !first && STRAYS.contains(&word.as_ref());
+        first = false;
+        if stray || word.is_empty() || all.len() > 2 * QUERY_WORDS_MAX {
+            return;
+        }
+        let term = stemmer.stem(&word).into_owned();
+        if !is_function_word(&word) && !content.contains(&term) {
+            content.push(term.clone());
+        }
+        if !all.contains(&term) {
+            all.push(term);
+        }
+    });
+    let mut terms = if content.is_empty() { all } else { content };
+    terms.truncate(QUERY_WORDS_MAX);
+    terms
+}
+
+/// The words of a text as they are written, in lower case and without diacritics.
+#[must_use]
+pub fn plain(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    each_word(text, |word| words.push(folded(word).into_owned()));
+    words
+}
+
+/// Whether a word, in lower case, says how something is put and not what it is about.
+#[must_use]
+pub fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.contains(&word)
+}
+
+/// Whether a word, in lower case, speaks of whoever says it.
+#[must_use]
+pub fn is_first_person(word: &str) -> bool {
+    matches!(word, "i" | "me" | "my" | "mine" | "myself")
+}
+
+/// Gives each word of a text, as it is written.
+fn each_word(text: &str, mut found: impl FnMut(&str)) {
+    let mut start = None;
+    for (place, c) in text.char_indices() {
+        // An accent that is written as a character of its own (NFD) belongs to its letter.
+        let inside = c.is_alphanumeric() || is_combining_mark(c);
+        let alone = stands_alone(c);
+        if (!inside || alone)
+            && let Some(from) = start.take()
+        {
+            found(&text[from..place]);
+        }
+        if alone {
+            found(&text[place..place + c.len_utf8()]);
+        } else if inside && start.is_none() {
+            start = Some(place);
+        }
+    }
+    if let Some(from) = start {
+        found(&text[from..]);
+    }
+}
+
+/// Whether a character is a word by itself: Han, Kana, Thai, Lao, Khmer and Burmese letters, whose
+/// words are not set apart by blanks, and pictographs (Unicode blocks).
+fn stands_alone(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{2600}'..='\u{27bf}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
+/// A word in lower case, without diacritics, at its greatest length.
+fn folded(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    if word.len() <= TERM_BYTES && word.chars().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    let letters = word.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
+    let mut folded = String::with_capacity(word.len().min(TERM_BYTES));
+    for letter in letters {
+        if folded.len() + letter.len_utf8() > TERM_BYTES {
+            break;
+        }
+        folded.push(letter);
+    }
+    Cow::Owned(folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_searched_by_the_stems_of_their_content_words() {
+        let table: [(&str, &[&str]); 11] = [
+            (
+                "When did Caroline go to the LGBTQ support groups?",
+                &["carolin", "go", "lgbtq", "support", "group"],
+            ),
+            ("Caroline's group didn't meet", &["carolin", "group", "didn", "meet"]),
+            ("who is it", &["who", "is", "it"]),
+            ("t", &["t"]),
+            ("foo::bar<T> src/lib.rs:42", &["foo", "bar", "src", "lib", "rs", "42"]),
+            ("x AND y OR NOT \"z\" NEAR(*)", &["x", "y", "z", "near"]),
+            ("🙂 !!", &["🙂"]),
+            ("数据库 库", &["数", "据", "库"]),
+            ("Tee tee TEE", &["tee"]),
+            ("Café cafe\u{301} CAFE", &["cafe"]),
+            ("", &[]),
+        ];
+        for (query, terms) in table {
+            assert_eq!(query_terms(query), terms, "{query:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_query_is_cut_to_its_first_words() {
+        let query: String = (0..10_000).map(|n| format!("word{n} ")).collect();
+        assert_eq!(query_terms(&query).len(), QUERY_WORDS_MAX);
+    }
+
+    #[test]
+    fn a_text_keeps_every_word_in_order_and_long_runs_are_cut() {
+        assert_eq!(terms("The tests, the tested test"), ["the", "test", "the", "test", "test"]);
+        let long = "ä".repeat(1_000);
+        assert_eq!(terms(&long), ["a".repeat(TERM_BYTES)]);
+    }
+}

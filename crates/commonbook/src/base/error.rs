@@ -1,0 +1,276 @@
+//! What can go wrong, in one shape that every door says in the same words.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use commonbook_embed::{EmbedError, EmbedErrorKind};
+use commonbook_text::UnknownName;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The answer of everything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What sort of thing went wrong; doors map it to a status or an exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The request itself is wrong (400).
+    Invalid,
+    /// Nobody said who is calling (401).
+    Unauthenticated,
+    /// The caller is known and may not do this (403).
+    Forbidden,
+    /// There is no such thing, or none that the caller may see (404).
+    NotFound,
+    /// The request collides with what is already there (409).
+    Conflict,
+    /// A part of the request is over its limit (413).
+    TooLarge,
+    /// Too many requests in a short time (429).
+    RateLimited,
+    /// The store cannot answer now; nothing was written (503).
+    Unavailable,
+    /// A mistake of ours; nothing was written (500).
+    Internal,
+}
+
+impl ErrorKind {
+    /// Every kind, in the order of the documentation.
+    pub const ALL: [Self; 9] = [
+        Self::Invalid,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::Conflict,
+        Self::TooLarge,
+        Self::RateLimited,
+        Self::Unavailable,
+        Self::Internal,
+    ];
+
+    /// The kind as it is written in answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::TooLarge => "too_large",
+            Self::RateLimited => "rate_limited",
+            Self::Unavailable => "unavailable",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl From<EmbedError> for Error {
+    fn from(error: EmbedError) -> Self {
+        let kind = match error.kind {
+            EmbedErrorKind::Invalid => ErrorKind::Invalid,
+            EmbedErrorKind::Unavailable => ErrorKind::Unavailable,
+            EmbedErrorKind::Internal => ErrorKind::Internal,
+        };
+        let EmbedError { message, hint, field, cause, .. } = error;
+        Self { hint, field, cause, ..Self::new(kind, message) }
+    }
+}
+
+impl From<UnknownName> for Error {
+    fn from(unknown: UnknownName) -> Self {
+        Self::new(ErrorKind::Invalid, unknown.0)
+            .hint("Send the fields that the description of this call names, as it types them.")
+    }
+}
+
+/// Who owns the memory that somebody else tried to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnershipMismatch {
+    /// The agent that the memory belongs to.
+    pub owner: String,
+    /// The agent that tried to change it.
+    pub caller: String,
+}
+
+/// An error with its reason and, where there is one, the next step.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What sort of thing went wrong.
+    pub kind: ErrorKind,
+    /// The reason, in a whole sentence without a full stop.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<String>,
+    /// The field of the request that is wrong, as a path (`topics[3]`).
+    pub field: Option<String>,
+    /// Set when the caller tried to change what another agent owns.
+    pub mismatch: Option<Box<OwnershipMismatch>>,
+    /// The seconds to wait before the same request can succeed, where that is known.
+    pub retry_after: Option<NonZeroU32>,
+    /// What lies beneath; for the log, never for an answer.
+    #[source]
+    pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of this kind with its reason.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            field: None,
+            mismatch: None,
+            retry_after: None,
+            cause: None,
+        }
+    }
+
+    /// The request is wrong in this field.
+    pub fn invalid(field: &str, reason: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, format!("{field}: {}", reason.into())).at(field)
+    }
+
+    /// This field is over its limit, both given in `unit`.
+    #[must_use]
+    pub fn too_large(field: &str, found: usize, limit: usize, unit: &str) -> Self {
+        Self::new(ErrorKind::TooLarge, format!("{field}: {found} {unit}, and at most {limit} fit"))
+            .at(field)
+            .hint("Shorten it, or split it into several memories.")
+    }
+
+    /// There is no such thing in the caller's sight.
+    pub fn not_found(what: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, what)
+    }
+
+    /// The request collides with what is already there.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Conflict, message)
+    }
+
+    /// The caller asks too often, and can go on in so many seconds.
+    #[must_use]
+    pub fn rate_limited(message: impl Into<String>, seconds: NonZeroU32) -> Self {
+        let plural = if seconds.get() == 1 { "" } else { "s" };
+        let error = Self::new(ErrorKind::RateLimited, message);
+        Self { retry_after: Some(seconds), ..error }
+            .hint(format!("Wait {seconds} second{plural}, and then go on more slowly."))
+    }
+
+    /// The memory belongs to another agent (seed 001, component 2).
+    #[must_use]
+    pub fn ownership_mismatch(owner: &str, caller: &str) -> Self {
+        let mut error = Self::new(
+            ErrorKind::Forbidden,
+            format!("this memory belongs to '{owner}', and you are '{caller}'"),
+        )
+        .hint("To keep your own version, save a memory with the text that you want to preserve.");
+        error.mismatch = Some(Box::new(OwnershipMismatch {
+            owner: owner.to_owned(),
+            caller: caller.to_owned(),
+        }));
+        error
+    }
+
+    /// Names the field that is wrong.
+    #[must_use]
+    pub fn at(mut self, field: &str) -> Self {
+        self.field = Some(field.to_owned());
+        self
+    }
+
+    /// Adds the next step.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds what lies beneath, for the log.
+    #[must_use]
+    pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Arc::new(cause));
+        self
+    }
+
+    /// The machine-readable reason, where the kind alone does not tell it.
+    #[must_use]
+    pub fn code(&self) -> Option<&'static str> {
+        self.mismatch.as_ref().map(|_| "ownership_mismatch")
+    }
+
+    /// The answer that every door gives for this error.
+    #[must_use]
+    pub fn body(&self, request_id: Option<String>) -> ErrorBody {
+        ErrorBody {
+            error: ErrorDetail {
+                kind: self.kind,
+                code: self.code().map(str::to_owned),
+                field: self.field.clone(),
+                message: self.message.clone(),
+                hint: self.hint.clone(),
+                owner: self.mismatch.as_ref().map(|m| m.owner.clone()),
+                caller: self.mismatch.as_ref().map(|m| m.caller.clone()),
+                retry_after: self.retry_after,
+                request_id,
+            },
+        }
+    }
+}
+
+/// The one shape of an error, on every door.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorBody {
+    /// What went wrong.
+    pub error: ErrorDetail,
+}
+
+/// What went wrong, why, and the next step.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorDetail {
+    /// What sort of thing went wrong.
+    pub kind: ErrorKind,
+    /// The machine-readable reason, where the kind alone does not tell it: `ownership_mismatch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The field of the request that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// The reason.
+    pub message: String,
+    /// The next step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The agent that owns the memory, with `ownership_mismatch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The agent that called, with `ownership_mismatch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// The seconds to wait, with `rate_limited`, and with `unavailable` where they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<NonZeroU32>,
+    /// The id of the request, as the log has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+impl From<ErrorDetail> for Error {
+    /// The error that another process told; what lies beneath it stayed there.
+    fn from(told: ErrorDetail) -> Self {
+        let mismatch = told.owner.zip(told.caller);
+        Self {
+            kind: told.kind,
+            message: told.message,
+            hint: told.hint,
+            field: told.field,
+            mismatch: mismatch.map(|(owner, caller)| Box::new(OwnershipMismatch { owner, caller })),
+            retry_after: told.retry_after,
+            cause: None,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Ids: a type prefix and a UUIDv7 in 26 letters (TypeID 0.3), and where new ones come from.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use type_safe_id::{StaticType, TypeSafeId};
+use uuid::{ContextV7, Uuid};
+
+use crate::base::clock::Timestamp;
+use crate::base::error::{Error, ErrorKind, Result};
+
+/// What an id is the id of, and how such ids begin.
+pub trait IdKind: StaticType + Send + Sync + 'static {
+    /// The word for such a thing in messages.
+    const NOUN: &'static str;
+}
+
+/// Makes a kind of ids: how they begin, the word for such a thing, and their type.
+macro_rules! kinds {
+    ($($kind:ident $prefix:literal $noun:literal $(#[$about:meta])* $id:ident,)+) => {$(
+        #[doc = concat!("The kind of ids that begin with `", $prefix, "_`.")]
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $kind;
+
+        impl StaticType for $kind {
+            const TYPE: &'static str = $prefix;
+        }
+
+        impl IdKind for $kind {
+            const NOUN: &'static str = $noun;
+        }
+
+        $(#[$about])*
+        pub type $id = Id<$kind>;
+    )+};
+}
+
+kinds! {
+    MemoryKind "mem" "memory"
+    /// The id of a memory.
+    MemoryId,
+    TokenKind "tok" "token"
+    /// The id of a token.
+    TokenId,
+    ActIdKind "act" "act"
+    /// The id of an act on many memories.
+    ActId,
+    SessionKind "ses" "session"
+    /// The id of a session.
+    SessionId,
+    EntityKind "ent" "entity"
+    /// The id of an entity: it follows from its first name, and so is the same wherever it is found.
+    EntityId,
+    RelationKind "rel" "relation"
+    /// The id of a relation.
+    RelationId,
+    ReviewKind "rev" "review"
+    /// The id of what waits for somebody's decision.
+    ReviewId,
+    CheckpointIdKind "chk" "checkpoint"
+    /// The id of a checkpoint.
+    CheckpointId,
+    ContextIdKind "ctx" "context"
+    /// The id of a context and of its receipt.
+    ContextId,
+    HandoffIdKind "hnd" "handoff"
+    /// The id of a handoff.
+    HandoffId,
+    ContradictionIdKind "con" "contradiction"
+    /// The id of a contradiction: it follows from those of its memories.
+    ContradictionId,
+    RequestKind "req" "request"
+    /// The id of a request, by which its answer is found in the log.
+    RequestId,
+}
+
+/// An id of one kind; ids of different kinds cannot be mixed up.
+pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
+
+impl<K: IdKind> Id<K> {
+    /// The id around this UUID.
+    #[must_use]
+    pub const fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid, PhantomData)
+    }
+
+    /// The UUID within.
+    #[must_use]
+    pub const fn uuid(&self) -> Uuid {
+        self.0
+    }
+
+    /// The id of what this text names: the same wherever and whenever it is made. It tells neither
+    /// a time nor the text.
+    #[must_use]
+    pub fn named(text: &str) -> Self {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
+        Self::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+
+    /// A new id, made at this time.
+    pub fn new(ids: &dyn IdSource, at: Timestamp) -> Self {
+        Self::from_uuid(ids.next(at))
+    }
+
+    /// The least and the greatest id that begin with `prefix`, for finding ids by their beginning.
+    ///
+    /// # Errors
+    /// `invalid` when no id can begin so.
+    pub fn range(prefix: &str) -> Result<(Self, Self)> {
+        let bare = prefix.strip_prefix(K::TYPE).and_then(|rest| rest.strip_prefix('_'));
+        let suffix = bare.unwrap_or(prefix).to_ascii_lowercase();
+        if suffix.is_empty() || suffix.len() > 26 {
+            return Err(Self::malformed(prefix));
+        }
+        let fill =
+            |letter: &str| format!("{}_{suffix}{}", K::TYPE, letter.repeat(26 - suffix.len()));
+        let bound = |letter| fill(letter).parse().map_err(|_| Self::malformed(prefix));
+        Ok((bound("0")?, bound("z")?))
+    }
+
+    /// The id that a text is; nothing where it is none. Where ids of several kinds stand in a row,
+    /// most are no mistake: no error is worded.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        TypeSafeId::<K>::from_str(text).ok().map(|id| Self::from_uuid(id.uuid()))
+    }
+
+    fn malformed(text: &str) -> Error {
+        let shown: String = text.chars().take(40).collect();
+        Error::invalid("id", format!("{shown:?} is not the id of a {}", K::NOUN)).hint(format!(
+            "Such an id is '{}_' and 26 letters and digits, as search and list show it.",
+            K::TYPE
+        ))
+    }
+}
+
+impl<K: IdKind> FromStr for Id<K> {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::read(text).ok_or_else(|| Self::malformed(text))
+    }
+}
+
+impl<K: IdKind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        TypeSafeId::<K>::from_uuid(self.0).fmt(f)
+    }
+}
+
+impl<K: IdKind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+impl<K> std::hash::Hash for Id<K> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl<K: IdKind> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, K: IdKind> Deserialize<'de> for Id<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(|error: Error| serde::de::Error::custom(error.message))
+    }
+}
+
+impl<K: IdKind> JsonSchema for Id<K> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_id", K::NOUN).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::TYPE),
+        })
+    }
+}
+
+/// Where new ids come from.
+pub trait IdSource: Send + Sync {
+    /// A UUIDv7 made at this time, greater than the one before it at the same time.
+    fn next(&self, at: Timestamp) -> Uuid;
+
+    /// 256 bits that nobody else can know.
+    ///
+    /// # Errors
+    /// `unavailable` when the machine has none to give.
+    fn secret(&self) -> Result<[u8; 32]>;
+}
+
+/// Ids with random bits; the only place that makes them.
+#[derive(Debug)]
+pub struct RandomIds(Mutex<ContextV7>);
+
+impl Default for RandomIds {
+    fn default() -> Self {
+        Self(Mutex::new(ContextV7::new()))
+    }
+}
+
+impl IdSource for RandomIds {
+    fn next(&self, at: Timestamp) -> Uuid {
+        let context = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Uuid::new_v7(uuid_time(&*context, at))
+    }
+
+    fn secret(&self) -> Result<[u8; 32]> {
+        let mut bits = [0; 32];
+        getrandom::fill(&mut bits).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "the machine has no random bits to give")
+                .because(error)
+        })?;
+        Ok(bits)
+    }
+}
+
+/// Ids that count upwards from one, with the time they are made at; for tests.
+#[derive(Debug, Default)]
+pub struct CountingIds(Mutex<u64>);
+
+impl IdSource for CountingIds {
+    fn next(&self, at: Timestamp) -> Uuid {
+        let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
+        let mut random = [0; 10];
+        random[2..].copy_from_slice(&count.to_be_bytes());
+        uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+    }
+
+    /// Known to every test.
+    fn secret(&self) -> Result<[u8; 32]> {
+        let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        Ok([count.to_be_bytes()[7]; 32])
+    }
+}
+
+fn uuid_time(
+    context: impl uuid::ClockSequence<Output = impl Into<u128>>,
+    at: Timestamp,
+) -> uuid::Timestamp {
+    let seconds = u64::try_from(at.as_second()).unwrap_or(0);
+    let nanos = u32::try_from(at.subsec_nanosecond()).unwrap_or(0);
+    uuid::Timestamp::from_unix(context, seconds, nanos)
+}

@@ -1,0 +1,354 @@
+//! What comes in from outside: JSON, pairs of text, and the rules that any text must satisfy.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits;
+
+/// A request out of JSON bytes.
+///
+/// # Errors
+/// `invalid` for bytes that are not UTF-8 or not JSON, and for JSON that is not such a request,
+/// with the field that is wrong.
+pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    from_value(json(bytes)?)
+}
+
+/// JSON bytes, as they are.
+///
+/// # Errors
+/// `invalid` for bytes that are not UTF-8 or not JSON; as [`bounded`].
+pub fn json(bytes: &[u8]) -> Result<Value> {
+    bounded(bytes)?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Error::new(
+            ErrorKind::Invalid,
+            format!("the request is not UTF-8 from byte {} on", error.valid_up_to()),
+        )
+        .hint("Send JSON encoded as UTF-8.")
+    })?;
+    serde_json::from_str(text).map_err(|error| {
+        Error::new(ErrorKind::Invalid, format!("the request is not JSON: {error}"))
+            .hint("Send one complete JSON value.")
+    })
+}
+
+/// Refuses JSON of very many values before any of them is made: each takes many times the bytes that
+/// it is written in.
+///
+/// # Errors
+/// `too_large` for more than [`limits::JSON_VALUES`] values.
+pub fn bounded(bytes: &[u8]) -> Result<()> {
+    let (mut values, mut in_text, mut escaped) = (1_usize, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            // Behind each of these stands a value, or nothing.
+            b'[' | b'{' | b',' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    if values <= limits::JSON_VALUES {
+        return Ok(());
+    }
+    let message = format!("the request has over {} values", limits::JSON_VALUES);
+    Err(Error::new(ErrorKind::TooLarge, message).hint("Send it in several requests."))
+}
+
+/// A request out of a JSON value.
+///
+/// # Errors
+/// `invalid` with the field that is wrong: unknown, missing, or of the wrong type or value.
+pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let reason = error.into_inner().to_string();
+        let plain = reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason);
+        let wrong = match path.as_str() {
+            "." => Error::new(ErrorKind::Invalid, plain),
+            _ => Error::invalid(&path, plain),
+        };
+        wrong.hint("Send the fields that the description of this call names, as it types them.")
+    })
+}
+
+/// A request out of pairs of text, as a query string or a command line gives them.
+///
+/// The schema of the request says what each text stands for: a number, a flag, a list (its items
+/// separated by commas or given one by one), a JSON object. A text that does not fit stays text,
+/// so that the answer is the one that JSON of the wrong type gets.
+///
+/// # Errors
+/// As [`from_value`].
+pub fn from_pairs<T: DeserializeOwned + JsonSchema>(
+    pairs: impl IntoIterator<Item = (String, String)>,
+) -> Result<T> {
+    from_value(Value::Object(FieldTypes::of::<T>().typed(pairs)))
+}
+
+/// The JSON type of each field of a request, as its schema says.
+#[derive(Debug, Clone)]
+pub struct FieldTypes(BTreeMap<String, String>);
+
+impl FieldTypes {
+    /// The types of the fields of `T`.
+    #[must_use]
+    pub fn of<T: JsonSchema>() -> Self {
+        Self(property_types(&schema::<T>()))
+    }
+
+    /// Pairs of text as JSON of these types.
+    pub fn typed(&self, pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
+        let mut object = Map::new();
+        for (name, text) in pairs {
+            let kind = self.0.get(&name).map_or("string", String::as_str);
+            match (kind, object.get_mut(&name)) {
+                ("array", Some(Value::Array(items))) => items.extend(list(&text)),
+                _ => {
+                    object.insert(name, typed_value(kind, text));
+                }
+            }
+        }
+        object
+    }
+}
+
+fn typed_value(kind: &str, text: String) -> Value {
+    match kind {
+        "array" => Value::Array(list(&text).collect()),
+        "boolean" if text.is_empty() => Value::Bool(true),
+        "integer" | "number" | "boolean" | "object" => {
+            // Who leaves a field out does not say `null` of it.
+            let value = serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_null());
+            value.unwrap_or(Value::String(text))
+        }
+        _ => Value::String(text),
+    }
+}
+
+fn list(text: &str) -> impl Iterator<Item = Value> + '_ {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from)
+}
+
+/// The JSON Schema of `T`, with everything inline.
+#[must_use]
+pub fn schema<T: JsonSchema>() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// The JSON type of each property of an object's schema, `null` aside.
+fn property_types(schema: &Value) -> BTreeMap<String, String> {
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let name_of = |property: &Value| -> Option<String> {
+        let own = match &property["type"] {
+            Value::String(kind) => Some(kind.as_str()),
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|k| *k != "null"),
+            _ => None,
+        };
+        own.map(str::to_owned)
+    };
+    properties
+        .iter()
+        .filter_map(|(name, property)| {
+            let any_of = property["anyOf"].as_array().and_then(|forms| forms.first());
+            let kind = name_of(property).or_else(|| any_of.and_then(name_of))?;
+            Some((name.clone(), kind))
+        })
+        .collect()
+}
+
+/// What [`no_control`] lets pass, as the pattern of a JSON Schema.
+pub const TEXT_PATTERN: &str = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$";
+
+/// What [`line()`] lets pass unchanged, its length aside, as the pattern of a JSON Schema.
+pub const LINE_PATTERN: &str = concat!(
+    r"^[^\s\x00-\x1f\x7f-\x9f]",
+    r"([^\x00-\x08\x0a-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
+);
+
+/// What [`slug`] lets pass, blanks around it and its length aside, as the pattern of a JSON Schema.
+/// Of what is not ASCII it tells nothing: there it takes letters and digits of every script.
+pub const SLUG_PATTERN: &str = r"^[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*$";
+
+/// Refuses control characters other than tab and line ends, which belong in no text and can
+/// drive a terminal.
+///
+/// # Errors
+/// `invalid` with the character and its place.
+pub fn no_control(field: &str, text: &str) -> Result<()> {
+    let control = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    match text.chars().enumerate().find(|(_, c)| control(c)) {
+        None => Ok(()),
+        Some((place, found)) => Err(Error::invalid(
+            field,
+            format!("control character U+{:04X} at character {}", u32::from(found), place + 1),
+        )
+        .hint("Remove it; tabs and line ends are welcome.")),
+    }
+}
+
+/// A line of text of at most `limit` characters, trimmed.
+///
+/// # Errors
+/// `invalid` for an empty one or one with control characters or line ends, `too_large` for a
+/// longer one.
+pub fn line(field: &str, text: &str, limit: usize) -> Result<String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Error::invalid(field, "this must not be empty"));
+    }
+    no_control(field, text)?;
+    if text.contains(['\n', '\r']) {
+        return Err(Error::invalid(field, "this must be one line"));
+    }
+    let chars = text.chars().count();
+    if chars > limit {
+        return Err(Error::too_large(field, chars, limit, "characters"));
+    }
+    Ok(text.to_owned())
+}
+
+/// A name of lower-case letters, digits, `-`, `_` and `.`, of at most `limit` characters.
+///
+/// # Errors
+/// `invalid` for other characters, `too_large` for a longer one.
+pub fn slug(field: &str, text: &str, limit: usize) -> Result<String> {
+    let text = line(field, text, limit)?.to_lowercase();
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.chars().all(fits) && text.starts_with(char::is_alphanumeric) {
+        return Ok(text);
+    }
+    Err(Error::invalid(field, format!("{text:?} is not a name"))
+        .hint("Begin with a letter or digit, and use letters, digits, '-', '_' and '.'."))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Wanted {
+        name: String,
+        #[serde(default)]
+        size: Option<u32>,
+        #[serde(default)]
+        tags: Vec<String>,
+        #[serde(default)]
+        all: bool,
+        #[serde(default)]
+        extra: Map<String, Value>,
+    }
+
+    fn pairs(given: &[(&str, &str)]) -> Vec<(String, String)> {
+        given.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+    }
+
+    #[test]
+    fn pairs_take_the_types_of_the_schema() {
+        let given = pairs(&[
+            ("name", "5"),
+            ("size", "5"),
+            ("tags", "a, b"),
+            ("tags", "c"),
+            ("all", ""),
+            ("extra", r#"{"x":1}"#),
+        ]);
+        let wanted: Wanted = from_pairs(given).expect("these fit");
+        assert_eq!(wanted.name, "5");
+        assert_eq!(wanted.size, Some(5));
+        assert_eq!(wanted.tags, ["a", "b", "c"]);
+        assert!(wanted.all);
+        assert_eq!(wanted.extra["x"], 1);
+    }
+
+    #[test]
+    fn a_wrong_field_is_named_alike_in_json_and_in_pairs() {
+        let table = [
+            (
+                json!({"name": "x", "size": "many"}),
+                pairs(&[("name", "x"), ("size", "many")]),
+                "size",
+            ),
+            (
+                json!({"name": "x", "size": "null"}),
+                pairs(&[("name", "x"), ("size", "null")]),
+                "size",
+            ),
+            (json!({"name": "x", "size": -1}), pairs(&[("name", "x"), ("size", "-1")]), "size"),
+            (json!({"name": "x", "siez": "1"}), pairs(&[("name", "x"), ("siez", "1")]), "siez"),
+        ];
+        for (value, given, field) in table {
+            let first = from_value::<Wanted>(value).expect_err("it is wrong");
+            let second = from_pairs::<Wanted>(given).expect_err("it is wrong");
+            assert_eq!(first.message, second.message);
+            assert_eq!(first.field.as_deref(), Some(field));
+            assert_eq!(first.kind, ErrorKind::Invalid);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_json_are_invalid() {
+        for bytes in [&b"{\"name\": \"x"[..], b"", b"\xff\xfe", b"{} {}"] {
+            let error = from_json::<Wanted>(bytes).expect_err("it is no JSON");
+            assert_eq!(error.kind, ErrorKind::Invalid);
+        }
+    }
+
+    #[test]
+    fn many_values_are_refused_and_long_texts_are_not() {
+        let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        let most = limits::JSON_VALUES - 2;
+        assert!(json(list("0", most).as_bytes()).is_ok());
+        // What stands in a text is none, whatever it looks like.
+        let text = format!(r#"{{"text": "{}"}}"#, r#"[{,\"\\"#.repeat(most));
+        assert!(json(text.as_bytes()).is_ok());
+        for many in
+            [list("0", most + 3), list("[]", most), list(r#"{"":0}"#, most), "[".repeat(most * 2)]
+        {
+            let error = json(many.as_bytes()).expect_err("too many");
+            assert_eq!(error.kind, ErrorKind::TooLarge, "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn control_characters_are_refused_and_line_ends_are_not() {
+        assert!(no_control("text", "a\tb\r\nc").is_ok());
+        for bad in ["a\0b", "\u{1b}[31m", "\u{7f}", "\u{85}"] {
+            assert_eq!(no_control("text", bad).map_err(|e| e.kind), Err(ErrorKind::Invalid));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_patterns_tell_what_is_taken(text in "[ -~\\t\\n\\x00\\x1b\\x7fé]{0,6}") {
+            let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|it| it.is_match(&text));
+            assert_eq!(matches(TEXT_PATTERN), no_control("text", &text).is_ok());
+            let trimmed = text.trim() == text;
+            assert_eq!(matches(LINE_PATTERN), trimmed && line("line", &text, 9).is_ok());
+            assert_eq!(matches(SLUG_PATTERN), trimmed && slug("slug", &text, 9).is_ok());
+        }
+    }
+
+    #[test]
+    fn slugs_are_lower_case_names() {
+        assert_eq!(slug("type", " Decision ", 64).as_deref().ok(), Some("decision"));
+        for bad in ["", " ", "a b", "-a", "a/b", "*", "a\nb"] {
+            assert!(slug("type", bad, 64).is_err(), "{bad:?}");
+        }
+        assert_eq!(slug("type", "aaa", 2).map_err(|e| e.kind), Err(ErrorKind::TooLarge));
+    }
+}

@@ -1,0 +1,72 @@
+//! Keys: what cases are called by people and agents, beside ids.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::{Error, Result};
+use crate::base::{input, limits};
+
+/// The name of a case in its workspace: lower-case letters, digits, `-` and `.`. Blanks and `_` are
+/// taken as `-`, so that no case can be called like an id.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = limits::CASE_KEY_CHARS))]
+pub struct CaseKey(String);
+
+impl CaseKey {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The key of a case that has only a title: what cannot stand in a key becomes `-`.
+    #[must_use]
+    pub fn near(title: &str) -> Option<Self> {
+        let mut key = String::new();
+        for c in title.to_lowercase().chars() {
+            match c.is_alphanumeric() || c == '.' {
+                true => key.push(c),
+                false if key.ends_with('-') => {}
+                false => key.push('-'),
+            }
+        }
+        let begun = key.trim_start_matches(['-', '.']);
+        let short: String = begun.chars().take(limits::CASE_KEY_CHARS).collect();
+        short.trim_end_matches(['-', '.']).parse().ok()
+    }
+}
+
+impl FromStr for CaseKey {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim().replace(['_', ' '], "-");
+        input::slug("key", &text, limits::CASE_KEY_CHARS).map(Self)
+    }
+}
+
+impl TryFrom<String> for CaseKey {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<CaseKey> for String {
+    fn from(key: CaseKey) -> Self {
+        key.0
+    }
+}
+
+impl fmt::Display for CaseKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,232 @@
+//! Looking into the index: which words stand where, which vectors are near, and what the ranking
+//! makes of both.
+
+use rustc_hash::FxHashSet;
+
+use super::Index;
+use super::budget::{Meter, SearchBudget, SearchWork};
+use super::damage::guarded;
+use super::state::State;
+use super::vectors::{self, Look};
+use crate::base::error::Result;
+use crate::index::facts::Number;
+use crate::index::rerank::{Asked, Candidates, Judged, Scored};
+use crate::index::visible::{Admission, Fits};
+use crate::index::words::Scope;
+use crate::model::access::Sight;
+use crate::model::search::rank::Statistics;
+use crate::model::search::{Found, Match, Parts, Place, Question, Ranked};
+use crate::store::Store;
+use commonbook_embed::Quantised;
+use commonbook_text::terms;
+
+/// Memories with the best words, and with the nearest vectors, that are looked at closely: twice as
+/// many found no more (`docs/decisions/0009-ranking.md`).
+const CLOSELY: (usize, usize) = (200, 100);
+
+/// How near a memory must be that has no word of the question: beyond what unrelated texts are.
+const NEAR: f32 = 0.15;
+
+impl Index {
+    /// The memories in sight that answer a question, best first, as of the end of the journals;
+    /// whatever that costs.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn search(&self, store: &dyn Store, sight: &Sight, question: &Question) -> Result<Found> {
+        self.search_within(store, sight, question, &SearchBudget::default()).map(|(found, _)| found)
+    }
+
+    /// The same within a budget, with what was looked at. The time counts from when the index has
+    /// come to the end of the journals: what others wrote is nothing that the question asks for.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read, the budget is spent, or nobody waits any more.
+    pub fn search_within(
+        &self,
+        store: &dyn Store,
+        sight: &Sight,
+        question: &Question,
+        budget: &SearchBudget,
+    ) -> Result<(Found, SearchWork)> {
+        let (vector, notice) = self.vector_of(question);
+        let state = self.current(store)?;
+        let meter = Meter::begin(budget);
+        let look = |state: &State, meter: &Meter<'_>| {
+            guarded(|| state.look(sight, question, vector.as_ref(), meter))
+        };
+        let (found, work) = match look(&state, &meter) {
+            Ok(found) => (found, meter.work()),
+            Err(error) if meter.is_stopped() => return Err(error),
+            Err(error) => {
+                drop(state);
+                // The files are damaged: the journal is not.
+                self.discard(Some(&error));
+                let state = self.current(store)?;
+                let meter = Meter::begin(budget);
+                (look(&state, &meter)?, meter.work())
+            }
+        };
+        Ok((Found { notice, ..found }, work))
+    }
+
+    /// Does this, and meanwhile opens what is written where that was not done yet: a process that
+    /// starts has other things to read before it searches.
+    pub fn opening_beside<T>(&self, act: impl FnOnce() -> T) -> T {
+        std::thread::scope(|scope| {
+            if !self.read().opened {
+                scope.spawn(|| self.open());
+            }
+            act()
+        })
+    }
+}
+
+impl State {
+    /// The memories that answer a question, as of this state.
+    fn look(
+        &self,
+        sight: &Sight,
+        question: &Question,
+        vector: Option<&Quantised>,
+        meter: &Meter<'_>,
+    ) -> Result<Found> {
+        meter.check()?;
+        let admission = Admission::of(&self.catalog, &self.slates.classes, sight, &question.within);
+        let scope = self.generation.as_ref();
+        let scope = scope.map(|it| it.scope(&self.catalog, &admission.audiences));
+        let scope = scope.unwrap_or_default();
+        let fits = self.fits(question, &admission, &scope, meter)?;
+        let admission = admission.fitting(fits);
+        let terms = terms::query_terms(&question.text);
+        if terms.is_empty() {
+            let everything = question.text.is_empty();
+            let newest = || self.newest(&admission, question.most);
+            return Ok(if everything { newest() } else { Found::default() });
+        }
+        let sums = admission.sums;
+        let mean = |sum: f64| sum / sums.memories.max(1) as f64;
+        let statistics = Statistics {
+            memories: sums.memories as f64,
+            length: mean(sums.long),
+            plain_length: mean(sums.plain),
+        };
+        let matches = self.matches(&admission, &scope, &terms, &statistics, meter)?;
+        meter.check()?;
+        let scan = match (vector, &self.vectors) {
+            (Some(vector), Some(vectors)) => {
+                let admitted = admission.admitted();
+                let look =
+                    Look { vectors, catalog: &self.catalog, admitted: &admitted, question: vector };
+                let scan = vectors::scan(&look, CLOSELY.1);
+                meter.vectors(scan.compared)?;
+                (scan.count > 0).then_some((scan, vector))
+            }
+            _ => None,
+        };
+        meter.check()?;
+        let asked = Asked::of(question, &self.catalog);
+        let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
+        let has_words = |number: Number| matches.own(number) > 0.0;
+        let near = near.iter().filter(|(number, near)| *near >= NEAR || has_words(*number));
+        let deep = matches.best(question.most.max(CLOSELY.0), &self.catalog);
+        let closely = deep.iter().take(CLOSELY.0).copied();
+        let about = asked.mentioning().filter(|number| admission.admits(*number));
+        let near = near.map(|(number, _)| *number);
+        let first: Vec<Number> = closely.chain(near).chain(about).collect();
+        let candidates = Candidates::of(self, &admission, &matches, &first, meter)?;
+        let ranked = candidates.ranked(&asked, &statistics, scan.as_ref(), meter)?;
+        let more = candidates.beyond();
+        let total = matches.all().len() as u64 + more;
+        let rest = deep.into_iter().filter(|number| !candidates.has(*number)).collect();
+        Ok(self.found(ranked, (rest, &[Match::Words]), (total, question.most)))
+    }
+
+    /// Which memories have every phrase of the question and nothing that it excludes, and mention
+    /// the entity that it asks for; nothing when it has no such.
+    fn fits(
+        &self,
+        question: &Question,
+        admission: &Admission<'_>,
+        scope: &Scope,
+        meter: &Meter<'_>,
+    ) -> Result<Option<Fits>> {
+        let mentioning = question.within.mentioning.as_ref();
+        if question.phrases.is_empty() && question.excluded.is_empty() && mentioning.is_none() {
+            return Ok(None);
+        }
+        let mut fits = Fits::default();
+        if let Some(mentioning) = mentioning {
+            let number = |(workspace, id): &Place| self.catalog.number(workspace.as_str(), *id);
+            fits.want(mentioning.iter().filter_map(number).collect());
+        }
+        for phrase in &question.phrases {
+            fits.want(self.having_phrase(phrase, admission, scope, meter)?);
+        }
+        for phrase in &question.excluded {
+            fits.exclude(self.having_phrase(phrase, admission, scope, meter)?);
+        }
+        Ok(Some(fits))
+    }
+
+    /// The memories of the caller's audiences that have these words one after the other.
+    fn having_phrase(
+        &self,
+        phrase: &[String],
+        admission: &Admission<'_>,
+        scope: &Scope,
+        meter: &Meter<'_>,
+    ) -> Result<FxHashSet<Number>> {
+        let mut having = FxHashSet::default();
+        if let Some(generation) = &self.generation {
+            generation.having_phrase(scope, phrase, meter, |number| {
+                if !self.catalog.brief[number as usize].in_tail {
+                    having.insert(number);
+                }
+            })?;
+        }
+        for (number, tail) in self.tail.of(&admission.audiences) {
+            meter.postings(1)?;
+            if tail.has_phrase(phrase) {
+                having.insert(number);
+            }
+        }
+        Ok(having)
+    }
+
+    /// Every admitted memory, the newest first: for a question that has filters alone.
+    fn newest(&self, admission: &Admission<'_>, most: usize) -> Found {
+        let mut all = admission.admitted();
+        let total = all.len() as u64;
+        let newer = |a: &Number, b: &Number| self.catalog.in_time(*b, *a);
+        if all.len() > most {
+            all.select_nth_unstable_by(most, newer);
+            all.truncate(most);
+        }
+        all.sort_unstable_by(newer);
+        self.found(Vec::new(), (all, &[]), (total, most))
+    }
+
+    fn found(
+        &self,
+        ranked: Vec<Scored>,
+        (rest, why): (Vec<Number>, &[Match]),
+        (total, most): (u64, usize),
+    ) -> Found {
+        let least = ranked.last().map_or(1.0, |(score, _)| *score);
+        let parts = Parts { author: 1.0, time: 1.0, standing: 1.0, ..Parts::default() };
+        // What was not looked at closely keeps the order of its words, below what was.
+        let below = rest.into_iter().enumerate().map(|(place, number)| {
+            let judged = Judged { number, parts, matched: why.to_vec() };
+            (least / (2.0 + place as f64), judged)
+        });
+        let all = ranked.into_iter().chain(below).take(most);
+        let ranked = all.map(|(score, judged)| {
+            let workspace = self.catalog.class(judged.number).reach.workspace.clone();
+            let id = self.catalog.facts(judged.number).id;
+            let (parts, matched) = (judged.parts, judged.matched);
+            Ranked { workspace, id, score, matched, parts }
+        });
+        Found { ranked: ranked.collect(), total, notice: None }
+    }
+}

@@ -1,0 +1,283 @@
+//! Reading the words of one commit, and the facts that stand beside them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::index::{InvertedIndexReader, SegmentId};
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{
+    DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term,
+};
+
+use super::phrase::Phrase;
+use super::{FORMAT, Fields, Payload, Places, columns, schema};
+use crate::base::error::Result;
+use crate::index::budget::Meter;
+use crate::index::damage::damaged;
+use crate::index::facts::segment_file::{self, Sheet};
+use crate::index::facts::{Catalog, Documents, NOBODY, Number};
+use crate::index::unwritable;
+
+/// The words as of one commit.
+pub(in crate::index) struct Generation {
+    folder: PathBuf,
+    /// Whether the facts of some segment had to be taken from its columns.
+    pub(in crate::index) lacks_sheets: bool,
+    reader: IndexReader,
+    searcher: Searcher,
+    fields: Fields,
+    /// What is known of the documents of each segment, in the order of the searcher's segments.
+    segments: Vec<Documents>,
+    pub(in crate::index) places: Places,
+}
+
+/// Where the words of a caller's audiences lie: each segment that has some, with the keys of those
+/// that it has.
+#[derive(Debug, Default)]
+pub(in crate::index) struct Scope(Vec<(usize, Vec<String>)>);
+
+impl Generation {
+    /// Opens the last commit, and puts what it knows into the catalog; nothing when there is none
+    /// of this form.
+    pub(in crate::index) fn open(folder: &Path, catalog: &mut Catalog) -> Result<Option<Self>> {
+        if !folder.join("meta.json").exists() {
+            return Ok(None);
+        }
+        let index = Index::open_in_dir(folder)?;
+        let (schema, fields) = schema();
+        if index.schema() != schema {
+            return Ok(None);
+        }
+        let Some(places) = places(&index)? else { return Ok(None) };
+        let reader: IndexReader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let searcher = reader.searcher();
+        let mut generation = Self {
+            folder: folder.to_owned(),
+            lacks_sheets: false,
+            reader,
+            searcher,
+            fields,
+            segments: Vec::new(),
+            places,
+        };
+        generation.number(catalog, &BTreeMap::new())?;
+        Ok(Some(generation))
+    }
+
+    /// Goes on to the last commit; what the catalog has as it is there, it has no more in the tail.
+    pub(in crate::index) fn reload(&mut self, catalog: &mut Catalog) -> Result<()> {
+        let known: BTreeMap<_, _> = (self.searcher.segment_readers().iter())
+            .map(SegmentReader::segment_id)
+            .zip(self.segments.iter().cloned())
+            .collect();
+        // The places first: a commit between the two only makes the words newer than the places.
+        let places = places(self.searcher.index())?.ok_or_else(damaged)?;
+        self.reader.reload()?;
+        self.searcher = self.reader.searcher();
+        self.number(catalog, &known)?;
+        self.places = places;
+        Ok(())
+    }
+
+    fn number(
+        &mut self,
+        catalog: &mut Catalog,
+        known: &BTreeMap<SegmentId, Documents>,
+    ) -> Result<()> {
+        let readers = self.searcher.segment_readers().to_vec();
+        let new = readers.iter().filter(|segment| !known.contains_key(&segment.segment_id()));
+        let sheets = new.map(|segment| {
+            let alive = |document| !segment.is_deleted(document);
+            Ok((self.sheet(segment)?, alive))
+        });
+        let sheets = sheets.collect::<Result<_>>()?;
+        let mut new = catalog.take_in(sheets)?.into_iter();
+        let documents = |segment: &SegmentReader| {
+            let documents = known.get(&segment.segment_id()).cloned().or_else(|| new.next());
+            documents.ok_or_else(damaged)
+        };
+        self.segments = readers.iter().map(documents).collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// The facts of a segment: its sheet, or where there is none that is whole, its columns.
+    fn sheet(&mut self, segment: &SegmentReader) -> Result<Sheet> {
+        match Sheet::read(&self.folder, segment) {
+            Ok(Some(sheet)) => return Ok(sheet),
+            Ok(None) => {}
+            Err(error) => {
+                let segment_id = segment.segment_id().uuid_string();
+                tracing::warn!(%error, segment_id, "a sheet of the search index is made anew");
+                segment_file::discard(&self.folder, segment);
+            }
+        }
+        self.lacks_sheets = true;
+        columns::sheet(segment)
+    }
+
+    /// What writes the sheets that its segments do not have yet.
+    pub(in crate::index) fn sheets(&self) -> impl FnOnce() -> Result<()> + use<> {
+        let (folder, segments) = (self.folder.clone(), self.searcher.segment_readers().to_vec());
+        move || lay_out(&folder, &segments)
+    }
+
+    /// Where the words of these audiences lie, which stand beside the numbers of their workspaces.
+    pub(in crate::index) fn scope(&self, catalog: &Catalog, audiences: &[(u32, u32)]) -> Scope {
+        let segments = self.segments.iter().enumerate().map(|(place, documents)| {
+            let has = |audience: &u32| documents.audiences.binary_search(audience).is_ok();
+            let there = audiences.iter().map(|(_, audience)| *audience).filter(has);
+            (place, there.map(|audience| catalog.classes.key(audience).to_owned()).collect())
+        });
+        Scope(segments.filter(|(_, keys): &(_, Vec<_>)| !keys.is_empty()).collect())
+    }
+
+    /// Gives every memory in this scope that has this word, with how often it stands in its head
+    /// and its body.
+    pub(in crate::index) fn having(
+        &self,
+        scope: &Scope,
+        word: &str,
+        meter: &Meter<'_>,
+        mut found: impl FnMut(Number, u32, u32),
+    ) -> Result<()> {
+        for (place, keys) in &scope.0 {
+            let segment = self.searcher.segment_reader(u32::try_from(*place).unwrap_or(u32::MAX));
+            let numbers = &self.segments[*place].numbers;
+            let lists = [self.fields.head, self.fields.body].map(|field| words_of(segment, field));
+            let [head_words, body_words] = lists;
+            let (head_words, body_words) = (head_words?, body_words?);
+            for key in keys {
+                let term = |field| Term::from_field_text(field, &format!("{key}{word}"));
+                let postings = |words: &InvertedIndexReader, field| -> Result<_> {
+                    meter.term()?;
+                    let list = words.read_postings(&term(field), IndexRecordOption::WithFreqs);
+                    list.map_err(|error| damaged().because(error))
+                };
+                let lists = [
+                    postings(&head_words, self.fields.head)?,
+                    postings(&body_words, self.fields.body)?,
+                ];
+                let alive = segment.alive_bitset();
+                documents(lists, meter, |document, in_head, in_body| {
+                    let number = numbers[document as usize];
+                    if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
+                        found(number, in_head, in_body);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every memory in this scope that has these words one after the other; some may come
+    /// twice.
+    pub(in crate::index) fn having_phrase(
+        &self,
+        scope: &Scope,
+        words: &[String],
+        meter: &Meter<'_>,
+        mut found: impl FnMut(Number),
+    ) -> Result<()> {
+        if let [word] = words {
+            return self.having(scope, word, meter, |number, _, _| found(number));
+        }
+        for (place, keys) in &scope.0 {
+            let segment = self.searcher.segment_reader(u32::try_from(*place).unwrap_or(u32::MAX));
+            let numbers = &self.segments[*place].numbers;
+            let alive = segment.alive_bitset();
+            for field in [self.fields.head, self.fields.body] {
+                let there = words_of(segment, field)?;
+                for key in keys {
+                    let phrase = Phrase::of(&there, field, key, words, meter)?;
+                    let Some(mut phrase) = phrase else { continue };
+                    phrase.each(meter, |document| {
+                        let number = numbers[document as usize];
+                        if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
+                            found(number);
+                        }
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The files whose contents are not what was written.
+    pub(in crate::index) fn damage(&self) -> Result<Vec<String>> {
+        let files = self.searcher.index().validate_checksum()?;
+        Ok(files.into_iter().map(|file| file.display().to_string()).collect())
+    }
+}
+
+/// The words of one field of a segment.
+fn words_of(segment: &SegmentReader, field: Field) -> Result<Arc<InvertedIndexReader>> {
+    Ok(segment.inverted_index(field)?)
+}
+
+/// Postings that are read before they are counted.
+const STRIDE: u64 = 1_024;
+
+/// Gives each document of these two lists, with how often each has it.
+fn documents(
+    [mut head, mut body]: [Option<SegmentPostings>; 2],
+    meter: &Meter<'_>,
+    mut found: impl FnMut(DocId, u32, u32),
+) -> Result<()> {
+    let mut read = 0;
+    loop {
+        let at = |list: &Option<_>| list.as_ref().map_or(TERMINATED, DocSet::doc);
+        let document = at(&head).min(at(&body));
+        if document == TERMINATED {
+            return meter.postings(read);
+        }
+        let count = |list: &mut Option<SegmentPostings>| match list {
+            Some(list) if list.doc() == document => {
+                let count = list.term_freq();
+                list.advance();
+                count
+            }
+            _ => 0,
+        };
+        let (in_head, in_body) = (count(&mut head), count(&mut body));
+        found(document, in_head, in_body);
+        read += 1;
+        if read == STRIDE {
+            meter.postings(read)?;
+            read = 0;
+        }
+    }
+}
+
+/// Writes the sheets of those of a generation's segments that have none, and removes those of other
+/// segments. To be called by who holds the lease alone.
+///
+/// # Errors
+/// `unavailable` when the folder cannot be read or written.
+fn lay_out(folder: &Path, segments: &[SegmentReader]) -> Result<()> {
+    let there = segment_file::files(folder).map_err(|error| unwritable(folder, &error))?;
+    let mut known = Vec::with_capacity(segments.len());
+    for segment in segments {
+        let place = segment_file::place(folder, segment);
+        if !there.contains(&place) {
+            let sheet = columns::sheet(segment)?;
+            sheet.write(folder, segment).map_err(|error| unwritable(folder, &error))?;
+        }
+        known.push(place);
+    }
+    for file in there.iter().filter(|file| !known.contains(file)) {
+        fs::remove_file(file).map_err(|error| unwritable(file, &error))?;
+    }
+    Ok(())
+}
+
+/// The places of the last commit; nothing when it is of another form.
+fn places(index: &Index) -> Result<Option<Places>> {
+    let Some(payload) = index.load_metas()?.payload else { return Ok(None) };
+    let payload: Payload =
+        serde_json::from_str(&payload).map_err(|error| damaged().because(error))?;
+    Ok((payload.format == FORMAT).then_some(payload.places))
+}

@@ -1,0 +1,112 @@
+//! Which documents have words one after the other.
+
+use tantivy::index::InvertedIndexReader;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, TERMINATED, Term};
+
+use crate::base::error::Result;
+use crate::index::budget::Meter;
+use crate::index::damage::damaged;
+
+/// A word of a phrase, and where it stands in one field of one segment.
+struct Word {
+    list: SegmentPostings,
+    /// Its places in the phrase.
+    offsets: Vec<u32>,
+    /// Its positions in the document that is looked at.
+    positions: Vec<u32>,
+}
+
+impl Word {
+    /// Goes to this document, or the next one that has the word.
+    fn seek(&mut self, document: DocId, meter: &Meter<'_>) -> Result<DocId> {
+        if self.list.doc() < document {
+            meter.postings(1)?;
+            self.list.seek(document);
+        }
+        Ok(self.list.doc())
+    }
+
+    fn read_positions(&mut self, meter: &Meter<'_>) -> Result<()> {
+        meter.positions(u64::from(self.list.term_freq()))?;
+        self.list.positions(&mut self.positions);
+        Ok(())
+    }
+
+    /// Whether it stands wherever a phrase that begins here has it.
+    fn fits(&self, begin: u32) -> bool {
+        let stands = |offset: &u32| self.positions.binary_search(&(begin + offset)).is_ok();
+        self.offsets.iter().all(stands)
+    }
+}
+
+/// A phrase in one field of one segment, among the words of one audience.
+pub(super) struct Phrase {
+    /// Each word once, the rarest first.
+    words: Vec<Word>,
+}
+
+impl Phrase {
+    /// The phrase of these words; none where one of them stands nowhere.
+    pub(super) fn of(
+        segment: &InvertedIndexReader,
+        field: Field,
+        key: &str,
+        phrase: &[String],
+        meter: &Meter<'_>,
+    ) -> Result<Option<Self>> {
+        let mut words: Vec<(&str, Word)> = Vec::new();
+        for (offset, word) in (0..).zip(phrase) {
+            if let Some((_, known)) = words.iter_mut().find(|(known, _)| known == word) {
+                known.offsets.push(offset);
+                continue;
+            }
+            meter.term()?;
+            let term = Term::from_field_text(field, &format!("{key}{word}"));
+            let list = segment.read_postings(&term, IndexRecordOption::WithFreqsAndPositions);
+            let Some(list) = list.map_err(|error| damaged().because(error))? else {
+                return Ok(None);
+            };
+            words.push((word, Word { list, offsets: vec![offset], positions: Vec::new() }));
+        }
+        words.sort_by_key(|(_, word)| word.list.size_hint());
+        Ok(Some(Self { words: words.into_iter().map(|(_, word)| word).collect() }))
+    }
+
+    /// Gives every document that has the phrase.
+    pub(super) fn each(&mut self, meter: &Meter<'_>, mut found: impl FnMut(DocId)) -> Result<()> {
+        let Some((rarest, others)) = self.words.split_first_mut() else { return Ok(()) };
+        let mut document = rarest.list.doc();
+        while document != TERMINATED {
+            meter.postings(1)?;
+            let mut next = document;
+            for word in others.iter_mut() {
+                next = word.seek(document, meter)?;
+                if next != document {
+                    break;
+                }
+            }
+            if next != document {
+                document = rarest.list.seek(next);
+                continue;
+            }
+            if stands(rarest, others, meter)? {
+                found(document);
+            }
+            document = rarest.list.advance();
+        }
+        Ok(())
+    }
+}
+
+/// Whether the words stand one after the other in the document that all of them are at.
+fn stands(rarest: &mut Word, others: &mut [Word], meter: &Meter<'_>) -> Result<bool> {
+    rarest.read_positions(meter)?;
+    for word in others.iter_mut() {
+        word.read_positions(meter)?;
+    }
+    let first = rarest.offsets.first().copied().unwrap_or(0);
+    let mut begins = rarest.positions.iter().filter_map(|position| position.checked_sub(first));
+    Ok(begins.any(|begin| rarest.fits(begin) && others.iter().all(|word| word.fits(begin))))
+}

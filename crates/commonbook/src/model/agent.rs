@@ -1,0 +1,390 @@
+//! Agents: programs that speak under one name, and the registry of those that were seen.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::{Error, Result};
+use crate::base::{input, limits};
+use crate::model::naming;
+use crate::model::naming::RESERVED;
+
+/// What can be an agent's name, with its device, as the pattern of a JSON Schema; blanks around
+/// either aside. Of what is not ASCII it tells nothing: there it takes letters and digits of every
+/// script.
+pub const NAME_PATTERN: &str = concat!(
+    r"^[^\x00-/:-@\[-`{-\x7f][^\x00-\x1f!-,/:-@\[-^`{-\x7f]*",
+    r"(/[^\x00-/:-@\[-`{-\x7f][^\x00-\x1f!-,/:-@\[-^`{-\x7f]*)*",
+    r"(@[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*)?$"
+);
+
+/// Endings of files that define agents; a name that ends so is named after its file.
+const FILE_ENDINGS: [&str; 13] = [
+    "md", "mdc", "mdx", "markdown", "txt", "json", "jsonc", "yaml", "yml", "toml", "py", "js", "ts",
+];
+
+/// The name of an agent: a path of slugs, `claude-code` or `claude-code/engineer`.
+///
+/// Two names that normalise to the same path are the same agent.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+pub struct Agent(String);
+
+impl Agent {
+    /// Who calls without a name.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self("anonymous".to_owned())
+    }
+
+    /// Who owns what was kept before ownership was.
+    #[must_use]
+    pub fn legacy() -> Self {
+        Self("legacy".to_owned())
+    }
+
+    /// The person whom agents work for, who writes what an administrator gave to this name.
+    #[must_use]
+    pub fn human() -> Self {
+        Self("human".to_owned())
+    }
+
+    /// Who acts when the layer itself does.
+    #[must_use]
+    pub fn system() -> Self {
+        Self("system".to_owned())
+    }
+
+    /// The normalised name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is who calls without a name.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.0 == "anonymous"
+    }
+
+    /// Whether this is who owns what was kept before ownership was.
+    #[must_use]
+    pub fn is_legacy(&self) -> bool {
+        self.0 == "legacy"
+    }
+
+    /// Whether this agent works below `other`: `claude-code/engineer` below `claude-code`.
+    #[must_use]
+    pub fn is_child_of(&self, other: &Self) -> bool {
+        self.0.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// The agents above this one, the nearest first.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
+        let ends = self.0.rmatch_indices('/').map(|(end, _)| end);
+        ends.map(|end| Self(self.0[..end].to_owned()))
+    }
+
+    /// The first part of the path: who answers for every agent below it.
+    #[must_use]
+    pub fn root(&self) -> &str {
+        self.0.split('/').next().unwrap_or(&self.0)
+    }
+
+    /// The last part of the path: what the agent is there for.
+    #[must_use]
+    pub fn role(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The name that this one looks like: with Latin letters for those of other scripts that are drawn
+    /// alike.
+    #[must_use]
+    pub fn folded(&self) -> Self {
+        Self(naming::folded(&self.0))
+    }
+
+    /// Whether a part of the path has Latin letters beside others that look like Latin ones.
+    fn mixes_scripts(&self) -> bool {
+        self.0.split('/').any(naming::mixes_scripts)
+    }
+
+    /// The agent of this name, a reserved one too; for asking about agents, not for being one.
+    ///
+    /// # Errors
+    /// `invalid` when it cannot be a name.
+    pub fn named(text: &str) -> Result<Self> {
+        normalise(text).map(Self)
+    }
+}
+
+impl FromStr for Agent {
+    type Err = Error;
+
+    /// The agent that claims this name.
+    fn from_str(text: &str) -> Result<Self> {
+        let agent = Self(normalise(text)?);
+        let folded = agent.folded();
+        let (name, root) = (agent.as_str(), folded.root());
+        if RESERVED.contains(&folded.as_str()) || RESERVED.contains(&root) {
+            let likeness = if agent == folded { "" } else { ", which looks like a reserved name" };
+            let message = format!("nobody can call themselves '{name}'{likeness}");
+            return Err(Error::invalid("agent", message)
+                .hint("Choose a name of your own, such as claude-code or reviewer."));
+        }
+        if agent.mixes_scripts() {
+            let message = format!("'{name}' mixes Latin letters with others that look like them");
+            return Err(Error::invalid("agent", message)
+                .hint(format!("Write each part of the name in one script: {folded}.")));
+        }
+        Ok(agent)
+    }
+}
+
+impl TryFrom<String> for Agent {
+    type Error = Error;
+
+    /// A name that was normalised before, as rows and answers have it.
+    fn try_from(text: String) -> Result<Self> {
+        well_formed(text).map(Self)
+    }
+}
+
+impl From<Agent> for String {
+    fn from(agent: Agent) -> Self {
+        agent.0
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Lower case; spaces and underscores to `-`; of the last part a file's ending dropped, then ONE
+/// trailing `-agent`.
+fn normalise(text: &str) -> Result<String> {
+    let text = input::line("agent", text, limits::AGENT_CHARS)?.to_lowercase();
+    let path = text.replace([' ', '_'], "-");
+    let (parents, last) = match path.rsplit_once('/') {
+        Some((parents, last)) => (Some(parents), last),
+        None => (None, path.as_str()),
+    };
+    let stem = match last.rsplit_once('.') {
+        Some((stem, ending)) if FILE_ENDINGS.contains(&ending) => stem,
+        _ => last,
+    };
+    let role = stem.strip_suffix("-agent").unwrap_or(stem);
+    well_formed(parents.map_or_else(|| role.to_owned(), |parents| format!("{parents}/{role}")))
+}
+
+fn well_formed(name: String) -> Result<String> {
+    let fits = |part: &str| {
+        part.starts_with(char::is_alphanumeric)
+            && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.'))
+    };
+    if name == "*" || name.split('/').all(fits) {
+        return Ok(name);
+    }
+    Err(Error::invalid("agent", format!("{name:?} is not the name of an agent"))
+        .hint("Use letters, digits, '-' and '.', with '/' before the name of a child: claude-code/engineer."))
+}
+
+/// What an agent calls itself: its name and, where it says so, the device it runs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentName {
+    /// The agent; ownership is by this alone.
+    pub agent: Agent,
+    /// The device, `jarvis` of `rook@jarvis`; kept for the audit.
+    pub device: Option<String>,
+}
+
+impl AgentName {
+    /// The nearest name to a text that was not meant as one: the name that an MCP client gives
+    /// itself, or a speaker's. What cannot stand in a name becomes `-`; a reserved name is put
+    /// below `from`.
+    ///
+    /// # Errors
+    /// `invalid` when no letter or digit is left.
+    pub fn near(text: &str, from: &str) -> Result<Self> {
+        let fits = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+        let name: String = text.chars().map(fits).take(limits::AGENT_CHARS / 2).collect();
+        let agent = Agent::named(name.trim_matches(['-', '.']))?;
+        // What nobody can claim, and what looks like another name, stands below who says so.
+        let folded = agent.folded();
+        let plain = !agent.mixes_scripts() && !RESERVED.contains(&folded.root());
+        let agent = if plain { agent } else { Agent(format!("{from}/{folded}")) };
+        Ok(Self { agent, device: None })
+    }
+}
+
+impl FromStr for AgentName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, device) = match text.split_once('@') {
+            Some((name, device)) => {
+                (name, Some(input::slug("agent", device, limits::AGENT_CHARS)?))
+            }
+            None => (text, None),
+        };
+        Ok(Self { agent: name.parse()?, device })
+    }
+}
+
+/// An agent as the registry knows it. It informs; it admits and refuses nobody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentRecord {
+    /// The agent's name.
+    pub agent: Agent,
+    /// When it was first here.
+    pub first_seen: Timestamp,
+    /// When it was last here, to the minute where it only read.
+    pub last_seen: Timestamp,
+    /// The device it was last on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device: Option<String>,
+    /// The client program it last came through, with its version.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub client: Option<String>,
+    /// How many of its memories the caller may see.
+    pub memory_count: u64,
+}
+
+/// Lists the agents that were in this workspace, to write or to read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListAgents {}
+
+/// The agents that were here, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Agents {
+    /// One record each.
+    pub items: Vec<AgentRecord>,
+}
+
+/// Tells what is known of one agent: when it wrote first and last, through what, and how much of it
+/// you may see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetAgent {
+    /// The name of the agent, such as `claude-code/engineer`.
+    pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::error::ErrorKind;
+
+    #[test]
+    fn names_are_normalised() {
+        let table = [
+            ("claude-code", "claude-code"),
+            ("Engineer Agent", "engineer"),
+            ("engineer_agent.md", "engineer"),
+            ("research-agent", "research"),
+            ("agentic-coder", "agentic-coder"),
+            ("agentic-coder-optimizer", "agentic-coder-optimizer"),
+            ("agent-agent-agent", "agent-agent"),
+            ("agent", "agent"),
+            ("Claude Code/QA Agent", "claude-code/qa"),
+            ("gpt-4.1", "gpt-4.1"),
+            ("李明", "李明"),
+        ];
+        for (given, name) in table {
+            let agent: Agent = given.parse().expect(given);
+            assert_eq!(agent.as_str(), name, "{given:?}");
+            assert_eq!(Agent::try_from(name.to_owned()).ok(), Some(agent), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn reserved_and_malformed_names_are_refused() {
+        let reserved = ["legacy", "Anonymous", "HUMAN", "system", "*", "system-agent", "human.md"];
+        let malformed = ["", " ", "-agent", "a//b", "/a", "a/", "a:b", "a\nb", "a\u{1b}b", "../x"];
+        for bad in reserved.iter().chain(&malformed) {
+            let refused = bad.parse::<Agent>().map_err(|error| error.kind);
+            assert_eq!(refused, Err(ErrorKind::Invalid), "{bad:?}");
+        }
+        let long = "a".repeat(limits::AGENT_CHARS + 1);
+        assert_eq!(long.parse::<Agent>().map_err(|e| e.kind), Err(ErrorKind::TooLarge));
+    }
+
+    #[test]
+    fn role_words_and_names_that_look_like_another_are_refused() {
+        let roles = ["user", "Assistant", "ADMINISTRATOR", "admin", "commonbook", "root", "tool"];
+        let below = ["system/engineer", "human/me", "commonbook/server"];
+        let alike = ["ѕуѕtem", "clаude-code", "ＳＹＳＴＥＭ", "rοοk", "usеr", "cоdex/qa"];
+        for bad in roles.iter().chain(&below).chain(&alike) {
+            let refused = bad.parse::<Agent>().map_err(|error| error.kind);
+            assert_eq!(refused, Err(ErrorKind::Invalid), "{bad:?}");
+        }
+        for good in
+            ["李明", "помощник", "josé", "müller/qa", "βοηθός", "claude-code/user", "users-guide"]
+        {
+            assert!(good.parse::<Agent>().is_ok(), "{good:?}");
+        }
+        // What was kept under such a name stays readable.
+        for kept in ["user", "clаude-code", "system/engineer"] {
+            assert!(Agent::try_from(kept.to_owned()).is_ok(), "{kept:?}");
+        }
+        let rook: Agent = "рок".parse().expect("a name of one script");
+        assert_eq!(rook.folded().as_str(), "pok");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_pattern_tells_what_can_be_a_name(text in "[a-zA-C0-2 ./@_*:é\\x00-]{0,8}") {
+            let pattern = regex::Regex::new(NAME_PATTERN).expect("a pattern");
+            // What only its end makes no name (`.md`, a reserved one) no pattern tells.
+            match text.parse::<AgentName>() {
+                Ok(_) => {
+                    let parts = text.split('@').map(str::trim).collect::<Vec<_>>();
+                    assert!(pattern.is_match(&parts.join("@")), "{text:?}");
+                }
+                Err(error) => assert!(
+                    !pattern.is_match(&text) || error.message.contains("nobody can call"),
+                    "{text:?}: {error}"
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_is_kept_apart_from_the_name() {
+        let name: AgentName = "Rook@Jarvis".parse().expect("a name with a device");
+        assert_eq!(name.agent.as_str(), "rook");
+        assert_eq!(name.device.as_deref(), Some("jarvis"));
+    }
+
+    #[test]
+    fn children_are_below_their_parent_only() {
+        let of = |text: &str| text.parse::<Agent>().expect(text);
+        assert!(of("claude-code/engineer").is_child_of(&of("claude-code")));
+        assert!(!of("claude-code").is_child_of(&of("claude-code")));
+        assert!(!of("claude-codex").is_child_of(&of("claude-code")));
+        assert_eq!(of("claude-code/engineer").role(), "engineer");
+    }
+
+    #[test]
+    fn names_from_outside_find_a_near_one() {
+        let table = [
+            ("Claude Desktop (v2)", "claude-desktop--v2"),
+            ("@scope/inspector", "scope-inspector"),
+            ("Human", "import/human"),
+            ("Melanie", "melanie"),
+        ];
+        for (given, name) in table {
+            let near = AgentName::near(given, "import").expect(given);
+            assert_eq!(near.agent.as_str(), name, "{given:?}");
+        }
+        assert!(AgentName::near("!!!", "import").is_err());
+    }
+}

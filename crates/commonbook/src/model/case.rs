@@ -1,0 +1,178 @@
+//! Cases: one matter that several agents work on, as a log that is only ever added to.
+//!
+//! An entry of a case is a memory that is filed in it: numbered without a gap, shared, and never
+//! changed or deleted by anyone. What was wrong is put right by a later entry that supersedes it.
+
+pub mod digest;
+mod entry;
+mod requests;
+
+pub use entry::{Entry, EntryKind};
+pub use requests::{
+    AppendEntries, AppendEntry, Appended, ArchiveCase, CaseContext, CaseEntries, CaseOutcome,
+    CloseCase, GetCase, GetCaseContext, ListCases, Moved, NewEntry, OpenCase, OpenedCase, Placed,
+    ReadCase, ReopenCase,
+};
+
+pub use crate::base::key::CaseKey;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::{Error, Result};
+use crate::base::limits;
+use crate::model::agent::Agent;
+use crate::model::event::EventKind;
+use crate::model::memory::fit_line;
+use crate::model::workspace::Workspace;
+use commonbook_text::string_enum;
+
+/// The key and the title of a case as everybody is told them: without secrets, and nothing that gives
+/// orders to agents.
+///
+/// # Errors
+/// `invalid` and `too_large` with the field.
+pub fn fit_title(key: &CaseKey, title: &str) -> Result<String> {
+    let title = fit_line("title", title, limits::TITLE_CHARS)?;
+    fit_line("key", &key.as_str().replace('-', " "), limits::CASE_KEY_CHARS)?;
+    Ok(title)
+}
+
+string_enum! {
+    /// Whether a case is still worked on.
+    CaseStatus {
+        /// Entries can be appended.
+        Open = "open",
+        /// The work is done; it can be reopened.
+        Closed = "closed",
+        /// It is put away; it can be reopened.
+        Archived = "archived",
+    }
+}
+
+/// One matter that several agents work on. Everybody in the workspace reads it and adds to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Case {
+    /// Its name in the workspace.
+    pub key: CaseKey,
+    /// The workspace it belongs to.
+    pub workspace: Workspace,
+    /// What it is about.
+    pub title: String,
+    /// Whether it is still worked on.
+    pub status: CaseStatus,
+    /// How many entries it has; also the position of the last one, and its `context_version`.
+    pub version: u64,
+    /// The agent that opened it.
+    pub opened_by: Agent,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it was last appended to, or its status changed.
+    pub changed_at: Timestamp,
+}
+
+impl Case {
+    /// A new case, without entries.
+    #[must_use]
+    pub fn new(
+        (workspace, key): (&Workspace, CaseKey),
+        title: String,
+        (agent, at): (&Agent, Timestamp),
+    ) -> Self {
+        Self {
+            key,
+            workspace: workspace.clone(),
+            title,
+            status: CaseStatus::Open,
+            version: 0,
+            opened_by: agent.clone(),
+            opened_at: at,
+            changed_at: at,
+        }
+    }
+
+    /// Whether entries can be appended.
+    ///
+    /// # Errors
+    /// `conflict` for a case that is closed or archived.
+    pub fn takes_entries(&self) -> Result<()> {
+        match self.status {
+            CaseStatus::Open => Ok(()),
+            status => Err(Error::conflict(format!("the case {} is {status}", self.key))
+                .hint("Reopen it, or open another one.")),
+        }
+    }
+
+    /// The case after it was changed to this status, with what that is called; nothing when it has
+    /// the status already.
+    ///
+    /// # Errors
+    /// `conflict` for closing a case that is archived.
+    pub fn turned(&self, status: CaseStatus, at: Timestamp) -> Result<Option<(Self, EventKind)>> {
+        let kind = match (self.status, status) {
+            (now, then) if now == then => return Ok(None),
+            (CaseStatus::Archived, CaseStatus::Closed) => {
+                return Err(Error::conflict(format!("the case {} is archived", self.key))
+                    .hint("Reopen it first."));
+            }
+            (_, CaseStatus::Open) => EventKind::CaseReopened,
+            (_, CaseStatus::Closed) => EventKind::CaseClosed,
+            (_, CaseStatus::Archived) => EventKind::CaseArchived,
+        };
+        let changed_at = at.max(self.changed_at);
+        Ok(Some((Self { status, changed_at, ..self.clone() }, kind)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_become_keys_and_keys_are_no_ids() {
+        let table = [
+            ("Retries in the payment service", Some("retries-in-the-payment-service")),
+            ("Issue #12: it fails!", Some("issue-12-it-fails")),
+            ("  v1.2 … ", Some("v1.2")),
+            ("mem_01m7y9c4dpeqkspxh7a865d434", Some("mem-01m7y9c4dpeqkspxh7a865d434")),
+            ("重试", Some("重试")),
+            ("…", None),
+        ];
+        for (title, key) in table {
+            assert_eq!(CaseKey::near(title).as_ref().map(CaseKey::as_str), key, "{title:?}");
+        }
+        let long = CaseKey::near(&"word ".repeat(40)).expect("a key");
+        assert!(long.as_str().chars().count() <= limits::CASE_KEY_CHARS);
+        assert_eq!("Two Words_here".parse::<CaseKey>().expect("a key").as_str(), "two-words-here");
+        for bad in ["", " ", "-a", "a/b", "*", "a\nb"] {
+            assert!(bad.parse::<CaseKey>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_case_turns_from_one_status_to_another() {
+        use CaseStatus::{Archived, Closed, Open};
+        let at: Timestamp = "2026-11-21T09:00:00Z".parse().expect("a time");
+        let workspace = Workspace::fallback();
+        let key: CaseKey = "k".parse().expect("a key");
+        let case = Case::new((&workspace, key), "K".into(), (&Agent::system(), at));
+        let table = [
+            (Open, Closed, Some(EventKind::CaseClosed)),
+            (Open, Archived, Some(EventKind::CaseArchived)),
+            (Open, Open, None),
+            (Closed, Archived, Some(EventKind::CaseArchived)),
+            (Closed, Open, Some(EventKind::CaseReopened)),
+            (Closed, Closed, None),
+            (Archived, Open, Some(EventKind::CaseReopened)),
+            (Archived, Archived, None),
+        ];
+        for (from, to, kind) in table {
+            let case = Case { status: from, ..case.clone() };
+            let turned = case.turned(to, at).expect("it may");
+            assert_eq!(turned.map(|(case, kind)| (case.status, kind)), kind.map(|kind| (to, kind)));
+            assert_eq!(case.takes_entries().is_ok(), from == Open);
+        }
+        assert!(Case { status: Archived, ..case }.turned(Closed, at).is_err());
+    }
+}

@@ -1,0 +1,348 @@
+//! Digest: the key facts of what agents have kept, as entries that their case does not have yet.
+//!
+//! It is extractive: a proposed entry is a sentence that an agent wrote, or the summary that it
+//! gave, and names the memories that say so. No model takes part in what is proposed, and the same
+//! memories give the same entries in whatever order they come; one may put them into other words
+//! ([`writing`]). What two agents say alike is one entry with two
+//! sources; what they say differently, another number or a "not", is two: nobody's word is fixed
+//! here. Appending what was proposed leaves nothing of it to propose.
+
+mod sentence;
+pub mod writing;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::MemoryId;
+use crate::base::limits;
+use crate::model::agent::Agent;
+use crate::model::case::digest::writing::WrittenBy;
+use crate::model::case::{Appended, CaseKey, NewEntry};
+use crate::model::memory::{Importance, Memory};
+use commonbook_text::terms;
+use sentence::{Sentence, sentences};
+
+/// How much of a fact's words has to stand in an entry for the entry to say it already.
+const SAID: f64 = 0.8;
+
+/// How well a further sentence of a memory has to score, beside its best one.
+const FURTHER: f64 = 0.8;
+
+/// Facts of one memory at the most.
+const OF_ONE: usize = 3;
+
+/// What each further author adds to the score of what they say alike.
+const AGREED: f64 = 0.15;
+
+/// Gathers what the agents on a case have shared about it and the case does not have yet, and appends
+/// it: sentences of their own, each with its sources, unless the settings name a writer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DigestCase {
+    /// The case.
+    pub key: CaseKey,
+    /// Show what would be appended, and append nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// How many entries at the most, 1 to 20; 20 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::DIGEST_ENTRIES))]
+    pub limit: Option<u32>,
+    /// Any text of your own: the same key with the same request is carried out once and answered
+    /// alike, for 24 hours.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+/// What a case did not have yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Digested {
+    /// The entries, the oldest fact first.
+    pub proposed: Vec<Proposed>,
+    /// Where they were appended; nothing with `dry_run`, and where there is nothing to append.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub appended: Option<Appended>,
+    /// What went wrong with the writer in the settings, where one did not write all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// A memory that facts are taken from. It is shared, and not quarantined: nothing else is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// The memory.
+    pub id: MemoryId,
+    /// The agent that wrote it first.
+    pub author: Agent,
+    /// Its heading.
+    pub title: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// What it says, in short.
+    pub summary: Option<String>,
+    /// What it is about.
+    pub topics: Vec<String>,
+    /// How much it matters.
+    pub importance: Importance,
+    /// Since when it holds.
+    pub since: Timestamp,
+}
+
+/// An entry that a case does not have yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proposed {
+    /// What it says, in at most 512 characters.
+    pub summary: String,
+    /// Whose words these are: extract, an agent's own; or command or endpoint, the writer's in the
+    /// settings.
+    #[serde(default)]
+    pub written_by: WrittenBy,
+    /// The agent's own sentence, where these are a writer's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extract: Option<String>,
+    /// The memories that say so, the one whose words these are first.
+    pub sources: Vec<MemoryId>,
+    /// The agents that say so, in the same order, each once.
+    pub authors: Vec<Agent>,
+    /// What they are about.
+    pub topics: Vec<String>,
+    /// How much the one matters that matters most.
+    pub importance: Importance,
+    /// How much of a key fact it is; to compare entries of one digest with each other.
+    pub score: f64,
+}
+
+impl From<Memory> for Given {
+    fn from(memory: Memory) -> Self {
+        Self {
+            id: memory.id,
+            author: memory.source.agent,
+            title: memory.title,
+            text: memory.text,
+            summary: memory.summary,
+            topics: memory.topics,
+            importance: memory.importance,
+            since: memory.valid_from.unwrap_or(memory.recorded_at),
+        }
+    }
+}
+
+impl Proposed {
+    /// The entry that says so, with its sources.
+    #[must_use]
+    pub fn entry(&self) -> NewEntry {
+        let sources: Vec<String> = self.sources.iter().map(ToString::to_string).collect();
+        let authors: Vec<&str> = self.authors.iter().map(Agent::as_str).collect();
+        NewEntry {
+            summary: self.summary.clone(),
+            text: Some(format!(
+                "{}Said by {} in {}.",
+                self.own_words(),
+                authors.join(", "),
+                sources.join(", ")
+            )),
+            topics: self.topics.clone(),
+            importance: Some(self.importance),
+            ..NewEntry::default()
+        }
+    }
+}
+
+/// A sentence as it is compared.
+struct Fact<'a> {
+    from: &'a Given,
+    text: String,
+    print: Print,
+    score: f64,
+}
+
+/// What a sentence says, for comparing: its content words, its numbers, whether it denies.
+struct Print {
+    words: BTreeSet<usize>,
+    numbers: BTreeSet<usize>,
+    denies: bool,
+}
+
+/// Words by number, the same for all texts of a digest.
+#[derive(Default)]
+struct Lexicon(FxHashMap<String, usize>);
+
+impl Lexicon {
+    fn print(&mut self, text: &str) -> Print {
+        let (mut found, mut numbers) = (BTreeSet::new(), BTreeSet::new());
+        for term in terms::query_terms(text) {
+            let number = term.chars().any(|c| c.is_ascii_digit());
+            let next = self.0.len();
+            let place = *self.0.entry(term).or_insert(next);
+            found.insert(place);
+            if number {
+                numbers.insert(place);
+            }
+        }
+        let denies = terms::plain(text).iter().any(|word| DENIALS.contains(&word.as_str()));
+        Print { words: found, numbers, denies }
+    }
+}
+
+/// Words that turn a sentence into its opposite; `t` is what "didn't" leaves.
+const DENIALS: [&str; 9] =
+    ["not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "t"];
+
+impl Print {
+    /// Whether this says what `other` says: nearly all its words, each of its numbers, and as
+    /// affirming or denying as it is.
+    fn says(&self, other: &Self) -> bool {
+        let shared = other.words.intersection(&self.words).count() as f64;
+        self.denies == other.denies
+            && other.numbers.is_subset(&self.numbers)
+            && shared >= SAID * other.words.len() as f64
+    }
+}
+
+/// Proposes entries for a case that has these summaries, at most `most`, the oldest fact first.
+#[must_use]
+pub fn digest(given: &[Given], known: &[String], most: usize) -> Vec<Proposed> {
+    let mut lexicon = Lexicon::default();
+    let known: Vec<Print> = known.iter().map(|summary| lexicon.print(summary)).collect();
+    let mut once: BTreeMap<MemoryId, &Given> = BTreeMap::new();
+    for memory in given {
+        once.entry(memory.id).or_insert(memory);
+    }
+    let facts = facts(once.into_values(), &mut lexicon);
+    let new = facts.into_iter().filter(|fact| !known.iter().any(|entry| entry.says(&fact.print)));
+    let mut groups = grouped(new.collect());
+    groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
+    groups.truncate(most.min(limits::DIGEST_ENTRIES));
+    let since: FxHashMap<MemoryId, Timestamp> =
+        given.iter().map(|memory| (memory.id, memory.since)).collect();
+    groups.sort_by_key(|entry| {
+        (entry.sources.first().and_then(|id| since.get(id)), entry.sources.clone())
+    });
+    groups
+}
+
+/// The facts of each memory: its summary, else its best sentences.
+fn facts<'a>(given: impl Iterator<Item = &'a Given>, lexicon: &mut Lexicon) -> Vec<Fact<'a>> {
+    let split: Vec<(&Given, Vec<Sentence>)> =
+        given.map(|memory| (memory, sentences(memory))).collect();
+    let mut prints = Vec::with_capacity(split.len());
+    let mut in_memories: FxHashMap<usize, u32> = FxHashMap::default();
+    for (_, sentences) in &split {
+        let of: Vec<Print> = sentences.iter().map(|it| lexicon.print(&it.text)).collect();
+        let all: BTreeSet<usize> =
+            of.iter().flat_map(|print| print.words.iter().copied()).collect();
+        for word in all {
+            *in_memories.entry(word).or_default() += 1;
+        }
+        prints.push(of);
+    }
+    let mut facts = Vec::new();
+    for ((memory, sentences), prints) in split.into_iter().zip(prints) {
+        let mut of: Vec<Fact<'_>> = sentences
+            .into_iter()
+            .zip(prints)
+            .filter(|(sentence, print)| sentence.whole || print.words.len() >= 3)
+            .map(|(sentence, print)| {
+                let score = score(&sentence, &print, memory, &in_memories);
+                Fact { from: memory, text: sentence.text, print, score }
+            })
+            .collect();
+        of.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let best = of.first().map_or(0.0, |fact| fact.score);
+        of.retain(|fact| fact.score >= FURTHER * best);
+        of.truncate(OF_ONE);
+        facts.extend(of);
+    }
+    facts
+}
+
+/// How much of a key fact a sentence is.
+fn score(
+    sentence: &Sentence,
+    print: &Print,
+    memory: &Given,
+    in_memories: &FxHashMap<usize, u32>,
+) -> f64 {
+    // What several memories speak of is what the case is about.
+    let weight = |word: &usize| f64::from(in_memories.get(word).copied().unwrap_or(1)).ln_1p();
+    let central = print.words.iter().map(weight).sum::<f64>() / (print.words.len().max(1) as f64);
+    let mut score = central;
+    for (holds, worth) in [
+        (sentence.tells_outcome, 0.5),
+        (!print.numbers.is_empty(), 0.25),
+        (sentence.first, 0.25),
+        (sentence.whole, 0.5),
+        (sentence.leans, -0.5),
+        (sentence.asks, -0.5),
+    ] {
+        score += if holds { worth } else { 0.0 };
+    }
+    let matters = match memory.importance {
+        Importance::Low => 0.7,
+        Importance::Normal => 1.0,
+        Importance::High => 1.3,
+        Importance::Critical => 1.6,
+    };
+    matters * score.max(0.0)
+}
+
+/// Facts that are said alike are one entry. The longest is looked at first, so that it says what
+/// the shorter ones do.
+fn grouped(mut facts: Vec<Fact<'_>>) -> Vec<Proposed> {
+    facts.sort_by(|a, b| {
+        let key = |fact: &Fact<'_>| (Reverse(fact.print.words.len()), fact.from.id);
+        key(a).cmp(&key(b)).then(b.score.total_cmp(&a.score)).then(a.text.cmp(&b.text))
+    });
+    let mut groups: Vec<(Print, Proposed)> = Vec::new();
+    for Fact { from, text, print, score } in facts {
+        match groups.iter_mut().find(|(group, _)| group.says(&print)) {
+            Some((_, entry)) => joined(entry, from, score),
+            None => groups.push((print, proposed(from, text, score))),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(_, entry)| {
+            let others = entry.authors.len().saturating_sub(1) as f64;
+            Proposed { score: entry.score * (1.0 + AGREED * others), ..entry }
+        })
+        .collect()
+}
+
+fn proposed(from: &Given, text: String, score: f64) -> Proposed {
+    Proposed {
+        summary: text,
+        written_by: WrittenBy::Extract,
+        extract: None,
+        sources: vec![from.id],
+        authors: vec![from.author.clone()],
+        topics: from.topics.iter().take(limits::TOPICS).cloned().collect(),
+        importance: from.importance,
+        score,
+    }
+}
+
+fn joined(entry: &mut Proposed, from: &Given, score: f64) {
+    if !entry.sources.contains(&from.id) {
+        entry.sources.push(from.id);
+    }
+    if !entry.authors.contains(&from.author) {
+        entry.authors.push(from.author.clone());
+    }
+    for topic in &from.topics {
+        if entry.topics.len() < limits::TOPICS && !entry.topics.contains(topic) {
+            entry.topics.push(topic.clone());
+        }
+    }
+    entry.importance = entry.importance.max(from.importance);
+    entry.score = entry.score.max(score);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Sentences: what of a memory can stand by itself as an entry.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Given;
+use crate::base::limits;
+
+/// Sentences of one memory that are looked at.
+const LOOKED_AT: usize = 60;
+
+/// Characters of a sentence at the least, and of one that is not cut.
+const SHORTEST: usize = 16;
+
+/// Words that tell what came of something: decided, found, caused, fixed, required.
+const OUTCOMES: [&str; 28] = [
+    "decided",
+    "decision",
+    "agreed",
+    "chose",
+    "chosen",
+    "conclusion",
+    "found",
+    "finding",
+    "cause",
+    "caused",
+    "because",
+    "fixed",
+    "solved",
+    "resolved",
+    "failed",
+    "fails",
+    "broken",
+    "must",
+    "requires",
+    "required",
+    "confirmed",
+    "verified",
+    "measured",
+    "released",
+    "deployed",
+    "changed",
+    "replaced",
+    "blocked",
+];
+
+/// Beginnings that lean on a sentence before.
+const LEANING: [&str; 14] = [
+    "it", "this", "that", "they", "these", "those", "he", "she", "then", "also", "but", "and",
+    "so", "there",
+];
+
+/// A sentence of a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sentence {
+    /// The sentence on one line, under the memory's heading where it does not say what that says.
+    pub(super) text: String,
+    /// Whether it is the summary of the memory, or all that it says.
+    pub(super) whole: bool,
+    /// Whether it is the first.
+    pub(super) first: bool,
+    /// Whether it tells what came of something.
+    pub(super) tells_outcome: bool,
+    /// Whether it leans on one before.
+    pub(super) leans: bool,
+    /// Whether it asks.
+    pub(super) asks: bool,
+}
+
+/// The summary of a memory; where it has none, its sentences.
+pub(super) fn sentences(memory: &Given) -> Vec<Sentence> {
+    if let Some(summary) = memory.summary.as_deref().map(one_line).filter(|it| !it.is_empty()) {
+        return vec![sentence(memory, &summary, true, true)];
+    }
+    let mut found: Vec<String> = Vec::new();
+    let mut in_code = false;
+    for line in memory.text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+            continue;
+        }
+        let prose = prose(line);
+        if in_code || prose.is_empty() {
+            continue;
+        }
+        for sentence in prose.split_sentence_bounds() {
+            let sentence = one_line(sentence);
+            if sentence.chars().count() >= SHORTEST && found.len() < LOOKED_AT {
+                found.push(sentence);
+            }
+        }
+    }
+    if found.is_empty() {
+        let all = one_line(&memory.text);
+        found.extend((!all.is_empty()).then_some(all));
+    }
+    let whole = found.len() == 1;
+    let first = |(place, text): (usize, &String)| sentence(memory, text, whole, place == 0);
+    found.iter().enumerate().map(first).collect()
+}
+
+fn sentence(memory: &Given, text: &str, whole: bool, first: bool) -> Sentence {
+    let lower = text.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let leans = words.clone().next().is_some_and(|word| LEANING.contains(&word));
+    Sentence {
+        text: shortened(&headed(memory, text), limits::SUMMARY_CHARS),
+        whole,
+        first,
+        tells_outcome: words.any(|word| OUTCOMES.contains(&word)),
+        leans,
+        asks: text.ends_with('?'),
+    }
+}
+
+/// A sentence under its memory's heading, where the two fit and the sentence does not hold it.
+fn headed(memory: &Given, text: &str) -> String {
+    let Some(title) = memory.title.as_deref().map(one_line).filter(|title| !title.is_empty())
+    else {
+        return text.to_owned();
+    };
+    let headed = format!("{}: {text}", title.trim_end_matches([':', '.']));
+    let holds = text.to_lowercase().contains(&title.to_lowercase());
+    if holds || headed.chars().count() > limits::SUMMARY_CHARS {
+        return text.to_owned();
+    }
+    headed
+}
+
+/// A line without the marks of Markdown at its beginning.
+fn prose(line: &str) -> &str {
+    let line = line.trim().trim_start_matches(['#', '>', '-', '*', '+', ' ']);
+    let number = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+    match line[number..].strip_prefix(". ") {
+        Some(rest) if (1..=3).contains(&number) => rest.trim_start(),
+        _ => line,
+    }
+}
+
+/// A text on one line, without what no entry may hold.
+fn one_line(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a character may stand in an entry's summary.
+const fn is_plain(c: char) -> bool {
+    !matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}')
+}
+
+/// A text of at most so many characters; a longer one ends after a word, and in `…`.
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(2)).collect();
+    let end = kept.rfind(' ').filter(|end| *end >= kept.len() / 2).unwrap_or(kept.len());
+    format!("{} …", kept[..end].trim_end())
+}

@@ -1,0 +1,201 @@
+//! Tests of checkpoints: requests, what a sweep removes, when one is due, and resuming.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::id::CountingIds;
+use crate::base::settled_clock::Steady;
+
+fn agent(name: &str) -> Agent {
+    name.parse().expect("a name")
+}
+
+fn at(hours: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + hours * 3_600).expect("a time")
+}
+
+fn checkpoint(ids: &CountingIds, sequence: u64, kind: CheckpointKind, hours: i64) -> Checkpoint {
+    Checkpoint {
+        id: CheckpointId::new(ids, at(hours)),
+        workspace: "w".parse().expect("a workspace"),
+        session: "s1".into(),
+        sequence,
+        kind,
+        title: Some("End of day one".into()),
+        agent: agent("developer"),
+        agents_involved: vec![agent("analyst"), agent("developer")],
+        case: None,
+        position: 7,
+        created_at: at(hours),
+        resumed: 0,
+        resumed_at: None,
+    }
+}
+
+#[test]
+fn a_request_names_its_session_and_agents() {
+    let caller = agent("developer");
+    let request = CreateCheckpoint {
+        agents_involved: vec!["QA Agent".into(), "analyst".into()],
+        title: Some(" done ".into()),
+        ..CreateCheckpoint::default()
+    };
+    let marked = request.check(&caller, Some("s1"), &[agent("analyst")]).expect("it is right");
+    assert_eq!(marked.agents_involved, ["analyst", "developer", "qa"].map(agent));
+    assert_eq!((marked.session.as_str(), marked.title.as_deref()), ("s1", Some("done")));
+    assert_eq!(marked.kind, CheckpointKind::Manual);
+    let table = [
+        (CreateCheckpoint::default(), None, "session"),
+        (CreateCheckpoint { title: Some("x".repeat(201)), ..request.clone() }, Some("s"), "title"),
+        (
+            CreateCheckpoint { agents_involved: vec!["a".into(), "*".into()], ..request.clone() },
+            Some("s"),
+            "agents_involved[1]",
+        ),
+        (
+            CreateCheckpoint { agents_involved: vec!["a".into(); 51], ..request },
+            Some("s"),
+            "agents_involved",
+        ),
+    ];
+    for (request, session, field) in table {
+        let error = request.check(&caller, session, &[]).expect_err(field);
+        assert_eq!(error.field.as_deref(), Some(field));
+    }
+}
+
+#[test]
+fn resuming_asks_for_a_mode_an_agent_and_a_budget() {
+    let caller = agent("developer");
+    let of = |mode, agent: Option<&str>, budget| ResumeSession {
+        mode,
+        owner: agent.map(str::to_owned),
+        budget,
+        ..ResumeSession::default()
+    };
+    let mine = of(Mode::Agent, None, None).check(&caller).expect("it is right");
+    assert_eq!((mine.agent, mine.budget), (Some(caller.clone()), 5_000));
+    let theirs = of(Mode::Agent, Some("analyst"), Some(500)).check(&caller).expect("it is right");
+    assert_eq!(theirs.agent, Some(agent("analyst")));
+    let table = [
+        (of(Mode::Full, Some("analyst"), None), "owner"),
+        (of(Mode::Agent, Some("a/"), None), "owner"),
+        (of(Mode::Full, None, Some(499)), "budget"),
+        (of(Mode::Full, None, Some(40_001)), "budget"),
+        (ResumeSession { session: Some(" ".into()), ..ResumeSession::default() }, "session"),
+    ];
+    for (request, field) in table {
+        let error = request.check(&caller).expect_err(field);
+        assert_eq!(error.field.as_deref(), Some(field));
+    }
+    assert_eq!(Mode::Partial.most(), (50, 20));
+}
+
+#[test]
+fn a_sweep_keeps_ten_and_lets_the_automatic_ones_go_first() {
+    use CheckpointKind::{Automatic, Manual, Milestone, Workflow};
+    let ids = CountingIds::default();
+    let make = |kinds: &[CheckpointKind]| -> Vec<Checkpoint> {
+        kinds.iter().zip(1..).map(|(kind, number)| checkpoint(&ids, number, *kind, 0)).collect()
+    };
+    let rest = [Milestone; 8];
+    let table: [(Vec<CheckpointKind>, &[u64]); 6] = [
+        (vec![Automatic; 10], &[]),
+        (vec![Automatic; 13], &[1, 2, 3]),
+        ([vec![Milestone, Manual, Workflow, Automatic], rest.to_vec()].concat(), &[4, 3]),
+        ([vec![Manual, Milestone, Manual], rest.to_vec()].concat(), &[1]),
+        // The newest stays, whatever it is.
+        ([vec![Milestone, Milestone], rest.to_vec(), vec![Automatic]].concat(), &[1]),
+        (vec![Milestone; 11], &[1]),
+    ];
+    for (kinds, expected) in table {
+        let all = make(&kinds);
+        let mut turned = all.clone();
+        turned.rotate_left(3);
+        for given in [&all, &turned] {
+            let gone = swept(given, at(1));
+            let numbers: Vec<u64> = gone
+                .iter()
+                .filter_map(|id| all.iter().find(|it| it.id == *id).map(|it| it.sequence))
+                .collect();
+            assert_eq!(numbers, expected, "{kinds:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sweep_removes_what_is_over_thirty_days_old_by_sure_time() {
+    let ids = CountingIds::default();
+    let all: Vec<Checkpoint> = [0, 24, 30 * 24, 60 * 24]
+        .iter()
+        .zip(1..)
+        .map(|(hours, number)| checkpoint(&ids, number, CheckpointKind::Milestone, *hours))
+        .collect();
+    assert!(swept(&all, at(30 * 24)).is_empty());
+    assert_eq!(swept(&all, at(30 * 24 + 1)), [all[0].id]);
+    assert_eq!(swept(&all, at(31 * 24 + 1)), [all[0].id, all[1].id]);
+}
+
+#[test]
+fn a_clock_that_leaps_by_a_day_removes_and_reorders_nothing() {
+    let ids = CountingIds::default();
+    // Made while the clock stood right, a day ahead, a day behind, and right again.
+    let hours = [0, 25, -23, 2];
+    let made = hours.iter().zip(1..);
+    let all: Vec<Checkpoint> =
+        made.map(|(hours, n)| checkpoint(&ids, n, CheckpointKind::Automatic, *hours)).collect();
+    // Looked at in between, the clock a month ahead for a moment.
+    let looks = [0, 1, 25, -23, 2, 31 * 24, 3, 4];
+    let mut steady = Steady::starting(at(looks[0]));
+    for look in looks {
+        steady = steady.look(at(look));
+        assert!(swept(&all, steady.sure).is_empty(), "{look}");
+    }
+    let many: Vec<Checkpoint> = (1..=11)
+        .map(|n| checkpoint(&ids, n, CheckpointKind::Automatic, if n == 1 { 24 } else { 0 }))
+        .collect();
+    assert_eq!(swept(&many, at(0)), [many[0].id], "the first is the oldest, whatever it says");
+}
+
+#[test]
+fn a_checkpoint_is_due_after_an_hour_of_activity() {
+    let minute = |minutes: f64| at(0) + SignedDuration::from_millis((minutes * 60_000.0) as i64);
+    let after = |minutes: &[f64]| {
+        let begin = Activity::starting(minute(0.0));
+        minutes.iter().fold(begin, |activity, it| activity.touched(minute(*it)))
+    };
+    let every =
+        |step: f64, count: usize| -> Vec<f64> { (1..=count).map(|n| step * n as f64).collect() };
+    let table = [
+        ("every minute, 59", every(1.0, 59), false),
+        ("every minute, 60", every(1.0, 60), true),
+        ("every half second", every(0.5 / 60.0, 7_200), true),
+        ("once after a night", vec![600.0], false),
+        ("once a day, three times", every(1_440.0, 3), false),
+        ("once a day, four times", every(1_440.0, 4), true),
+        ("the clock a day ahead and back", vec![1_440.0, 1.0, 1_441.0, 2.0], false),
+        ("the clock back", vec![-1_440.0, -1_439.0], false),
+    ];
+    for (what, minutes, due) in table {
+        assert_eq!(after(&minutes).is_due(), due, "{what}: {:?}", after(&minutes));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_sweep_leaves_ten_at_the_most_and_always_the_newest(
+        kinds in proptest::collection::vec((0_usize..4, 0_i64..1_400), 0..30),
+        sure in 0_i64..1_500,
+    ) {
+        let ids = CountingIds::default();
+        let all: Vec<Checkpoint> = kinds.iter().zip(1..).map(|((kind, hours), number)| {
+            checkpoint(&ids, number, CheckpointKind::ALL[*kind], *hours)
+        }).collect();
+        let gone = swept(&all, at(sure));
+        let (over, left): (Vec<_>, Vec<_>) = all.iter().partition(|it| is_over(it, at(sure)));
+        prop_assert!(over.iter().all(|it| gone.contains(&it.id)));
+        prop_assert_eq!(all.len() - gone.len(), left.len().min(10));
+        prop_assert!(left.last().is_none_or(|newest| !gone.contains(&newest.id)));
+    }
+}

@@ -1,0 +1,55 @@
+//! Export: the collaboration graph as DOT, for drawing, and as lines, for reading.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::{Chain, Edge};
+use crate::model::agent::Agent;
+use crate::model::graph::export::quoted;
+use crate::model::handoff::HandoffStatus;
+
+/// The drawing instructions that Graphviz reads: an arrow for each two agents, with the number of
+/// handoffs, dashed where none of them passed any work. Nothing that an agent is called ends a
+/// label or begins an attribute.
+#[must_use]
+pub fn dot(edges: &[Edge]) -> String {
+    let agents: BTreeSet<&Agent> = edges.iter().flat_map(|edge| [&edge.from, &edge.to]).collect();
+    let mut arrows: BTreeMap<(&Agent, &Agent), (u64, u64)> = BTreeMap::new();
+    for edge in edges {
+        let (all, working) = arrows.entry((&edge.from, &edge.to)).or_default();
+        *all += 1;
+        *working += u64::from(edge.status.passes_work());
+    }
+    let mut dot = String::from("digraph collaboration {\n  node [shape=box];\n");
+    for agent in agents {
+        let _ = writeln!(dot, "  {};", quoted(agent.as_str()));
+    }
+    for ((from, to), (all, working)) in arrows {
+        let (from, to) = (quoted(from.as_str()), quoted(to.as_str()));
+        let style = if working == 0 { ", style=dashed" } else { "" };
+        let _ = writeln!(dot, "  {from} -> {to} [label=\"{all}\"{style}];");
+    }
+    dot.push_str("}\n");
+    dot
+}
+
+/// The chains as lines: their handoffs in the order in which they were made, each set in by how far
+/// down the chain it stands.
+#[must_use]
+pub fn text(chains: &[Chain]) -> String {
+    let mut text = String::new();
+    for chain in chains {
+        let (count, depth) = (chain.handoffs.len(), chain.depth);
+        let plural = if count == 1 { "" } else { "s" };
+        let _ = writeln!(text, "{}: {count} handoff{plural}, depth {depth}", chain.chain);
+        for edge in &chain.handoffs {
+            let indent = "  ".repeat(edge.depth as usize);
+            let Edge { handoff, from, to, kind, status, .. } = edge;
+            let at = edge.created_at.strftime("%F %H:%M");
+            let mark = if *status == HandoffStatus::Completed { "✓" } else { "·" };
+            let _ =
+                writeln!(text, "{indent}{mark} {from} → {to}  {status}, {kind}, {at}  {handoff}");
+        }
+    }
+    text
+}

@@ -1,0 +1,175 @@
+//! Statistics: who works with whom, how it ends, how long it waits; and the chains.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Edge;
+use crate::base::id::HandoffId;
+use crate::model::agent::Agent;
+use crate::model::handoff::HandoffStatus;
+
+/// How long something took.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Times {
+    /// How many were measured. One that a clock that went back made end before it began is not.
+    pub count: u64,
+    /// Half of them took at most so many seconds.
+    pub p50_seconds: f64,
+    /// Nineteen of twenty took at most so many seconds.
+    pub p95_seconds: f64,
+    /// The longest took so many seconds.
+    pub max_seconds: f64,
+}
+
+/// What became of the handoffs from one agent to another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// The agent that handed over.
+    pub from: Agent,
+    /// The agent that it was for.
+    pub to: Agent,
+    /// How many there were.
+    pub count: u64,
+    /// How many stand at each status; none is left out.
+    pub by_status: BTreeMap<HandoffStatus, u64>,
+    /// How long they waited to be accepted.
+    pub to_accept: Times,
+}
+
+/// What became of handoffs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Statistics {
+    /// How many there were.
+    pub count: u64,
+    /// How many agents took part.
+    pub agents: u64,
+    /// How many chains there were.
+    pub chains: u64,
+    /// How long the longest chain is.
+    pub deepest: u32,
+    /// How many stand at each status; none is left out.
+    pub by_status: BTreeMap<HandoffStatus, u64>,
+    /// How long they waited to be accepted.
+    pub to_accept: Times,
+    /// How long they took from there to their end.
+    pub to_complete: Times,
+    /// The same of each two agents, those with the most handoffs first.
+    pub pairs: Vec<Pair>,
+}
+
+/// Counts handoffs.
+#[must_use]
+pub fn statistics(edges: &[Edge]) -> Statistics {
+    let mut by_pair: BTreeMap<(&Agent, &Agent), Vec<&Edge>> = BTreeMap::new();
+    for edge in edges {
+        by_pair.entry((&edge.from, &edge.to)).or_default().push(edge);
+    }
+    let mut agents: Vec<&Agent> = by_pair.keys().flat_map(|(from, to)| [*from, *to]).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    let agents = agents.len() as u64;
+    let mut pairs: Vec<Pair> = by_pair
+        .into_iter()
+        .map(|((from, to), edges)| Pair {
+            from: from.clone(),
+            to: to.clone(),
+            count: edges.len() as u64,
+            by_status: by_status(edges.iter().copied()),
+            to_accept: times(edges.iter().filter_map(|edge| waited(edge))),
+        })
+        .collect();
+    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count));
+    let mut begun: Vec<HandoffId> = edges.iter().map(|edge| edge.chain).collect();
+    begun.sort_unstable();
+    begun.dedup();
+    let completed = edges.iter().filter(|edge| edge.status == HandoffStatus::Completed);
+    Statistics {
+        count: edges.len() as u64,
+        agents,
+        chains: begun.len() as u64,
+        deepest: edges.iter().map(|edge| edge.depth).max().unwrap_or(0),
+        by_status: by_status(edges),
+        to_accept: times(edges.iter().filter_map(waited)),
+        to_complete: times(completed.filter_map(|edge| passed(edge.accepted_at?, edge.ended_at?))),
+        pairs,
+    }
+}
+
+fn by_status<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> BTreeMap<HandoffStatus, u64> {
+    let mut counts: BTreeMap<_, u64> =
+        HandoffStatus::ALL.iter().map(|status| (*status, 0)).collect();
+    for edge in edges {
+        *counts.entry(edge.status).or_default() += 1;
+    }
+    counts
+}
+
+fn waited(edge: &Edge) -> Option<SignedDuration> {
+    passed(edge.created_at, edge.accepted_at?)
+}
+
+fn passed(from: Timestamp, to: Timestamp) -> Option<SignedDuration> {
+    let passed = to.duration_since(from);
+    (!passed.is_negative()).then_some(passed)
+}
+
+/// Ranks by the nearest-rank method.
+fn times(passed: impl Iterator<Item = SignedDuration>) -> Times {
+    let mut passed: Vec<SignedDuration> = passed.collect();
+    passed.sort_unstable();
+    let rank = |percent: usize| {
+        let place = (passed.len() * percent).div_ceil(100).saturating_sub(1);
+        passed.get(place).map_or(0.0, SignedDuration::as_secs_f64)
+    };
+    Times {
+        count: passed.len() as u64,
+        p50_seconds: rank(50),
+        p95_seconds: rank(95),
+        max_seconds: rank(100),
+    }
+}
+
+/// Handoffs that went on from one another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Chain {
+    /// The handoff that it began with.
+    pub chain: HandoffId,
+    /// The agents that took part, in the order in which the work came to them.
+    pub agents: Vec<Agent>,
+    /// How many handoffs stand one after the other at the most.
+    pub depth: u32,
+    /// How many of them wait or are being worked on.
+    pub open: u64,
+    /// Its handoffs, in the order in which they were made.
+    pub handoffs: Vec<Edge>,
+}
+
+/// The chains that handoffs make, in the order in which they began. `edges` are in the order in
+/// which they were made: by the journal, not by the clock.
+#[must_use]
+pub fn chains(edges: &[Edge]) -> Vec<Chain> {
+    let mut found: Vec<Chain> = Vec::new();
+    let mut places: BTreeMap<HandoffId, usize> = BTreeMap::new();
+    for edge in edges {
+        let place = *places.entry(edge.chain).or_insert_with(|| {
+            let (agents, handoffs) = (Vec::new(), Vec::new());
+            found.push(Chain { chain: edge.chain, agents, depth: 0, open: 0, handoffs });
+            found.len() - 1
+        });
+        let chain = &mut found[place];
+        chain.depth = chain.depth.max(edge.depth);
+        chain.open += u64::from(edge.status.is_open());
+        chain.handoffs.push(edge.clone());
+    }
+    for chain in &mut found {
+        for agent in chain.handoffs.iter().flat_map(|edge| [&edge.from, &edge.to]) {
+            if !chain.agents.contains(agent) {
+                chain.agents.push(agent.clone());
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,269 @@
+//! What merging keeps, what it chooses, and what it refuses.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::*;
+use crate::base::error::ErrorKind;
+use crate::base::input;
+use crate::model::agent::Agent;
+use crate::model::entity::{EntityName, ResolveEntity, Statement};
+use crate::model::workspace::Workspace;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second)
+}
+
+fn said(agent: &str, second: i64, mut request: serde_json::Value) -> Sighting {
+    if request["type"].is_null() {
+        request["type"] = json!("tool");
+    }
+    if request["value"].is_null() {
+        request["value"] = json!("TypeScript");
+    }
+    let request: ResolveEntity = input::from_value(request).expect("a request");
+    let agent: Agent = agent.parse().expect("a name");
+    Sighting::of(&request, &agent, at(second)).expect("a sighting")
+}
+
+fn entity(seen: &Sighting) -> Entity {
+    let scope = (&Workspace::fallback(), None);
+    let name = EntityName::of(scope, seen.entity_type, &seen.value).expect("a name");
+    Entity::new(&name, seen)
+}
+
+fn changed(merged: Merged) -> Entity {
+    match merged {
+        Merged::Changed(entity) => entity,
+        other => panic!("{other:?} is no change"),
+    }
+}
+
+#[test]
+fn the_example_of_the_seed_holds_to_the_letter() {
+    let first = said("analyst", 1, json!({"metadata": {"context": "Used for type safety"}}));
+    let known = entity(&first);
+    let second = said("developer", 2, json!({"metadata": {"context": "Compile target ES2020"}}));
+    let merged = changed(merge(&known, &second, Strategy::default()));
+    assert_eq!(merged.id, known.id);
+    assert_eq!(merged.version, 2);
+    assert_eq!(merged.context.as_deref(), Some("Used for type safety. Compile target ES2020"));
+    assert_eq!(merged.merge_count, 1);
+    assert_eq!(merged.occurrences, 2);
+    assert_eq!(merged.last_agent.as_str(), "developer");
+    assert_eq!((merged.first_seen, merged.last_seen), (at(1), at(2)));
+}
+
+#[test]
+fn each_strategy_chooses_its_context_and_confidence() {
+    use Strategy::{HighestConfidence, MergeContext, NewestWins};
+    let table = [
+        (MergeContext, 0.5, 0.9, Some("New"), "Old. New", 0.9),
+        (MergeContext, 0.9, 0.5, Some("New"), "Old. New", 0.9),
+        (MergeContext, 0.9, 0.5, None, "Old", 0.9),
+        (NewestWins, 0.9, 0.5, Some("New"), "New", 0.5),
+        (NewestWins, 0.9, 0.5, None, "Old", 0.5),
+        (HighestConfidence, 0.5, 0.9, Some("New"), "New", 0.9),
+        (HighestConfidence, 0.9, 0.5, Some("New"), "Old", 0.9),
+        (HighestConfidence, 0.5, 0.9, None, "Old", 0.9),
+    ];
+    for (strategy, old, new, context, expected, confidence) in table {
+        let known = entity(&said("a", 1, json!({"context": "Old", "confidence": old})));
+        let seen = said("b", 2, json!({"context": context, "confidence": new}));
+        let merged = match merge(&known, &seen, strategy) {
+            Merged::Changed(merged) | Merged::Seen(merged) => merged,
+            Merged::Review => panic!("{strategy:?} does not wait"),
+        };
+        assert_eq!(merged.context.as_deref(), Some(expected), "{strategy:?} {old} {new}");
+        assert!((merged.confidence - confidence).abs() < 1e-9, "{strategy:?} {old} {new}");
+    }
+}
+
+#[test]
+fn manual_queues_a_review_and_changes_nothing() {
+    let known = entity(&said("a", 1, json!({"context": "Old"})));
+    let seen = said("b", 2, json!({"context": "New"}));
+    assert_eq!(merge(&known, &seen, Strategy::Manual), Merged::Review);
+    assert_eq!(known.stating(&seen, Strategy::Manual), known);
+}
+
+#[test]
+fn what_says_nothing_new_leaves_the_version() {
+    let known = entity(&said("a", 1, json!({"context": "Old", "metadata": {"v": 1}})));
+    for request in [json!({}), json!({"context": "old."}), json!({"metadata": {"v": 1}})] {
+        let Merged::Seen(seen) = merge(&known, &said("b", 9, request.clone()), Strategy::default())
+        else {
+            panic!("{request} says nothing new");
+        };
+        assert_eq!((seen.version, seen.merge_count, seen.occurrences), (1, 0, 2));
+        assert_eq!(seen.last_agent.as_str(), "b");
+        assert_eq!(seen.last_seen, at(9));
+    }
+}
+
+#[test]
+fn contradicting_attributes_stay_with_both_sources() {
+    use Strategy::{HighestConfidence, MergeContext, NewestWins};
+    let table = [
+        (MergeContext, 0.9, 0.5, "a"),
+        (MergeContext, 0.5, 0.9, "b"),
+        (MergeContext, 0.7, 0.7, "b"),
+        (NewestWins, 0.9, 0.5, "b"),
+        (HighestConfidence, 0.9, 0.5, "a"),
+        (HighestConfidence, 0.7, 0.7, "a"),
+    ];
+    for (strategy, old, new, holder) in table {
+        let of = |agent, second, confidence| {
+            said(agent, second, json!({"confidence": confidence, "metadata": {"v": agent}}))
+        };
+        let known = entity(&of("a", 1, old));
+        let merged = changed(merge(&known, &of("b", 2, new), strategy));
+        let attribute = &merged.attributes["v"];
+        assert_eq!(attribute.held.agent.as_str(), holder, "{strategy:?} {old} {new}");
+        assert_eq!(attribute.conflicts.len(), 1, "{strategy:?} {old} {new}");
+        let loser = &attribute.conflicts[0];
+        assert_ne!(loser.agent, attribute.held.agent);
+        assert_eq!(loser.value, json!(loser.agent.as_str()), "each claim has its own source");
+    }
+}
+
+#[test]
+fn who_changes_their_mind_contradicts_nobody() {
+    let known = entity(&said("a", 1, json!({"metadata": {"v": 1}})));
+    let merged =
+        changed(merge(&known, &said("a", 2, json!({"metadata": {"v": 2}})), Strategy::default()));
+    assert_eq!(merged.attributes["v"].held.value, json!(2));
+    assert!(merged.attributes["v"].conflicts.is_empty());
+    let other =
+        changed(merge(&merged, &said("b", 3, json!({"metadata": {"v": 3}})), Strategy::default()));
+    let again =
+        changed(merge(&other, &said("a", 4, json!({"metadata": {"v": 3}})), Strategy::default()));
+    assert!(again.attributes["v"].conflicts.is_empty(), "{again:?}");
+}
+
+#[test]
+fn claims_attributes_and_aliases_are_bounded() {
+    let mut known = entity(&said("a", 1, json!({"metadata": {"v": 0}})));
+    for n in 0..100 {
+        let request =
+            json!({"value": format!("name {n}"), "metadata": {"v": n, format!("k{n}"): 1}});
+        known =
+            changed(merge(&known, &said(&format!("agent-{n}"), n, request), Strategy::default()));
+    }
+    assert_eq!(known.aliases.len(), limits::ENTITY_ALIASES);
+    assert_eq!(known.attributes.len(), limits::ENTITY_ATTRIBUTES);
+    assert_eq!(known.attributes["v"].conflicts.len(), limits::ENTITY_CLAIMS);
+}
+
+#[test]
+fn two_entities_become_one_and_two_again() {
+    let a =
+        entity(&said("a", 1, json!({"value": "k8s", "context": "Runs it", "metadata": {"v": 1}})));
+    let b = entity(&said(
+        "b",
+        5,
+        json!({"value": "Kubernetes", "context": "Orchestrates", "metadata": {"v": 2, "w": 3}}),
+    ));
+    let by: Agent = "curator".parse().expect("a name");
+    let joined = merge_entities(&a, &b, (Some(1), None), Strategy::default(), (&by, at(9)))
+        .expect("a merge");
+    assert_eq!(joined.target.id, b.id);
+    assert_eq!(joined.target.aliases, ["k8s"]);
+    assert_eq!(joined.target.context.as_deref(), Some("Orchestrates. Runs it"));
+    assert_eq!((joined.target.version, joined.target.merge_count), (2, 1));
+    assert_eq!(joined.target.occurrences, 2);
+    assert_eq!(joined.target.first_seen, at(1));
+    assert_eq!(joined.target.attributes["v"].conflicts.len(), 1);
+    assert_eq!(joined.source.merged_into, Some(b.id));
+    let both = (&joined.target, &joined.source);
+    let back = joined.undone(both, &[], &[]).expect("it was the last");
+    assert_eq!(back, (b.clone(), a.clone()));
+
+    let again = joined.undone((&b, &a), &[], &[]).expect_err("they are two");
+    assert_eq!(again.kind, ErrorKind::Conflict);
+    let said = |agent, value: &str| Statement {
+        sighting: said(agent, 10, json!({"value": value, "context": "More"})),
+        strategy: Strategy::default(),
+        name: if value == "k8s" { a.id } else { b.id },
+    };
+    let since = [said("c", "Kubernetes"), said("d", "k8s")];
+    let mut now = joined.target.clone();
+    for statement in &since {
+        now = now.stating(&statement.sighting, statement.strategy);
+    }
+    let (target, source) =
+        joined.undone((&now, &joined.source), &since, &[]).expect("what was said is kept");
+    assert_eq!((target.last_agent.as_str(), source.last_agent.as_str()), ("c", "d"));
+    assert_eq!(source.context.as_deref(), Some("Runs it. More"));
+    assert_eq!((target.version, source.version), (now.version + 1, joined.source.version + 1));
+    now.merged_into = Some(a.id);
+    let error = joined.undone((&now, &joined.source), &[], &[]).expect_err("it went on");
+    assert_eq!(error.kind, ErrorKind::Conflict);
+}
+
+#[test]
+fn merges_that_cannot_be_are_refused() {
+    let a = entity(&said("a", 1, json!({"value": "Rust"})));
+    let b = entity(&said("a", 1, json!({"value": "Zig"})));
+    let person = entity(&said("a", 1, json!({"type": "person", "value": "Rust"})));
+    let mut gone = entity(&said("a", 1, json!({"value": "Nim"})));
+    gone.merged_into = Some(b.id);
+    let mut session = b.clone();
+    session.session = Some("s1".to_owned());
+    let table = [
+        ("itself", &a, &a, (1, 1), ErrorKind::Invalid),
+        ("another type", &a, &person, (1, 1), ErrorKind::Invalid),
+        ("another session", &a, &session, (1, 1), ErrorKind::Invalid),
+        ("a stale source", &a, &b, (2, 1), ErrorKind::Conflict),
+        ("a stale target", &a, &b, (1, 0), ErrorKind::Conflict),
+        ("a merged source", &gone, &a, (1, 1), ErrorKind::Conflict),
+        ("a merged target", &a, &gone, (1, 1), ErrorKind::Conflict),
+    ];
+    for (what, source, target, read, kind) in table {
+        let error = check_merge(source, target, (Some(read.0), Some(read.1))).expect_err(what);
+        assert_eq!(error.kind, kind, "{what}");
+        assert!(error.hint.is_some(), "{what}");
+    }
+    assert!(check_merge(&a, &b, (Some(1), Some(1))).is_ok());
+}
+
+proptest::proptest! {
+    #[test]
+    fn undone_in_turn_all_entities_are_as_they_were(
+        steps in proptest::collection::vec((0_usize..6, 0_usize..6, proptest::bool::ANY), 1..40),
+    ) {
+        let by: Agent = "curator".parse().expect("a name");
+        let request = |n: usize| json!({"value": format!("name {n}"), "context": format!("Says {n}"), "metadata": {"v": n}});
+        let first: Vec<Entity> =
+            (0..6).map(|n| entity(&said("a", 1, request(n)))).collect();
+        let (mut now, mut done) = (first.clone(), Vec::new());
+        for (source, target, undo) in steps {
+            if undo {
+                let Some((source, target, joined)) = done.pop() else { continue };
+                let joined: Joined = joined;
+                let (back, other) = joined.undone((&now[target], &now[source]), &[], &[]).expect("it was the last");
+                (now[target], now[source]) = (back, other);
+                continue;
+            }
+            let read = (Some(now[source].version), Some(now[target].version));
+            if let Ok(joined) = merge_entities(&now[source], &now[target], read, Strategy::default(), (&by, at(2))) {
+                (now[target], now[source]) = (joined.target.clone(), joined.source.clone());
+                done.push((source, target, joined));
+            }
+            // No redirect leads in a circle.
+            for entity in &now {
+                let (mut here, mut steps) = (entity, 0);
+                while let Some(into) = here.merged_into {
+                    here = now.iter().find(|other| other.id == into).expect("no link is dead");
+                    steps += 1;
+                    proptest::prop_assert!(steps <= now.len());
+                }
+            }
+        }
+        while let Some((source, target, joined)) = done.pop() {
+            let (back, other) = joined.undone((&now[target], &now[source]), &[], &[]).expect("it was the last");
+            (now[target], now[source]) = (back, other);
+        }
+        proptest::prop_assert_eq!(now, first);
+    }
+}

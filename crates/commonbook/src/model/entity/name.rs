@@ -1,0 +1,284 @@
+//! Names: what a thing is called, and the id that follows from it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::EntityType;
+use crate::base::error::{Error, Result};
+use crate::base::id::EntityId;
+use crate::base::input::line;
+use crate::base::{input, limits};
+use crate::model::workspace::Workspace;
+use commonbook_text::entities::{value, vocabulary};
+
+/// A name that things of a workspace are known by, as mentions and the registry keep it.
+///
+/// Its id follows from the workspace, the session, the type and the normalised name. So whoever finds
+/// the name gets the same id, whether or not somebody found it before: an id tells nobody of
+/// what others keep to themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntityName {
+    /// The id of a thing of this name, unless it leads to another.
+    pub id: EntityId,
+    /// The workspace it is known in.
+    pub workspace: Workspace,
+    /// The session it is known in alone, if it is.
+    pub session: Option<String>,
+    /// What sort of thing has it.
+    pub entity_type: EntityType,
+    /// The name as it was written.
+    pub value: String,
+    /// The name as it is compared.
+    pub normalised: String,
+}
+
+impl EntityName {
+    /// The name of a thing of this type; none where the text names nothing of it.
+    #[must_use]
+    pub fn of(
+        (workspace, session): (&Workspace, Option<&str>),
+        entity_type: EntityType,
+        value: &str,
+    ) -> Option<Self> {
+        let normalised = value::normalise(entity_type, value);
+        (!normalised.is_empty()).then(|| Self {
+            id: id((workspace, session), entity_type, &normalised),
+            workspace: workspace.clone(),
+            session: session.map(str::to_owned),
+            entity_type,
+            value: value.to_owned(),
+            normalised,
+        })
+    }
+
+    /// The ids of all names that are known to mean the same, its own first.
+    #[must_use]
+    pub fn ids(&self) -> Vec<EntityId> {
+        let scope = (&self.workspace, self.session.as_deref());
+        let names = vocabulary::names(self.entity_type, &self.normalised);
+        let others = names.iter().skip(1).map(|name| id(scope, self.entity_type, name));
+        std::iter::once(self.id).chain(others).collect()
+    }
+}
+
+fn id(
+    (workspace, session): (&Workspace, Option<&str>),
+    entity_type: EntityType,
+    normalised: &str,
+) -> EntityId {
+    // No part holds a line end, so that no two lists of parts become one text.
+    EntityId::named(&format!("{workspace}\n{}\n{entity_type}\n{normalised}", session.unwrap_or("")))
+}
+
+/// A thing by its type and name, as who saves a memory names it: `tool:TypeScript`, or an object
+/// with `type` and `value`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Value")]
+pub struct Named {
+    /// What sort of thing it is.
+    #[serde(rename = "type")]
+    pub entity_type: EntityType,
+    /// Its name.
+    pub value: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    #[serde(rename = "type")]
+    entity_type: EntityType,
+    value: String,
+}
+
+impl Named {
+    /// Whether both name the same thing.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        let normalised = |named: &Self| value::normalise(named.entity_type, &named.value);
+        self.entity_type == other.entity_type && normalised(self) == normalised(other)
+    }
+
+    /// A thing of this type and name, checked.
+    ///
+    /// # Errors
+    /// `invalid` for what names nothing of its type, `too_large` for a long name.
+    pub fn of(entity_type: EntityType, value: &str) -> Result<Self> {
+        let value = line("value", value, limits::ENTITY_VALUE_CHARS)?;
+        if value::normalise(entity_type, &value).is_empty() {
+            return Err(Error::invalid(
+                "value",
+                format!("{value:?} does not name a {entity_type}"),
+            )
+            .hint("Give the name by which others would know it."));
+        }
+        Ok(Self { entity_type, value })
+    }
+}
+
+impl FromStr for Named {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let shown = || text.chars().take(40).collect::<String>();
+        let Some((kind, name)) = text.split_once(':') else {
+            return Err(Error::invalid("entity", format!("{:?} has no type", shown()))
+                .hint("Write the type before the name, as in tool:TypeScript."));
+        };
+        Self::of(kind.trim().parse()?, name)
+    }
+}
+
+impl TryFrom<Value> for Named {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Self> {
+        match value {
+            Value::String(text) => text.parse(),
+            other => {
+                let parts: Parts = input::from_value(other)?;
+                Self::of(parts.entity_type, &parts.value)
+            }
+        }
+    }
+}
+
+impl JsonSchema for Named {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "named_entity".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kinds: Vec<&str> = EntityType::ALL.iter().map(|kind| kind.name()).collect();
+        let text = format!("^({}):", kinds.join("|"));
+        json_schema!({
+            "anyOf": [
+                {"type": "string", "pattern": text},
+                {
+                    "type": "object",
+                    "properties": {
+                        "type": EntityType::json_schema(generator),
+                        "value": {"type": "string", "minLength": 1, "maxLength": limits::ENTITY_VALUE_CHARS},
+                    },
+                    "required": ["type", "value"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.entity_type, self.value)
+    }
+}
+
+/// Which entity is meant: its id, or its type and any of its names, as in `tool:TypeScript`; the name
+/// alone where one type has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(extend("type" = "string", "minLength" = 1))]
+pub enum EntityRef {
+    /// By its id.
+    Id(EntityId),
+    /// By its type and one of its names.
+    Named(Named),
+    /// By one of its names.
+    Called(String),
+}
+
+impl FromStr for EntityRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = line("entity", text, limits::ENTITY_VALUE_CHARS + 32)?;
+        if text.starts_with("ent_") && text.len() == 30 {
+            return text.parse().map(Self::Id);
+        }
+        let typed = text.split_once(':').filter(|(kind, _)| kind.parse::<EntityType>().is_ok());
+        match typed {
+            Some(_) => text.parse().map(Self::Named),
+            None => Ok(Self::Called(text)),
+        }
+    }
+}
+
+impl TryFrom<String> for EntityRef {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<EntityRef> for String {
+    fn from(meant: EntityRef) -> Self {
+        meant.to_string()
+    }
+}
+
+impl fmt::Display for EntityRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Named(named) => named.fmt(f),
+            Self::Called(name) => f.write_str(name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(session: Option<&str>, kind: EntityType, value: &str) -> EntityName {
+        EntityName::of((&Workspace::fallback(), session), kind, value).expect("a name")
+    }
+
+    #[test]
+    fn equal_names_have_one_id_and_others_have_others() {
+        let plain = name(None, EntityType::Tool, "TypeScript");
+        assert_eq!(plain.id, name(None, EntityType::Tool, "typescript").id);
+        assert!(plain.ids().contains(&name(None, EntityType::Tool, "TS").id));
+        for other in [
+            name(Some("s1"), EntityType::Tool, "TypeScript"),
+            name(None, EntityType::Concept, "TypeScript"),
+            name(None, EntityType::Tool, "TypeScript 5"),
+        ] {
+            assert_ne!(plain.id, other.id, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_thing_is_named_as_text_or_as_an_object() {
+        let parsed = |value| input::from_value::<Named>(value);
+        let meant = Named { entity_type: EntityType::Tool, value: "a:b".to_owned() };
+        assert_eq!(parsed("tool:a:b".into()).ok(), Some(meant.clone()));
+        let object = serde_json::json!({"type": "tool", "value": "a:b"});
+        assert_eq!(parsed(object.clone()).ok(), Some(meant.clone()));
+        assert_eq!(serde_json::to_value(&meant).ok(), Some(object));
+        for bad in ["TypeScript", "gadget:x", "tool:", "tool:...", "function:()"] {
+            assert!(parsed(bad.into()).is_err(), "{bad}");
+        }
+        assert!(parsed(serde_json::json!({"type": "tool"})).is_err());
+    }
+
+    #[test]
+    fn an_entity_is_meant_by_id_by_type_and_name_or_by_name() {
+        let id = EntityId::named("x");
+        let meant = |text: &str| text.parse::<EntityRef>().ok();
+        assert_eq!(meant(&id.to_string()), Some(EntityRef::Id(id)));
+        assert!(matches!(meant("tool:TypeScript"), Some(EntityRef::Named(_))));
+        assert_eq!(meant("std::fs"), Some(EntityRef::Called("std::fs".to_owned())));
+        assert_eq!(meant(""), None);
+        assert_eq!(meant("tool:..."), None);
+    }
+}

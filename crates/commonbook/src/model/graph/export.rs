@@ -1,0 +1,162 @@
+//! Export: a part of the graph as DOT, for drawing, and as JSON, for programs.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Node;
+use super::walk::Link;
+
+/// Characters of a label in a drawing; a longer one ends in `…`.
+const LABEL_CHARS: usize = 60;
+
+/// A node with what is shown of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedNode {
+    /// The entity or memory.
+    pub id: Node,
+    /// The entity's type, or `memory`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The entity's name, or the memory's title or beginning.
+    pub label: String,
+    /// Steps from where the walk began.
+    pub steps: u32,
+}
+
+/// A part of the graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Subgraph {
+    /// The nodes, nearest first.
+    pub nodes: Vec<NamedNode>,
+    /// The links between them.
+    pub links: Vec<Link>,
+    /// Whether a limit left something out.
+    pub cut: bool,
+    /// With `to`: whether there is a path to it, of at most 12 steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connected: Option<bool>,
+    /// The drawing that Graphviz reads, where one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dot: Option<String>,
+}
+
+impl Subgraph {
+    /// The drawing instructions that Graphviz reads. Nothing that an agent wrote ends a label or
+    /// begins an attribute.
+    #[must_use]
+    pub fn dot(&self) -> String {
+        let mut dot = String::from("digraph commonbook {\n  node [shape=box];\n");
+        for node in &self.nodes {
+            let shape = if matches!(node.id, Node::Memory(_)) { ", shape=note" } else { "" };
+            let (id, label, kind) =
+                (quoted(&node.id.to_string()), quoted(&shown(&node.label)), quoted(&node.kind));
+            let _ = writeln!(dot, "  {id} [label={label}, class={kind}{shape}];");
+        }
+        for link in &self.links {
+            let (from, to) = (quoted(&link.from.to_string()), quoted(&link.to.to_string()));
+            let label = quoted(link.relation_type.as_str());
+            let width = 1.0 + 2.0 * link.strength.clamp(0.0, 1.0);
+            let _ = writeln!(dot, "  {from} -> {to} [label={label}, penwidth={width:.1}];");
+        }
+        dot.push_str("}\n");
+        dot
+    }
+}
+
+fn shown(label: &str) -> String {
+    let mut letters = label.chars();
+    let mut shown: String = letters.by_ref().take(LABEL_CHARS).collect();
+    if letters.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A text as a quoted string of DOT: backslashes and quotation marks are escaped, line ends are
+/// `\n`, and other control characters are left out.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => {
+                quoted.push('\\');
+                quoted.push(letter);
+            }
+            '\n' => quoted.push_str("\\n"),
+            _ if letter.is_control() => {}
+            _ => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::base::id::{EntityId, MemoryId, RelationId};
+
+    fn sample(label: &str) -> Subgraph {
+        let entity = Node::Entity(EntityId::from_uuid(Uuid::from_u128(1)));
+        let memory = Node::Memory(MemoryId::from_uuid(Uuid::from_u128(2)));
+        let named = |id, kind: &str, label: &str, steps| NamedNode {
+            id,
+            kind: kind.to_owned(),
+            label: label.to_owned(),
+            steps,
+        };
+        Subgraph {
+            nodes: vec![named(entity, "tool", label, 0), named(memory, "memory", "A note", 1)],
+            links: vec![Link {
+                id: RelationId::from_uuid(Uuid::from_u128(3)),
+                from: memory,
+                to: entity,
+                relation_type: "relates_to".parse().expect("a slug"),
+                strength: 0.5,
+            }],
+            cut: false,
+            connected: None,
+            dot: None,
+        }
+    }
+
+    #[test]
+    fn dot_draws_nodes_and_links() {
+        let expected = "digraph commonbook {\n  node [shape=box];\n  \
+            \"ent_00000000000000000000000001\" [label=\"Rust\", class=\"tool\"];\n  \
+            \"mem_00000000000000000000000002\" [label=\"A note\", class=\"memory\", shape=note];\n  \
+            \"mem_00000000000000000000000002\" -> \"ent_00000000000000000000000001\" [label=\"relates_to\", penwidth=2.0];\n}\n";
+        assert_eq!(sample("Rust").dot(), expected);
+    }
+
+    #[test]
+    fn no_label_leaves_its_quotation_marks() {
+        let table = [
+            ("a\"]; x [label=\"b", r#"[label="a\"]; x [label=\"b""#),
+            ("back\\", r#"[label="back\\""#),
+            ("two\nlines\u{1b}[0m", r#"[label="two\nlines[0m""#),
+            ("<b>bold</b>", r#"[label="<b>bold</b>""#),
+        ];
+        for (label, expected) in table {
+            let dot = sample(label).dot();
+            assert!(dot.contains(expected), "{dot}");
+        }
+        let long = sample(&"ä".repeat(100)).dot();
+        assert!(long.contains(&format!("{}…", "ä".repeat(LABEL_CHARS))));
+    }
+
+    #[test]
+    fn json_comes_back_as_it_was() {
+        let graph = sample("a\"b\\c\nd");
+        let written = serde_json::to_value(&graph).expect("it can be written");
+        assert_eq!(written["nodes"][0]["type"], "tool");
+        assert_eq!(written["links"][0]["type"], "relates_to");
+        let read: Subgraph = serde_json::from_value(written).expect("it can be read");
+        assert_eq!(read, graph);
+    }
+}

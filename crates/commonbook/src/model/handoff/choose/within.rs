@@ -1,0 +1,181 @@
+//! The choice itself: the best first, each as far as the budget lasts, and why the rest stays.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Candidate, EntityCandidate, Settings};
+use crate::base::id::{EntityId, MemoryId};
+use crate::model::handoff::{PassedEntity, PassedMemory, Why};
+use commonbook_text::string_enum;
+
+/// The part of the room that is kept for entities, as far as they need it.
+const FOR_ENTITIES: usize = 5;
+
+string_enum! {
+    /// Why a memory did not go along.
+    Reason {
+        /// It does not fit the task well enough.
+        Unfit = "unfit",
+        /// Enough others fit better.
+        Crowded = "crowded",
+        /// It takes more tokens than were left when its turn came.
+        Budget = "budget",
+        /// It is private, and its owner did not name it.
+        Private = "private",
+    }
+}
+
+/// A memory that was looked at and stays behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// The memory.
+    pub id: MemoryId,
+    /// How well it scores.
+    pub score: f64,
+    /// Why it stays behind.
+    pub reason: Reason,
+}
+
+/// What goes along, and what was looked at and does not.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Chosen {
+    /// The memories: those that were named, then the best first.
+    pub memories: Vec<PassedMemory>,
+    /// The entities, those that most of the memories speak of first.
+    pub entities: Vec<PassedEntity>,
+    /// The memories that stay behind, the best first.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// How many tokens there are for what goes along: the budget without the frame and without what
+/// the source itself wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room(pub usize);
+
+/// Chooses, for a task that mentions these entities.
+///
+/// Named ones come first, in the order in which they are given; then all others by score, those
+/// that came by an earlier handoff among them, with the score that they came with. One that takes
+/// more tokens than are left is passed over, and the next is tried. A private one goes along only
+/// if it is named. Entities go along that the task mentions, or a memory that goes along, or that
+/// came by an earlier handoff. `tokens` tells how many a memory takes in the text: of those alone
+/// which nothing else keeps back.
+#[must_use]
+pub fn choose(
+    candidates: &[Candidate],
+    entities: &[EntityCandidate],
+    task: &BTreeSet<EntityId>,
+    settings: &Settings,
+    room: Room,
+    (now, mut tokens): (Timestamp, impl FnMut(&Candidate) -> usize),
+) -> Chosen {
+    let mut chosen = Chosen::default();
+    let needed: usize = entities.iter().map(|entity| entity.tokens).sum();
+    let kept = needed.min(room.0 / FOR_ENTITIES);
+    let mut left = room.0 - kept;
+    let mut counted = 0;
+    for (score, candidate) in ranked(candidates, settings, task, now) {
+        let why = why(candidate);
+        let reason = match why {
+            Why::Chosen | Why::Inherited if candidate.private => Some(Reason::Private),
+            Why::Chosen if score < settings.threshold => Some(Reason::Unfit),
+            Why::Chosen if candidate.fit() < settings.least_fit => Some(Reason::Unfit),
+            Why::Chosen | Why::Named if counted >= settings.max_memories => Some(Reason::Crowded),
+            _ => None,
+        };
+        let tokens = if reason.is_none() { tokens(candidate) } else { 0 };
+        let reason = reason.or((tokens > left).then_some(Reason::Budget));
+        if let Some(reason) = reason {
+            chosen.left_out.push(LeftOut { id: candidate.id, score, reason });
+            continue;
+        }
+        left -= tokens;
+        counted += u32::from(why != Why::Inherited);
+        chosen.memories.push(PassedMemory {
+            id: candidate.id,
+            author: candidate.author.clone(),
+            why,
+            score,
+            private: candidate.private,
+            tokens: small(tokens),
+        });
+    }
+    let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();
+    let told = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
+    chosen.entities = choose_entities(entities, told, settings, left + kept);
+    chosen
+}
+
+const fn why(candidate: &Candidate) -> Why {
+    match (candidate.named, candidate.came_with) {
+        (true, _) => Why::Named,
+        (false, Some(_)) => Why::Inherited,
+        (false, None) => Why::Chosen,
+    }
+}
+
+/// Each memory once, as it ranks best, with its score: the named ones as they are given, then the best first; of
+/// equally good ones the newer, and of those of one moment the one with the greater id.
+fn ranked<'a>(
+    candidates: &'a [Candidate],
+    settings: &Settings,
+    task: &BTreeSet<EntityId>,
+    now: Timestamp,
+) -> Vec<(f64, &'a Candidate)> {
+    let scored = |it| (Candidate::score(it, settings.weights, task, now), it);
+    let mut ranked: Vec<(f64, &Candidate)> = candidates.iter().map(scored).collect();
+    ranked.sort_by(|(a, x), (b, y)| {
+        let order = || b.total_cmp(a).then(y.since.cmp(&x.since)).then(y.id.cmp(&x.id));
+        match (x.named, y.named) {
+            (true, true) => std::cmp::Ordering::Equal,
+            (false, false) => order(),
+            (x, y) => y.cmp(&x),
+        }
+    });
+    let mut seen = BTreeSet::new();
+    ranked.retain(|(_, candidate)| seen.insert(candidate.id));
+    ranked
+}
+
+fn choose_entities<'a>(
+    entities: &[EntityCandidate],
+    told: impl Iterator<Item = &'a Candidate>,
+    settings: &Settings,
+    room: usize,
+) -> Vec<PassedEntity> {
+    let mut mentions: BTreeMap<EntityId, usize> = BTreeMap::new();
+    for id in told.flat_map(|candidate| &candidate.entities) {
+        *mentions.entry(*id).or_default() += 1;
+    }
+    let weight =
+        |entity: &EntityCandidate| (entity.in_task, mentions.get(&entity.id).copied().unwrap_or(0));
+    let wanted = |entity: &&EntityCandidate| entity.came || weight(entity) != (false, 0);
+    let mut ranked: Vec<&EntityCandidate> = entities.iter().filter(wanted).collect();
+    ranked.sort_by_key(|entity| (Reverse(weight(entity)), entity.id));
+    ranked.dedup_by_key(|entity| entity.id);
+    let mut left = room;
+    let mut chosen = Vec::new();
+    for entity in ranked {
+        if chosen.len() >= settings.max_entities as usize || entity.tokens > left {
+            continue;
+        }
+        left -= entity.tokens;
+        chosen.push(PassedEntity {
+            id: entity.id,
+            kind: entity.kind.clone(),
+            value: entity.value.clone(),
+            tokens: small(entity.tokens),
+        });
+    }
+    chosen
+}
+
+/// A number of tokens as a row keeps it.
+#[must_use]
+pub fn small(tokens: usize) -> u32 {
+    u32::try_from(tokens).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,426 @@
+//! Tests of handoffs: the request, the place in a chain, the steps, and who sees what.
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::choose::Settings;
+use super::*;
+use crate::base::error::ErrorKind;
+use crate::base::id::CountingIds;
+use crate::base::page::Cursor;
+
+fn agent(name: &str) -> Agent {
+    Agent::named(name).expect("a name")
+}
+
+fn at(hour: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + hour * 3_600).expect("a time")
+}
+
+fn request() -> CreateHandoff {
+    CreateHandoff {
+        to: "developer".to_owned(),
+        task: Some("Fix what was found".to_owned()),
+        ..CreateHandoff::default()
+    }
+}
+
+fn checked(request: &CreateHandoff) -> Result<Asked> {
+    request.check(&agent("analyst"), Some("s1"), Settings::default())
+}
+
+fn made(ids: &CountingIds, from: &str, request: &CreateHandoff, received: &[Handoff]) -> Handoff {
+    let from = agent(from);
+    let asked = request.check(&from, Some("s1"), Settings::default()).expect("it is right");
+    let id = HandoffId::new(ids, at(0));
+    let place = Place::of(id, &asked, &from, received).expect("a place");
+    let workspace = "w".parse().expect("a workspace");
+    let origin = Origin { workspace, from, user_id: None };
+    Handoff::new(id, &asked, origin, place, at(0))
+}
+
+fn handoff() -> Handoff {
+    made(&CountingIds::default(), "analyst", &request(), &[])
+}
+
+fn taken<'a>(step: Step, by: &'a Agent, note: Option<&'a str>) -> Taken<'a> {
+    Taken { step, by, session: Some("s2"), note, at: at(1) }
+}
+
+fn after(handoff: &Handoff, step: Step, by: &str) -> Handoff {
+    let by = agent(by);
+    handoff.stepped(taken(step, &by, None)).expect("it may").expect("it changes")
+}
+
+#[test]
+fn each_step_leads_where_the_table_says() {
+    use HandoffStatus::{Accepted, Completed, Expired, Pending, Rejected, Withdrawn};
+    // Accept, complete, reject, withdraw, expire; nothing where the step is refused.
+    let table = [
+        (Pending, [Some(Accepted), None, Some(Rejected), Some(Withdrawn), Some(Expired)]),
+        (Accepted, [Some(Accepted), Some(Completed), Some(Rejected), None, None]),
+        (Completed, [None, Some(Completed), None, None, None]),
+        (Rejected, [None, None, Some(Rejected), None, None]),
+        (Withdrawn, [None, None, None, Some(Withdrawn), None]),
+        (Expired, [None, None, None, None, Some(Expired)]),
+    ];
+    assert_eq!(table.len(), HandoffStatus::ALL.len());
+    for (status, row) in table {
+        for (step, expected) in Step::ALL.iter().zip(row) {
+            let found = next_status(status, *step);
+            assert_eq!(found.as_ref().ok(), expected.as_ref(), "{step} of {status}");
+            let refused = found.err();
+            let hinted = refused.as_ref().is_none_or(|error| error.hint.is_some());
+            assert!(hinted, "{step} of {status} tells no next step");
+            let kind = refused.map(|error| error.kind);
+            assert!(kind.is_none_or(|kind| kind == ErrorKind::Conflict), "{step} of {status}");
+        }
+    }
+}
+
+#[test]
+fn only_the_target_accepts_and_only_the_source_withdraws() {
+    let table = [
+        (Step::Accept, "developer", true),
+        (Step::Accept, "analyst", false),
+        (Step::Accept, "qa", false),
+        (Step::Accept, "developer/child", false),
+        (Step::Reject, "developer", true),
+        (Step::Reject, "analyst", false),
+        (Step::Withdraw, "analyst", true),
+        (Step::Withdraw, "developer", false),
+        (Step::Withdraw, "qa", false),
+        (Step::Expire, "system", true),
+    ];
+    for (step, by, may) in table {
+        let by = agent(by);
+        let answer = handoff().stepped(taken(step, &by, None));
+        let kind = answer.as_ref().err().map(|error| error.kind);
+        assert_eq!(kind, (!may).then_some(ErrorKind::Forbidden), "{step} by {by}");
+    }
+    let done = after(&handoff(), Step::Accept, "developer");
+    let by = agent("analyst");
+    let kind = done.stepped(taken(Step::Complete, &by, None)).map_err(|error| error.kind);
+    assert_eq!(kind, Err(ErrorKind::Forbidden));
+}
+
+#[test]
+fn accepting_again_changes_nothing() {
+    let accepted = after(&handoff(), Step::Accept, "developer");
+    assert_eq!((accepted.version, accepted.accepted_at), (2, Some(at(1))));
+    assert_eq!(accepted.accepted_in.as_deref(), Some("s2"));
+    let by = agent("developer");
+    let again = Taken { at: at(9), session: None, ..taken(Step::Accept, &by, None) };
+    assert_eq!(accepted.stepped(again).expect("it may"), None);
+}
+
+#[test]
+fn reason_and_result_are_kept_and_limited() {
+    let by = agent("developer");
+    let rejected = handoff().stepped(taken(Step::Reject, &by, Some(" too busy "))).expect("it may");
+    assert_eq!(rejected.and_then(|it| it.note).as_deref(), Some("too busy"));
+    let long = "x".repeat(limits::HANDOFF_NOTE_CHARS + 1);
+    let table = [
+        (Step::Reject, "", ErrorKind::Invalid, "reason"),
+        (Step::Reject, "a\0", ErrorKind::Invalid, "reason"),
+        (Step::Reject, long.as_str(), ErrorKind::TooLarge, "reason"),
+        (Step::Complete, long.as_str(), ErrorKind::TooLarge, "result"),
+    ];
+    for (step, note, kind, field) in table {
+        let error = handoff().stepped(taken(step, &by, Some(note))).expect_err("it is wrong");
+        assert_eq!((error.kind, error.field.as_deref()), (kind, Some(field)));
+    }
+}
+
+#[test]
+fn a_handoff_expires_by_sure_time_alone_and_only_while_it_waits() {
+    let waiting = handoff();
+    assert_eq!(waiting.expires_at, at(24));
+    assert!(!waiting.is_overdue(at(23)) && waiting.is_overdue(at(24)));
+    assert!(!after(&waiting, Step::Accept, "developer").is_overdue(at(99)));
+    // Nobody has swept: whoever comes late is not refused for what a clock shows.
+    let by = agent("developer");
+    let late = Taken { at: at(99), ..taken(Step::Accept, &by, None) };
+    assert!(waiting.stepped(late).is_ok());
+}
+
+/// The steps that were taken and changed something, of all that a handoff can go through.
+const LIVES: [&[Step]; 7] = [
+    &[],
+    &[Step::Accept],
+    &[Step::Accept, Step::Complete],
+    &[Step::Accept, Step::Reject],
+    &[Step::Reject],
+    &[Step::Withdraw],
+    &[Step::Expire],
+];
+
+proptest! {
+    #[test]
+    fn a_handoff_lives_as_the_model_says(
+        tries in proptest::collection::vec((0_usize..5, 0_usize..4), 0..24),
+    ) {
+        let agents = ["analyst", "developer", "qa", "system"].map(agent);
+        let mut real = handoff();
+        let mut life: Vec<Step> = Vec::new();
+        for (step, by) in tries {
+            let (step, by) = (Step::ALL[step], &agents[by]);
+            let answer = real.stepped(taken(step, by, None));
+            let may = match step.doer() {
+                Doer::Target => by.as_str() == "developer",
+                Doer::Source => by.as_str() == "analyst",
+                Doer::Layer => true,
+            };
+            let longer = [life.as_slice(), &[step]].concat();
+            match answer {
+                Err(error) if error.kind == ErrorKind::Forbidden => prop_assert!(!may),
+                Err(_) => prop_assert!(may && !LIVES.contains(&longer.as_slice())
+                    && life.last() != Some(&step)),
+                Ok(None) => prop_assert!(may && life.last() == Some(&step)),
+                Ok(Some(next)) => {
+                    prop_assert!(may && LIVES.contains(&longer.as_slice()));
+                    prop_assert_eq!(next.version, real.version + 1);
+                    life = longer;
+                    real = next;
+                }
+            }
+            prop_assert_eq!(real.accepted_at.is_some(), life.contains(&Step::Accept));
+            let ended = life.last().is_some_and(|step| *step != Step::Accept);
+            prop_assert_eq!(real.ended_at.is_some(), ended);
+            prop_assert_eq!(real.status.is_open(), !ended);
+        }
+    }
+}
+
+#[test]
+fn what_a_request_may_not_say_is_refused_with_its_field() {
+    let line = |n: usize| vec!["x".repeat(n)];
+    let many = |n: usize| vec!["x".to_owned(); n];
+    let ids = CountingIds::default();
+    let memories: Vec<MemoryId> = (0..3).map(|_| MemoryId::new(&ids, at(0))).collect();
+    let table = [
+        (CreateHandoff { to: "Analyst".into(), ..request() }, "invalid", "to"),
+        (CreateHandoff { to: "legacy".into(), ..request() }, "invalid", "to"),
+        (CreateHandoff { to: String::new(), ..request() }, "invalid", "to"),
+        (CreateHandoff { task: None, ..request() }, "invalid", "task"),
+        (CreateHandoff { task: Some(" ".into()), ..request() }, "invalid", "task"),
+        (CreateHandoff { task: Some("x".repeat(2_001)), ..request() }, "too_large", "task"),
+        (CreateHandoff { context: Some("x".repeat(16_001)), ..request() }, "too_large", "context"),
+        (CreateHandoff { context: Some("a\u{1b}".into()), ..request() }, "invalid", "context"),
+        (CreateHandoff { active_files: many(51), ..request() }, "too_large", "active_files"),
+        (
+            CreateHandoff { decisions_made: line(501), ..request() },
+            "too_large",
+            "decisions_made[0]",
+        ),
+        (CreateHandoff { next_steps: line(0), ..request() }, "invalid", "next_steps[0]"),
+        (
+            CreateHandoff { next_steps: vec!["é".repeat(500); 50], ..request() },
+            "too_large",
+            "context",
+        ),
+        (CreateHandoff { budget: Some(499), ..request() }, "invalid", "budget"),
+        (CreateHandoff { budget: Some(40_001), ..request() }, "invalid", "budget"),
+        (CreateHandoff { max_memories: Some(0), ..request() }, "invalid", "max_memories"),
+        (CreateHandoff { max_entities: Some(101), ..request() }, "invalid", "max_entities"),
+        (CreateHandoff { threshold: Some(1.1), ..request() }, "invalid", "threshold"),
+        (CreateHandoff { threshold: Some(f64::NAN), ..request() }, "invalid", "threshold"),
+        (CreateHandoff { expires_hours: Some(0), ..request() }, "invalid", "expires_hours"),
+        (CreateHandoff { case: Some("a\nb".into()), ..request() }, "invalid", "case"),
+        (
+            CreateHandoff { memories: memories.clone(), max_memories: Some(2), ..request() },
+            "too_large",
+            "memories",
+        ),
+        (
+            CreateHandoff {
+                follows: (0..21).map(|_| HandoffId::new(&ids, at(0))).collect(),
+                ..request()
+            },
+            "too_large",
+            "follows",
+        ),
+    ];
+    for (request, kind, field) in table {
+        let error = checked(&request).expect_err(field);
+        assert_eq!((error.kind.name(), error.field.as_deref()), (kind, Some(field)));
+    }
+}
+
+#[test]
+fn a_request_of_seed_001_is_understood() {
+    let json = serde_json::json!({
+        "target_agent": "Gemini CLI@desktop",
+        "context": "Working on the code review.\nFixed 10 bugs.",
+        "active_files": ["src/engram/server.py (modified)"],
+    });
+    let request: CreateHandoff = crate::base::input::from_value(json).expect("it fits");
+    let asked = checked(&request).expect("it is right");
+    assert_eq!(asked.to, agent("gemini-cli"));
+    assert_eq!(asked.task, "Working on the code review.");
+    assert!(asked.question().ends_with("src/engram/server.py (modified)"));
+    let unknown = serde_json::json!({"to": "qa", "task": "x", "from": "boss"});
+    assert!(crate::base::input::from_value::<CreateHandoff>(unknown).is_err());
+}
+
+#[test]
+fn who_names_many_memories_means_all_of_them() {
+    let ids = CountingIds::default();
+    let memories: Vec<MemoryId> = (0..12).map(|_| MemoryId::new(&ids, at(0))).collect();
+    let twice = [memories.clone(), memories.clone()].concat();
+    let asked = checked(&CreateHandoff { memories: twice, ..request() }).expect("it is right");
+    assert_eq!(asked.memories, memories);
+    assert_eq!(asked.settings.max_memories, 12);
+}
+
+#[test]
+fn every_request_tells_agents_what_it_is_for() {
+    let schemas = [
+        crate::base::input::schema::<CreateHandoff>(),
+        crate::base::input::schema::<AcceptHandoff>(),
+        crate::base::input::schema::<CompleteHandoff>(),
+        crate::base::input::schema::<RejectHandoff>(),
+        crate::base::input::schema::<WithdrawHandoff>(),
+        crate::base::input::schema::<ListHandoffs>(),
+        crate::base::input::schema::<crate::model::checkpoint::CreateCheckpoint>(),
+        crate::base::input::schema::<crate::model::checkpoint::ResumeSession>(),
+    ];
+    for schema in schemas {
+        assert!(schema["description"].as_str().is_some_and(|text| text.len() > 20), "{schema}");
+        assert_eq!(schema["additionalProperties"], false, "{schema}");
+        let fields = schema["properties"].as_object().expect("it has fields");
+        for (name, field) in fields {
+            assert!(field["description"].is_string(), "{name}: {field}");
+        }
+    }
+}
+
+fn followed(of: &str, ids: &CountingIds, received: &[Handoff], request: &CreateHandoff) -> Handoff {
+    made(ids, of, request, received)
+}
+
+#[test]
+fn a_handoff_goes_on_from_the_one_that_was_accepted_last() {
+    let ids = CountingIds::default();
+    let to_b = |case: Option<&str>| CreateHandoff {
+        to: "b".into(),
+        case: case.map(str::to_owned),
+        ..request()
+    };
+    let first = after(&made(&ids, "a", &to_b(Some("k1")), &[]), Step::Accept, "b");
+    let second = after(&made(&ids, "a", &to_b(Some("k2")), &[]), Step::Accept, "b");
+    let waiting = made(&ids, "a", &to_b(None), &[]);
+    let others = after(
+        &made(&ids, "a", &CreateHandoff { to: "x".into(), ..request() }, &[]),
+        Step::Accept,
+        "x",
+    );
+    let received = [first.clone(), second.clone(), waiting.clone(), others.clone()];
+    let to_c = |case: Option<&str>, follows: Vec<HandoffId>| CreateHandoff {
+        to: "c".into(),
+        case: case.map(str::to_owned),
+        follows,
+        ..request()
+    };
+    let table = [
+        (to_c(None, vec![]), vec![second.id], second.chain, 2),
+        (to_c(Some("k1"), vec![]), vec![first.id], first.chain, 2),
+        (to_c(None, vec![first.id]), vec![first.id], first.chain, 2),
+        (
+            CreateHandoff {
+                kind: HandoffKind::Join,
+                ..to_c(None, vec![first.id, second.id, first.id])
+            },
+            vec![first.id, second.id],
+            first.chain,
+            2,
+        ),
+    ];
+    for (request, follows, chain, depth) in table {
+        let made = followed("b", &ids, &received, &request);
+        assert_eq!((made.follows, made.chain, made.depth), (follows, chain, depth));
+    }
+    let alone = followed("b", &ids, std::slice::from_ref(&waiting), &to_c(None, vec![]));
+    assert_eq!((alone.follows, alone.chain, alone.depth), (vec![], alone.id, 1));
+    let both = to_c(None, vec![first.id, second.id]).check(&agent("b"), None, Settings::default());
+    let id = HandoffId::new(&ids, at(0));
+    let error = Place::of(id, &both.expect("it is right"), &agent("b"), &received);
+    assert_eq!(error.map_err(|error| error.field), Err(Some("follows".to_owned())));
+    let rejected = after(&first, Step::Reject, "b");
+    let received = [rejected.clone(), second.clone(), waiting.clone(), others.clone()];
+    for wrong in [vec![waiting.id], vec![others.id], vec![rejected.id]] {
+        let asked = to_c(None, wrong).check(&agent("b"), None, Settings::default());
+        let id = HandoffId::new(&ids, at(0));
+        let error = Place::of(id, &asked.expect("it is right"), &agent("b"), &received);
+        assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Invalid));
+    }
+}
+
+#[test]
+fn a_completed_handoff_is_gone_on_from_in_the_same_work_only() {
+    let ids = CountingIds::default();
+    let to_b = CreateHandoff { to: "b".into(), ..request() };
+    let mut done = after(&made(&ids, "a", &to_b, &[]), Step::Accept, "b");
+    done = after(&done, Step::Complete, "b");
+    let to_c = CreateHandoff { to: "c".into(), ..request() };
+    // It was accepted in s2.
+    for (session, depth) in [(Some("s2"), 2), (Some("s9"), 1), (None, 1)] {
+        done.session = None;
+        let asked = to_c.check(&agent("b"), session, Settings::default()).expect("it is right");
+        let id = HandoffId::new(&ids, at(0));
+        let place = Place::of(id, &asked, &agent("b"), &[done.clone()]).expect("a place");
+        assert_eq!(place.depth, depth, "{session:?}");
+    }
+}
+
+#[test]
+fn whoever_has_no_part_sees_neither_text_nor_private_memories() {
+    let ids = CountingIds::default();
+    let passed = |private| PassedMemory {
+        id: MemoryId::new(&ids, at(0)),
+        author: agent("analyst"),
+        why: Why::Named,
+        score: 1.0,
+        private,
+        tokens: 9,
+    };
+    let memories = vec![passed(true), passed(false)];
+    let handoff = Handoff { memories, tokens: 1, ..handoff() };
+    for part in ["analyst", "developer"] {
+        assert_eq!(handoff.clone().seen_by(&agent(part)), handoff);
+    }
+    let seen = handoff.seen_by(&agent("qa"));
+    assert_eq!((seen.tokens, seen.memories.len()), (0, 1));
+}
+
+#[test]
+fn what_is_left_of_an_expired_handoff_fits_a_memory() {
+    let full = CreateHandoff {
+        context: Some("c".repeat(16_000)),
+        active_files: vec!["f".repeat(150); 50],
+        next_steps: vec!["n".repeat(100); 50],
+        decisions_made: vec!["d".to_owned(); 50],
+        ..request()
+    };
+    let handoff = made(&CountingIds::default(), "analyst", &full, &[]);
+    let left = handoff.remains();
+    assert!(left.len() <= limits::TEXT_BYTES);
+    assert!(left.starts_with("Handed over by analyst to developer"));
+    for part in ["## Task\nFix what was found\n", "## Context\nccc", "## Next steps\n- nnn"] {
+        assert!(left.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn those_that_wait_for_oneself_are_listed_unless_others_are_asked_for() {
+    use HandoffStatus::{Accepted, Pending, Rejected};
+    let list = ListHandoffs::default();
+    assert_eq!(list.wanted(), [Pending, Accepted]);
+    let sent = ListHandoffs { side: Side::Sent, ..ListHandoffs::default() };
+    assert_eq!(sent.wanted().len(), HandoffStatus::ALL.len());
+    let rejected = ListHandoffs { status: vec![Rejected], ..ListHandoffs::default() };
+    assert_eq!(rejected.wanted(), [Rejected]);
+    let with = ListHandoffs { with: Some("a b/".into()), ..ListHandoffs::default() };
+    assert_eq!(with.filter().map_err(|error| error.field), Err(Some("with".to_owned())));
+    let _: Option<Cursor> = list.cursor;
+}

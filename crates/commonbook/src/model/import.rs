@@ -1,0 +1,215 @@
+//! Lines of JSON from elsewhere: what was said in a conversation, or what an export wrote.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::hash::sha256;
+use crate::base::id::{IdSource, MemoryId};
+use crate::base::input;
+use crate::model::agent::AgentName;
+use crate::model::caller::{Caller, Door, near_session};
+use crate::model::memory::{Memory, MemoryType, Outcome, SaveMemory, SetApart};
+use crate::model::workspace::Workspace;
+
+/// One line that was understood.
+#[derive(Debug, Clone)]
+pub enum Line {
+    /// Something that was said, in a conversation.
+    Said(Box<Said>),
+    /// A memory as an export writes it; it keeps its id, its owner and its times.
+    Exported(Box<Memory>),
+}
+
+/// What became of a line that was taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedLine {
+    /// Whether it is new.
+    pub outcome: Outcome,
+    /// The memory that was set apart, and why, where others are not given it.
+    pub set_apart: Option<SetApart>,
+}
+
+/// Something that was said.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Said {
+    /// What was said.
+    pub text: String,
+    /// The conversation; names the workspace unless one is given.
+    #[serde(default)]
+    pub conv: Option<String>,
+    /// Who said it; names the agent. Nobody in particular when it is empty: then the caller.
+    #[serde(default)]
+    pub speaker: Option<String>,
+    /// The session it was said in.
+    #[serde(default)]
+    pub session: Option<String>,
+    /// When it was said: a time, with or without its zone (then UTC), or a date.
+    #[serde(default)]
+    pub ts: Option<String>,
+    /// Everything else on the line; kept as metadata.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+    /// The fingerprint of the line, by which a second import knows it.
+    #[serde(skip)]
+    pub sha256: String,
+}
+
+/// Understands one line.
+///
+/// # Errors
+/// `invalid` for a line that is not UTF-8, not JSON, or has no text.
+pub fn parse(line: &[u8]) -> Result<Line> {
+    let value = input::json(line)?;
+    let exported = value["id"].as_str().is_some_and(|id| MemoryId::read(id).is_some());
+    if exported && value.get("owner").is_some() {
+        return input::from_value(value).map(Box::new).map(Line::Exported);
+    }
+    let canonical = value.to_string();
+    let mut said: Said = input::from_value(value)?;
+    said.sha256 = sha256(&canonical);
+    Ok(Line::Said(Box::new(said)))
+}
+
+impl Line {
+    /// The workspace that the line goes to: the given one, else the one it names, else the
+    /// caller's.
+    ///
+    /// # Errors
+    /// `invalid` when the conversation's name has no letter or digit.
+    pub fn workspace(&self, given: Option<&Workspace>, caller: &Caller) -> Result<Workspace> {
+        match (given, self) {
+            (Some(given), _) => Ok(given.clone()),
+            (None, Self::Exported(memory)) => Ok(memory.workspace.clone()),
+            (None, Self::Said(said)) => match &said.conv {
+                None => Ok(caller.workspace.clone()),
+                Some(conv) => Workspace::near(conv)
+                    .ok_or_else(|| Error::invalid("conv", format!("{conv:?} names no workspace"))),
+            },
+        }
+    }
+
+    /// The memory that the line becomes in this workspace.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large`, as for any other memory.
+    pub fn memory(
+        self,
+        workspace: &Workspace,
+        caller: &Caller,
+        ids: &dyn IdSource,
+        now: Timestamp,
+    ) -> Result<Memory> {
+        match self {
+            Self::Exported(mut memory) => {
+                memory.workspace = workspace.clone();
+                memory.memory_type = memory.memory_type.imported();
+                memory.receive(None)?;
+                for session in [&mut memory.session, &mut memory.source.session] {
+                    *session = session.as_deref().and_then(near_session);
+                }
+                Ok(*memory)
+            }
+            Self::Said(said) => said.memory(workspace, caller, MemoryId::new(ids, now), now),
+        }
+    }
+}
+
+impl Said {
+    fn memory(
+        self,
+        workspace: &Workspace,
+        caller: &Caller,
+        id: MemoryId,
+        now: Timestamp,
+    ) -> Result<Memory> {
+        let speaker = self.speaker.as_deref().filter(|speaker| !speaker.trim().is_empty());
+        let name = match speaker {
+            None => AgentName { agent: caller.agent.clone(), device: caller.device.clone() },
+            Some(speaker) => AgentName::near(speaker, "import").map_err(|e| e.at("speaker"))?,
+        };
+        let speaker = Caller::new(Some(name), workspace.clone(), Door::Import)
+            .in_session(self.session.as_deref().and_then(near_session).as_deref())?;
+        let request = SaveMemory {
+            text: self.text,
+            memory_type: Some(MemoryType::episodic()),
+            metadata: self.rest,
+            valid_from: self.ts.as_deref().map(time).transpose()?,
+            ..SaveMemory::default()
+        };
+        let mut memory = request.memory(&speaker, id, now)?;
+        memory.source.sha256 = self.sha256;
+        Ok(memory)
+    }
+}
+
+/// A time with its zone, a time without one (taken as UTC), or a date (its beginning in UTC).
+fn time(text: &str) -> Result<Timestamp> {
+    let zoned = text.parse::<Timestamp>();
+    let local = || text.parse::<DateTime>().and_then(|time| TimeZone::UTC.to_timestamp(time));
+    zoned.or_else(|_| local()).map_err(|error| {
+        Error::new(ErrorKind::Invalid, format!("ts: {text:?} is not a time: {error}"))
+            .at("ts")
+            .hint("Write it like 2023-05-08T13:56:00Z, or as a date.")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::id::CountingIds;
+
+    fn memory_of(line: &str) -> Result<Memory> {
+        let caller = Caller::new(None, Workspace::fallback(), Door::Import);
+        let line = parse(line.as_bytes())?;
+        let workspace = line.workspace(None, &caller)?;
+        line.memory(&workspace, &caller, &CountingIds::default(), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_spoken_line_becomes_the_speakers_memory() {
+        let memory = memory_of(
+            r#"{"conv":"conv-1","gran":"turn","id":"D1:3","session":"D1","text":"Ann: tea",
+                "ts":"2023-05-08T13:56:00","speaker":"Ann","extra":{"a":1}}"#,
+        )
+        .expect("a spoken line");
+        assert_eq!(memory.workspace.as_str(), "conv-1");
+        assert_eq!(memory.owner.as_str(), "ann");
+        assert_eq!(memory.session.as_deref(), Some("D1"));
+        assert_eq!(
+            memory.valid_from.map(|t| t.to_string()).as_deref(),
+            Some("2023-05-08T13:56:00Z")
+        );
+        assert_eq!(memory.metadata["id"], "D1:3");
+        assert_eq!(memory.metadata["extra"]["a"], 1);
+        assert_eq!(memory.source.how, Door::Import);
+    }
+
+    #[test]
+    fn an_exported_line_comes_back_as_it_was() {
+        let memory = memory_of(r#"{"text":"tea","speaker":"ann"}"#).expect("a spoken line");
+        let line = serde_json::to_string(&memory).expect("a memory is JSON");
+        assert_eq!(memory_of(&line).ok(), Some(memory));
+    }
+
+    #[test]
+    fn bad_lines_are_refused_with_their_reason() {
+        let table = [
+            ("{\"text\": \"tea\"", "not JSON"),
+            ("{\"speaker\": \"ann\"}", "missing field `text`"),
+            ("{\"text\": \"\"}", "nothing to keep"),
+            ("{\"text\": \"tea\", \"ts\": \"yesterday\"}", "not a time"),
+            ("{\"text\": \"tea\", \"speaker\": \"!!\"}", "empty"),
+            ("{\"text\": \"tea\", \"conv\": \"!!\"}", "names no workspace"),
+            ("[]", "expected"),
+        ];
+        for (line, reason) in table {
+            let error = memory_of(line).expect_err(line);
+            assert!(error.message.contains(reason), "{line}: {}", error.message);
+            assert_eq!(error.kind, ErrorKind::Invalid);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Mentions: the things that a memory speaks of, named by its author or found in it.
+
+use super::Memory;
+use crate::base::limits;
+use crate::model::entity::{EntityName, EntityType, Mentioned, STATED_CONFIDENCE};
+use commonbook_text::entities::{Found, Part, Source, extract, speakers};
+
+impl Memory {
+    /// The things that its author names.
+    #[must_use]
+    pub fn named(&self) -> Vec<Mentioned> {
+        let named = self.entities.iter().filter_map(|named| {
+            let name = self.name(named.entity_type, &named.value)?;
+            let place = self.text.find(&named.value).unwrap_or(0);
+            Some(Mentioned { name, confidence: STATED_CONFIDENCE, count: 1, place })
+        });
+        named.collect()
+    }
+
+    /// The things that its author names, and those that are found in it by rules.
+    #[must_use]
+    pub fn mentioned(&self) -> Vec<Mentioned> {
+        let speakers = speakers(&self.metadata);
+        let found = extract(&Source {
+            title: self.title.as_deref(),
+            text: &self.text,
+            topics: &self.topics,
+            speakers: &speakers,
+            is_decision: self.memory_type.as_str() == "decision",
+        });
+        let mut all = self.named();
+        for found in found {
+            let Some(name) = self.name(found.entity_type, &found.value) else { continue };
+            if all.iter().all(|other| other.name.id != name.id) {
+                let (confidence, count) = (found.confidence, found.count as u64);
+                all.push(Mentioned { name, confidence, count, place: place(&found) });
+            }
+        }
+        all
+    }
+
+    fn name(&self, entity_type: EntityType, value: &str) -> Option<EntityName> {
+        // What stands in a memory can be longer than what may be stated.
+        let short = value.chars().count() <= limits::ENTITY_VALUE_CHARS;
+        EntityName::of((&self.workspace, None), entity_type, value).filter(|_| short)
+    }
+}
+
+/// Where in the text a thing is first mentioned; its beginning, when only title or topics do.
+fn place(found: &Found) -> usize {
+    let in_text = found.places.iter().find(|place| place.part == Part::Text);
+    in_text.map_or(0, |place| place.from)
+}

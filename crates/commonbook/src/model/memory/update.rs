@@ -1,0 +1,216 @@
+//! Updating: the fields that change, and no others.
+
+use std::ops::Deref;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Importance, Memory, MemoryType, Sharing, distinct_entities, distinct_topics};
+use crate::base::clock::whole_milliseconds;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::MemoryId;
+use crate::base::{input, limits};
+use crate::model::entity::Named;
+
+/// Changes a memory of your own: the fields that you give, and no others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateMemory {
+    /// The id of the memory.
+    pub id: MemoryId,
+    /// The revision that you have seen; when the memory has moved on, nothing is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
+    /// The new text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
+    pub text: Option<String>,
+    /// The new type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+    /// The new heading; an empty one removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::TITLE_CHARS))]
+    pub title: Option<String>,
+    /// The new summary; an empty one removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::SUMMARY_CHARS))]
+    pub summary: Option<String>,
+    /// The new topics, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
+    pub topics: Option<Vec<String>>,
+    /// The things that it names itself, all of them. A new `text` without this field drops those that
+    /// the old words mention and the new words do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::NAMED_ENTITIES))]
+    pub entities: Option<Vec<Named>>,
+    /// The new importance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<Importance>,
+    /// Who else may read it from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// The new metadata, all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// From when on it holds, as RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it holds, as RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Timestamp>,
+    /// Any text of your own: the same key with the same request is carried out once and answered
+    /// alike, for 24 hours.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+/// A memory after a change of its author's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UpdatedMemory {
+    /// The memory as it is now.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// What to do now, where others are not given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Deref for UpdatedMemory {
+    type Target = Memory;
+
+    fn deref(&self) -> &Memory {
+        &self.memory
+    }
+}
+
+impl UpdateMemory {
+    /// Applies the change to `memory`, and tells which fields became different.
+    ///
+    /// # Errors
+    /// `invalid` when no field is given or one is wrong, `too_large`, `conflict` when the
+    /// memory's revision is not the expected one.
+    pub fn apply(&self, memory: &mut Memory) -> Result<Vec<&'static str>> {
+        expect_revision(self.expected_revision, memory)?;
+        let before = memory.clone();
+        if let Some(text) = &self.text {
+            memory.text.clone_from(text);
+        }
+        if let Some(memory_type) = &self.memory_type {
+            if *memory_type != memory.memory_type {
+                memory_type.check_choice()?;
+            }
+            memory.memory_type.clone_from(memory_type);
+        }
+        if let Some(title) = &self.title {
+            memory.title = Some(title.clone()).filter(|title| !title.trim().is_empty());
+        }
+        if let Some(summary) = &self.summary {
+            memory.summary = Some(summary.clone()).filter(|summary| !summary.trim().is_empty());
+        }
+        if let Some(topics) = &self.topics {
+            memory.topics = distinct_topics(topics)?;
+        }
+        if let Some(entities) = &self.entities {
+            memory.entities = distinct_entities(entities)?;
+        }
+        if self.text.is_some() && self.entities.is_none() {
+            drop_entities_gone(&before, memory);
+        }
+        memory.importance = self.importance.unwrap_or(memory.importance);
+        memory.sharing = self.sharing.unwrap_or(memory.sharing);
+        if let Some(metadata) = &self.metadata {
+            memory.metadata.clone_from(metadata);
+        }
+        memory.valid_from = self.valid_from.map(whole_milliseconds).or(memory.valid_from);
+        memory.valid_until = self.valid_until.map(whole_milliseconds).or(memory.valid_until);
+        self.given()?;
+        memory.receive(Some(&before))?;
+        Ok(changed_fields(&before, memory))
+    }
+
+    fn given(&self) -> Result<()> {
+        let asked = Self { expected_revision: None, idempotency_key: None, ..self.clone() };
+        if asked == Self::nothing(self.id) {
+            return Err(Error::new(ErrorKind::Invalid, "there is nothing to change")
+                .hint("Give at least one field with its new value."));
+        }
+        Ok(())
+    }
+
+    /// A change of this memory that changes nothing yet.
+    #[must_use]
+    pub fn nothing(id: MemoryId) -> Self {
+        Self {
+            id,
+            expected_revision: None,
+            text: None,
+            memory_type: None,
+            title: None,
+            summary: None,
+            topics: None,
+            entities: None,
+            importance: None,
+            sharing: None,
+            metadata: None,
+            valid_from: None,
+            valid_until: None,
+            idempotency_key: None,
+        }
+    }
+}
+
+/// Takes out the entities that the words of a memory mentioned before and do not mention now. One that
+/// its author named beside the words stays.
+fn drop_entities_gone(before: &Memory, after: &mut Memory) {
+    let words = |memory: &Memory| {
+        let parts =
+            [memory.title.as_deref(), memory.summary.as_deref(), Some(memory.text.as_str())];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n").to_lowercase()
+    };
+    let (old, new) = (words(before), words(after));
+    after.entities.retain(|entity| {
+        let value = entity.value.to_lowercase();
+        !old.contains(&value) || new.contains(&value)
+    });
+}
+
+fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
+    [
+        ("text", before.text != after.text),
+        ("memory_type", before.memory_type != after.memory_type),
+        ("title", before.title != after.title),
+        ("summary", before.summary != after.summary),
+        ("topics", before.topics != after.topics),
+        ("entities", before.entities != after.entities),
+        ("importance", before.importance != after.importance),
+        ("trust", before.trust != after.trust),
+        ("sharing", before.sharing != after.sharing),
+        ("metadata", before.metadata != after.metadata),
+        ("valid_from", before.valid_from != after.valid_from),
+        ("valid_until", before.valid_until != after.valid_until),
+    ]
+    .into_iter()
+    .filter_map(|(field, differs)| differs.then_some(field))
+    .collect()
+}
+
+/// Refuses a change of a memory that has moved on since the caller saw it.
+///
+/// # Errors
+/// `conflict` with both revisions.
+pub fn expect_revision(expected: Option<u64>, memory: &Memory) -> Result<()> {
+    match expected {
+        Some(expected) if expected != memory.revision => Err(Error::conflict(format!(
+            "expected_revision: the memory is at revision {}, not {expected}",
+            memory.revision
+        ))
+        .at("expected_revision")
+        .hint("Read it again, and send the change with the revision that you find.")),
+        _ => Ok(()),
+    }
+}

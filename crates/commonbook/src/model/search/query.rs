@@ -1,0 +1,373 @@
+//! The query language for people: plain words, with filters among them.
+//!
+//! A query is read one blank-separated part after the other. A part is a filter only when it
+//! begins with the exact name of an operator; everything else is text, so that code, logs and
+//! plain language can be searched for as they are.
+//!
+//! | Written | Means |
+//! |---|---|
+//! | `owner:ann` `type:decision` `user:u1` `session:s1` | only those of this agent, type, user, session |
+//! | `case:retries` | only the caller's own, and the entries of this case |
+//! | `entity:tool:Redis` `entity:"Ann Miller"` | only those that mention this entity |
+//! | `topic:rust` `topic:"rust build"` | only those about this topic; may be given several times |
+//! | `importance>=high` `importance:high` | only those that matter at least so much |
+//! | `since:2026-11-01` `until:2026-11` `at:yesterday` | only those of this time |
+//! | `include:private,superseded` | also those that are left out otherwise |
+//! | `"exact phrase"` | these words in this order |
+//! | `-word` `-"some phrase"` | only those without it |
+//!
+//! After a name stands `:` or `=`. All times are in UTC.
+
+use std::fmt;
+
+use crate::base::error::{Error, Result};
+use crate::base::key::CaseKey;
+use crate::base::limits;
+use crate::model::memory::Importance;
+use commonbook_text::terms;
+use jiff::Timestamp;
+use rustc_hash::FxHashSet;
+
+use super::period::{self, Edge};
+use super::{Include, Question, Within};
+
+/// A query, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    /// What is left when the filters are taken out: the plain words and the words of the phrases,
+    /// in order, one blank between them. Empty when there are only filters.
+    pub text: String,
+    /// Words that must stand together and in this order, without their quotes.
+    pub phrases: Vec<String>,
+    /// Words and phrases that must not occur.
+    pub excluded: Vec<String>,
+    /// The agent that owns it, as written.
+    pub owner: Option<String>,
+    /// The type of memory, as written.
+    pub memory_type: Option<String>,
+    /// The user it is about, as written.
+    pub user: Option<String>,
+    /// The session it belongs to, as written.
+    pub session: Option<String>,
+    /// The entity that it mentions, as written.
+    pub entity: Option<String>,
+    /// The case whose entries are wanted beside the caller's own memories.
+    pub case: Option<CaseKey>,
+    /// The topics it must all be about, each once; at most [`limits::TOPICS`].
+    pub topics: Vec<String>,
+    /// From this moment on.
+    pub since: Option<Timestamp>,
+    /// Up to this moment and with it.
+    pub until: Option<Timestamp>,
+    /// As things were at this moment.
+    pub at: Option<Timestamp>,
+    /// At least so important.
+    pub importance: Option<Importance>,
+    /// What is found although it is left out otherwise, each once.
+    pub include: Vec<Include>,
+}
+
+/// Every operator, by the name that must be written exactly so.
+const OPERATORS: [&str; 12] = [
+    "owner",
+    "type",
+    "user",
+    "session",
+    "case",
+    "topic",
+    "importance",
+    "since",
+    "until",
+    "at",
+    "include",
+    "entity",
+];
+
+/// Characters that stand in code and in no name or time: an unquoted value with one of them is
+/// text (`type:Vec<u8>`, `user=find()`).
+const CODE: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|', '`', '"'];
+
+/// Takes a query apart, as the module describes it. Work grows with its length alone; it looks at
+/// no limit but that of topics, so check the length of the query before.
+///
+/// What is no filter:
+/// - an operator without a value or with a blank before it (`owner:`, `type: foo`), with a value
+///   that begins with `:`, `=` or `/` (`user::new`, `type==x`) or that holds brackets or other
+///   signs of code and is not quoted;
+/// - a quote that is not closed in its line, or whose end is not followed by a blank, the end, or
+///   one of `.`, `!` and `?`;
+/// - a `-` before anything but a quote or one whole word of letters, digits, `_`, `-` and `.`
+///   that begins with a letter. Words of one or two ASCII letters are options of commands
+///   (`-p`, `-rf`) and are text: write `-"js"`. So is a `-word` that begins a further line of a
+///   query of several lines (a list, a patch), and so are all when nothing else is in the query.
+///
+/// A time is RFC 3339, a date, a month, a year, `today`, `yesterday`, or so long ago (`12h`, `7d`,
+/// `3w`, `2m` months, `1y`). Of a date, month or year, `since` means the first moment, `until` and
+/// `at` the last nanosecond. A time without an offset is UTC.
+///
+/// # Errors
+/// `invalid` on `query` for an operator whose value cannot be read, for one given twice with
+/// different values, and for `since` after `until`; `too_large` for too many topics.
+pub fn parse(query: &str, now: Timestamp) -> Result<Query> {
+    let mut found = Query::default();
+    let mut text: Vec<&str> = Vec::new();
+    let mut minus: Vec<&str> = Vec::new();
+    let mut filters = 0_usize;
+    let mut rest = query.trim();
+    let mut begins_line = false;
+    while !rest.is_empty() {
+        let (part, after) = first_part(rest, begins_line);
+        match part {
+            Part::Text(word) => text.push(word),
+            Part::Phrase(words) => {
+                text.push(words);
+                found.phrases.push(words.to_owned());
+            }
+            Part::Excluded { words, written } => {
+                minus.push(written);
+                found.excluded.push(words.to_owned());
+            }
+            Part::Operator { name, value } => {
+                found.set(name, value, now)?;
+                filters += 1;
+            }
+        }
+        let next = after.trim_start();
+        begins_line = after[..after.len() - next.len()].contains('\n');
+        rest = next;
+    }
+    if text.is_empty() && filters == 0 {
+        found.excluded.clear();
+        text = minus;
+    }
+    found.text = text.join(" ");
+    match (found.since, found.until) {
+        (Some(since), Some(until)) if since > until => Err(Error::invalid(
+            "query",
+            format!("since ({since}) is after until ({until}), so nothing can be found"),
+        )
+        .hint("Give a since that is before until.")),
+        _ => Ok(found),
+    }
+}
+
+/// One part of a query.
+#[derive(Debug)]
+enum Part<'a> {
+    Text(&'a str),
+    Phrase(&'a str),
+    Excluded { words: &'a str, written: &'a str },
+    Operator { name: &'static str, value: &'a str },
+}
+
+/// The first part of a text that begins with no blank, and what comes after it.
+fn first_part(rest: &str, begins_line: bool) -> (Part<'_>, &str) {
+    if let Some((words, after)) = quoted(rest, &['.', '!', '?']) {
+        return (Part::Phrase(words), after);
+    }
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let (word, after) = rest.split_at(end);
+    if let Some(minus) = rest.strip_prefix('-').filter(|_| !begins_line) {
+        if let Some((words, after)) = quoted(minus, &[]) {
+            let written = &rest[..rest.len() - after.len()];
+            return (Part::Excluded { words, written }, after);
+        }
+        if is_excludable(&word[1..]) {
+            return (Part::Excluded { words: &word[1..], written: word }, after);
+        }
+    }
+    match operator(rest, end) {
+        Some((name, value, after)) => (Part::Operator { name, value }, after),
+        None => (Part::Text(word), after),
+    }
+}
+
+/// The words between the quote at the beginning and the next one, and what comes after, when both
+/// are in one line, there is something between them, and the second one ends a part.
+fn quoted<'a>(text: &'a str, closing: &[char]) -> Option<(&'a str, &'a str)> {
+    let (words, after) = text.strip_prefix('"')?.split_once('"')?;
+    let after = after.trim_start_matches(closing);
+    let ends = after.is_empty() || after.starts_with(char::is_whitespace);
+    let says = words.contains(char::is_alphanumeric) && !words.contains(['\n', '\r']);
+    (ends && says).then(|| (words.trim(), after))
+}
+
+/// Whether what follows a `-` is one whole word that a person would leave out.
+fn is_excludable(word: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    word.starts_with(char::is_alphabetic)
+        && word.ends_with(char::is_alphanumeric)
+        && word.chars().all(inside)
+        && (word.len() >= 3 || !word.is_ascii())
+}
+
+/// The operator at the beginning, its value, and what comes after; the first blank is at `end`.
+fn operator(rest: &str, end: usize) -> Option<(&'static str, &str, &str)> {
+    let word = &rest[..end];
+    let name = OPERATORS.into_iter().find(|name| {
+        word.strip_prefix(name).is_some_and(|tail| tail.starts_with([':', '=', '>']))
+    })?;
+    let tail = &rest[name.len()..];
+    let sign = match tail.strip_prefix(">=") {
+        Some(_) if name == "importance" => 2,
+        _ if tail.starts_with('>') => return None,
+        _ => 1,
+    };
+    if let Some((value, after)) = quoted(&tail[sign..], &[]) {
+        return Some((name, value, after));
+    }
+    let value = &rest[name.len() + sign..end];
+    // A comma may stand between two operators; in a list it says that one more is to come.
+    let value = if name == "include" { value } else { value.trim_end_matches(',') };
+    let is_text = value.is_empty() || value.starts_with([':', '=', '/']) || value.contains(CODE);
+    (!is_text).then(|| (name, value, &rest[end..]))
+}
+
+/// What a query looks for word by word, beside its text: each phrase and each exclusion once, as terms.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct QueryTerms {
+    /// Terms that must stand one after the other.
+    pub(super) phrases: Vec<Vec<String>>,
+    /// Terms that must not stand so.
+    pub(super) excluded: Vec<Vec<String>>,
+}
+
+impl Query {
+    /// The terms of the phrases and the exclusions.
+    ///
+    /// # Errors
+    /// `invalid` for more than [`limits::QUERY_WORDS`] words in the whole query. A plain word counts
+    /// once however often it stands there; in a phrase each word counts, for each has its place.
+    pub(super) fn terms(&self) -> Result<QueryTerms> {
+        let distinct = |texts: &[String]| -> Vec<Vec<String>> {
+            let mut seen = FxHashSet::default();
+            let terms = texts.iter().map(|text| terms::terms(text));
+            terms.filter(|terms| !terms.is_empty() && seen.insert(terms.clone())).collect()
+        };
+        let (phrases, excluded) = (distinct(&self.phrases), distinct(&self.excluded));
+        let in_phrases: FxHashSet<&String> = phrases.iter().flatten().collect();
+        let plain: FxHashSet<String> = terms::terms(&self.text).into_iter().collect();
+        let plain = plain.iter().filter(|term| !in_phrases.contains(term)).count();
+        let count = plain + phrases.iter().chain(&excluded).map(Vec::len).sum::<usize>();
+        if count > limits::QUERY_WORDS {
+            let most = limits::QUERY_WORDS;
+            return Err(Error::invalid(
+                "query",
+                format!("the query has {count} words, and a search takes at most {most}"),
+            )
+            .hint("Search for the few words that the memory would contain."));
+        }
+        Ok(QueryTerms { phrases, excluded })
+    }
+
+    /// Takes in one operator with its value.
+    fn set(&mut self, name: &'static str, value: &str, now: Timestamp) -> Result<()> {
+        let written = || value.to_owned();
+        match name {
+            "owner" => once(name, &mut self.owner, written()),
+            "type" => once(name, &mut self.memory_type, written()),
+            "user" => once(name, &mut self.user, written()),
+            "session" => once(name, &mut self.session, written()),
+            "entity" => once(name, &mut self.entity, written()),
+            "case" => {
+                let case =
+                    value.parse().map_err(|_| unreadable(name, value, "the key of a case"))?;
+                once(name, &mut self.case, case)
+            }
+            "since" => once(name, &mut self.since, time(name, value, Edge::First, now)?),
+            "until" => once(name, &mut self.until, time(name, value, Edge::Last, now)?),
+            "at" => once(name, &mut self.at, time(name, value, Edge::Last, now)?),
+            "importance" => {
+                let known = Importance::ALL.iter().copied().find(|level| level.name() == value);
+                let level = known.ok_or_else(|| {
+                    unreadable(name, value, &names(Importance::ALL.iter().map(|i| i.name())))
+                })?;
+                once(name, &mut self.importance, level)
+            }
+            "topic" => self.add_topic(value),
+            _ => self.add_included(value),
+        }
+    }
+
+    fn add_topic(&mut self, topic: &str) -> Result<()> {
+        if self.topics.iter().any(|known| known == topic) {
+            return Ok(());
+        }
+        if self.topics.len() == limits::TOPICS {
+            let found = self.topics.len() + 1;
+            return Err(Error::too_large("query", found, limits::TOPICS, "topics")
+                .hint("No memory has more topics than that; ask for fewer."));
+        }
+        self.topics.push(topic.to_owned());
+        Ok(())
+    }
+
+    fn add_included(&mut self, list: &str) -> Result<()> {
+        for item in list.split(',').map(str::trim) {
+            let known = Include::ALL.into_iter().find(|include| include.name() == item);
+            let include = known.ok_or_else(|| {
+                let all = names(Include::ALL.into_iter().map(Include::name));
+                unreadable("include", list, &format!("{all}, separated by commas without blanks"))
+            })?;
+            if !self.include.contains(&include) {
+                self.include.push(include);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps a value, which may be said again but not changed.
+fn once<T: PartialEq + fmt::Display>(name: &str, kept: &mut Option<T>, value: T) -> Result<()> {
+    match kept {
+        Some(first) if *first != value => Err(Error::invalid(
+            "query",
+            format!(
+                "{name} is given twice, as '{}' and as '{}'",
+                shown(&first.to_string()),
+                shown(&value.to_string())
+            ),
+        )
+        .hint(format!("Give {name} once."))),
+        _ => {
+            *kept = Some(value);
+            Ok(())
+        }
+    }
+}
+
+fn time(name: &str, value: &str, edge: Edge, now: Timestamp) -> Result<Timestamp> {
+    period::moment(value, edge, now).ok_or_else(|| unreadable(name, value, period::ACCEPTED))
+}
+
+/// The answer to an operator whose value says nothing to us.
+fn unreadable(name: &str, value: &str, accepted: &str) -> Error {
+    Error::invalid("query", format!("{name} does not take '{}'; it takes {accepted}", shown(value)))
+        .hint("To search for these words themselves, put them in quotes.")
+}
+
+/// The beginning of what was given, short enough for a message.
+fn shown(value: &str) -> String {
+    const CHARS: usize = 60;
+    match value.char_indices().nth(CHARS) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
+    all.collect::<Vec<_>>().join(", ")
+}
+
+impl Question {
+    /// What a text asks that is no query: what looks like a filter in it is part of what is said.
+    #[must_use]
+    pub fn plain(text: String, within: Within, now: Timestamp) -> Self {
+        let (phrases, excluded, about) = Default::default();
+        let (user, entity, most) = (None, None, limits::SEARCH_DEPTH);
+        Self { text, phrases, excluded, user, entity, about, within, now, most }
+    }
+}
+
+#[cfg(test)]
+mod tests;

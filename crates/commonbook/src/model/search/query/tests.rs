@@ -1,0 +1,202 @@
+//! What the query language reads, and what it leaves alone.
+
+use super::*;
+use crate::base::error::ErrorKind;
+
+fn now() -> Timestamp {
+    "2026-11-21T08:00:00Z".parse().expect("it is a time")
+}
+
+fn read(query: &str) -> Query {
+    parse(query, now()).unwrap_or_else(|error| panic!("{query:?}: {error}"))
+}
+
+/// A query with this text and nothing else.
+fn text(text: &str) -> Query {
+    Query { text: text.to_owned(), ..Query::default() }
+}
+
+fn list(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn operators_are_taken_out_of_the_text() {
+    let some = |word: &str| Some(word.to_owned());
+    let time = |text: &str| Some(text.parse().expect("it is a time"));
+    let table = [
+        ("owner:ann build", Query { owner: some("ann"), ..text("build") }),
+        ("build owner=ann", Query { owner: some("ann"), ..text("build") }),
+        (
+            "type:decision, user:u1",
+            Query { memory_type: some("decision"), user: some("u1"), ..text("") },
+        ),
+        ("session=\"s 1\"", Query { session: some("s 1"), ..text("") }),
+        (
+            "topic:\"rust build\" x topic:ci topic:ci",
+            Query { topics: list(&["rust build", "ci"]), ..text("x") },
+        ),
+        ("importance>=high", Query { importance: Some(Importance::High), ..text("") }),
+        ("importance:low a", Query { importance: Some(Importance::Low), ..text("a") }),
+        ("importance=critical", Query { importance: Some(Importance::Critical), ..text("") }),
+        (
+            "since:2026-11-01 until:2026-11",
+            Query {
+                since: time("2026-11-01T00:00:00Z"),
+                until: time("2026-11-30T23:59:59.999999999Z"),
+                ..text("")
+            },
+        ),
+        ("at:yesterday x", Query { at: time("2026-11-20T23:59:59.999999999Z"), ..text("x") }),
+        (
+            "include:private,superseded include=global include:private",
+            Query {
+                include: vec![Include::Private, Include::Superseded, Include::Global],
+                ..text("")
+            },
+        ),
+        (
+            "owner:ann owner:ann since:today since:today",
+            Query { owner: some("ann"), since: time("2026-11-21T00:00:00Z"), ..text("") },
+        ),
+        ("owner:ann@home/lap*", Query { owner: some("ann@home/lap*"), ..text("") }),
+        ("user:王", Query { user: some("王"), ..text("") }),
+    ];
+    for (query, wanted) in table {
+        assert_eq!(read(query), wanted, "{query:?}");
+    }
+}
+
+#[test]
+fn phrases_and_exclusions_are_told_apart_from_words() {
+    let table: [(&str, &str, &[&str], &[&str]); 12] = [
+        ("a \"exact phrase\" b", "a exact phrase b", &["exact phrase"], &[]),
+        ("who said \"foo bar\"?", "who said foo bar", &["foo bar"], &[]),
+        ("\"one\" \"two three\"", "one two three", &["one", "two three"], &[]),
+        ("rust -async", "rust", &[], &["async"]),
+        ("rust -\"some phrase\" build", "rust build", &[], &["some phrase"]),
+        ("rust -x-ray -v1.2", "rust", &[], &["x-ray", "v1.2"]),
+        ("rust -\"js\"", "rust", &[], &["js"]),
+        ("rust -é -好", "rust", &[], &["é", "好"]),
+        ("\"type:decision\"", "type:decision", &["type:decision"], &[]),
+        ("5\" disk \"foo\"", "5\" disk foo", &["foo"], &[]),
+        ("-draft", "-draft", &[], &[]),
+        ("-draft  -\"old one\"", "-draft -\"old one\"", &[], &[]),
+    ];
+    for (query, text, phrases, excluded) in table {
+        let found = read(query);
+        assert_eq!(found.text, text, "{query:?}");
+        assert_eq!(found.phrases, phrases, "{query:?}");
+        assert_eq!(found.excluded, excluded, "{query:?}");
+    }
+    let only_filters = read("owner:ann -draft");
+    assert_eq!((only_filters.text.as_str(), only_filters.excluded.len()), ("", 1));
+}
+
+#[test]
+fn code_logs_and_plain_language_stay_as_they_are() {
+    let table = [
+        "foo::bar<T>",
+        "src/lib.rs:42",
+        "type: foo",
+        "type : foo",
+        "https://example.org/a?since=1&owner=x",
+        "a -- b",
+        "a - b",
+        "-5",
+        "x -5 -3.2",
+        "x-ray",
+        "run --flag --owner=ann",
+        "ls -la",
+        "rm -rf /tmp/x -p",
+        "gcc -I/usr/include -DX=1 -o,x",
+        "an \"unclosed quote",
+        "it's Caroline's",
+        "\"",
+        "\"\"",
+        "\" \"",
+        "a \" b",
+        "owner:",
+        "owner: since: -",
+        "owner=",
+        "owner:\"\"",
+        "topic:\"rust build",
+        "AND OR NOT NEAR(*)",
+        "🙂 owner🙂:x",
+        "我们为什么选择 Postgres？",
+        "user::new session::Id type==x session:=y",
+        "type:Vec<u8> user=find() at:[3]",
+        "Owner:ann SINCE:today",
+        "{type:\"a\"} (owner:ann)",
+        "importance>high importance>=",
+        "since>=2026",
+        "myowner:ann ownership:x atlas:y",
+        "{\"a\": \"b\", \"c\": \"d\"}",
+        "\"a\"b c\"",
+        "x \"one two\n three\"",
+        "user://x",
+        "-foo- -really, -",
+        "\\ ' ` % _ * ^ ( ) : =",
+    ];
+    for query in table {
+        let joined = query.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(read(query), text(&joined), "{query:?}");
+    }
+    assert_eq!(read(""), text(""));
+    assert_eq!(read(" \n\t "), text(""));
+}
+
+#[test]
+fn a_list_or_a_patch_of_several_lines_excludes_nothing() {
+    assert_eq!(read("fix\n-old line\n  -older\n+new").excluded, Vec::<String>::new());
+    assert_eq!(read("fix\nthe build -old").excluded, ["old"]);
+}
+
+#[test]
+fn what_an_operator_cannot_take_is_refused_with_what_it_takes() {
+    let table: [(&str, &[&str]); 9] = [
+        ("since:soonish", &["since", "'soonish'", "2026-11", "7d"]),
+        ("x until=later y", &["until", "'later'", "yesterday"]),
+        ("at:\"next week\"", &["at", "'next week'", "today"]),
+        ("importance>=huge", &["importance", "'huge'", "low, normal, high, critical"]),
+        ("importance:HIGH", &["importance", "'HIGH'"]),
+        ("include:everything", &["include", "'everything'", "private, superseded, archived"]),
+        ("include:private, global", &["include", "'private,'", "without blanks"]),
+        ("owner:ann owner:bob", &["owner", "twice", "'ann'", "'bob'"]),
+        ("since:2026 until:2025", &["since", "until", "after"]),
+    ];
+    for (query, says) in table {
+        let error = parse(query, now()).expect_err("it cannot be read");
+        assert_eq!(error.kind, ErrorKind::Invalid, "{query:?}");
+        assert_eq!(error.field.as_deref(), Some("query"), "{query:?}");
+        assert!(error.hint.is_some(), "{query:?}");
+        for word in says {
+            assert!(error.message.contains(word), "{query:?}: {}", error.message);
+        }
+    }
+    let long = parse(&format!("since:{}", "é".repeat(10_000)), now()).expect_err("it is no time");
+    assert!(long.message.chars().count() < 400, "{}", long.message);
+}
+
+#[test]
+fn since_and_until_may_be_the_same_day() {
+    let day = read("since:2026-11-01 until:2026-11-01");
+    assert!(day.since < day.until);
+}
+
+#[test]
+fn more_topics_than_a_memory_can_have_are_refused() {
+    let query: String = (0..=limits::TOPICS).map(|n| format!("topic:t{n} ")).collect();
+    let error = parse(&query, now()).expect_err("they are too many");
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::TooLarge, Some("query")));
+}
+
+#[test]
+fn long_queries_are_read_to_their_end() {
+    let words: String = (0..10_000).map(|n| format!("word{n} ")).collect();
+    assert_eq!(read(&words).text, words.trim());
+    for part in ["\"a ", "-\"b ", "\"", "- ", "-word ", "topic:\"x ", "owner:a ", "王 ", "a\n"] {
+        let query = part.repeat(65_536 / part.len());
+        assert!(parse(&query, now()).is_ok(), "{part:?}");
+    }
+}

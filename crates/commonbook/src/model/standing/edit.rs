@@ -1,0 +1,283 @@
+//! Changing a standing memory file: adding, cleaning, replacing, keeping to the limits.
+
+use super::{Block, Kind, Limits, RECENT, Standing, Warning};
+use crate::base::error::{Error, Result};
+use crate::base::limits;
+
+/// From here on two items say the same.
+const ALIKE: f64 = 0.85;
+/// Words that turn a sentence around: items that differ in one are two.
+const TURNING: [&str; 14] = [
+    "not", "no", "never", "always", "don't", "dont", "avoid", "without", "disable", "enable",
+    "before", "after", "must", "can't",
+];
+
+/// What came of adding an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Added {
+    /// It is there now.
+    Added,
+    /// The file says so already, in these words.
+    Repeated(String),
+}
+
+/// The section that a learning of this type belongs to.
+#[must_use]
+pub fn section_of(learning: &str) -> &'static str {
+    match learning {
+        "pattern" => "Project-Specific Patterns",
+        "architecture" => "Architecture",
+        "guideline" => "Guidelines",
+        "mistake" => "Known Issues",
+        "strategy" => "Strategies",
+        "integration" => "Integrations",
+        "performance" => "Performance",
+        "context" => "Context",
+        _ => RECENT,
+    }
+}
+
+impl Standing {
+    /// Adds an item at the end of a section, which is made where there is none. What the file says
+    /// already, in these words or nearly so, changes nothing. What has to go to make room is told.
+    ///
+    /// # Errors
+    /// `invalid` for an item or a section that is empty, `too_large` for one that is too long.
+    pub fn add(
+        &mut self,
+        section: &str,
+        text: &str,
+        limits: &Limits,
+    ) -> Result<(Added, Vec<Warning>)> {
+        let text = one_line(text);
+        let section = one_line(section.trim_start_matches('#'));
+        if !text.contains(char::is_alphanumeric) {
+            return Err(Error::invalid("text", "there is nothing to keep"));
+        }
+        if section.is_empty() || section.chars().count() > limits::TITLE_CHARS {
+            return Err(Error::invalid("section", "this must be a short line"));
+        }
+        let chars = text.chars().count();
+        if chars > limits::STANDING_ITEM_CHARS {
+            return Err(Error::too_large("text", chars, limits::STANDING_ITEM_CHARS, "characters")
+                .hint(
+                    "Keep the details in a memory (save_memory), and here what is to be known.",
+                ));
+        }
+        if let Some((_, same)) = self.items().find(|(_, item)| says_same(item, &text)) {
+            return Ok((Added::Repeated(same.to_owned()), Vec::new()));
+        }
+        let place = self.place_for(&section);
+        self.blocks
+            .insert(place, Block { raw: self.written(&text, limits), kind: Kind::Item(text) });
+        Ok((Added::Added, self.fit(limits, Some(place))))
+    }
+
+    /// Takes out items that say nothing, and of those that say the same all but the first; gives
+    /// what was taken out.
+    pub fn clean(&mut self) -> Vec<String> {
+        let (mut kept, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        self.blocks.retain(|block| {
+            let Kind::Item(text) = &block.kind else { return true };
+            let keep = !text.is_empty() && !kept.iter().any(|other| says_same(other, text));
+            if keep {
+                kept.push(text.clone());
+            } else {
+                gone.push(text.clone());
+            }
+            keep
+        });
+        gone
+    }
+
+    /// Cleans the file, breaks long lines of items, takes out blank lines that follow blank lines,
+    /// and makes it keep to its limits; gives what was taken out, and what had to go.
+    pub fn optimize(&mut self, limits: &Limits) -> (Vec<String>, Vec<Warning>) {
+        let gone = self.clean();
+        let fits = |raw: &str| raw.lines().all(|line| line.chars().count() <= limits.line_chars);
+        for place in 0..self.blocks.len() {
+            let block = &self.blocks[place];
+            // An item of several lines may hold a list or code, which are not ours to set anew.
+            let raw = match &block.kind {
+                Kind::Item(text) if !fits(&block.raw) && block.raw.lines().count() == 1 => {
+                    self.written(text, limits)
+                }
+                Kind::Prose => without_spare_blanks(&block.raw),
+                _ => continue,
+            };
+            self.blocks[place].raw = raw;
+        }
+        self.blocks.retain(|block| !block.raw.is_empty());
+        let mut warnings = self.fit(limits, None);
+        warnings.extend(self.over(limits).into_iter().filter(|warning| {
+            matches!(warning, Warning::Over { what: "characters of a line", .. })
+        }));
+        (gone, warnings)
+    }
+
+    /// Puts these items, each with its section, in place of all that the file has; gives what is
+    /// there no longer. What stands outside of lists stays.
+    ///
+    /// # Errors
+    /// As [`Self::add`]; the file is then as it was.
+    pub fn replace(
+        &mut self,
+        items: &[(String, String)],
+        limits: &Limits,
+    ) -> Result<(Vec<String>, Vec<Warning>)> {
+        let before: Vec<String> = self.items().map(|(_, text)| text.to_owned()).collect();
+        let mut next = self.clone();
+        next.blocks.retain(|block| !matches!(block.kind, Kind::Item(_)));
+        let mut warnings = Vec::new();
+        for (section, text) in items {
+            warnings.extend(next.add(section, text, limits)?.1);
+        }
+        *self = next;
+        let gone = before.into_iter().filter(|text| !self.items().any(|(_, now)| now == text));
+        Ok((gone.collect(), warnings))
+    }
+
+    /// Where the next item of a section goes: behind its last one, or behind its heading. A section
+    /// that is not there is made at the end.
+    fn place_for(&mut self, section: &str) -> usize {
+        let names = |block: &Block| matches!(&block.kind, Kind::Section(name) if name.eq_ignore_ascii_case(section));
+        let end = self.line_end();
+        let Some(heading) = self.blocks.iter().position(names) else {
+            if let Some(last) = self.blocks.last_mut() {
+                close(&mut last.raw, end);
+                if last.raw.lines().last().is_some_and(|line| !line.trim().is_empty()) {
+                    self.blocks.push(Block { raw: end.to_owned(), kind: Kind::Prose });
+                }
+            }
+            let raw = format!("## {section}{end}");
+            self.blocks.push(Block { raw, kind: Kind::Section(section.to_owned()) });
+            return self.blocks.len();
+        };
+        let below = self.blocks[heading + 1..].iter();
+        let length = below.take_while(|block| !matches!(block.kind, Kind::Section(_))).count();
+        let within = heading..=heading + length;
+        let last = within.rev().find(|place| matches!(self.blocks[*place].kind, Kind::Item(_)));
+        let place = last.unwrap_or(heading);
+        close(&mut self.blocks[place].raw, end);
+        place + 1
+    }
+
+    /// An item as it is written: on lines of at most so many characters.
+    fn written(&self, text: &str, limits: &Limits) -> String {
+        let end = self.line_end();
+        let mut raw = String::from("-");
+        let mut chars = 1;
+        for word in text.split(' ') {
+            let length = word.chars().count();
+            // A line that begins so would open a block of code.
+            let code = word.starts_with("```") || word.starts_with("~~~");
+            if chars + 1 + length > limits.line_chars && chars > 1 && !code {
+                raw.push_str(end);
+                raw.push(' ');
+                chars = 1;
+            }
+            raw.push(' ');
+            raw.push_str(word);
+            chars += 1 + length;
+        }
+        raw.push_str(end);
+        raw
+    }
+
+    /// Takes out the oldest items of the longest sections until the file keeps to its limits; never
+    /// the item at `kept`, which is new.
+    fn fit(&mut self, limits: &Limits, kept: Option<usize>) -> Vec<Warning> {
+        let (mut warnings, mut kept) = (Vec::new(), kept);
+        loop {
+            let status = self.status();
+            if status.bytes <= limits.bytes && status.items <= limits.items {
+                return warnings;
+            }
+            let Some((section, place)) = self.oldest(kept) else {
+                let over = self.over(limits).into_iter();
+                warnings.extend(over.filter(|warning| {
+                    !matches!(warning, Warning::Over { what: "characters of a line", .. })
+                }));
+                return warnings;
+            };
+            if let Kind::Item(text) = self.blocks.remove(place).kind {
+                warnings.push(Warning::Dropped { section, text });
+            }
+            kept = kept.map(|kept| if place < kept { kept - 1 } else { kept });
+        }
+    }
+
+    /// The first item of the section that has most, with that section.
+    fn oldest(&self, kept: Option<usize>) -> Option<(String, usize)> {
+        let mut sections: Vec<(String, Vec<usize>)> = vec![(String::new(), Vec::new())];
+        for (place, block) in self.blocks.iter().enumerate() {
+            match &block.kind {
+                Kind::Section(name) => sections.push((name.clone(), Vec::new())),
+                Kind::Item(_) if Some(place) != kept => {
+                    if let Some((_, places)) = sections.last_mut() {
+                        places.push(place);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let longest = sections.into_iter().rev().max_by_key(|(_, places)| places.len())?;
+        longest.1.first().map(|place| (longest.0, *place))
+    }
+}
+
+/// A text on one line, with single blanks, without the mark of a list before it and without
+/// control characters.
+fn one_line(text: &str) -> String {
+    let seen: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bare = line.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' '));
+    bare.unwrap_or(&line).to_owned()
+}
+
+/// Ends a block's last line, so that another can follow.
+fn close(raw: &mut String, end: &str) {
+    if !raw.is_empty() && !raw.ends_with('\n') {
+        raw.push_str(end);
+    }
+}
+
+/// Prose without blank lines that follow blank lines.
+fn without_spare_blanks(raw: &str) -> String {
+    let mut blank = false;
+    let lines = raw.split_inclusive('\n').filter(|line| {
+        let spare = blank && line.trim().is_empty();
+        blank = line.trim().is_empty();
+        !spare
+    });
+    lines.collect()
+}
+
+/// Whether two items say the same: in the same words, or in nearly the same, with the same figures
+/// and the same words that turn a sentence around.
+#[must_use]
+pub fn says_same(a: &str, b: &str) -> bool {
+    let (a, b) = (plain(a), plain(b));
+    if a == b {
+        return true;
+    }
+    let (longer, shorter) = (a.len().max(b.len()), a.len().min(b.len()));
+    // Letters that are missing are letters that differ.
+    let near = shorter as f64 >= ALIKE / 2.0 * longer as f64;
+    near && telling(&a) == telling(&b) && strsim::normalized_levenshtein(&a, &b) >= ALIKE
+}
+
+/// An item as it is compared: small letters, single blanks, no marks at its end.
+fn plain(text: &str) -> String {
+    let words = text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
+    words.trim_end_matches(['.', '!', ';', ',']).to_owned()
+}
+
+/// What of an item may not differ: figures, and words that turn it around; in order.
+fn telling(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '.'));
+    let words = words.map(|word| word.trim_matches(['.', '\'']));
+    words
+        .filter(|word| TURNING.contains(word) || word.contains(|c: char| c.is_ascii_digit()))
+        .collect()
+}

@@ -1,0 +1,144 @@
+//! Picking: of a file that is larger than its share, the items that a task needs.
+
+use std::collections::BTreeSet;
+
+use super::{Kind, Standing};
+use commonbook_text::terms;
+
+/// Bytes that no token of a text has on the average.
+const TOKEN_BYTES: usize = 12;
+/// Items that are tried whether they fit.
+const TRIED: usize = 300;
+
+/// What of a file is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What is told, in the order of the file.
+    pub text: String,
+    /// How many items there was no room for.
+    pub left_out: usize,
+}
+
+impl Standing {
+    /// What of the file is told to whoever has this task: all of it where it fits into `share`
+    /// tokens, else the items that have most of the task's words, rare ones before frequent ones;
+    /// among equal ones the newest. `count` counts the tokens of a text.
+    #[must_use]
+    pub fn told(&self, task: &str, share: usize, count: impl Fn(&str) -> usize) -> Told {
+        let whole = self.render();
+        if self.items().next().is_none() && self.is_bare() {
+            return Told { text: String::new(), left_out: 0 };
+        }
+        // Counting takes time; what is so much longer needs no counting.
+        if whole.len() <= share.saturating_mul(TOKEN_BYTES) && count(&whole) <= share {
+            return Told { text: whole.trim().to_owned(), left_out: 0 };
+        }
+        let order = self.by_relevance(task);
+        let mut taken = self.fitting(&order, share, &count);
+        loop {
+            let text = self.excerpt(&taken.iter().copied().collect(), order.len());
+            // Tokens of parts need not add up to those of the whole.
+            if count(&text) <= share || taken.pop().is_none() {
+                let text = if taken.is_empty() { String::new() } else { text };
+                return Told { text, left_out: order.len() - taken.len() };
+            }
+        }
+    }
+
+    /// The places of those items that fit into `share` tokens, tried in this order; what is too large
+    /// leaves its room to others.
+    fn fitting(&self, order: &[usize], share: usize, count: &impl Fn(&str) -> usize) -> Vec<usize> {
+        let (mut taken, mut headings) = (Vec::new(), BTreeSet::new());
+        let mut room = share.saturating_sub(count(&rest_note(order.len())));
+        for place in order.iter().take(TRIED) {
+            let is_heading = |place: &usize| matches!(self.blocks[*place].kind, Kind::Section(_));
+            let heading =
+                (0..*place).rev().find(is_heading).filter(|heading| !headings.contains(heading));
+            let far_longer = |place: &usize| self.blocks[*place].raw.len() > room * TOKEN_BYTES;
+            if far_longer(place) || heading.as_ref().is_some_and(far_longer) {
+                continue;
+            }
+            let tokens = |place: usize| count(self.blocks[place].raw.trim()) + 1;
+            let cost = tokens(*place) + heading.map_or(0, tokens);
+            if cost <= room {
+                room -= cost;
+                headings.extend(heading);
+                taken.push(*place);
+            }
+        }
+        taken
+    }
+
+    /// Whether a file holds nothing but headings.
+    fn is_bare(&self) -> bool {
+        let is_title = |line: &str| {
+            line.trim().is_empty() || line.trim_start_matches('\u{feff}').starts_with("# ")
+        };
+        self.blocks.iter().all(|block| match &block.kind {
+            Kind::Prose => block.raw.lines().all(is_title),
+            Kind::Section(_) => true,
+            Kind::Item(_) => false,
+        })
+    }
+
+    /// The places of all items, the most relevant first.
+    fn by_relevance(&self, task: &str) -> Vec<usize> {
+        let wanted = terms::query_terms(task);
+        let mut items: Vec<(usize, BTreeSet<String>)> = Vec::new();
+        let mut section: Vec<String> = Vec::new();
+        for (place, block) in self.blocks.iter().enumerate() {
+            match &block.kind {
+                Kind::Section(name) => section = terms::terms(name),
+                Kind::Item(text) => {
+                    let said = terms::terms(text).into_iter().chain(section.iter().cloned());
+                    items.push((place, said.collect()));
+                }
+                Kind::Prose => {}
+            }
+        }
+        let worth = |term: &String| {
+            let having = items.iter().filter(|(_, terms)| terms.contains(term)).count();
+            (1.0 + items.len() as f64 / (1.0 + having as f64)).ln()
+        };
+        let worths: Vec<(&String, f64)> = wanted.iter().map(|term| (term, worth(term))).collect();
+        let mut scored: Vec<(f64, usize)> = items
+            .iter()
+            .map(|(place, terms)| {
+                let found = worths.iter().filter(|(term, _)| terms.contains(*term));
+                (found.map(|(_, worth)| worth).sum(), *place)
+            })
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        scored.into_iter().map(|(_, place)| place).collect()
+    }
+
+    /// These items under their headings, in the order of the file, and how many there are besides.
+    fn excerpt(&self, taken: &BTreeSet<usize>, all: usize) -> String {
+        let mut text = String::new();
+        let mut heading: Option<&str> = None;
+        for (place, block) in self.blocks.iter().enumerate() {
+            match &block.kind {
+                Kind::Section(_) => heading = Some(&block.raw),
+                Kind::Item(_) if taken.contains(&place) => {
+                    if let Some(heading) = heading.take() {
+                        let gap = if text.is_empty() { "" } else { "\n" };
+                        text.push_str(&format!("{gap}{}\n", heading.trim()));
+                    }
+                    text.push_str(block.raw.trim_end());
+                    text.push('\n');
+                }
+                _ => {}
+            }
+        }
+        if all > taken.len() {
+            text.push_str(&format!("\n{}", rest_note(all - taken.len())));
+        }
+        text.trim().to_owned()
+    }
+}
+
+/// What is said of items that are not told.
+fn rest_note(left: usize) -> String {
+    let (items, are) = if left == 1 { ("item", "is") } else { ("items", "are") };
+    format!("({left} more {items} of this file {are} left out here.)")
+}

@@ -1,0 +1,71 @@
+//! Routing: which role's file something belongs into.
+
+use std::collections::BTreeSet;
+
+use super::Standing;
+use commonbook_text::terms;
+
+/// What a word of a role's field is worth, beside one that its own file has.
+const KNOWN: f64 = 1.5;
+
+/// The words by which a role that has no file yet is known.
+const FIELDS: [(&str, &str); 9] = [
+    (
+        "engineer",
+        "code implement function class api refactor bug compile library dependency error type",
+    ),
+    ("qa", "test tests testing assert coverage regression fixture flaky mock acceptance"),
+    ("research", "research investigate analysis compare study paper benchmark survey alternative"),
+    (
+        "ops",
+        "deploy docker kubernetes pipeline ci server monitoring terraform release rollback pod",
+    ),
+    ("documentation", "docs documentation readme tutorial guide changelog glossary wording"),
+    ("security", "security vulnerability auth secret injection encryption permission exploit cve"),
+    ("version-control", "git branch merge commit tag rebase conflict pull"),
+    ("data-engineer", "database schema migration sql query table etl warehouse index"),
+    ("pm", "plan milestone deadline stakeholder priority scope roadmap delegate"),
+];
+
+/// To which role something goes, and by which words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routed {
+    /// The role.
+    pub role: String,
+    /// How much speaks for it.
+    pub score: f64,
+    /// The words that do, cut to their stems.
+    pub words: Vec<String>,
+}
+
+/// The role whose file, or whose field, has most of a text's words; words that many files have count
+/// less. None when no role has any.
+pub fn route<'a>(
+    text: &str,
+    roles: impl IntoIterator<Item = (&'a str, &'a Standing)>,
+) -> Option<Routed> {
+    let wanted = terms::query_terms(text);
+    let said =
+        |standing: &Standing| standing.items().flat_map(|(_, item)| terms::terms(item)).collect();
+    let roles: Vec<(&str, BTreeSet<String>)> =
+        roles.into_iter().map(|(role, standing)| (role, said(standing))).collect();
+    let mut best: Option<Routed> = None;
+    for (role, own) in &roles {
+        let field = FIELDS.iter().find(|(name, _)| name == role).map_or("", |(_, field)| field);
+        let field = terms::terms(field);
+        let (mut score, mut found) = (0.0, Vec::new());
+        for word in &wanted {
+            let having = roles.iter().filter(|(_, words)| words.contains(word)).count();
+            let by_file = if own.contains(word) { 1.0 / having.max(1) as f64 } else { 0.0 };
+            let worth = if field.contains(word) { by_file + KNOWN } else { by_file };
+            if worth > 0.0 {
+                score += worth;
+                found.push(word.clone());
+            }
+        }
+        if score > best.as_ref().map_or(0.0, |best| best.score) {
+            best = Some(Routed { role: (*role).to_owned(), score, words: found });
+        }
+    }
+    best
+}

@@ -1,0 +1,405 @@
+//! Files as people and agents write them, and what is done to them.
+
+use std::path::Path;
+
+use super::*;
+use crate::base::error::ErrorKind;
+
+const FILE: &str = "\
+# Agent Memory: engineer
+
+Kept by hand.
+
+## Recent Learnings
+- Use async/await for I/O operations in Python
+- Prefer composition over inheritance for service architecture
+  (see docs/design.md)
+* Always validate input parameters with Pydantic models
+
+## Known Issues
+- Avoid using `os.getcwd()` (use `Path.cwd()` instead)
+
+```
+- not an item
+```
+";
+
+fn small() -> Limits {
+    Limits { bytes: 80 * 1024, items: 4, line_chars: 40 }
+}
+
+fn items(file: &Standing) -> Vec<(&str, &str)> {
+    file.items().collect()
+}
+
+/// Four letters are a token.
+fn count(text: &str) -> usize {
+    text.chars().count().div_ceil(4)
+}
+
+#[test]
+fn sections_and_items_are_read_and_the_rest_is_prose() {
+    let file = Standing::parse(FILE);
+    assert_eq!(
+        items(&file),
+        [
+            ("Recent Learnings", "Use async/await for I/O operations in Python"),
+            (
+                "Recent Learnings",
+                "Prefer composition over inheritance for service architecture (see docs/design.md)"
+            ),
+            ("Recent Learnings", "Always validate input parameters with Pydantic models"),
+            ("Known Issues", "Avoid using `os.getcwd()` (use `Path.cwd()` instead)"),
+        ]
+    );
+    let status = file.status();
+    assert_eq!((status.bytes, status.items, status.longest_line), (FILE.len(), 4, 62));
+    assert_eq!(
+        status.sections,
+        [("Recent Learnings".to_owned(), 3), ("Known Issues".to_owned(), 1)]
+    );
+    let table: [(&str, &[&str]); 13] = [
+        ("- a\n  - b\n  - c\n- d", &["a - b - c", "d"]),
+        ("1. a\n2) b\n10. c", &["a", "b", "c"]),
+        ("123456789. a long enough item\n1234567890. a", &["a long enough item"]),
+        ("+ + +\n* - *", &["+ +", "- *"]),
+        ("+ a\n-b\n--- \n- - -\n* * *", &["a"]),
+        ("-\n- \n", &["", ""]),
+        ("1.5 is a number\n2026-11-21", &[]),
+        (" - a\n   - b", &["a - b"]),
+        ("\u{feff}- a\r\n- b\r\n", &["a", "b"]),
+        ("- a\n\n  still a\nnot a", &["a"]),
+        ("~~~\n- no\n```\n- no\n~~~\n- yes", &["yes"]),
+        ("```\n- never closed", &["never closed"]),
+        ("- a\n  ```\n  - code of a\n  ```\n- b", &["a ``` - code of a ```", "b"]),
+    ];
+    for (text, expected) in table {
+        let file = Standing::parse(text);
+        assert_eq!(file.items().map(|(_, item)| item).collect::<Vec<_>>(), expected, "{text:?}");
+        assert_eq!(file.render(), text);
+    }
+}
+
+#[test]
+fn an_item_is_added_at_the_end_of_its_section_and_nothing_else_changes() {
+    let mut file = Standing::parse(FILE);
+    let added = file
+        .add("known issues", " - Sessions need\n cleanup ", &Limits::default())
+        .expect("it fits");
+    assert_eq!(added, (Added::Added, Vec::new()));
+    let line = "- Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n";
+    assert_eq!(file.render(), FILE.replace(line, &format!("{line}- Sessions need cleanup\n")));
+    file.add("Guidelines", "Small commits", &Limits::default()).expect("it fits");
+    assert!(
+        file.render().ends_with("```\n\n## Guidelines\n- Small commits\n"),
+        "{}",
+        file.render()
+    );
+    let table = [
+        ("", "## S\n- x y\n"),
+        ("# T", "# T\n\n## S\n- x y\n"),
+        ("## S", "## S\n- x y\n"),
+        ("## S\n\n", "## S\n- x y\n\n"),
+        ("## S\n- a", "## S\n- a\n- x y\n"),
+        ("## S\r\n- a\r\n\r\n## T\r\n", "## S\r\n- a\r\n- x y\r\n\r\n## T\r\n"),
+        ("# T\r\n\r\n", "# T\r\n\r\n## S\r\n- x y\r\n"),
+    ];
+    for (text, expected) in table {
+        let mut file = Standing::parse(text);
+        file.add("S", "x y", &Limits::default()).expect("it fits");
+        assert_eq!(file.render(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn what_the_file_says_already_is_not_added() {
+    let table = [
+        ("Use async/await for I/O operations in Python", true),
+        ("use  async/await for I/O operations in python.", true),
+        ("Use async/await for IO operation in Python", true),
+        ("Always validate input parameters with Pydantic model", true),
+        ("Use threads for CPU work in Python", false),
+        // One word, and it says the contrary.
+        ("Never validate input parameters with Pydantic models", false),
+        ("Avoid using `os.getcwd()`", false),
+    ];
+    for (text, repeated) in table {
+        let mut file = Standing::parse(FILE);
+        let (added, _) = file.add("Known Issues", text, &Limits::default()).expect("it fits");
+        assert_eq!(matches!(added, Added::Repeated(_)), repeated, "{text}");
+        assert_eq!(file.render() == FILE, repeated, "{text}");
+    }
+    let mut file = Standing::parse("- The server listens on port 8080 by default\n");
+    let (added, _) = file
+        .add("x", "The server listens on port 8081 by default", &Limits::default())
+        .expect("it fits");
+    assert_eq!(added, Added::Added);
+    // Just at the limit: 17 of 20 letters, and 16.
+    let mut file = Standing::parse("- abcdefghijklmnopqrst\n");
+    let (added, _) = file.add("x", "abcdefghijklmnopqxyz", &Limits::default()).expect("it fits");
+    assert_eq!(added, Added::Repeated("abcdefghijklmnopqrst".to_owned()));
+    let (added, _) = file.add("x", "abcdefghijklmnopwxyz", &Limits::default()).expect("it fits");
+    assert_eq!(added, Added::Added);
+}
+
+#[test]
+fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
+    let mut file = Standing::parse("## A\n- a1\n- a2\n## B\n- b1\n- b2\n- b3\n");
+    let (_, warnings) =
+        file.add("A", "a3", &Limits { items: 5, ..Limits::default() }).expect("it fits");
+    let dropped = Warning::Dropped { section: "B".into(), text: "b1".into() };
+    assert_eq!(warnings, std::slice::from_ref(&dropped));
+    assert_eq!(dropped.to_string(), "the file is full; the oldest item of 'B' was dropped: b1");
+    assert_eq!(file.render(), "## A\n- a1\n- a2\n- a3\n## B\n- b2\n- b3\n");
+    // Bytes too, as many items as it takes; the new one stays though nothing else is left.
+    let mut file = Standing::parse("## A\n- one\n- two\n- three\n");
+    let (_, warnings) = file
+        .add("A", "four and five", &Limits { bytes: 24, ..Limits::default() })
+        .expect("it fits");
+    assert_eq!((file.render().as_str(), warnings.len()), ("## A\n- four and five\n", 3));
+    let (_, warnings) = file
+        .add("A", "seven and eight", &Limits { bytes: 10, ..Limits::default() })
+        .expect("it fits");
+    assert_eq!(warnings.last(), Some(&Warning::Over { what: "bytes", found: 23, limit: 10 }));
+    assert_eq!(
+        warnings.last().map(ToString::to_string).as_deref(),
+        Some("23 bytes, and at most 10 fit")
+    );
+}
+
+#[test]
+fn lines_are_broken_at_their_limit_and_read_as_one_item() {
+    let mut file = Standing::parse("## A\n");
+    let text = "word ".repeat(20) + "```code averyveryverylongwordthatfitsonnolineofthisfileatall";
+    file.add("A", &text, &small()).expect("it fits");
+    let rendered = file.render();
+    let long = |line: &&str| {
+        line.chars().count() > 40 && !line.contains("averyvery") && !line.contains("```")
+    };
+    assert_eq!(rendered.lines().find(long), None, "{rendered}");
+    assert_eq!(items(&Standing::parse(&rendered)), [("A", text.as_str())]);
+}
+
+#[test]
+fn what_cannot_be_added_is_refused_with_the_reason() {
+    let long = "x".repeat(limits::STANDING_ITEM_CHARS + 1);
+    let table = [
+        ("A", "", ErrorKind::Invalid),
+        ("A", " - ", ErrorKind::Invalid),
+        ("A", "- - -", ErrorKind::Invalid),
+        ("", "x", ErrorKind::Invalid),
+        ("##", "x", ErrorKind::Invalid),
+        ("A", long.as_str(), ErrorKind::TooLarge),
+        (long.as_str(), "x", ErrorKind::Invalid),
+    ];
+    for (section, text, kind) in table {
+        let mut file = Standing::parse(FILE);
+        let refused = file.add(section, text, &Limits::default()).map_err(|error| error.kind);
+        assert_eq!(refused, Err(kind), "{section:?} {text:?}");
+        assert_eq!(file.render(), FILE);
+    }
+}
+
+#[test]
+fn cleaning_takes_out_what_says_nothing_new() {
+    let mut file = Standing::parse("# T\n- a b c\n-\n- x\n\n\n## S\n- A b c.\n- y\n");
+    assert_eq!(file.clean(), ["", "A b c."]);
+    assert_eq!(file.render(), "# T\n- a b c\n- x\n\n\n## S\n- y\n");
+    assert_eq!(file.clean(), Vec::<String>::new());
+}
+
+#[test]
+fn optimizing_makes_a_file_keep_to_its_limits() {
+    let text = "# T\n\n\n\n## S\n- one\n- one\n- a rather long item that is on one line only\n- a rather long item\n  - with a list that nobody may set anew\n- five\n- six\n";
+    let mut file = Standing::parse(text);
+    let (gone, warnings) = file.optimize(&small());
+    assert_eq!(gone, ["one"]);
+    assert_eq!(
+        file.render(),
+        "# T\n\n## S\n- a rather long item that is on one line\n  only\n- a rather long item\n  - with a list that nobody may set anew\n- five\n- six\n"
+    );
+    assert_eq!(warnings, [Warning::Dropped { section: "S".into(), text: "one".into() }]);
+    let (gone, warnings) = file.optimize(&Limits { line_chars: 20, ..small() });
+    assert_eq!(gone, Vec::<String>::new());
+    assert_eq!(warnings, [Warning::Over { what: "characters of a line", found: 40, limit: 20 }]);
+}
+
+#[test]
+fn replacing_puts_other_items_into_the_same_file() {
+    let mut file = Standing::parse(FILE);
+    let new = [
+        (
+            "Known Issues".to_owned(),
+            "Avoid using `os.getcwd()` (use `Path.cwd()` instead)".to_owned(),
+        ),
+        ("Guidelines".to_owned(), "Small commits".to_owned()),
+    ];
+    let (gone, warnings) = file.replace(&new, &Limits::default()).expect("they fit");
+    assert_eq!((gone.len(), warnings.len()), (3, 0));
+    assert_eq!(
+        items(&file),
+        [("Known Issues", new[0].1.as_str()), ("Guidelines", "Small commits")]
+    );
+    assert!(file.render().starts_with("# Agent Memory: engineer\n\nKept by hand.\n\n## Recent"));
+    let before = file.clone();
+    assert!(
+        file.replace(
+            &[("A".into(), "fits".into()), ("B".into(), String::new())],
+            &Limits::default()
+        )
+        .is_err()
+    );
+    assert_eq!(file, before);
+}
+
+#[test]
+fn a_role_has_limits_of_its_own() {
+    let other = Override { items: Some(3), ..Override::default() };
+    assert_eq!(Limits::default().with(&other), Limits { items: 3, ..Limits::default() });
+    let all = Override { bytes: Some(1), items: Some(2), line_chars: Some(3) };
+    assert_eq!(Limits::default().with(&all), Limits { bytes: 1, items: 2, line_chars: 3 });
+    let over = Standing::parse(FILE).over(&Limits { bytes: 400, items: 3, line_chars: 60 });
+    let over: Vec<&str> =
+        over.iter().map(|it| if let Warning::Over { what, .. } = it { what } else { "" }).collect();
+    assert_eq!(over, ["items", "characters of a line"]);
+}
+
+#[test]
+fn a_new_file_has_the_sections_of_the_seed_and_tells_nothing() {
+    let file = Standing::new("engineer");
+    assert_eq!(
+        file.render(),
+        "# Agent Memory: engineer\n\n## Recent Learnings\n\n## Project-Specific Patterns\n\n## Known Issues\n"
+    );
+    assert_eq!(file.told("any", 1_000, count), Told { text: String::new(), left_out: 0 });
+}
+
+#[test]
+fn a_file_that_fits_is_told_whole_and_another_by_its_relevant_items() {
+    let file = Standing::parse(FILE);
+    assert_eq!(file.told("x", 1_000, count), Told { text: FILE.trim().to_owned(), left_out: 0 });
+    let told = file.told("fix the getcwd bug in the pydantic model", 55, count);
+    assert_eq!(
+        told.text,
+        "## Recent Learnings\n* Always validate input parameters with Pydantic models\n\n## Known Issues\n\
+         - Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n\n(2 more items of this file are left out here.)"
+    );
+    assert_eq!(told.left_out, 2);
+    // Of what is equally relevant the newest; the name of a section counts.
+    let many: String = (0..50).map(|n| format!("- item number {n}\n")).collect();
+    let file = Standing::parse(&format!("## A\n{many}## Deploys\n- on Tuesday\n"));
+    let told = file.told("deploy", 35, count);
+    assert!(
+        told.text.contains("## Deploys\n- on Tuesday") && told.text.contains("number 49"),
+        "{}",
+        told.text
+    );
+    assert!(!told.text.contains("number 1\n") && count(&told.text) <= 35);
+    assert_eq!(file.told("x", 3, count), Told { text: String::new(), left_out: 51 });
+    // What is too large leaves its room to others.
+    let file = Standing::parse(&format!("- {} deploy\n- small\n", "x".repeat(200)));
+    let told = file.told("deploy", 20, count);
+    assert_eq!(told.text, "- small\n\n(1 more item of this file is left out here.)");
+}
+
+#[test]
+fn a_file_is_looked_for_in_the_project_then_at_home_then_by_its_legacy_name() {
+    let of = |project: Option<&str>, agent: &str| {
+        let agent: Agent = agent.parse().expect("a name");
+        let found = places(project.map(Path::new), Path::new("/h/.commonbook"), &agent);
+        found.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of(Some("/p"), "claude-code/Engineer Agent"),
+        [
+            "/p/.commonbook/memories/engineer.md",
+            "/h/.commonbook/memories/engineer.md",
+            "/p/.commonbook/memories/engineer_memories.md",
+            "/h/.commonbook/memories/engineer_memories.md",
+        ]
+    );
+    assert_eq!(of(None, "research-agent")[0], "/h/.commonbook/memories/research.md");
+    assert_eq!(
+        of(None, "PM"),
+        [
+            "/h/.commonbook/memories/pm.md",
+            "/h/.commonbook/memories/PM.md",
+            "/h/.commonbook/memories/pm_memories.md",
+            "/h/.commonbook/memories/PM_memories.md",
+        ]
+    );
+}
+
+#[test]
+fn what_is_learned_goes_to_the_role_that_knows_about_it() {
+    let engineer = Standing::parse(FILE);
+    let payments =
+        Standing::parse("- Stripe retries webhooks for three days\n- Refunds need two approvals\n");
+    let empty = Standing::parse("");
+    let roles = [("engineer", &engineer), ("payments", &payments), ("qa", &empty), ("ops", &empty)];
+    let table = [
+        ("A webhook of Stripe came twice", Some("payments")),
+        ("Pydantic models reject extra fields", Some("engineer")),
+        ("The regression tests of checkout are flaky", Some("qa")),
+        ("Kubernetes restarts the pod after each deploy", Some("ops")),
+        ("Bananas are yellow", None),
+        ("", None),
+    ];
+    for (text, role) in table {
+        let routed = route(text, roles);
+        assert_eq!(routed.as_ref().map(|routed| routed.role.as_str()), role, "{text}");
+        assert!(routed.is_none_or(|routed| !routed.words.is_empty()), "{text}");
+    }
+}
+
+#[test]
+fn learnings_have_their_sections() {
+    for kind in [
+        "pattern",
+        "architecture",
+        "guideline",
+        "mistake",
+        "strategy",
+        "integration",
+        "performance",
+        "context",
+    ] {
+        assert_ne!(section_of(kind), RECENT, "{kind}");
+    }
+    assert_eq!(section_of("other"), RECENT);
+}
+
+use crate::model::agent::Agent;
+
+proptest::proptest! {
+    #[test]
+    fn a_file_that_nobody_changed_is_the_same_to_the_byte(text in "(\\PC|\n|\r\n|- |## |  |```|\u{feff}){0,60}") {
+        assert_eq!(Standing::parse(&text).render(), text);
+    }
+
+    #[test]
+    fn what_was_added_is_read_again_and_all_else_is_kept(
+        text in "([a-z]{1,3}|\n|\r\n|- |## |  |```|1\\. ){0,40}",
+        item in "[a-z` -]{1,80}",
+    ) {
+        let before = Standing::parse(&text);
+        let mut file = before.clone();
+        let Ok((added, warnings)) = file.add("Mine", &item, &Limits { line_chars: 30, ..Limits::default() }) else {
+            return Ok(());
+        };
+        assert!(warnings.is_empty());
+        let again = Standing::parse(&file.render());
+        assert_eq!(items(&again), items(&file), "{:?}", file.render());
+        let new = usize::from(added == Added::Added);
+        assert_eq!(items(&again).len(), items(&before).len() + new);
+        assert!(file.render().len() >= text.len());
+        let (again, _) = file.add("Mine", &item, &Limits::default()).expect("it fitted");
+        assert!(matches!(again, Added::Repeated(_)));
+    }
+
+    #[test]
+    fn what_is_told_keeps_to_its_share(text in "([a-z]{1,9} |\n- |\n## |\n){0,80}", share in 0..60_usize) {
+        let told = Standing::parse(&text).told("abc", share, count);
+        assert!(count(&told.text) <= share);
+    }
+}

@@ -1,0 +1,317 @@
+//! Tokens: what proves which agent calls over HTTP.
+//!
+//! A token is shown once, when it is made; what is kept is the SHA-256 of its 256 random bits, which
+//! needs no salt and no slow hash: nobody guesses 256 bits.
+
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
+
+use crate::base::clock::whole_milliseconds;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::hash::sha256;
+use crate::base::id::{IdSource, TokenId};
+use crate::model::agent::{Agent, AgentName};
+use crate::model::workspace::Workspace;
+use commonbook_text::string_enum;
+
+/// How the text of every token begins.
+const PREFIX: &str = "cbk_";
+
+string_enum! {
+    /// What a token lets its holder do.
+    Scope {
+        /// Read what its agent may see.
+        Read = "read",
+        /// Keep, change and remove what its agent may.
+        Write = "write",
+        /// What a person does at the command line: review and release what is quarantined.
+        Admin = "admin",
+        /// What the hooks of a client do for it: give context, and keep what was learned.
+        Hook = "hook",
+    }
+}
+
+/// A token, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Token {
+    /// Its id.
+    pub id: TokenId,
+    /// The agent that it proves.
+    pub agent: Agent,
+    /// What it lets its holder do.
+    pub scopes: Vec<Scope>,
+    /// The only workspace that it opens besides `global`; every one where there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub workspace: Option<Workspace>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// From when on it holds no more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last_used: Option<Timestamp>,
+    /// When it was revoked.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// A token as it is kept: with the fingerprint of its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptToken {
+    /// The token.
+    pub token: Token,
+    /// The SHA-256 of its secret, in hexadecimal.
+    pub secret_sha256: String,
+}
+
+impl KeptToken {
+    /// Whether this is its secret; takes as long for a wrong one as for the right one.
+    #[must_use]
+    pub fn opens_with(&self, secret: &str) -> bool {
+        self.secret_sha256.as_bytes().ct_eq(sha256(secret).as_bytes()).into()
+    }
+}
+
+impl Token {
+    /// Checks that it holds at this time.
+    ///
+    /// # Errors
+    /// `unauthenticated` when it was revoked, or has expired.
+    pub fn holds(&self, now: Timestamp) -> Result<()> {
+        let over = match (self.revoked_at, self.expires_at) {
+            (Some(_), _) => "was revoked",
+            (None, Some(end)) if end <= now => "has expired",
+            _ => return Ok(()),
+        };
+        Err(Error::new(ErrorKind::Unauthenticated, format!("the token {over}"))
+            .hint("Make another with `commonbook token create`."))
+    }
+}
+
+/// The text that a caller shows: the token's id, and the secret that proves it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Bearer {
+    /// Which token it is.
+    pub id: TokenId,
+    /// What proves it, 64 hexadecimal digits.
+    pub secret: String,
+}
+
+impl Bearer {
+    /// A new secret for this token.
+    ///
+    /// # Errors
+    /// `unavailable` when the machine has no random bits to give.
+    pub fn new(id: TokenId, ids: &dyn IdSource) -> Result<Self> {
+        let secret = ids.secret()?.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { id, secret })
+    }
+
+    /// What a caller shows.
+    ///
+    /// # Errors
+    /// `unauthenticated` when it is no token of ours; the text is not repeated.
+    pub fn read(text: &str) -> Result<Self> {
+        let parts = text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_'));
+        let bearer = parts.and_then(|(id, secret)| {
+            Some(Self { id: format!("tok_{id}").parse().ok()?, secret: secret.to_owned() })
+        });
+        bearer.ok_or_else(unknown)
+    }
+
+    /// The text of the token, to be shown once.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let id = self.id.to_string();
+        format!("{PREFIX}{}_{}", id.trim_start_matches("tok_"), self.secret)
+    }
+}
+
+impl std::fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bearer").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// The token is none that there is: whether its id or its secret is wrong is not told.
+#[must_use]
+pub fn unknown() -> Error {
+    Error::new(ErrorKind::Unauthenticated, "there is no such token")
+        .hint("`commonbook token list` shows those that there are; send one as `Authorization: Bearer TOKEN`.")
+}
+
+/// Makes a token that proves an agent over HTTP. From then on nobody calls over HTTP without one.
+/// The token is shown once and never again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateToken {
+    /// The name of the agent that it proves, and with it the agent's children.
+    pub agent_name: String,
+    /// What it lets its holder do: read, write, admin, hook; read and write by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<Scope>,
+    /// The only workspace that it opens besides global; every one by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Workspace>,
+    /// How long it holds (30d, 12h) or until when (2027-01-01T00:00:00Z); for ever by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+}
+
+impl CreateToken {
+    /// The token that this request makes.
+    ///
+    /// # Errors
+    /// `invalid` for a name that nobody can have, and for a time that is none or over.
+    pub fn token(&self, id: TokenId, now: Timestamp) -> Result<Token> {
+        let name = self.agent_name.parse::<AgentName>().map_err(|error| error.at("agent_name"))?;
+        let mut scopes = self.scopes.clone();
+        if scopes.is_empty() {
+            scopes = vec![Scope::Read, Scope::Write];
+        }
+        scopes.sort_unstable();
+        scopes.dedup();
+        Ok(Token {
+            id,
+            agent: name.agent,
+            scopes,
+            workspace: self.workspace.clone(),
+            created_at: now,
+            expires_at: self.expires.as_deref().map(|text| end(text, now)).transpose()?,
+            last_used: None,
+            revoked_at: None,
+        })
+    }
+}
+
+/// When something ends that holds so long, or until then.
+fn end(text: &str, now: Timestamp) -> Result<Timestamp> {
+    let in_time = |span: Span| now.to_zoned(TimeZone::UTC).checked_add(span).ok();
+    let end = match text.parse::<Timestamp>() {
+        Ok(end) => Some(end),
+        Err(_) => text.parse::<Span>().ok().and_then(in_time).map(|zoned| zoned.timestamp()),
+    };
+    let end = end.ok_or_else(|| {
+        Error::invalid("expires", "this is no time; it takes 30d, 12h, or 2027-01-01T00:00:00Z")
+    })?;
+    if end <= now {
+        return Err(Error::invalid("expires", "this time is over"));
+    }
+    Ok(whole_milliseconds(end))
+}
+
+/// Lists the tokens that there are, the newest first, without their secrets.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListTokens {}
+
+/// The tokens that there are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tokens {
+    /// One each, the newest first.
+    pub items: Vec<Token>,
+}
+
+/// Ends a token: from now on it proves nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeToken {
+    /// The id of the token, as the list shows it.
+    pub token_id: TokenId,
+}
+
+/// Gives a token another secret: the one before ends at once, all else stays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RotateToken {
+    /// The id of the token, as the list shows it.
+    pub token_id: TokenId,
+}
+
+/// A token with its secret, which is shown this once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IssuedToken {
+    /// The token.
+    pub token: Token,
+    /// What the agent sends as `Authorization: Bearer SECRET`.
+    pub secret: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::id::{CountingIds, RandomIds};
+
+    fn token(request: &CreateToken) -> Result<Token> {
+        request.token(
+            TokenId::new(&CountingIds::default(), Timestamp::UNIX_EPOCH),
+            Timestamp::UNIX_EPOCH,
+        )
+    }
+
+    #[test]
+    fn a_token_is_read_as_it_is_shown() {
+        let id = TokenId::new(&RandomIds::default(), Timestamp::UNIX_EPOCH);
+        let bearer = Bearer::new(id, &RandomIds::default()).unwrap();
+        assert_eq!((bearer.secret.len(), bearer.text().len()), (64, 95));
+        assert_eq!(Bearer::read(&bearer.text()).unwrap(), bearer);
+        assert!(!format!("{bearer:?}").contains(&bearer.secret));
+        let other = Bearer::new(id, &RandomIds::default()).unwrap();
+        assert_ne!(other.secret, bearer.secret);
+        for wrong in ["", "cbk_", "cbk_x_y", "tok_", &bearer.secret, &bearer.text()[1..]] {
+            let error = Bearer::read(wrong).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Unauthenticated, "{wrong:?}");
+            assert!(wrong.is_empty() || !error.message.contains(wrong));
+        }
+    }
+
+    #[test]
+    fn a_secret_opens_its_own_token_alone() {
+        let token = token(&CreateToken { agent_name: "rook".into(), ..CreateToken::default() });
+        let kept = KeptToken { token: token.unwrap(), secret_sha256: sha256("right") };
+        assert!(kept.opens_with("right"));
+        assert!(!kept.opens_with("wrong") && !kept.opens_with(&kept.secret_sha256));
+    }
+
+    #[test]
+    fn requests_are_checked() {
+        let named = |name: &str| CreateToken { agent_name: name.into(), ..CreateToken::default() };
+        let made = token(&named("Rook Agent")).unwrap();
+        assert_eq!((made.agent.as_str(), made.expires_at), ("rook", None));
+        assert_eq!(made.scopes, [Scope::Read, Scope::Write]);
+        for bad in ["", "human", "a//b"] {
+            let error = token(&named(bad)).unwrap_err();
+            assert_eq!(error.field.as_deref(), Some("agent_name"), "{bad:?}");
+        }
+        let until = |text: &str| {
+            token(&CreateToken { expires: Some(text.into()), ..named("rook") })
+                .map(|it| it.expires_at)
+        };
+        let day = Timestamp::from_second(86_400).ok();
+        assert_eq!(until("1d").unwrap(), day);
+        assert_eq!(until("24h").unwrap(), day);
+        assert_eq!(until("1970-01-02T00:00:00Z").unwrap(), day);
+        for bad in ["soon", "", "-1d", "0d", "1969-01-01T00:00:00Z", "999999999999d"] {
+            assert_eq!(until(bad).unwrap_err().field.as_deref(), Some("expires"), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_holds_until_it_is_revoked_or_over() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let made = token(&CreateToken {
+            agent_name: "rook".into(),
+            expires: Some("10s".into()),
+            ..CreateToken::default()
+        });
+        let made = made.unwrap();
+        assert!(made.holds(at(9)).is_ok());
+        assert_eq!(made.holds(at(10)).unwrap_err().kind, ErrorKind::Unauthenticated);
+        let revoked = Token { revoked_at: Some(at(1)), ..made };
+        assert!(revoked.holds(at(2)).is_err());
+    }
+}

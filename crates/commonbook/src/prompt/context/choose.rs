@@ -1,0 +1,399 @@
+//! Choosing: which of all that could be told is told, within a budget, and why the rest is not.
+//!
+//! The sources are merged first, in their order: a pending handoff, the standing memory, what is
+//! known of the user and of the task, what is new in cases, what is relevant. Threshold, maximum
+//! and budget come after that, so that no list has more room than another by accident. What is too
+//! large is left out, and the smaller behind it still gets its place.
+
+mod receipt;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::base::limits;
+use commonbook_text::fence::{Fence, Item};
+use commonbook_text::string_enum;
+
+pub use receipt::{Considered, Diagnostics, Receipt};
+
+string_enum! {
+    /// Where something that a context could tell comes from, in the order in which it is told.
+    Source {
+        /// Work that was handed to the caller and that it has not taken up.
+        Handoff = "handoff",
+        /// The caller's standing memory file.
+        Standing = "standing",
+        /// What is known of the user.
+        Profile = "profile",
+        /// The state of the user's task.
+        TaskContext = "task_context",
+        /// Entries of cases that the caller has not read.
+        Entry = "entry",
+        /// Memories found by the task.
+        Relevant = "relevant",
+    }
+}
+
+string_enum! {
+    /// Why something was left out.
+    LeftOut {
+        /// The caller does not want to be given anything.
+        Disabled = "disabled",
+        /// It is quarantined.
+        Quarantine = "quarantine",
+        /// Something newer took its place.
+        Superseded = "superseded",
+        /// Another says the same, or is the same.
+        Duplicate = "duplicate",
+        /// It is not relevant enough.
+        Threshold = "threshold",
+        /// There were enough before it.
+        Maximum = "maximum",
+        /// It would not have fitted into the budget.
+        Budget = "budget",
+    }
+}
+
+/// What a context could tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// What it would tell.
+    pub item: Item,
+    /// Where it comes from.
+    pub source: Source,
+    /// Which revision of it this is, where it has such.
+    pub revision: Option<u64>,
+    /// How well it answers the task, where it was searched for.
+    pub score: Option<f64>,
+    /// Whether the caller wrote it; of two that say the same, its own is told.
+    pub own: bool,
+    /// Whether it is quarantined.
+    pub quarantined: bool,
+    /// What took its place.
+    pub superseded_by: Option<String>,
+    /// Whose place it takes; an entry of a case says so itself, for the older one never changes.
+    pub supersedes: Vec<String>,
+    /// With what it stands in an open contradiction.
+    pub contradicts: Vec<String>,
+}
+
+impl Candidate {
+    /// A candidate that is no memory: another's, which nothing stands against.
+    #[must_use]
+    pub fn of(item: Item, source: Source) -> Self {
+        Self {
+            item,
+            source,
+            revision: None,
+            score: None,
+            own: false,
+            quarantined: false,
+            superseded_by: None,
+            supersedes: Vec::new(),
+            contradicts: Vec::new(),
+        }
+    }
+}
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// Whether anything is told at all.
+    pub auto_inject: bool,
+    /// The least score of what is told because it is relevant.
+    pub threshold: f64,
+    /// Memories and entries at the most; a handoff and the standing memory do not count.
+    pub maximum: usize,
+    /// Entries among them at the most.
+    pub unread: usize,
+    /// Tokens at the most, the fence included.
+    pub budget: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            auto_inject: true,
+            threshold: limits::CONTEXT_THRESHOLD,
+            maximum: limits::CONTEXT_MAXIMUM,
+            unread: limits::CONTEXT_UNREAD,
+            budget: limits::CONTEXT_TOKENS,
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The task or the prompt that the context goes with.
+    pub query: &'a str,
+    /// The user it is for.
+    pub user_id: Option<&'a str>,
+    /// When.
+    pub now: Timestamp,
+}
+
+/// What was chosen, as it is given, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// The fenced block; empty when there is nothing to tell.
+    pub text: String,
+    /// What it tells, in its order.
+    pub items: Vec<Item>,
+    /// What was considered.
+    pub receipt: Receipt,
+}
+
+/// Chooses what is told. `count` counts the tokens of a text.
+#[must_use]
+pub fn choose(
+    asked: &Asked<'_>,
+    candidates: Vec<Candidate>,
+    settings: &Settings,
+    fence: &Fence,
+    count: impl Fn(&str) -> usize,
+) -> Chosen {
+    let mut merged = merge(candidates, settings);
+    let frame = count(&fence.opening()) + count(&fence.closing());
+    fill(&mut merged, asked.now, settings, frame, &count);
+    let mut items = told(&merged);
+    let mut text = fence.around(&items, asked.now);
+    let mut tokens = count(&text);
+    // Tokens of parts need not add up to those of the whole; the budget is kept in any case.
+    while tokens > settings.budget {
+        let Some(last) = merged.iter_mut().rfind(|one| one.is_told()) else { break };
+        last.leave(LeftOut::Budget, None);
+        items = told(&merged);
+        text = fence.around(&items, asked.now);
+        tokens = count(&text);
+    }
+    let receipt = receipt::of(asked, settings, &merged, (count(asked.query), tokens));
+    Chosen { text, items, receipt }
+}
+
+/// A candidate and what became of it.
+#[derive(Debug)]
+struct Merged {
+    candidate: Candidate,
+    /// What stands with it because the two contradict each other.
+    against: Option<Box<Candidate>>,
+    tokens: Option<usize>,
+    left: Option<(LeftOut, Option<String>)>,
+    /// The candidate that it is told with.
+    within: Option<usize>,
+    /// Where it was among those given.
+    given: usize,
+}
+
+impl Merged {
+    fn is_told(&self) -> bool {
+        self.left.is_none() && self.within.is_none()
+    }
+
+    /// What stands against a memory that has its place whatever the task is, taken from beside it.
+    fn apart(&mut self) -> Option<Box<Candidate>> {
+        let fixed = matches!(self.candidate.source, Source::Profile | Source::TaskContext);
+        if fixed { self.against.take() } else { None }
+    }
+
+    fn leave(&mut self, why: LeftOut, instead: Option<String>) {
+        self.left = Some((why, instead));
+    }
+
+    fn item(&self) -> Item {
+        let against = self.against.as_ref().map(|other| Box::new(other.item.clone()));
+        Item { against, ..self.candidate.item.clone() }
+    }
+}
+
+/// All candidates in the order of telling, with what is left out whatever room there is, and with
+/// those together that contradict each other.
+fn merge(candidates: Vec<Candidate>, settings: &Settings) -> Vec<Merged> {
+    // Of two that say the same the first is told: of the earlier source, the caller's own.
+    let mut ordered: Vec<(usize, Candidate)> = candidates.into_iter().enumerate().collect();
+    ordered.sort_by(|(_, a), (_, b)| {
+        a.source.cmp(&b.source).then(b.own.cmp(&a.own)).then(by_score(a, b))
+    });
+    let superseded = superseded(ordered.iter().map(|(_, candidate)| candidate));
+    let mut seen: HashMap<String, String> = HashMap::new();
+    let mut merged: Vec<Merged> = Vec::with_capacity(ordered.len());
+    for (given, candidate) in ordered {
+        let left = refused(&candidate, settings, &superseded, &seen);
+        if left.is_none() {
+            for said in says(&candidate) {
+                seen.entry(said).or_insert_with(|| candidate.item.id.clone());
+            }
+        }
+        let candidate = shortened(candidate);
+        merged.push(Merged { candidate, against: None, tokens: None, left, within: None, given });
+    }
+    merged.sort_by(|a, b| {
+        let (x, y) = (&a.candidate, &b.candidate);
+        x.source.cmp(&y.source).then(by_score(x, y)).then(a.given.cmp(&b.given))
+    });
+    for place in 0..merged.len() {
+        if let Some(first) = contradicted(&merged, place) {
+            merged[first].against = Some(Box::new(merged[place].candidate.clone()));
+            merged[place].within = Some(first);
+        }
+    }
+    merged
+}
+
+/// A candidate with no more of its text than a context tells: a long memory is read by its id. A
+/// handoff and the standing memory were cut to their share by who made them.
+fn shortened(mut candidate: Candidate) -> Candidate {
+    let text = &mut candidate.item.text;
+    let end = text.char_indices().nth(limits::RECALLED_CHARS).map(|(end, _)| end);
+    if let Some(end) = end.filter(|_| counts(candidate.source)) {
+        text.truncate(end);
+        text.push_str(" …");
+    }
+    candidate
+}
+
+/// Whether what comes from this source counts towards the maximum: memories do, and entries.
+const fn counts(source: Source) -> bool {
+    !matches!(source, Source::Handoff | Source::Standing)
+}
+
+/// The better score first, where scores say anything: among what was searched for.
+fn by_score(a: &Candidate, b: &Candidate) -> Ordering {
+    let score = |one: &Candidate| one.score.filter(|score| !score.is_nan()).unwrap_or(0.0);
+    match (a.source, b.source) {
+        (Source::Relevant, Source::Relevant) => score(b).total_cmp(&score(a)),
+        _ => Ordering::Equal,
+    }
+}
+
+/// Why a candidate is not told whatever room there is, and what is instead of it.
+fn refused(
+    candidate: &Candidate,
+    settings: &Settings,
+    superseded: &HashMap<String, String>,
+    seen: &HashMap<String, String>,
+) -> Option<(LeftOut, Option<String>)> {
+    let weak = |score: f64| score.is_nan() || score < settings.threshold;
+    if !settings.auto_inject {
+        return Some((LeftOut::Disabled, None));
+    }
+    if candidate.quarantined {
+        return Some((LeftOut::Quarantine, None));
+    }
+    if let Some(newer) = superseded.get(&candidate.item.id) {
+        return Some((LeftOut::Superseded, Some(newer.clone())));
+    }
+    let own = [id_key(&candidate.item.id), text_key(&candidate.item.text)];
+    if let Some(same) = own.iter().find_map(|key| seen.get(key)) {
+        return Some((LeftOut::Duplicate, Some(same.clone())));
+    }
+    // Without a score nobody has found it relevant.
+    (candidate.source == Source::Relevant && candidate.score.is_none_or(weak))
+        .then_some((LeftOut::Threshold, None))
+}
+
+/// What was superseded, by what. What is quarantined takes nobody's place.
+fn superseded<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> HashMap<String, String> {
+    let mut newer = HashMap::new();
+    for candidate in candidates {
+        let id = &candidate.item.id;
+        newer.extend(candidate.superseded_by.iter().map(|by| (id.clone(), by.clone())));
+        if !candidate.quarantined {
+            newer.extend(candidate.supersedes.iter().map(|older| (older.clone(), id.clone())));
+        }
+    }
+    newer
+}
+
+/// By what a candidate is known again: its id, its text, and each line of a standing memory.
+fn says(candidate: &Candidate) -> Vec<String> {
+    let item = &candidate.item;
+    let mut says = vec![id_key(&item.id), text_key(&item.text)];
+    if candidate.source == Source::Standing {
+        let lines =
+            item.text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '+']).trim());
+        says.extend(lines.filter(|line| !line.is_empty()).map(text_key));
+    }
+    says
+}
+
+fn id_key(id: &str) -> String {
+    format!("id {id}")
+}
+
+fn text_key(text: &str) -> String {
+    format!("text {}", text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The candidate before this place that is told already and contradicts the one there, unless
+/// another stands with it.
+fn contradicted(merged: &[Merged], place: usize) -> Option<usize> {
+    let this = &merged[place].candidate;
+    let open = |one: &Merged| one.is_told() && one.against.is_none();
+    if !open(&merged[place]) {
+        return None;
+    }
+    merged[..place].iter().position(|one| {
+        let other = &one.candidate;
+        let named = |a: &Candidate, b: &Candidate| a.contradicts.contains(&b.item.id);
+        open(one) && (named(this, other) || named(other, this))
+    })
+}
+
+/// Gives room to what was merged, in its order, until there are enough.
+fn fill(
+    merged: &mut [Merged],
+    now: Timestamp,
+    settings: &Settings,
+    frame: usize,
+    count: &impl Fn(&str) -> usize,
+) {
+    let (mut memories, mut entries, mut used) = (0, 0, frame);
+    // What stands first whatever the task is keeps its place, however long what says otherwise is.
+    let apart: Vec<Option<Box<Candidate>>> = merged.iter_mut().map(Merged::apart).collect();
+    for one in merged.iter_mut().filter(|one| one.is_told()) {
+        let counts = counts(one.candidate.source);
+        let is_entry = one.candidate.source == Source::Entry;
+        let full =
+            (counts && memories >= settings.maximum) || (is_entry && entries >= settings.unread);
+        if full {
+            one.leave(LeftOut::Maximum, None);
+            continue;
+        }
+        // Counting takes time; only what there may be room for is counted.
+        let tokens = count(&one.item().told(now));
+        one.tokens = Some(tokens);
+        if used + tokens > settings.budget {
+            one.leave(LeftOut::Budget, None);
+        } else {
+            used += tokens;
+            memories += usize::from(counts);
+            entries += usize::from(is_entry);
+        }
+    }
+    for (first, against) in apart.into_iter().enumerate() {
+        let Some(against) = against else { continue };
+        let alone = merged[first].tokens.unwrap_or(0);
+        merged[first].against = Some(against);
+        let both = count(&merged[first].item().told(now));
+        let fits = merged[first].is_told() && used + both <= settings.budget + alone;
+        if fits {
+            used += both - alone;
+            merged[first].tokens = Some(both);
+            continue;
+        }
+        merged[first].against = None;
+        let why = merged[first].left.clone().unwrap_or((LeftOut::Budget, None));
+        for other in merged.iter_mut().filter(|other| other.within == Some(first)) {
+            (other.within, other.left) = (None, Some(why.clone()));
+        }
+    }
+}
+
+fn told(merged: &[Merged]) -> Vec<Item> {
+    merged.iter().filter(|one| one.is_told()).map(Merged::item).collect()
+}

@@ -1,0 +1,220 @@
+//! Preferences: what a configuration says of contexts, for all agents and for each.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::choose::Settings;
+use super::tell::Templates;
+use crate::base::error::{Error, Result};
+use crate::base::limits as fixed;
+use crate::model::agent::Agent;
+use crate::model::memory::MemoryType;
+use crate::model::standing::{Limits, Override};
+
+/// What a configuration says of contexts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Preferences {
+    /// What holds for agents, by name, by role, and under `*` for all; the nearest counts.
+    pub agents: BTreeMap<String, Preference>,
+    /// The sentences that memories of a type are told in: `Research on {topic}. Found by {author}.`
+    pub templates: BTreeMap<String, String>,
+    /// How large standing memory files may get, by role; `*` for every role.
+    pub standing: BTreeMap<String, Override>,
+    /// Agents whose `profile` and `task_context` stand first in every agent's contexts.
+    pub profile_owners: Vec<String>,
+}
+
+/// What a configuration says of contexts for one agent, or for all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Preference {
+    /// Whether it is given anything; yes by default.
+    pub auto_inject: Option<bool>,
+    /// Whether what it says with its user is kept, as private conversation; no by default.
+    pub auto_extract: Option<bool>,
+    /// How well a memory has to answer the task.
+    pub threshold: Option<f64>,
+    /// Memories and entries at the most.
+    pub max_memories: Option<u32>,
+    /// Tokens at the most.
+    pub budget: Option<u32>,
+}
+
+impl Preference {
+    /// This one, and where it is silent, another.
+    fn or(self, other: &Self) -> Self {
+        Self {
+            auto_inject: self.auto_inject.or(other.auto_inject),
+            auto_extract: self.auto_extract.or(other.auto_extract),
+            threshold: self.threshold.or(other.threshold),
+            max_memories: self.max_memories.or(other.max_memories),
+            budget: self.budget.or(other.budget),
+        }
+    }
+
+    fn check(&self, whose: &str) -> Result<()> {
+        let field = |name: &str| format!("{whose}{name}");
+        if let Some(threshold) = self.threshold
+            && !(0.0..=1.0).contains(&threshold)
+        {
+            let reason = format!("{threshold} is not from 0 to 1");
+            return Err(Error::invalid(&field("threshold"), reason));
+        }
+        let bounds = [
+            ("budget", self.budget, fixed::CONTEXT_TOKENS_MIN, fixed::CONTEXT_TOKENS_MAX),
+            ("max_memories", self.max_memories, 1, fixed::CONTEXT_MAXIMUM_MAX),
+        ];
+        for (name, given, least, most) in bounds {
+            if let Some(given) = given.filter(|given| !(least..=most).contains(given)) {
+                let reason = format!("{given} is not between {least} and {most}");
+                return Err(Error::invalid(&field(name), reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Preferences {
+    /// Checks what was configured, and gives the templates.
+    ///
+    /// # Errors
+    /// `invalid` with the field.
+    pub fn check(&self) -> Result<Templates> {
+        for (name, preference) in &self.agents {
+            let known = if name == "*" { Ok(Agent::system()) } else { Agent::named(name) };
+            known.map_err(|error| error.at(&format!("agents.{name}")))?;
+            preference.check(&format!("agents.{name}."))?;
+        }
+        for (index, name) in self.profile_owners.iter().enumerate() {
+            Agent::named(name).map_err(|error| error.at(&format!("profile_owners[{index}]")))?;
+        }
+        for (kind, template) in &self.templates {
+            let memory_type = MemoryType::try_from(kind.clone());
+            let chosen = memory_type.and_then(|memory_type| memory_type.check_choice());
+            let given = [(kind.as_str(), template.as_str())];
+            chosen
+                .and_then(|()| Templates::of(given))
+                .map_err(|error| error.at(&format!("templates.{kind}")))?;
+        }
+        Templates::of(self.templates.iter().map(|(kind, template)| (&**kind, &**template)))
+    }
+
+    /// What holds for this agent.
+    #[must_use]
+    pub fn of(&self, agent: &Agent) -> Preference {
+        let named = |name: &str| self.agents.get(name).copied().unwrap_or_default();
+        let role = if agent.role() == agent.as_str() { "" } else { agent.role() };
+        named(agent.as_str()).or(&named(role)).or(&named("*"))
+    }
+
+    /// The owners whose `profile` and `task_context` stand first in this agent's contexts, those that
+    /// count most first: the person, the owners that the settings name, the agent itself, and the
+    /// agents above it, which may change what it keeps anyway. An agent below it is not among them:
+    /// a parent answers for its children and not they for it. Whoever has no name is nobody's owner.
+    #[must_use]
+    pub fn profile_owners(&self, agent: &Agent) -> Vec<Agent> {
+        let named = self.profile_owners.iter().filter_map(|name| Agent::named(name).ok());
+        let own = Some(agent.clone()).filter(|agent| !agent.is_anonymous());
+        let mut owners = Vec::new();
+        for owner in [Agent::human()].into_iter().chain(named).chain(own).chain(agent.ancestors()) {
+            if !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+        owners
+    }
+
+    /// How much this agent is told.
+    #[must_use]
+    pub fn settings(&self, agent: &Agent) -> Settings {
+        let (own, usual) = (self.of(agent), Settings::default());
+        Settings {
+            auto_inject: own.auto_inject.unwrap_or(usual.auto_inject),
+            threshold: own.threshold.unwrap_or(usual.threshold),
+            maximum: own.max_memories.map_or(usual.maximum, |most| most as usize),
+            budget: own.budget.map_or(usual.budget, |most| most as usize),
+            unread: usual.unread,
+        }
+    }
+
+    /// Whether what this agent says with its user is kept.
+    #[must_use]
+    pub fn extracts(&self, agent: &Agent) -> bool {
+        self.of(agent).auto_extract.unwrap_or(false)
+    }
+
+    /// How large the standing memory file of a role may get.
+    #[must_use]
+    pub fn limits(&self, role: &str) -> Limits {
+        let named = |name: &str| self.standing.get(name).copied().unwrap_or_default();
+        Limits::default().with(&named("*")).with(&named(role))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Preferences {
+        serde_json::from_str(json).expect("preferences")
+    }
+
+    #[test]
+    fn the_name_counts_before_the_role_and_that_before_what_holds_for_all() {
+        let all = read(
+            r#"{"agents": {
+                "*": {"budget": 900, "auto_extract": true},
+                "engineer": {"budget": 800, "max_memories": 3},
+                "claude-code/engineer": {"budget": 700}}}"#,
+        );
+        let table = [("qa", 900, 8), ("x/engineer", 800, 3), ("claude-code/engineer", 700, 3)];
+        for (name, budget, maximum) in table {
+            let agent = Agent::named(name).expect("a name");
+            let settings = all.settings(&agent);
+            assert_eq!((settings.budget, settings.maximum), (budget, maximum), "{name}");
+            assert!(all.extracts(&agent) && settings.auto_inject);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_field() {
+        let table = [
+            (r#"{"agents": {"*": {"threshold": 2}}}"#, "agents.*.threshold"),
+            (r#"{"agents": {"qa": {"budget": 1}}}"#, "agents.qa.budget"),
+            (r#"{"agents": {"qa": {"max_memories": 0}}}"#, "agents.qa.max_memories"),
+            (r#"{"templates": {"research": "no place"}}"#, "templates.research"),
+            (r#"{"templates": {"system": "On {topic}."}}"#, "templates.system"),
+            (r#"{"templates": {"two words": "On {topic}."}}"#, "templates.two words"),
+            (r#"{"profile_owners": ["codex", "../x"]}"#, "profile_owners[1]"),
+        ];
+        for (json, field) in table {
+            let error = read(json).check().expect_err(json);
+            assert_eq!(error.field.as_deref(), Some(field), "{json}");
+        }
+        assert!(read(r#"{"templates": {"research": "On {topic}."}}"#).check().is_ok());
+    }
+
+    #[test]
+    fn an_agent_trusts_the_person_the_settings_itself_and_who_is_above_it() {
+        let all = read(r#"{"profile_owners": ["Profiler Agent", "claude-code"]}"#);
+        let owners = |name: &str| {
+            let owners = all.profile_owners(&Agent::named(name).expect("a name"));
+            owners.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert!(all.check().is_ok());
+        assert_eq!(owners("codex"), "human profiler claude-code codex");
+        assert_eq!(owners("claude-code"), "human profiler claude-code");
+        assert_eq!(owners("codex/qa/eu"), "human profiler claude-code codex/qa/eu codex/qa codex");
+        assert_eq!(owners("anonymous"), "human profiler claude-code");
+    }
+
+    #[test]
+    fn a_role_may_have_other_limits() {
+        let all = read(r#"{"standing": {"*": {"items": 50}, "qa": {"bytes": 1000}}}"#);
+        assert_eq!((all.limits("qa").items, all.limits("qa").bytes), (50, 1000));
+        assert_eq!(all.limits("pm").bytes, fixed::STANDING_BYTES);
+    }
+}

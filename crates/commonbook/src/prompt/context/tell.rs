@@ -1,0 +1,154 @@
+//! Telling: what a memory holds, in sentences that a small model understands as well as a large one.
+//!
+//! Agents keep JSON: profiles, the state of a task, notes of any shape. Given to a model as it is,
+//! JSON makes answers worse (seed 002 measured it). So a text that is JSON becomes sentences: of a
+//! `profile` and a `task_context` by what their keys mean, of a type that the configuration names
+//! by its template, of any other by its keys alone. A text that is no JSON stays as it is.
+
+mod fields;
+mod forms;
+mod template;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::base::error::Result;
+use fields::{Field, PROFILE, TASK_CONTEXT};
+use value::{clause, is_empty, label, phrase, sentence};
+
+pub use forms::{Entry, Handoff, entry, handoff, learning};
+pub use template::Template;
+
+/// The templates of memory types, as the configuration names them.
+#[derive(Debug, Clone, Default)]
+pub struct Templates(BTreeMap<String, Template>);
+
+impl Templates {
+    /// The templates of these types, each of one type; one for `profile` or `task_context` takes
+    /// the place of what those are told by.
+    ///
+    /// # Errors
+    /// As [`Template::parse`].
+    pub fn of<'a>(given: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let parsed = given.into_iter().map(|(kind, template)| {
+            Template::parse(template).map(|template| (kind.to_lowercase(), template))
+        });
+        parsed.collect::<Result<_>>().map(Self)
+    }
+
+    /// What a memory of this type tells, in sentences.
+    ///
+    /// A text that is no JSON object or list is given back as it is, and so is every
+    /// `conversation`.
+    #[must_use]
+    pub fn tell(&self, memory_type: &str, text: &str) -> String {
+        let Some(value) = json(text).filter(|_| memory_type != "conversation") else {
+            return text.to_owned();
+        };
+        let told = match (self.0.get(memory_type), &value) {
+            (Some(template), Value::Object(object)) => template.fill(object),
+            _ => None,
+        };
+        let told = told.or_else(|| match (memory_type, &value) {
+            ("profile", Value::Object(object)) => by_fields("User profile", PROFILE, object),
+            ("task_context", Value::Object(object)) => {
+                by_fields("Current task context", TASK_CONTEXT, object)
+            }
+            _ => by_keys(memory_type, &value),
+        });
+        // Nothing but empty values says nothing, and says it best as it was written.
+        told.unwrap_or_else(|| text.to_owned())
+    }
+}
+
+/// The JSON object or list that a text is: bare, in a fenced block of Markdown, or as a JSON string
+/// (an agent that encoded it twice).
+fn json(text: &str) -> Option<Value> {
+    let mut text = text.trim().trim_start_matches('\u{feff}');
+    if let Some(block) = text.strip_prefix("```") {
+        let (language, rest) = block.split_once('\n')?;
+        text = rest.strip_suffix("```").filter(|_| matches!(language.trim(), "" | "json"))?.trim();
+    }
+    if !text.starts_with(['{', '[', '"']) {
+        return None;
+    }
+    match serde_json::from_str(text).ok()? {
+        Value::String(inner) => {
+            serde_json::from_str(&inner).ok().filter(|v: &Value| v.is_object() || v.is_array())
+        }
+        value => Some(value),
+    }
+}
+
+/// The sentences of a type whose keys are known: in the order of its fields, then what no field
+/// knows, by its keys.
+fn by_fields(lead: &str, fields: &[Field], object: &Map<String, Value>) -> Option<String> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let mut others = Vec::new();
+    gather(fields, "", object, &mut found, &mut others);
+    found.sort_by_key(|(place, _)| *place);
+    let mut sentences: Vec<String> = Vec::new();
+    for told in found.into_iter().map(|(_, told)| told).chain(others) {
+        if !sentences.contains(&told) {
+            sentences.push(told);
+        }
+    }
+    (!sentences.is_empty()).then(|| format!("{lead}: {}", sentences.join(" ")))
+}
+
+/// Tells each value of an object by the field that knows its key. An object below a key that no
+/// field knows (`user`, `preferences`) is looked into for keys that one does.
+fn gather(
+    fields: &[Field],
+    above: &str,
+    object: &Map<String, Value>,
+    found: &mut Vec<(usize, String)>,
+    others: &mut Vec<String>,
+) {
+    for (key, value) in object.iter().filter(|(_, value)| !is_empty(value)) {
+        let holds = value.is_object() && fields::is_wrapper(key);
+        if let Some((place, field)) = fields::known(fields, key).filter(|_| !holds) {
+            let told = field.tell(value);
+            found.push((place, told));
+            continue;
+        }
+        let path = if above.is_empty() { label(key) } else { format!("{above}, {}", phrase(key)) };
+        match value {
+            Value::Object(inner) => gather(fields, &nested(above, key), inner, found, others),
+            _ => others.push(sentence(&format!("{path}: {}", clause(value)))),
+        }
+    }
+}
+
+/// What stands before the keys of an object that only holds others together: nothing for `user`
+/// and the like, its own name for any other.
+fn nested(above: &str, key: &str) -> String {
+    match (fields::is_wrapper(key), above.is_empty()) {
+        (true, _) => above.to_owned(),
+        (false, true) => label(key),
+        (false, false) => format!("{above}, {}", phrase(key)),
+    }
+}
+
+/// The sentences of JSON of which nothing but its type is known: one for each key, or one for each
+/// thing of a list.
+fn by_keys(memory_type: &str, value: &Value) -> Option<String> {
+    let sentences: Vec<String> = match value {
+        Value::Object(object) => object
+            .iter()
+            .filter(|(_, value)| !is_empty(value))
+            .map(|(key, value)| sentence(&format!("{}: {}", label(key), clause(value))))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .filter(|item| !is_empty(item))
+            .map(|item| sentence(&value::capital(&clause(item))))
+            .collect(),
+        _ => return None,
+    };
+    (!sentences.is_empty()).then(|| format!("{}. {}", label(memory_type), sentences.join(" ")))
+}

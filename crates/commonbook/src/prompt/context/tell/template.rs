@@ -1,0 +1,135 @@
+//! Templates: sentences with places for the values of keys, as a configuration gives them.
+
+use serde_json::{Map, Value};
+
+use super::value::{clause, is_empty, open_end};
+use crate::base::error::{Error, Result};
+
+/// Sentences with places: `Research on {topic}. Found by {source.author}.`
+///
+/// A place is a key, or keys with points between them for an object within an object; `{{` and `}}`
+/// stand for braces. A sentence with a place that has no value is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(Vec<Vec<Piece>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Place(Vec<String>),
+}
+
+impl Template {
+    /// The template that a text writes.
+    ///
+    /// # Errors
+    /// `invalid` for a brace that has no partner, for a place without a key, and for a template
+    /// without any place.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '}']) {
+            plain.push_str(&rest[..at]);
+            let brace = &rest[at..=at];
+            rest = &rest[at + 1..];
+            if let Some(after) = rest.strip_prefix(brace) {
+                plain.push_str(brace);
+                rest = after;
+                continue;
+            }
+            let place = if brace == "{" { rest.split_once('}') } else { None };
+            let Some((keys, after)) = place else {
+                return Err(wrong(&format!(
+                    "the {brace:?} at byte {} has no partner",
+                    text.len() - rest.len() - 1
+                )));
+            };
+            let keys: Vec<String> = keys.split('.').map(|key| key.trim().to_owned()).collect();
+            if keys.iter().any(|key| key.is_empty() || key.contains('{')) {
+                return Err(wrong("there is a place without a key"));
+            }
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(Piece::Place(keys));
+            rest = after;
+        }
+        plain.push_str(rest);
+        if pieces.is_empty() {
+            return Err(wrong("there is no place in it"));
+        }
+        pieces.push(Piece::Text(plain));
+        Ok(Self(sentences(pieces)))
+    }
+
+    /// The sentences for which the object has values; nothing when there are none.
+    #[must_use]
+    pub fn fill(&self, object: &Map<String, Value>) -> Option<String> {
+        let filled = |sentence: &Vec<Piece>| {
+            let pieces = sentence.iter().map(|piece| match piece {
+                Piece::Text(text) => Some(text.clone()),
+                Piece::Place(keys) => value_at(object, keys).map(|value| open_end(&clause(value))),
+            });
+            pieces.collect::<Option<String>>()
+        };
+        let found =
+            self.0.iter().filter(|it| it.iter().any(|piece| matches!(piece, Piece::Place(_))));
+        if !found.into_iter().any(|sentence| filled(sentence).is_some()) {
+            return None;
+        }
+        let told: String = self.0.iter().filter_map(filled).collect();
+        Some(told.trim().to_owned())
+    }
+}
+
+fn wrong(reason: &str) -> Error {
+    Error::invalid("template", reason)
+        .hint("Write sentences with places for keys: \"Research on {topic}. Result: {summary}.\"")
+}
+
+/// The pieces, a sentence at a time: up to a full stop with a blank or nothing behind it, or to a
+/// line end.
+fn sentences(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+    let mut all: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut push = |piece: Piece, ends: bool| {
+        if let Some(last) = all.last_mut() {
+            last.push(piece);
+        }
+        if ends {
+            all.push(Vec::new());
+        }
+    };
+    for piece in pieces {
+        let Piece::Text(text) = piece else {
+            push(piece, false);
+            continue;
+        };
+        let mut rest = text.as_str();
+        while let Some(end) = sentence_end(rest) {
+            push(Piece::Text(rest[..end].to_owned()), true);
+            rest = &rest[end..];
+        }
+        push(Piece::Text(rest.to_owned()), false);
+    }
+    let empty = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
+    all.retain(|sentence| !sentence.iter().all(empty));
+    all
+}
+
+/// Where the first sentence of a text ends, the blanks behind it included.
+fn sentence_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let ends = |at: &usize| match bytes[*at] {
+        b'\n' => true,
+        b'.' | b'!' | b'?' => bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace),
+        _ => false,
+    };
+    let end = (0..bytes.len()).find(ends)? + 1;
+    let blanks = bytes[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    Some(end + blanks)
+}
+
+/// The value that these keys lead to, unless it says nothing.
+fn value_at<'a>(object: &'a Map<String, Value>, keys: &[String]) -> Option<&'a Value> {
+    let (first, below) = keys.split_first()?;
+    let value = below.iter().try_fold(object.get(first)?, |value, key| value.get(key))?;
+    (!is_empty(value)).then_some(value)
+}

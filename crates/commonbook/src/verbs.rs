@@ -1,0 +1,245 @@
+//! The verbs: what agents can do. One verb is one transaction.
+
+mod agent;
+mod bulk;
+mod case;
+mod checkpoint;
+mod collaboration;
+mod complete;
+mod context;
+mod contradiction;
+mod cursor;
+mod digest;
+mod entity;
+mod event;
+mod find_visible;
+mod graph;
+mod handoff;
+mod import;
+mod learn;
+mod list;
+mod loss;
+mod memory;
+mod mention;
+mod place;
+mod presence;
+mod recall;
+mod review;
+mod search;
+mod session;
+mod slots;
+mod standing;
+mod stats;
+mod sweep;
+mod token;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::hash::sha256;
+use crate::base::id::{CheckpointId, IdSource, RandomIds};
+use crate::base::{input, limits};
+use crate::index::Index;
+use crate::model::access::Policy;
+use crate::model::caller::Caller;
+use crate::model::case::digest::writing::SharedWriter;
+use crate::model::collaboration::Settings;
+use crate::prompt::context::Preferences;
+use crate::prompt::context::tell::Templates;
+use crate::store::{KeptAnswer, Store, Telling, Transaction};
+
+pub use complete::Completions;
+pub use mention::Mentioning;
+use mention::Passed;
+use presence::Contacts;
+use slots::SearchSlots;
+use standing::Files;
+pub use standing::{StandingFile, change_standing, make_standing_folder};
+pub use sweep::Swept;
+
+/// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
+#[derive(Clone)]
+pub struct Commonbook {
+    store: Arc<dyn Store>,
+    index: Arc<Index>,
+    searches: Arc<SearchSlots>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+    policy: Policy,
+    collaboration: Settings,
+    contacts: Arc<Contacts>,
+    passed: Arc<Passed>,
+    preferences: Arc<Preferences>,
+    templates: Arc<Templates>,
+    files: Arc<Files>,
+    writer: Option<SharedWriter>,
+}
+
+/// What a write answers, and whether it answered so before under the same idempotency key.
+struct Once<A> {
+    answer: A,
+    repeated: bool,
+}
+
+impl Commonbook {
+    /// A Commonbook on this store, with the machine's clock and random ids.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self::with(store, Arc::new(SystemClock), Arc::new(RandomIds::default()))
+    }
+
+    /// A Commonbook on this store, with this clock and these ids.
+    #[must_use]
+    pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
+        let (index, policy) = (Arc::new(Index::in_memory()), Policy::default());
+        Self {
+            store,
+            index,
+            searches: Arc::default(),
+            clock,
+            ids,
+            policy,
+            collaboration: Settings::default(),
+            contacts: Arc::default(),
+            passed: Arc::default(),
+            preferences: Arc::default(),
+            templates: Arc::default(),
+            files: Arc::default(),
+            writer: None,
+        }
+    }
+
+    /// The same, searching in this index.
+    #[must_use]
+    pub fn searching(self, index: Arc<Index>) -> Self {
+        Self { index, ..self }
+    }
+
+    /// The same, under this policy.
+    #[must_use]
+    pub fn under(self, policy: Policy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// The same, handing work over by these settings.
+    #[must_use]
+    pub fn collaborating(self, collaboration: Settings) -> Self {
+        Self { collaboration, ..self }
+    }
+
+    /// The same, giving contexts by these preferences.
+    ///
+    /// # Errors
+    /// `invalid` with the field for what cannot be configured so.
+    pub fn preferring(self, preferences: Preferences) -> Result<Self> {
+        let templates = Arc::new(preferences.check()?);
+        Ok(Self { preferences: Arc::new(preferences), templates, ..self })
+    }
+
+    /// The same, reading the standing memory files of this home folder, and of the projects that
+    /// its callers work in.
+    #[must_use]
+    pub fn at_home(self, home: PathBuf) -> Self {
+        Self { files: Arc::new(Files::of(home)), ..self }
+    }
+
+    /// What is configured of contexts.
+    #[must_use]
+    pub fn preferences(&self) -> &Preferences {
+        &self.preferences
+    }
+
+    /// The same, calling this after each write that is on disk: at once, and before its answer. It
+    /// must not wait.
+    #[must_use]
+    pub fn telling(self, tell: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { store: Telling::of(self.store, Box::new(tell)), ..self }
+    }
+
+    /// The search index.
+    #[must_use]
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The store beneath.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Carries a write out, once for each idempotency key: a key that was used before answers as
+    /// it did then, when the request is the same.
+    ///
+    /// # Errors
+    /// `conflict` for a key that was used for another request; else what `act` answers.
+    fn once<R, A>(
+        &self,
+        caller: &Caller,
+        (verb, request, key): (&str, &R, Option<&String>),
+        mut act: impl FnMut(&mut dyn Transaction, &Caller, Timestamp) -> Result<A> + Send + 'static,
+    ) -> Result<Once<A>>
+    where
+        R: Serialize,
+        A: Serialize + DeserializeOwned + Send + 'static,
+    {
+        self.policy.may_write(caller)?;
+        let key = fit_key(key)?;
+        // Who works for another user asks for something else: the answer may be about that user.
+        let request_sha256 = sha256(&encoded(&(verb, &caller.user, request))?);
+        let (caller, now) = (caller.clone(), self.clock.now());
+        // In a session, what is written may be followed by a checkpoint.
+        let automatic = caller.session.as_ref().map(|_| CheckpointId::new(&*self.ids, now));
+        self.store.write(move |tx| {
+            if let Some(key) = &key
+                && let Some(kept) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
+                && now.duration_since(kept.at)
+                    < SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS)
+            {
+                return repeated(&kept, &request_sha256);
+            }
+            presence::not_mistaken(tx, &caller)?;
+            tx.see_agent(&caller, now)?;
+            checkpoint::touch(tx, &caller, automatic, now)?;
+            let answer = act(tx, &caller, now)?;
+            if let Some(key) = &key {
+                let kept = KeptAnswer {
+                    request_sha256: request_sha256.clone(),
+                    answer: encoded(&answer)?,
+                    at: now,
+                };
+                tx.keep_answer(&caller.workspace, &caller.agent, key, &kept)?;
+            }
+            Ok(Once { answer, repeated: false })
+        })
+    }
+}
+
+/// An idempotency key within its limits.
+fn fit_key(key: Option<&String>) -> Result<Option<String>> {
+    key.map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS)).transpose()
+}
+
+fn repeated<A: DeserializeOwned>(kept: &KeptAnswer, request_sha256: &str) -> Result<Once<A>> {
+    if kept.request_sha256 != request_sha256 {
+        return Err(Error::conflict("idempotency_key: this key was used for another request")
+            .at("idempotency_key")
+            .hint("Use a new key for a new request."));
+    }
+    let answer = serde_json::from_str(&kept.answer).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a kept answer cannot be read").because(error)
+    })?;
+    Ok(Once { answer, repeated: true })
+}
+
+fn encoded(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a request could not be encoded").because(error)
+    })
+}

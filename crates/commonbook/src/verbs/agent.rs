@@ -1,0 +1,35 @@
+//! Telling which agents there are.
+
+use super::Commonbook;
+use crate::base::error::{Error, Result};
+use crate::model::access::Sight;
+use crate::model::agent::{Agent, AgentRecord, Agents, GetAgent, ListAgents};
+use crate::model::caller::Caller;
+
+impl Commonbook {
+    /// The agents that were in the caller's workspace, by name.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn list_agents(&self, caller: &Caller, _request: &ListAgents) -> Result<Agents> {
+        let sight = Sight::reading_at_home(caller)?;
+        if let Err(error) = self.register() {
+            tracing::debug!(%error, "the registry was not told who is here");
+        }
+        let items = self.store.read(|tx| tx.agents(&sight, &caller.workspace))?;
+        Ok(Agents { items })
+    }
+
+    /// One agent that was in the caller's workspace.
+    ///
+    /// # Errors
+    /// `invalid` for what cannot be a name, `not_found` when no such agent was there.
+    pub fn get_agent(&self, caller: &Caller, request: &GetAgent) -> Result<AgentRecord> {
+        let agent = Agent::named(&request.name)?;
+        let mut known = self.list_agents(caller, &ListAgents {})?.items.into_iter();
+        known.find(|record| record.agent == agent).ok_or_else(|| {
+            Error::not_found(format!("no agent '{agent}' was ever in {}", caller.workspace))
+                .hint("The list of agents tells those that were.")
+        })
+    }
+}

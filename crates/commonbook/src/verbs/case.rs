@@ -1,0 +1,399 @@
+//! Opening cases, appending to them, reading and ending them.
+
+use jiff::Timestamp;
+
+use super::Commonbook;
+use super::memory::{Change, hide_heirs, keep, keep_heir};
+use super::place::place;
+use crate::base::error::{Error, Result};
+use crate::base::id::{Id, MemoryId, RequestKind};
+use crate::base::limits;
+use crate::base::page::{self, Cursor, Page};
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::case::{
+    AppendEntries, AppendEntry, Appended, ArchiveCase, Case, CaseContext, CaseEntries, CaseKey,
+    CaseOutcome, CaseStatus, CloseCase, Entry, GetCase, GetCaseContext, ListCases, NewEntry,
+    OpenCase, OpenedCase, Placed, ReadCase, ReopenCase, fit_title,
+};
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::memory::{Memory, Sharing};
+use crate::prompt::case::Gathered;
+use crate::store::Transaction;
+
+/// Entries that are read at once for a context, the newest first.
+const STRIDE: u64 = 50;
+
+impl Commonbook {
+    /// Opens a case of the caller's workspace, or finds the one that is there.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` with the field; `conflict` for an idempotency key used otherwise.
+    pub fn open_case(&self, caller: &Caller, request: &OpenCase) -> Result<OpenedCase> {
+        let (key, title) = request.named()?;
+        let ask = ("open_case", request, request.idempotency_key.as_ref());
+        let once = self.once(caller, ask, move |tx, caller, now| {
+            if let Some(case) = tx.case(&caller.workspace, &key)? {
+                return Ok(OpenedCase { case, outcome: CaseOutcome::Found });
+            }
+            let case = open(tx, caller, (&key, &title), now)?;
+            Ok(OpenedCase { case, outcome: CaseOutcome::Opened })
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Appends entries to a case: all of them, or none.
+    ///
+    /// # Errors
+    /// `invalid`, `too_large` with the field and its place in the batch; `not_found` for a case that
+    /// there is not, and for an entry to supersede that is none of the case; `conflict` for a case
+    /// that is not open, an entry that was superseded already, an idempotency key used otherwise.
+    pub fn append_entries(&self, caller: &Caller, request: &AppendEntries) -> Result<Appended> {
+        request.check()?;
+        let title = request.title.as_deref();
+        let title = title.map(|title| fit_title(&request.key, title));
+        let (title, now) = (title.transpose()?, self.clock.now());
+        let draft = |(place, entry): (usize, &NewEntry)| {
+            let id = MemoryId::new(&*self.ids, now);
+            let memory = entry.memory(caller, &request.key, id, now);
+            Ok(Draft {
+                memory: memory.map_err(|error| in_batch(place, error))?,
+                supersedes: entry.supersedes.clone(),
+            })
+        };
+        let drafts = request.entries.iter().enumerate().map(draft).collect::<Result<Vec<_>>>()?;
+        let (key, expected) = (request.key.clone(), request.expected_version);
+        let ask = ("append_entries", request, request.idempotency_key.as_ref());
+        let once = self.once(caller, ask, move |tx, caller, now| {
+            let found = tx.case(&caller.workspace, &key)?;
+            let latest = match (&found, &title) {
+                (Some(case), _) => case.takes_entries().map(|()| case.version)?,
+                (None, Some(_)) => 0,
+                (None, None) => return Err(unknown(&key)),
+            };
+            if expected.is_some_and(|expected| expected != latest) {
+                return Ok(Appended::moved(latest));
+            }
+            let case = match (found, &title) {
+                (Some(case), _) => case,
+                (None, title) => {
+                    let title = title.as_deref().unwrap_or(key.as_str());
+                    open(tx, caller, (&key, title), now)?
+                }
+            };
+            append(tx, caller, case, &drafts, now)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Appends one entry to a case.
+    ///
+    /// # Errors
+    /// As [`Self::append_entries`].
+    pub fn append_entry(&self, caller: &Caller, request: &AppendEntry) -> Result<Appended> {
+        self.append_entries(caller, &request.clone().into()).map_err(alone)
+    }
+
+    /// Reads the entries of a case after a position, oldest first: after the one that the caller has
+    /// marked when it names none.
+    ///
+    /// # Errors
+    /// `invalid` for a limit that is none, `not_found` for a case that there is not; as
+    /// [`crate::model::cursor::may_mark`] where what is told is to be marked.
+    pub fn read_case(&self, caller: &Caller, request: &ReadCase) -> Result<CaseEntries> {
+        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let sight = Sight::reading_at_home(caller)?;
+        let (who, request) = (caller.clone(), request.clone());
+        self.marking(caller, request.mark, move |tx| {
+            let case = known(tx, &who, &request.key)?;
+            let after = place(tx, &who, Some(&request.key), (request.after, case.version))?;
+            let until = case.version.min(after + u64::from(limit));
+            let entries = told(tx, &sight, &case, (after, until))?;
+            let next = Some(until).filter(|until| *until < case.version);
+            let Case { version: context_version, status, key, .. } = case;
+            let read = CaseEntries { entries, context_version, status, next };
+            Ok((read, (Some(key), until)))
+        })
+    }
+
+    /// One case.
+    ///
+    /// # Errors
+    /// `not_found` for a case that there is not.
+    pub fn get_case(&self, caller: &Caller, request: &GetCase) -> Result<Case> {
+        Sight::reading_at_home(caller)?;
+        self.store.read(|tx| known(tx, caller, &request.key))
+    }
+
+    /// The cases of the caller's workspace, those that were opened last first.
+    ///
+    /// # Errors
+    /// `invalid` for a limit or a cursor that is none.
+    pub fn list_cases(&self, caller: &Caller, request: &ListCases) -> Result<Page<Case>> {
+        Sight::reading_at_home(caller)?;
+        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
+        // One more than asked for tells whether there is another page.
+        let mut rows =
+            self.store.read(|tx| tx.cases(&caller.workspace, request.status, from, limit + 1))?;
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+        Ok(Page { items: rows.into_iter().map(|(_, case)| case).collect(), next })
+    }
+
+    /// The newest summaries of a case that fit into a budget.
+    ///
+    /// # Errors
+    /// `invalid` for a budget that is none, `not_found` for a case that there is not.
+    pub fn get_case_context(
+        &self,
+        caller: &Caller,
+        request: &GetCaseContext,
+    ) -> Result<CaseContext> {
+        let characters = budget(request.characters)?;
+        let sight = Sight::reading_at_home(caller)?;
+        let nonce = Id::<RequestKind>::new(&*self.ids, self.clock.now()).to_string();
+        self.store.read(|tx| {
+            let case = known(tx, caller, &request.key)?;
+            let mut gathered = Gathered::within(&case, characters);
+            let mut left_out = case.version;
+            'full: while left_out > 0 {
+                let stretch = (left_out.saturating_sub(STRIDE), left_out);
+                let memories = tx.entries(&sight, (&case.workspace, &case.key), stretch)?;
+                // What is quarantined is never told, not even to its author.
+                let tellable = memories.into_iter().rev().filter(|it| !it.is_quarantined());
+                for entry in tellable.map(|memory| Entry::of(memory, Vec::new())) {
+                    let position = entry.position;
+                    if !gathered.take(entry) {
+                        left_out = position;
+                        break 'full;
+                    }
+                }
+                left_out = stretch.0;
+            }
+            let (entries, text) = gathered.told(&case, nonce.trim_start_matches("req_"));
+            Ok(CaseContext { case, entries, left_out, text })
+        })
+    }
+
+    /// Closes a case.
+    ///
+    /// # Errors
+    /// `not_found`; `conflict` for a case that is archived, and for an idempotency key used otherwise.
+    pub fn close_case(&self, caller: &Caller, request: &CloseCase) -> Result<Case> {
+        let key = request.idempotency_key.as_ref();
+        self.turn(caller, (&request.key, CaseStatus::Closed), ("close_case", request, key))
+    }
+
+    /// Puts a case away.
+    ///
+    /// # Errors
+    /// `not_found`; `conflict` for an idempotency key used otherwise.
+    pub fn archive_case(&self, caller: &Caller, request: &ArchiveCase) -> Result<Case> {
+        let key = request.idempotency_key.as_ref();
+        self.turn(caller, (&request.key, CaseStatus::Archived), ("archive_case", request, key))
+    }
+
+    /// Opens a case again.
+    ///
+    /// # Errors
+    /// `not_found`; `conflict` for an idempotency key used otherwise.
+    pub fn reopen_case(&self, caller: &Caller, request: &ReopenCase) -> Result<Case> {
+        let key = request.idempotency_key.as_ref();
+        self.turn(caller, (&request.key, CaseStatus::Open), ("reopen_case", request, key))
+    }
+
+    /// Gives a case another status; one that it has already changes nothing.
+    fn turn<R: serde::Serialize>(
+        &self,
+        caller: &Caller,
+        (key, status): (&CaseKey, CaseStatus),
+        ask: (&str, &R, Option<&String>),
+    ) -> Result<Case> {
+        let key = key.clone();
+        let once = self.once(caller, ask, move |tx, caller, now| {
+            let case = known(tx, caller, &key)?;
+            let Some((case, kind)) = case.turned(status, now)? else { return Ok(case) };
+            tx.replace_case(&case)?;
+            tx.append_event(&of_case(kind, &case, caller, now))?;
+            Ok(case)
+        })?;
+        Ok(once.answer)
+    }
+}
+
+/// An entry that is about to be filed, and those that it takes the place of.
+struct Draft {
+    memory: Memory,
+    supersedes: Vec<MemoryId>,
+}
+
+/// The case of the caller's workspace.
+pub(super) fn known(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<Case> {
+    tx.case(&caller.workspace, key)?.ok_or_else(|| unknown(key))
+}
+
+pub(super) fn unknown(key: &CaseKey) -> Error {
+    Error::not_found(format!("there is no case {key}"))
+        .hint("The list of cases tells those that there are; a title opens one.")
+}
+
+/// Opens a case, with its event.
+pub(super) fn open(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    (key, title): (&CaseKey, &str),
+    now: Timestamp,
+) -> Result<Case> {
+    let named = (&caller.workspace, key.clone());
+    let case = Case::new(named, title.to_owned(), (&caller.agent, now));
+    let sequence = tx.append_event(&of_case(EventKind::CaseOpened, &case, caller, now))?;
+    tx.insert_case(&case, sequence)?;
+    Ok(case)
+}
+
+/// An event of a case, which everybody in its workspace is told.
+fn of_case(kind: EventKind, case: &Case, caller: &Caller, now: Timestamp) -> NewEvent {
+    let about = (&case.workspace, case.key.to_string());
+    NewEvent::about(kind, about, (&caller.agent, now), Sharing::Shared)
+}
+
+/// Files these entries at the end of a case, with their events.
+fn append(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    case: Case,
+    drafts: &[Draft],
+    now: Timestamp,
+) -> Result<Appended> {
+    let mut entries = Vec::with_capacity(drafts.len());
+    for (place, draft) in drafts.iter().enumerate() {
+        let position = case.version + place as u64 + 1;
+        let memory = Memory { position: Some(position), ..draft.memory.clone() };
+        let memory = keep_heir(tx, &memory, &draft.supersedes, now)?;
+        for (which, old) in draft.supersedes.iter().enumerate() {
+            supersede(tx, caller, &case, (*old, &memory), now)
+                .map_err(|error| error.at(&format!("entries[{place}].supersedes[{which}]")))?;
+        }
+        let hint = memory.quarantine_hint(caller.door);
+        entries.push(Placed { entry_id: memory.id, position, hint });
+    }
+    let version = case.version + drafts.len() as u64;
+    let case = Case { version, changed_at: now.max(case.changed_at), ..case };
+    tx.replace_case(&case)?;
+    tx.append_event(&of_case(EventKind::CaseAppended, &case, caller, now))?;
+    Ok(Appended { context_version: version, entries, moved: None })
+}
+
+/// Files one entry at the end of a case, with its events; `conflict` for a case that takes none.
+pub(super) fn append_one(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    case: Case,
+    memory: Memory,
+    now: Timestamp,
+) -> Result<Appended> {
+    case.takes_entries()?;
+    append(tx, caller, case, &[Draft { memory, supersedes: Vec::new() }], now)
+}
+
+/// Files a memory that comes from elsewhere at the end of the case that it names.
+pub(super) fn file(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    memory: &Memory,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(key) = &memory.case else {
+        return keep(tx, &Memory { position: None, ..memory.clone() }, now).map(drop);
+    };
+    let case = match tx.case(&memory.workspace, key)? {
+        Some(case) => case.takes_entries().map(|()| case)?,
+        None => open(tx, caller, (key, key.as_str()), now)?,
+    };
+    let position = Some(case.version + 1);
+    keep(tx, &Memory { position, sharing: Sharing::Shared, ..memory.clone() }, now)?;
+    let case = Case { version: case.version + 1, changed_at: now.max(case.changed_at), ..case };
+    tx.replace_case(&case)?;
+    tx.append_event(&of_case(EventKind::CaseAppended, &case, caller, now)).map(drop)
+}
+
+/// Puts a new entry in the place of an older one of the case, whoever wrote that.
+fn supersede(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    case: &Case,
+    (old, new): (MemoryId, &Memory),
+    now: Timestamp,
+) -> Result<()> {
+    let sight = Sight { workspaces: vec![case.workspace.clone()], ..Sight::writing(caller)? };
+    let before = tx.memory(&sight, old)?.filter(|before| {
+        before.case.as_ref() == Some(&case.key)
+            && before.position.is_some_and(|position| position <= case.version)
+    });
+    let Some(before) = before else {
+        return Err(Error::not_found(format!("the case {} has no entry {old}", case.key)).hint(
+            "An entry supersedes earlier ones of the same case; reading it tells their ids.",
+        ));
+    };
+    if before.superseded_by.is_some() {
+        return Err(Error::conflict(format!("entry {old} was superseded already"))
+            .hint("Supersede what took its place."));
+    }
+    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
+    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
+        .write(tx, &before, after)
+        .map(drop)
+}
+
+/// Every place of a stretch of a case: the entry where it is in sight, else that it is withheld.
+pub(super) fn told(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    case: &Case,
+    (after, until): (u64, u64),
+) -> Result<Vec<Entry>> {
+    let of = (&case.workspace, &case.key);
+    let mut memories = tx.entries(sight, of, (after, until))?;
+    hide_heirs(tx, sight, &mut memories)?;
+    let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    let older = tx.superseded_entries(sight, of, &ids)?;
+    let mut memories = memories.into_iter().peekable();
+    let entry = |position| {
+        let Some(memory) = memories.next_if(|it| it.position == Some(position)) else {
+            return Entry::withheld(position);
+        };
+        let id = memory.id;
+        let supersedes = older.iter().filter(|(newer, _)| *newer == id).map(|(_, old)| *old);
+        Entry::of(memory, supersedes.collect())
+    };
+    Ok((after + 1..=until).map(entry).collect())
+}
+
+/// How many characters a context may have.
+fn budget(asked: Option<u32>) -> Result<usize> {
+    let (least, most) = (limits::CASE_CONTEXT_LEAST, limits::CASE_CONTEXT_MAX);
+    match asked.unwrap_or(limits::CASE_CONTEXT_DEFAULT) {
+        asked if (least..=most).contains(&asked) => Ok(asked as usize),
+        asked => {
+            let reason = format!("{asked} is not between {least} and {most}");
+            Err(Error::invalid("characters", reason))
+        }
+    }
+}
+
+/// The error of one entry of a batch, with its place there.
+fn in_batch(place: usize, error: Error) -> Error {
+    let Some(field) = &error.field else { return error };
+    let path = format!("entries[{place}].{field}");
+    let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);
+    Error { message: format!("{path}: {reason}"), ..error }.at(&path)
+}
+
+/// The error of a batch of one, as that of the one.
+fn alone(error: Error) -> Error {
+    let Some(field) = error.field.clone() else { return error };
+    let Some(own) = field.strip_prefix("entries[0].") else { return error };
+    Error { message: error.message.replacen(&field, own, 1), ..error }.at(own)
+}

@@ -1,0 +1,335 @@
+//! Marking how far a session has come, and going on from there.
+
+mod material;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::session::{insert, named, of_session, sum_up};
+use super::{Commonbook, case};
+use crate::base::error::{Error, Result};
+use crate::base::id::{CheckpointId, Id, MemoryId, RequestKind, SessionId};
+use crate::base::limits;
+use crate::base::page::Page;
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::caller::Caller;
+use crate::model::checkpoint::{
+    Activity, Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint, GetCheckpoint,
+    ListCheckpoints, ResumeSession, ResumedSession, Summarised, swept,
+};
+use crate::model::event::EventKind;
+use crate::model::memory::{Memory, fit_line};
+use crate::model::session::{Session, SessionFilter, SessionName};
+use crate::prompt::block::TellMemory;
+use crate::prompt::resume::{Resumed, resumed};
+use crate::store::Transaction;
+use material::material;
+
+/// Checkpoints that one transaction of a sweep removes at the most.
+const AT_ONCE: u32 = 100;
+
+impl Commonbook {
+    /// Marks how far a session of the caller has come.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` with the field; `not_found`; `forbidden` (`ownership_mismatch`) for
+    /// another agent's session.
+    pub fn create_checkpoint(
+        &self,
+        caller: &Caller,
+        request: &CreateCheckpoint,
+    ) -> Result<Checkpoint> {
+        let name = self.session_name(caller, request.session.as_deref())?;
+        let id = CheckpointId::new(&*self.ids, self.clock.now());
+        let wanted = fit(request)?;
+        let ask = ("create_checkpoint", request, request.idempotency_key.as_ref());
+        let once = self.once(caller, ask, move |tx, caller, now| {
+            let session = named(tx, &Sight::writing(caller)?, caller, &name)?;
+            session.may_change(caller)?;
+            checkpoint(tx, caller, &session, (id, &wanted), now)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Sums a session up, marks its case as read, and makes a checkpoint, in one go.
+    ///
+    /// # Errors
+    /// As [`Self::create_checkpoint`]; `conflict` for a case that takes no entries.
+    pub fn checkpoint_and_summarise(
+        &self,
+        caller: &Caller,
+        request: &CheckpointAndSummarise,
+    ) -> Result<Summarised> {
+        let name = self.session_name(caller, request.session.as_deref())?;
+        let now = self.clock.now();
+        let (id, entry) = (CheckpointId::new(&*self.ids, now), MemoryId::new(&*self.ids, now));
+        let (kind, title) = (request.kind, request.title.clone());
+        let wanted = fit(&CreateCheckpoint { kind, title, ..CreateCheckpoint::default() })?;
+        let summary = request.summary.clone();
+        let ask = ("checkpoint_and_summarise", request, request.idempotency_key.as_ref());
+        let once = self.once(caller, ask, move |tx, caller, now| {
+            let session = named(tx, &Sight::writing(caller)?, caller, &name)?;
+            session.may_change(caller)?;
+            let kept = sum_up(tx, caller, &session, (entry, &summary), now)?;
+            let (summary, hint) = (kept.entry_id, kept.hint);
+            let session = Session { summary: Some(summary), ..session };
+            tx.replace_session(&session)?;
+            let mut context_version = None;
+            if let Some(key) = &session.case {
+                let version = case::known(tx, caller, key)?.version;
+                let place = (version, now);
+                tx.put_cursor(&caller.workspace, &caller.agent, Some(key), place)?;
+                context_version = Some(version);
+            }
+            let checkpoint = checkpoint(tx, caller, &session, (id, &wanted), now)?;
+            Ok(Summarised { summary, context_version, checkpoint, hint })
+        })?;
+        Ok(once.answer)
+    }
+
+    /// The checkpoints of a session, the newest first.
+    ///
+    /// # Errors
+    /// `not_found` for a session that there is not, or none in sight.
+    pub fn list_checkpoints(
+        &self,
+        caller: &Caller,
+        request: &ListCheckpoints,
+    ) -> Result<Page<Checkpoint>> {
+        let sight = Sight::reading_at_home(caller)?;
+        let name = self.session_name(caller, request.session.as_deref())?;
+        self.store.read(|tx| {
+            let session = named(tx, &sight, caller, &name)?;
+            let items = tx.checkpoints(&session)?.into_iter().rev().collect();
+            Ok(Page { items, next: None })
+        })
+    }
+
+    /// One checkpoint.
+    ///
+    /// # Errors
+    /// `not_found` for one that there is not, or whose session is not in sight.
+    pub fn get_checkpoint(&self, caller: &Caller, request: &GetCheckpoint) -> Result<Checkpoint> {
+        let sight = Sight::reading_at_home(caller)?;
+        self.store.read(|tx| known(tx, caller, &sight, request.checkpoint).map(|(it, _)| it))
+    }
+
+    /// Goes on with a session: the caller's own, or with one of its own where another agent's ended.
+    ///
+    /// # Errors
+    /// `invalid` with the field; `not_found` for a session or a checkpoint that there is not, or that
+    /// is not in sight.
+    pub fn resume_session(
+        &self,
+        caller: &Caller,
+        request: &ResumeSession,
+    ) -> Result<ResumedSession> {
+        let wanted = request.check(&caller.agent)?;
+        self.follow_mentions(caller)?;
+        let name = request.session.as_deref().map(SessionName::read).transpose()?;
+        let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
+        let new = SessionId::new(&*self.ids, now);
+        let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
+        let ask = ("resume_session", request, request.idempotency_key.as_ref());
+        let once = self.once(caller, ask, move |tx, caller, now| {
+            let sight =
+                Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
+            let (before, from) = meant(tx, caller, &sight, (name.as_ref(), named_checkpoint))?;
+            let until = named_checkpoint.and(from.as_ref()).map(|it| it.position);
+            let material = material(tx, caller, &sight, (&before, until))?;
+            if let Some(from) = &from {
+                let again =
+                    Checkpoint { resumed: from.resumed + 1, resumed_at: Some(now), ..from.clone() };
+                tx.put_checkpoint(&again)?;
+            }
+            let session = go_on(tx, caller, &before, new, now)?;
+            tx.append_event(&of_session(EventKind::SessionResumed, &before, &caller.agent, now))?;
+            let nonce = nonce.trim_start_matches("req_");
+            let id = before.id.to_string();
+            let Resumed { text, memories, entities, handoffs, history, cases, metadata } =
+                resumed(&id, from.as_ref(), &wanted, material, nonce, now);
+            Ok(ResumedSession {
+                session,
+                text,
+                memories,
+                entities,
+                handoffs,
+                history,
+                cases,
+                metadata,
+            })
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Removes the checkpoints whose 30 days are over.
+    pub(super) fn drop_old_checkpoints(&self, sure: Timestamp) -> Result<()> {
+        let kept = SignedDuration::from_hours(24 * limits::CHECKPOINT_DAYS);
+        let before = sure.checked_sub(kept).unwrap_or(Timestamp::MIN);
+        loop {
+            let dropped = self.store.write(move |tx| {
+                let old = tx.old_checkpoints(before, AT_ONCE)?;
+                for checkpoint in &old {
+                    tx.drop_checkpoint(checkpoint)?;
+                }
+                Ok(old.len())
+            })?;
+            if dropped < AT_ONCE as usize {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Notes that something was written in the session that the caller works in; after an hour of that
+/// a checkpoint is made by itself.
+pub(super) fn touch(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    id: Option<CheckpointId>,
+    now: Timestamp,
+) -> Result<()> {
+    let session = caller.session.as_deref().and_then(|it| it.parse().ok());
+    let Some((session, id)) = session.zip(id) else { return Ok(()) };
+    let found = tx.activity(&caller.workspace, &caller.agent, session)?;
+    let Some((session, activity)) = found else { return Ok(()) };
+    let activity = activity.touched(now);
+    tx.put_activity(&session, activity)?;
+    if activity.is_due() {
+        let kind = CheckpointKind::Automatic;
+        let wanted = CreateCheckpoint { kind, ..CreateCheckpoint::default() };
+        checkpoint(tx, caller, &session, (id, &wanted), now)?;
+    }
+    Ok(())
+}
+
+/// What is asked for, with a title that may be told to others.
+fn fit(request: &CreateCheckpoint) -> Result<CreateCheckpoint> {
+    let title = request.title.as_deref();
+    let title = title.map(|title| fit_line("title", title, limits::TITLE_CHARS)).transpose()?;
+    Ok(CreateCheckpoint { title, session: None, ..request.clone() })
+}
+
+/// Makes a checkpoint of a session, with its event; those that are one too many go.
+fn checkpoint(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    session: &Session,
+    (id, wanted): (CheckpointId, &CreateCheckpoint),
+    now: Timestamp,
+) -> Result<Checkpoint> {
+    let sight = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
+    let wrote = tx.session_agents(&sight, session)?;
+    let marked = wanted.check(&caller.agent, Some(&session.id.to_string()), &wrote)?;
+    let event = of_session(EventKind::CheckpointCreated, session, &caller.agent, now);
+    let made = Checkpoint {
+        id,
+        workspace: session.workspace.clone(),
+        session: marked.session,
+        sequence: tx.next_checkpoint(session)?,
+        kind: marked.kind,
+        title: marked.title,
+        agent: caller.agent.clone(),
+        agents_involved: marked.agents_involved,
+        case: session.case.as_ref().map(ToString::to_string),
+        position: tx.journal_end(&session.workspace)?,
+        created_at: now,
+        resumed: 0,
+        resumed_at: None,
+    };
+    tx.put_checkpoint(&made)?;
+    tx.put_activity(session, Activity::starting(now))?;
+    tx.append_event(&crate::model::event::NewEvent { subject: id.to_string(), ..event })?;
+    let all = tx.checkpoints(session)?;
+    let sure = tx.steady()?.map_or(Timestamp::UNIX_EPOCH, |known| known.sure);
+    let gone = swept(&all, sure);
+    for checkpoint in all.iter().filter(|checkpoint| gone.contains(&checkpoint.id)) {
+        tx.drop_checkpoint(checkpoint)?;
+    }
+    Ok(made)
+}
+
+/// A checkpoint whose session is in sight, with that.
+fn known(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    id: CheckpointId,
+) -> Result<(Checkpoint, Session)> {
+    let unknown = || {
+        Error::not_found(format!("there is no checkpoint {id}"))
+            .hint("The list of a session's checkpoints tells those that there are.")
+    };
+    let found = tx.checkpoint(&caller.workspace, id)?.ok_or_else(unknown)?;
+    let name = SessionName::read(&found.session)?;
+    let session = named(tx, sight, caller, &name).map_err(|_| unknown())?;
+    Ok((found, session))
+}
+
+/// The session to go on with, and the checkpoint that it goes on from.
+fn meant(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    (name, checkpoint): (Option<&SessionName>, Option<CheckpointId>),
+) -> Result<(Session, Option<Checkpoint>)> {
+    let of_name = name.map(|name| named(tx, sight, caller, name)).transpose()?;
+    if let Some(id) = checkpoint {
+        let (checkpoint, session) = known(tx, caller, sight, id)?;
+        if of_name.is_some_and(|named| named.id != session.id) {
+            return Err(Error::invalid("checkpoint", "it is of another session")
+                .hint("Name the session or the checkpoint, and not both."));
+        }
+        return Ok((session, Some(checkpoint)));
+    }
+    let session = match of_name {
+        Some(session) => session,
+        None => {
+            let owner = Some(caller.agent.to_string());
+            let filter = SessionFilter { owner, ..SessionFilter::default() };
+            let last = tx.sessions(sight, &filter, None, 1)?.pop();
+            last.map(|(_, session)| session).ok_or_else(|| {
+                Error::not_found("you have no session to go on with")
+                    .hint("Name one; the list of sessions tells those that there are.")
+            })?
+        }
+    };
+    let newest = tx.checkpoints(&session)?.pop();
+    Ok((session, newest))
+}
+
+/// What is told of a memory.
+pub(super) fn telling(memory: Memory) -> TellMemory {
+    TellMemory {
+        id: memory.id,
+        author: memory.owner,
+        memory_type: memory.memory_type.to_string(),
+        importance: memory.importance,
+        since: memory.valid_from.unwrap_or(memory.recorded_at),
+        title: memory.title,
+        text: memory.text,
+        summary: memory.summary,
+    }
+}
+
+/// The session that the caller works in from now on: this one where it is its own, else one of its
+/// own on the same case.
+fn go_on(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    before: &Session,
+    id: SessionId,
+    now: Timestamp,
+) -> Result<Session> {
+    let own = |agent: &Agent| *agent == caller.agent;
+    if own(&before.agent) && before.user_id == caller.user {
+        let (session, _) = before.touched(now);
+        let client = caller.client.clone().or(session.client);
+        let session = Session { client, ..session };
+        tx.replace_session(&session)?;
+        return Ok(session);
+    }
+    let session = Session { case: before.case.clone(), ..Session::of(caller, id, now) };
+    insert(tx, &session, now)?;
+    Ok(session)
+}

@@ -1,0 +1,111 @@
+//! What a session holds for who goes on with it: memories, entities, handoffs, cases.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::telling;
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::base::limits;
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::case::CaseKey;
+use crate::model::checkpoint::{CasePosition, OpenHandoff};
+use crate::model::collaboration::{Edge, EdgeFilter};
+use crate::model::handoff::{HandoffFilter, HandoffStatus, Side};
+use crate::model::memory::{Memory, Order};
+use crate::model::search::Filter;
+use crate::model::session::Session;
+use crate::prompt::block::TellEntity;
+use crate::prompt::resume::Material;
+use crate::store::Transaction;
+use crate::verbs::find_visible::mentioned;
+
+/// What a session holds, as far as the caller sees, up to a place in the journal.
+pub(super) fn material(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    (session, until): (&Session, Option<u64>),
+) -> Result<Material> {
+    let filter = Filter { session: Some(session.id.to_string()), ..Filter::default() };
+    let most = u32::try_from(limits::RESUME_MEMORIES).unwrap_or(u32::MAX);
+    let from = (Order::Newest, until.map(|until| until + 1));
+    let memories = tx.memories(sight, &filter, from, most)?.into_iter().map(|(_, memory)| memory);
+    let told = memories.filter(|memory| memory.is_current() && !memory.is_quarantined());
+    let told: Vec<Memory> = told.collect();
+    let mut cases = Vec::new();
+    if let Some(key) = &session.case
+        && let Some(case) = tx.case(&session.workspace, key)?
+    {
+        cases.push(CasePosition {
+            key: case.key.to_string(),
+            title: case.title,
+            context_version: case.version,
+            read: read(tx, caller, key)?.min(case.version),
+        });
+    }
+    let entities = spoken_of(tx, sight, session, &told)?;
+    let memories = told.into_iter().map(telling).collect();
+    let (handoffs, handoffs_left) = open_handoffs(tx, caller, session)?;
+    let history = history(tx, caller, session)?;
+    Ok(Material { memories, entities, handoffs, handoffs_left, history, cases })
+}
+
+/// The things that these memories mention, those of the newest first.
+fn spoken_of(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    session: &Session,
+    memories: &[Memory],
+) -> Result<Vec<TellEntity>> {
+    let places: BTreeMap<MemoryId, usize> =
+        memories.iter().enumerate().map(|(place, memory)| (memory.id, place)).collect();
+    let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    let place = |id: MemoryId| places.get(&id).copied().unwrap_or(memories.len());
+    let mut mentions = tx.mentioned_in(sight, &session.workspace, &ids)?;
+    mentions.sort_by_key(|mention| place(mention.memory));
+    let mut told = mentioned(tx, &session.workspace, &mentions, |id| memories.get(place(id)))?;
+    let latest = mentions.iter().filter_map(|mention| told.remove(&mention.entity));
+    Ok(latest.take(limits::RESUME_ENTITIES).collect())
+}
+
+/// The handoffs that are still open between the caller or the session's agent and others, the newest
+/// of each counterpart in turn, and how many are open besides.
+fn open_handoffs(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    session: &Session,
+) -> Result<(Vec<OpenHandoff>, usize)> {
+    let sight = Sight::writing(caller)?;
+    let status: Vec<HandoffStatus> =
+        HandoffStatus::ALL.iter().copied().filter(|status| status.is_open()).collect();
+    let own =
+        HandoffFilter { side: Side::Either, status, in_turn: true, ..HandoffFilter::default() };
+    let with = Some(session.agent.clone());
+    let of_session = HandoffFilter { side: Side::All, with, ..own.clone() };
+    let filters = if session.agent == caller.agent { vec![own] } else { vec![own, of_session] };
+    let (mut found, mut left) = (Vec::new(), 0);
+    for filter in &filters {
+        let tasks = tx.tasks(&sight, filter, limits::RESUME_HANDOFFS)?;
+        let all = usize::try_from(tx.handoff_count(&sight, filter)?).unwrap_or(usize::MAX);
+        left += all.saturating_sub(tasks.len());
+        found.extend(tasks.into_iter().map(|(_, handoff)| handoff));
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|handoff: &OpenHandoff| seen.insert(handoff.id));
+    Ok((found, left))
+}
+
+/// Who handed work to whom in a session and on its case, the newest first.
+fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<Vec<Edge>> {
+    let sight = Sight::writing(caller)?;
+    let case = session.case.as_ref().map(ToString::to_string);
+    let filter = EdgeFilter { work: Some((session.id.to_string(), case)), ..EdgeFilter::default() };
+    let mut edges = tx.edges(&sight, &filter, limits::PAGE_MAX)?;
+    edges.reverse();
+    Ok(edges)
+}
+
+fn read(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
+    tx.cursor(&caller.workspace, &caller.agent, Some(key))
+}

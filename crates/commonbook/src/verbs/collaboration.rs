@@ -1,0 +1,44 @@
+//! Who hands work to whom, and what comes of it.
+
+use super::Commonbook;
+use crate::base::error::Result;
+use crate::base::{input, limits};
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::caller::Caller;
+use crate::model::collaboration::{
+    Collaborations, EdgeFilter, Format, GetCollaborations, chains, export, statistics,
+};
+
+impl Commonbook {
+    /// The handoffs of the caller's workspace that it sees as a graph: chains, and statistics by
+    /// pair and status.
+    ///
+    /// # Errors
+    /// `invalid` for an agent that is none.
+    pub fn get_collaborations(
+        &self,
+        caller: &Caller,
+        request: &GetCollaborations,
+    ) -> Result<Collaborations> {
+        let sight = Sight::reading(caller)?;
+        let agent = request.agent_name.as_deref().map(Agent::named).transpose();
+        let session = request.session.as_deref();
+        let session = session.map(|id| input::line("session", id, limits::SESSION_CHARS));
+        let filter = EdgeFilter {
+            chain: request.chain,
+            case: request.case.as_ref().map(ToString::to_string),
+            work: session.transpose()?.map(|session| (session, None)),
+            agent: agent.map_err(|error| error.at("agent_name"))?,
+            open: request.open,
+            since: request.since,
+        };
+        let edges = self.store.read(|tx| tx.edges(&sight, &filter, limits::COLLABORATIONS))?;
+        let chains = chains(&edges);
+        let drawing = match request.format.unwrap_or_default() {
+            Format::Text => export::text(&chains),
+            Format::Dot => export::dot(&edges),
+        };
+        Ok(Collaborations { statistics: statistics(&edges), chains, drawing })
+    }
+}

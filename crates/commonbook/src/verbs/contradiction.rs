@@ -1,0 +1,295 @@
+//! Finding contradictions, and telling them.
+//!
+//! What finds them follows the journals as mentions do, and never beyond where mentions are: each
+//! new or changed memory is compared with at most [`limits::CONTRADICTION_CANDIDATES`] others that
+//! mention what it mentions. For each it reads the newest of at most 16 names by their index, and
+//! parses those memories once: the cost of a memory does not grow with how many there are, and no
+//! save waits for it.
+
+mod resolve;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::Commonbook;
+use super::mention;
+use crate::base::error::{Error, Result};
+use crate::base::id::ContradictionId;
+use crate::base::limits;
+use crate::base::page::{self, Cursor, Page};
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::caller::Caller;
+use crate::model::contradiction::{
+    Contradiction, DetectContradictions, Found, GetContradiction, KeptContradiction, Shared,
+    Stated, Status, id_of, in_order, may_contradict, second_author,
+};
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::memory::{Memory, Sharing, distinct_topics};
+use crate::model::workspace::Workspace;
+use crate::store::{Transaction, WantedContradictions};
+
+/// The revision of the rules by which contradictions are found: with another one all memories are
+/// compared anew.
+const RULES: u32 = 2;
+
+/// Events whose memories are compared at once: some tenth of a second.
+const STRIDE: u32 = 25;
+
+impl Commonbook {
+    /// The contradictions in sight, the newest first, found up to the end of the journal of the
+    /// caller's workspace.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` for topics, a limit or a cursor that are none; `not_found` for a
+    /// memory out of sight.
+    pub fn detect_contradictions(
+        &self,
+        caller: &Caller,
+        request: &DetectContradictions,
+    ) -> Result<Page<Contradiction>> {
+        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let before = request.cursor.as_ref().map(Cursor::place).transpose()?;
+        let topics = distinct_topics(&request.topics)?;
+        let sight = Sight::reading_at_home(caller)?;
+        self.follow_contradictions(caller)?;
+        let wanted = WantedContradictions {
+            status: Some(request.status.unwrap_or(Status::Open)),
+            memory: request.memory,
+            topics: topics.iter().map(|topic| topic.to_lowercase()).collect(),
+            before,
+        };
+        self.store.read(|tx| {
+            if let Some(id) = request.memory {
+                super::memory::standing(tx, &sight, id).map_err(|error| error.at("memory"))?;
+            }
+            let mut rows = tx.contradictions(&sight, &wanted, limit + 1)?;
+            let more = rows.len() > limit as usize;
+            rows.truncate(limit as usize);
+            let next = rows.last().filter(|_| more).map(|(place, _)| Cursor::of(&[*place]));
+            Ok(Page { items: rows.into_iter().map(|(_, it)| it).collect(), next })
+        })
+    }
+
+    /// Reads one contradiction, open or resolved.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight.
+    pub fn get_contradiction(
+        &self,
+        caller: &Caller,
+        request: &GetContradiction,
+    ) -> Result<Contradiction> {
+        let sight = Sight::reading_at_home(caller)?;
+        self.follow_contradictions(caller)?;
+        self.store.read(|tx| {
+            let (kept, older, newer) = in_sight(tx, &sight, request.contradiction)?;
+            Ok(kept.told(&older, &newer))
+        })
+    }
+
+    /// Finds what contradicts what, of all that the journals hold beyond what was compared, and tells
+    /// after each step how many events it has read; `told` may break it off. Any process may do this
+    /// at any time: each stretch of a journal is taken once.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read or written.
+    pub fn find_contradictions(&self, mut told: impl FnMut(u64) -> ControlFlow<()>) -> Result<()> {
+        let mut read = 0;
+        for (workspace, mut place) in self.store.read(|tx| tx.contradictions_behind(RULES))? {
+            loop {
+                let next = self.contradictions_after(&workspace, place)?;
+                if next == place {
+                    break;
+                }
+                read += next.saturating_sub(place);
+                place = next;
+                if told(read).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the contradictions of the caller's workspace up to the end of its journal.
+    fn follow_contradictions(&self, caller: &Caller) -> Result<()> {
+        self.follow_mentions(caller)?;
+        let workspace = &caller.workspace;
+        loop {
+            let (place, (memories, others, _)) = self.store.read(|tx| {
+                let place = tx.contradictions_follow(workspace, RULES)?;
+                Ok((place, tx.news(workspace, place, STRIDE)?))
+            })?;
+            // A place is written only where there is something to be compared, or much to be passed.
+            let nothing_new = !memories && others < STRIDE;
+            if nothing_new || self.contradictions_after(workspace, place)? == place {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes the next stretch of a journal after this place; answers where it ends.
+    fn contradictions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
+        let now = self.clock.now();
+        let (next, judged) = self.store.read(|tx| {
+            let mut changes = tx.changes(workspace, place, STRIDE)?;
+            let mentions = tx.mentions_follow(workspace, mention::RULES)?;
+            changes.retain(|change| change.sequence <= mentions);
+            let Some(next) = changes.last().map(|change| change.sequence) else {
+                return Ok((place, Judged::default()));
+            };
+            let mut memories: Vec<Memory> =
+                changes.into_iter().filter_map(|change| change.memory).map(|it| *it).collect();
+            memories.sort_by_key(|memory| memory.id);
+            memories.dedup_by_key(|memory| memory.id);
+            let mut judged = Judged::default();
+            for memory in &memories {
+                judged.judge(tx, memory, now)?;
+            }
+            Ok((next, judged))
+        })?;
+        if next == place {
+            return Ok(place);
+        }
+        let (workspace, judged) = (workspace.clone(), Arc::new(judged));
+        self.store.write(move |tx| {
+            // Another process has taken it meanwhile.
+            let taken = tx.contradictions_follow(&workspace, RULES)?;
+            if taken != place {
+                return Ok(taken);
+            }
+            judged.keep(tx, &workspace)?;
+            tx.set_contradictions_follow(&workspace, RULES, next)?;
+            Ok(next)
+        })
+    }
+}
+
+/// What comparing some memories has given.
+#[derive(Default)]
+struct Judged {
+    /// What nobody knew of, with how the event that tells of it is shared.
+    found: Vec<(KeptContradiction, NewEvent)>,
+    /// What still holds, at other revisions or for another reason.
+    renewed: Vec<KeptContradiction>,
+    /// What holds no longer.
+    gone: Vec<ContradictionId>,
+}
+
+impl Judged {
+    /// Compares a memory with those that mention what it mentions, and again with those that it
+    /// contradicted.
+    fn judge(&mut self, tx: &dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
+        let known = tx.contradictions_of(memory)?;
+        let stated = Stated::of(memory);
+        for (kept, other) in &known {
+            let found = compared((memory, &stated), other, kept.shared);
+            // What somebody has decided stays, though one of the two is superseded since.
+            match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
+                None => self.gone.push(kept.id),
+                Some(found) => {
+                    let (older, newer) = in_order(memory, other);
+                    let renewed = KeptContradiction {
+                        memories: [(older.id, older.revision), (newer.id, newer.revision)],
+                        found,
+                        ..kept.clone()
+                    };
+                    self.renewed.extend((renewed != *kept).then_some(renewed));
+                }
+            }
+        }
+        if !memory.is_current() {
+            return Ok(());
+        }
+        let mut others = match stated.is_empty() {
+            true => Vec::new(),
+            false => tx.neighbours(memory, limits::CONTRADICTION_CANDIDATES)?,
+        };
+        let authors = tx.other_authors(memory, limits::CONTRADICTION_CANDIDATES)?;
+        others.extend(authors.into_iter().map(|other| (other, Shared::Topic)));
+        let mut new: Vec<(KeptContradiction, NewEvent)> = Vec::new();
+        for (other, shared) in others {
+            let id = id_of(memory.id, other.id);
+            let is_known = known.iter().any(|(kept, _)| kept.id == id)
+                || self.found.iter().chain(&new).any(|(kept, _)| kept.id == id);
+            if is_known || !may_contradict(memory, &other) {
+                continue;
+            }
+            if let Some(found) = compared((memory, &stated), &other, shared) {
+                let (older, newer) = in_order(memory, &other);
+                let kept = KeptContradiction::new((older, newer), (shared, found), now);
+                let event =
+                    event(EventKind::ContradictionFound, (older, newer), &Agent::system(), now);
+                new.push((kept, event));
+            }
+        }
+        new.sort_by(|(a, _), (b, _)| b.found.confidence.total_cmp(&a.found.confidence));
+        self.found.extend(new.into_iter().take(limits::CONTRADICTIONS_AT_ONCE));
+        Ok(())
+    }
+
+    /// Keeps all this. What has changed since it was compared is left out: its change comes later in
+    /// the journal.
+    fn keep(&self, tx: &mut dyn Transaction, workspace: &Workspace) -> Result<()> {
+        for id in &self.gone {
+            tx.drop_contradiction(workspace, *id)?;
+        }
+        for kept in &self.renewed {
+            tx.put_contradiction(kept, 0)?;
+        }
+        for (kept, event) in &self.found {
+            let place = tx.journal_end(workspace)? + 1;
+            if tx.put_contradiction(kept, place)? {
+                tx.append_event(event)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What contradicts what in two memories, if anything does.
+fn compared(
+    (memory, stated): (&Memory, &Stated<'_>),
+    other: &Memory,
+    shared: Shared,
+) -> Option<Found> {
+    let of_other = Stated::of(other);
+    let (older, newer) = in_order(memory, other);
+    let found = match older.id == memory.id {
+        true => stated.against(&of_other, shared),
+        false => of_other.against(stated, shared),
+    };
+    found.or_else(|| second_author(older, newer))
+}
+
+/// What happened to the contradiction of two memories. Who may be told is who sees both, then and
+/// now: of a time when one was private, its owner.
+fn event(
+    kind: EventKind,
+    (older, newer): (&Memory, &Memory),
+    actor: &Agent,
+    now: Timestamp,
+) -> NewEvent {
+    let private = [older, newer].into_iter().find(|memory| memory.sharing == Sharing::Private);
+    let sharing = if private.is_some() { Sharing::Private } else { Sharing::Shared };
+    let subject = (&older.workspace, id_of(older.id, newer.id).to_string());
+    NewEvent {
+        owner: private.map_or_else(|| actor.clone(), |memory| memory.owner.clone()),
+        importance: older.importance.max(newer.importance),
+        ..NewEvent::about(kind, subject, (actor, now), sharing)
+    }
+}
+
+fn in_sight(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    id: ContradictionId,
+) -> Result<(KeptContradiction, Memory, Memory)> {
+    tx.contradiction(sight, id)?.ok_or_else(|| {
+        Error::not_found(format!("there is no contradiction {id}"))
+            .hint("detect_contradictions tells the ids of those whose two memories you may read.")
+    })
+}

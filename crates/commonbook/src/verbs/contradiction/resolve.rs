@@ -1,0 +1,210 @@
+//! Resolving a contradiction: what becomes of its two memories.
+
+use jiff::Timestamp;
+
+use super::{event, in_sight};
+use crate::base::error::{Error, Result};
+use crate::base::id::{MemoryId, RelationId};
+use crate::model::access::{self, Audience, Reach, Sight};
+use crate::model::caller::Caller;
+use crate::model::contradiction::{
+    Contradiction, KeptContradiction, Resolution, ResolveContradiction, Resolved,
+};
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::graph::{AddRelation, Node, NodeRef, Relation, RelationType};
+use crate::model::memory::{Memory, SaveMemory, Sharing};
+use crate::store::Transaction;
+use crate::verbs::Commonbook;
+use crate::verbs::memory::{Draft, keep, replace};
+
+impl Commonbook {
+    /// Decides what becomes of two memories that contradict each other. The same decision once more
+    /// is answered alike.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` with the field; `not_found` when there is none in sight;
+    /// `conflict` when it was resolved otherwise; `forbidden` (`ownership_mismatch`) for who would
+    /// take the place of another agent's memory and does not review.
+    pub fn resolve_contradiction(
+        &self,
+        caller: &Caller,
+        request: &ResolveContradiction,
+    ) -> Result<Contradiction> {
+        let said = request.clone().check()?;
+        Sight::writing_at_home(caller)?;
+        self.follow_contradictions(caller)?;
+        let now = self.clock.now();
+        let drafts = self.merged(caller, &said)?;
+        let relations = [0, 1].map(|_| RelationId::new(&*self.ids, now));
+        let (key, verb) = (request.idempotency_key.as_ref(), "resolve_contradiction");
+        let once = self.once(caller, (verb, request, key), move |tx, caller, now| {
+            let sight = Sight::writing_at_home(caller)?;
+            let (kept, older, newer) = in_sight(tx, &sight, said.contradiction)?;
+            if let Some(resolved) = &kept.resolved {
+                if kept.request_sha256.as_ref() == Some(&said.fingerprint()) {
+                    return Ok(kept.told(&older, &newer));
+                }
+                return Err(already(resolved));
+            }
+            let deciding = Deciding { caller, now, said: &said, relations };
+            deciding.decide(tx, (kept, older, newer), drafts.first())
+        })?;
+        Ok(once.answer)
+    }
+
+    /// The memory that would take the place of both: about what both are about, and shared as the
+    /// less shared of the two.
+    fn merged(&self, caller: &Caller, said: &ResolveContradiction) -> Result<Vec<Draft>> {
+        let Some(text) = &said.text else { return Ok(Vec::new()) };
+        let sight = Sight::writing_at_home(caller)?;
+        let (_, older, newer) = self.store.read(|tx| in_sight(tx, &sight, said.contradiction))?;
+        let topics = [older.topics.clone(), newer.topics.clone()].concat();
+        let request = SaveMemory {
+            text: text.clone(),
+            // A type that was kept before it was reserved is nobody's choice now.
+            memory_type: Some(newer.memory_type.clone()).filter(|it| it.check_choice().is_ok()),
+            topics: crate::model::memory::distinct_topics(
+                &topics[..topics.len().min(crate::base::limits::TOPICS)],
+            )?,
+            importance: Some(older.importance.max(newer.importance)),
+            sharing: Some(older.sharing.min(newer.sharing)),
+            user_id: newer.user_id.clone(),
+            ..SaveMemory::default()
+        };
+        let drafts = self.drafts(caller, &[request]).map_err(|(_, error)| error)?;
+        if drafts.iter().any(|draft| draft.memory.is_quarantined()) {
+            return Err(Error::invalid("text", "this reads like an order to other agents").hint(
+                "What is quarantined takes nobody's place. Say what holds instead of both.",
+            ));
+        }
+        Ok(drafts)
+    }
+}
+
+/// A decision: who makes it, when, and what it is.
+struct Deciding<'d> {
+    caller: &'d Caller,
+    now: Timestamp,
+    said: &'d ResolveContradiction,
+    relations: [RelationId; 2],
+}
+
+impl Deciding<'_> {
+    fn decide(
+        &self,
+        tx: &mut dyn Transaction,
+        (kept, older, newer): (KeptContradiction, Memory, Memory),
+        draft: Option<&Draft>,
+    ) -> Result<Contradiction> {
+        let (mut after, mut stands) = ([older.clone(), newer.clone()], None);
+        match self.said.resolution {
+            Resolution::KeepBoth => {
+                self.relate(tx, self.relations[0], (&newer, "context", &older))?;
+            }
+            Resolution::KeepNewer => {
+                after[0] = self.replace(tx, (&older, self.relations[0]), &newer)?;
+                stands = Some(newer.id);
+            }
+            Resolution::Override => {
+                let keep = self.said.keep;
+                let place = [older.id, newer.id].iter().position(|id| Some(*id) == keep);
+                let place = place.ok_or_else(|| {
+                    Error::invalid("keep", "this is neither of the two memories")
+                        .hint(format!("Give {} or {}.", older.id, newer.id))
+                })?;
+                let (winner, loser) = if place == 0 { (&older, &newer) } else { (&newer, &older) };
+                after[1 - place] = self.replace(tx, (loser, self.relations[0]), winner)?;
+                stands = Some(winner.id);
+            }
+            Resolution::Merge => {
+                let merged = draft.map(|draft| &draft.memory);
+                let merged = merged.ok_or_else(|| Error::invalid("text", "merge needs this"))?;
+                if keep(tx, merged, self.now)?.is_quarantined() {
+                    return Err(Error::invalid("text", "this completes an order to other agents")
+                        .hint("Say what holds instead of both, in words of its own."));
+                }
+                for (place, old) in [&older, &newer].into_iter().enumerate() {
+                    after[place] = self.replace(tx, (old, self.relations[place]), merged)?;
+                }
+                stands = Some(merged.id);
+            }
+        }
+        let [older, newer] = after;
+        let kept = KeptContradiction {
+            memories: [(older.id, older.revision), (newer.id, newer.revision)],
+            resolved: Some(self.resolved(stands)),
+            request_sha256: Some(self.said.fingerprint()),
+            ..kept
+        };
+        tx.put_contradiction(&kept, 0)?;
+        let kind = EventKind::ContradictionResolved;
+        tx.append_event(&event(kind, (&older, &newer), &self.caller.agent, self.now))?;
+        Ok(kept.told(&older, &newer))
+    }
+
+    fn resolved(&self, kept: Option<MemoryId>) -> Resolved {
+        Resolved {
+            resolution: self.said.resolution,
+            resolved_by: self.caller.agent.clone(),
+            resolved_at: self.now,
+            context: self.said.context.clone(),
+            kept,
+        }
+    }
+
+    /// Lets a memory take the place of another, where the caller may decide that.
+    fn replace(
+        &self,
+        tx: &mut dyn Transaction,
+        (old, relation): (&Memory, RelationId),
+        new: &Memory,
+    ) -> Result<Memory> {
+        access::may_replace(self.caller, old)?;
+        let after =
+            replace(tx, self.caller, old, new, self.now).map_err(|error| error.at("resolution"))?;
+        self.relate(tx, relation, (new, "supersedes", old))?;
+        Ok(after)
+    }
+
+    /// Relates two memories, with the event that tells of it.
+    fn relate(
+        &self,
+        tx: &mut dyn Transaction,
+        id: RelationId,
+        (from, kind, to): (&Memory, &str, &Memory),
+    ) -> Result<()> {
+        let relation_type: RelationType = kind.parse()?;
+        let said = AddRelation {
+            from: NodeRef::Memory(from.id),
+            to: NodeRef::Memory(to.id),
+            relation_type,
+            valid_from: None,
+            valid_until: None,
+            idempotency_key: None,
+        };
+        let (ends, workspace) = ((Node::Memory(from.id), Node::Memory(to.id)), &from.workspace);
+        let of = |memory: &Memory| Audience::of(&Reach::of(memory));
+        let audience = Audience::of_both(&of(from), &of(to), &self.caller.agent);
+        let relation = match tx.relation(workspace, ends, &said.relation_type, &audience)? {
+            Some(known) => known.repeated(&said, self.now),
+            None => {
+                let by = (&self.caller.agent, self.now);
+                Relation::new(id, workspace.clone(), (ends.0, &said, ends.1), by)
+            }
+        };
+        tx.put_relation(&relation, &audience)?;
+        let shared = from.is_common() && to.is_common();
+        let sharing = if shared { Sharing::Shared } else { Sharing::Private };
+        let subject = (workspace, relation.id.to_string());
+        let by = (&self.caller.agent, self.now);
+        tx.append_event(&NewEvent::about(EventKind::RelationAdded, subject, by, sharing))?;
+        Ok(())
+    }
+}
+
+/// The answer to who would decide otherwise.
+fn already(resolved: &Resolved) -> Error {
+    let Resolved { resolution, resolved_by, resolved_at, .. } = resolved;
+    Error::conflict(format!("{resolved_by} resolved this with {resolution} at {resolved_at}"))
+        .hint("Read it to see what became of the two; change the memories that stand, if you may.")
+}

@@ -1,0 +1,245 @@
+//! Finding, stating and reading entities.
+
+mod join;
+mod review;
+
+use jiff::Timestamp;
+
+use super::Commonbook;
+use crate::base::error::Result;
+use crate::base::id::{EntityId, ReviewId};
+use crate::base::page::{self, Cursor, Page};
+use crate::base::{input, limits};
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::entity::merging::Strategy;
+use crate::model::entity::{
+    Entity, EntityMentions, EntityName, FindEntity, GetEntity, ListEntities, Mention, Resolution,
+    ResolveEntity, Resolved, Review, Sighting, Statement, Wanted,
+};
+use crate::model::event::EventKind;
+use crate::model::graph::EntityPage;
+use crate::store::{Transaction, WantedNames};
+use crate::verbs::find_visible::{home, known, meant, nothing_called, queue, tell};
+use commonbook_text::entities::likeness::{self, Name};
+use commonbook_text::entities::value;
+
+impl Commonbook {
+    /// Finds an entity by its name or a nearly equal one and adds what the caller states about it;
+    /// makes it where there is none in sight.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` with the field; `conflict` for an idempotency key used otherwise.
+    pub fn resolve_entity(&self, caller: &Caller, request: &ResolveEntity) -> Result<Resolved> {
+        self.follow_mentions(caller)?;
+        let (key, said) = (request.idempotency_key.as_ref(), request.clone());
+        let review = ReviewId::new(&*self.ids, self.clock.now());
+        let once =
+            self.once(caller, ("resolve_entity", request, key), move |tx, caller, now| {
+                let sight = Sight::writing_at_home(caller)?;
+                let seen = Sighting::of(&said, &caller.agent, now)?;
+                let name = checked_name(&sight, said.session.as_deref(), &seen)?;
+                let strategy = said.strategy.unwrap_or_default();
+                match find(tx, &sight, &name)? {
+                    None => create(tx, &name, &seen, now),
+                    Some(id) if strategy == Strategy::Manual => {
+                        let entity = known(tx, &sight, id)?;
+                        let (agent, at) = (caller.agent.clone(), now);
+                        let wanted = Wanted::Stated(Box::new(seen));
+                        queue(tx, &entity, &Review { id: review, agent, at, entity: id, wanted })?;
+                        Ok(Resolved { entity, outcome: Resolution::Queued, review: Some(review) })
+                    }
+                    Some(id) => {
+                        let known = known(tx, &sight, id)?;
+                        let entity = state(tx, &known, (&name, &seen, strategy), now)?;
+                        Ok(Resolved { entity, outcome: Resolution::Matched, review: None })
+                    }
+                }
+            })?;
+        Ok(once.answer)
+    }
+
+    /// Finds an entity by its name or a nearly equal one, and changes nothing.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` with the field, `not_found` when there is none in sight.
+    pub fn find_entity(&self, caller: &Caller, request: &FindEntity) -> Result<Entity> {
+        self.follow_mentions(caller)?;
+        let sight = Sight::reading_at_home(caller)?;
+        let (kind, value) = (request.entity_type, &request.value);
+        let value = input::line("value", value, limits::ENTITY_VALUE_CHARS)?;
+        let session = request.session.as_deref();
+        let session = session.map(|id| input::line("session", id, limits::SESSION_CHARS));
+        let session = session.transpose()?;
+        let name = EntityName::of((home(&sight)?, session.as_deref()), kind, &value);
+        let name = name.ok_or_else(|| nothing_called(&value))?;
+        self.store.read(|tx| match find(tx, &sight, &name)? {
+            Some(id) => known(tx, &sight, id),
+            None => Err(nothing_called(&value)),
+        })
+    }
+
+    /// The page of an entity: what is stated about it, who mentions it, what it is related to.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight, `conflict` for a name that several have.
+    pub fn get_entity(&self, caller: &Caller, request: &GetEntity) -> Result<EntityPage> {
+        self.follow_mentions(caller)?;
+        let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
+        self.store.read(|tx| {
+            let id = meant(tx, &sight, &request.entity)?;
+            let workspace = home(&sight)?;
+            let entity = known(tx, &sight, id)?;
+            let mut statements: Vec<Statement> = Vec::new();
+            for id in [id].into_iter().chain(tx.led_to(workspace, id)?) {
+                statements.extend(tx.statements(workspace, id, 0)?);
+            }
+            statements.sort_by_key(|said| std::cmp::Reverse(said.sighting.at));
+            statements.truncate(limits::PAGE_STATEMENTS);
+            let mentioned_by = tx.mentioned_by(&sight, id)?;
+            let memories = mentioned_by.iter().map(|it| it.memories).sum();
+            let related = super::graph::related(tx, &sight, id, now)?;
+            Ok(EntityPage { entity, memories, mentioned_by, statements, related })
+        })
+    }
+
+    /// The entities in sight by name.
+    ///
+    /// # Errors
+    /// `invalid` for a limit or a cursor that is none.
+    pub fn list_entities(&self, caller: &Caller, request: &ListEntities) -> Result<Page<Entity>> {
+        self.follow_mentions(caller)?;
+        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let after = request.cursor.as_ref().map(Cursor::numbers::<2>).transpose()?;
+        let sight = Sight::reading_at_home(caller)?;
+        let line = |field: &str, given: &Option<String>, limit| {
+            given.as_deref().map(|text| input::line(field, text, limit)).transpose()
+        };
+        let beginning = line("beginning", &request.beginning, limits::ENTITY_VALUE_CHARS)?;
+        let wanted = WantedNames {
+            entity_type: request.entity_type,
+            beginning: beginning.as_deref().map(value::beginning),
+            session: line("session", &request.session, limits::SESSION_CHARS)?,
+            after: after
+                .map(|[high, low]| EntityId::from_uuid(uuid::Uuid::from_u64_pair(high, low))),
+        };
+        self.store.read(|tx| {
+            let mut names = tx.entity_names(&sight, &wanted, limit + 1)?;
+            let more = names.len() > limit as usize;
+            names.truncate(limit as usize);
+            let last = names.last().filter(|_| more).map(|name| name.id.uuid().as_u64_pair());
+            let known = |name: &EntityName| known(tx, &sight, name.id);
+            let items = names.iter().map(known).collect::<Result<_>>()?;
+            Ok(Page { items, next: last.map(|(high, low)| Cursor::of(&[high, low])) })
+        })
+    }
+
+    /// The memories in sight that mention an entity, in the order of time.
+    ///
+    /// # Errors
+    /// As [`Self::get_entity`]; `invalid` for a limit or a cursor that is none.
+    pub fn entity_mentions(
+        &self,
+        caller: &Caller,
+        request: &EntityMentions,
+    ) -> Result<Page<Mention>> {
+        self.follow_mentions(caller)?;
+        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let after = request.cursor.as_ref().map(Cursor::place).transpose()?.unwrap_or_default();
+        let sight = Sight::reading_at_home(caller)?;
+        self.store.read(|tx| {
+            let id = meant(tx, &sight, &request.entity)?;
+            let mut mentions = tx.mentions(&sight, id, after, limit + 1)?;
+            let more = mentions.len() > limit as usize;
+            mentions.truncate(limit as usize);
+            let last = mentions.last().filter(|_| more).map(|(place, _)| Cursor::of(&[*place]));
+            let items = mentions.into_iter().map(|(_, mention)| mention).collect();
+            Ok(Page { items, next: last })
+        })
+    }
+}
+
+/// The name of what is stated, in the caller's workspace.
+fn checked_name(sight: &Sight, session: Option<&str>, seen: &Sighting) -> Result<EntityName> {
+    let session =
+        session.map(|id| input::line("session", id, limits::SESSION_CHARS)).transpose()?;
+    let scope = (home(sight)?, session.as_deref());
+    EntityName::of(scope, seen.entity_type, &seen.value).ok_or_else(|| nothing_called(&seen.value))
+}
+
+/// The thing in sight that has this name, exactly or nearly.
+fn find(tx: &dyn Transaction, sight: &Sight, name: &EntityName) -> Result<Option<EntityId>> {
+    for id in name.ids() {
+        let root = tx.root(&name.workspace, id)?;
+        if tx.sees_entity(sight, root)? {
+            return Ok(Some(root));
+        }
+    }
+    let written = Name::of(name.entity_type, &name.value);
+    let probes = likeness::probes(&written);
+    if probes.is_empty() {
+        return Ok(None);
+    }
+    let (mut roots, mut names) = (Vec::new(), Vec::new());
+    for filed in tx.filed(name, &probes)? {
+        let candidate = Name::of(filed.entity_type, &filed.value);
+        if likeness::nearly_same(&written, &candidate).is_none() {
+            continue;
+        }
+        let root = tx.root(&name.workspace, filed.id)?;
+        if !roots.contains(&root) && tx.sees_entity(sight, root)? {
+            roots.push(root);
+            names.push(candidate);
+        }
+    }
+    let nearest = likeness::nearest(&written, names.iter());
+    Ok(nearest.and_then(|(place, _)| roots.get(place).copied()))
+}
+
+/// Makes a thing that nobody in sight knew of.
+fn create(
+    tx: &mut dyn Transaction,
+    name: &EntityName,
+    seen: &Sighting,
+    now: Timestamp,
+) -> Result<Resolved> {
+    // What it may lead to is out of sight, and tells nothing here.
+    tx.lead(&name.workspace, name.id, name.id)?;
+    let nobody = Entity::mentioned(name, seen.confidence, (&seen.agent, now));
+    let entity = state(tx, &nobody, (name, seen, Strategy::default()), now)?;
+    Ok(Resolved { entity, outcome: Resolution::Created, review: None })
+}
+
+/// Adds what is stated to what is known, under the name by which it is stated.
+fn state(
+    tx: &mut dyn Transaction,
+    known: &Entity,
+    (name, seen, strategy): (&EntityName, &Sighting, Strategy),
+    now: Timestamp,
+) -> Result<Entity> {
+    let entity = known.stating(seen, strategy);
+    let workspace = &entity.workspace;
+    tx.put_entity(&entity)?;
+    tx.put_name(&entity.name(), true)?;
+    tx.file_name(&entity.name(), &keys(&entity.name()))?;
+    if name.id != entity.id {
+        tx.put_name(name, true)?;
+        for led in tx.led_to(workspace, name.id)?.into_iter().chain([name.id]) {
+            tx.lead(workspace, led, entity.id)?;
+        }
+    }
+    let said = Statement { sighting: seen.clone(), strategy, name: name.id };
+    tx.add_statement(workspace, entity.id, &said)?;
+    if known.version == 0 {
+        tell(tx, EventKind::EntityCreated, &entity, (&seen.agent, now), &[])?;
+    } else if entity.version != known.version {
+        let changed = known.changed_to(&entity);
+        tell(tx, EventKind::EntityMerged, &entity, (&seen.agent, now), &changed)?;
+    }
+    Ok(entity)
+}
+
+/// The keys under which nearly equal names find this one.
+pub(super) fn keys(name: &EntityName) -> Vec<String> {
+    likeness::keys(&Name::of(name.entity_type, &name.value))
+}

@@ -1,0 +1,273 @@
+//! Handing work over, accepting it, and what becomes of it.
+
+mod offers;
+
+use jiff::Timestamp;
+
+use super::Commonbook;
+use super::memory::keep;
+use crate::base::error::{Error, Result};
+use crate::base::id::{HandoffId, Id, MemoryId, RequestKind};
+use crate::base::limits;
+use crate::base::page::{self, Cursor, Page};
+use crate::model::access::Sight;
+use crate::model::agent::{Agent, AgentName};
+use crate::model::caller::{Caller, Door};
+use crate::model::collaboration::{CreatedHandoff, Edge, EdgeFilter, Graph, Warnings};
+use crate::model::event::EventKind;
+use crate::model::handoff::{
+    AcceptHandoff, AcceptedHandoff, CompleteHandoff, CreateHandoff, GetHandoff, Handoff,
+    HandoffReceipt, HandoffStatus, ListHandoffs, RejectHandoff, Step, SteppedHandoff, Taken,
+    WithdrawHandoff,
+};
+use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing};
+use crate::prompt::handoff::{Packed, pack};
+use crate::store::Transaction;
+
+/// Handoffs that one transaction of a sweep ends at the most.
+const AT_ONCE: u32 = 100;
+
+impl Commonbook {
+    /// Hands the caller's work over to another agent, with the memories and entities that go with
+    /// it: chosen by a search for the task, from what was kept during the work, and from what came
+    /// to the caller by an earlier handoff.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` with the field; `not_found` for a memory that is not in sight;
+    /// `conflict` for a cycle that is closed again and for a chain that is too long.
+    pub fn create_handoff(
+        &self,
+        caller: &Caller,
+        request: &CreateHandoff,
+    ) -> Result<CreatedHandoff> {
+        self.policy.may_write(caller)?;
+        let session = caller.session.as_deref();
+        let asked = request.check(&caller.agent, session, self.collaboration.handoff)?;
+        let now = self.clock.now();
+        let id = HandoffId::new(&*self.ids, now);
+        let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
+        let (handoff, offers) = self.offers(caller, (id, &asked), now)?;
+        let packed = pack(handoff, &offers, &asked.settings, nonce.trim_start_matches("req_"));
+        let rules = self.collaboration.rules;
+        let ask = ("create_handoff", request, request.idempotency_key.as_ref());
+        let once = self.once(caller, ask, move |tx, caller, now| {
+            let edges = around(tx, &Sight::writing(caller)?, &packed.handoff)?;
+            let Packed { handoff, .. } = &packed;
+            let graph = Graph::of_edges(&edges);
+            let warnings = rules.judge(&graph, &handoff.from, &handoff.to, handoff.depth)?;
+            let by = (&caller.agent, now);
+            let sequence = tx.append_event(&handoff.event(EventKind::HandoffCreated, by))?;
+            tx.insert_handoff(&packed, sequence)?;
+            if warnings.cycle.is_some() {
+                tx.append_event(&handoff.event(EventKind::HandoffCycleFound, by))?;
+            }
+            let warning = warnings.told();
+            let Warnings { cycle, deep: _ } = warnings;
+            Ok(CreatedHandoff { handoff: handoff.clone(), warning, cycle })
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Takes a handoff that is for the caller, and answers all that it needs for it; taken again,
+    /// the same.
+    ///
+    /// # Errors
+    /// `not_found` for a handoff that is not in sight; `forbidden` for one that is for another
+    /// agent; `conflict` for one that has gone another way.
+    pub fn accept_handoff(
+        &self,
+        caller: &Caller,
+        request: &AcceptHandoff,
+    ) -> Result<AcceptedHandoff> {
+        let id = request.handoff;
+        let once =
+            self.once(caller, ("accept_handoff", request, None), move |tx, caller, now| {
+                let handoff = step(tx, caller, (id, Step::Accept, None), now)?;
+                let text = tx.package(&handoff)?.text(&handoff);
+                Ok(AcceptedHandoff { handoff, text })
+            })?;
+        Ok(once.answer)
+    }
+
+    /// Says that what a handoff asked of the caller is done.
+    ///
+    /// # Errors
+    /// As [`Self::accept_handoff`]; `invalid` and `too_large` for the result.
+    pub fn complete_handoff(
+        &self,
+        caller: &Caller,
+        request: &CompleteHandoff,
+    ) -> Result<SteppedHandoff> {
+        let note = request.result.clone();
+        self.step(caller, ("complete_handoff", request), (request.handoff, Step::Complete, note))
+    }
+
+    /// Says that the caller will not do what a handoff asks of it.
+    ///
+    /// # Errors
+    /// As [`Self::accept_handoff`]; `invalid` and `too_large` for the reason.
+    pub fn reject_handoff(
+        &self,
+        caller: &Caller,
+        request: &RejectHandoff,
+    ) -> Result<SteppedHandoff> {
+        let note = Some(request.reason.clone());
+        self.step(caller, ("reject_handoff", request), (request.handoff, Step::Reject, note))
+    }
+
+    /// Takes back a handoff of the caller's that nobody has accepted yet.
+    ///
+    /// # Errors
+    /// `not_found` for a handoff that is not in sight; `forbidden` for another agent's; `conflict`
+    /// for one that was accepted; `invalid` and `too_large` for the reason.
+    pub fn withdraw_handoff(
+        &self,
+        caller: &Caller,
+        request: &WithdrawHandoff,
+    ) -> Result<SteppedHandoff> {
+        let note = request.reason.clone();
+        self.step(caller, ("withdraw_handoff", request), (request.handoff, Step::Withdraw, note))
+    }
+
+    fn step(
+        &self,
+        caller: &Caller,
+        (verb, request): (&str, &impl serde::Serialize),
+        (id, taken, note): (HandoffId, Step, Option<String>),
+    ) -> Result<SteppedHandoff> {
+        let once = self.once(caller, (verb, request, None), move |tx, caller, now| {
+            let handoff = step(tx, caller, (id, taken, note.as_deref()), now)?;
+            Ok(SteppedHandoff { handoff })
+        })?;
+        Ok(once.answer)
+    }
+
+    /// One handoff with its receipt.
+    ///
+    /// # Errors
+    /// `not_found` for a handoff that is not in sight.
+    pub fn get_handoff(&self, caller: &Caller, request: &GetHandoff) -> Result<HandoffReceipt> {
+        let sight = Sight::reading(caller)?;
+        self.store.read(|tx| {
+            let handoff = known(tx, &sight, request.handoff)?.seen_by(&caller.agent);
+            let left_out = match handoff.from == caller.agent {
+                true => tx.left_out(&sight, handoff.id)?,
+                false => Vec::new(),
+            };
+            Ok(HandoffReceipt { handoff, left_out })
+        })
+    }
+
+    /// Handoffs of the caller's workspace that it sees, those that were made last first.
+    ///
+    /// # Errors
+    /// `invalid` for a limit, a cursor or an agent that is none.
+    pub fn list_handoffs(&self, caller: &Caller, request: &ListHandoffs) -> Result<Page<Handoff>> {
+        let sight = Sight::reading(caller)?;
+        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
+        let filter = request.filter()?;
+        // One more than asked for tells whether there is another page.
+        let mut rows = self.store.read(|tx| tx.handoffs(&sight, &filter, from, limit + 1))?;
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+        let items = rows.into_iter().map(|(_, handoff)| handoff.seen_by(&caller.agent));
+        Ok(Page { items: items.collect(), next })
+    }
+
+    /// Ends the handoffs that nobody accepted until a time that is sure; what each said is an
+    /// ordinary memory then.
+    pub(super) fn expire_handoffs(&self, sure: Timestamp, now: Timestamp) -> Result<()> {
+        loop {
+            let ids: Vec<MemoryId> = (0..AT_ONCE).map(|_| MemoryId::new(&*self.ids, now)).collect();
+            let ended = self.store.write(move |tx| {
+                let overdue = tx.overdue_handoffs(sure, AT_ONCE)?;
+                for (handoff, id) in overdue.iter().zip(&ids) {
+                    expire(tx, handoff, *id, now)?;
+                }
+                Ok(overdue.len())
+            })?;
+            if ended < AT_ONCE as usize {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The handoff of this id in sight.
+fn known(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result<Handoff> {
+    tx.handoff(sight, id)?.ok_or_else(|| {
+        Error::not_found(format!("there is no handoff {id}"))
+            .hint("list_handoffs shows those that there are for you.")
+    })
+}
+
+/// Takes a step of a handoff, with its event; the handoff as it stands where that was taken before.
+fn step(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    (id, step, note): (HandoffId, Step, Option<&str>),
+    now: Timestamp,
+) -> Result<Handoff> {
+    let before = known(tx, &Sight::writing(caller)?, id)?;
+    let session = caller.session.as_deref();
+    let taken = Taken { step, by: &caller.agent, session, note, at: now };
+    let Some(after) = before.stepped(taken)? else { return Ok(before) };
+    let kind = told_as(after.status);
+    let sequence = tx.append_event(&after.event(kind, (&caller.agent, now)))?;
+    tx.step_handoff(&after, sequence)?;
+    Ok(after)
+}
+
+const fn told_as(status: HandoffStatus) -> EventKind {
+    match status {
+        HandoffStatus::Pending => EventKind::HandoffCreated,
+        HandoffStatus::Accepted => EventKind::HandoffAccepted,
+        HandoffStatus::Completed => EventKind::HandoffCompleted,
+        HandoffStatus::Rejected => EventKind::HandoffRejected,
+        HandoffStatus::Withdrawn => EventKind::HandoffWithdrawn,
+        HandoffStatus::Expired => EventKind::HandoffExpired,
+    }
+}
+
+/// Ends a handoff that nobody accepted, and keeps what it said.
+fn expire(tx: &mut dyn Transaction, handoff: &Handoff, id: MemoryId, now: Timestamp) -> Result<()> {
+    let system = Agent::system();
+    let taken = Taken { step: Step::Expire, by: &system, session: None, note: None, at: now };
+    let Some(after) = handoff.stepped(taken)? else { return Ok(()) };
+    let from = AgentName { agent: handoff.from.clone(), device: None };
+    let source = Caller {
+        session: handoff.session.clone(),
+        user: handoff.user_id.clone(),
+        ..Caller::new(Some(from), handoff.workspace.clone(), Door::Handoff)
+    };
+    let said = SaveMemory {
+        text: handoff.remains(),
+        title: Some(handoff.task.chars().take(limits::TITLE_CHARS).collect()),
+        memory_type: Some(MemoryType::handoff()),
+        sharing: Some(Sharing::Shared),
+        ..SaveMemory::default()
+    };
+    let memory: Memory = said.memory(&source, id, now)?;
+    keep(tx, &memory, now)?;
+    let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, (&system, now)))?;
+    tx.step_handoff(&after, sequence)
+}
+
+/// The handoffs that decide whether this one closes a cycle: those of its chain and its case, and
+/// all that are still open. Whether a cycle was closed before, its own chain and case alone say:
+/// two agents may hand each other different work as often as they like.
+fn around(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<Vec<Edge>> {
+    let most = limits::COLLABORATIONS;
+    let of_chain = EdgeFilter { chain: Some(handoff.chain), ..EdgeFilter::default() };
+    let mut edges = tx.edges(sight, &of_chain, most)?;
+    if let Some(case) = &handoff.case {
+        let of_case = EdgeFilter { case: Some(case.clone()), ..EdgeFilter::default() };
+        edges.extend(tx.edges(sight, &of_case, most)?);
+    }
+    let open = tx.edges(sight, &EdgeFilter { open: true, ..EdgeFilter::default() }, most)?;
+    let other = |edge: &Edge| !(edge.from == handoff.from && edge.to == handoff.to);
+    edges.extend(open.into_iter().filter(other));
+    Ok(edges)
+}

@@ -1,0 +1,289 @@
+//! What may go along with a handoff: found by its task, at hand, come by an earlier one, or named.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::super::Commonbook;
+use super::super::checkpoint::telling;
+use super::super::memory::standing;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::{EntityId, HandoffId, MemoryId};
+use crate::base::limits;
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::case::CaseKey;
+use crate::model::entity::{MentionedBy, spoken};
+use crate::model::handoff::choose::{CANDIDATES, CANDIDATES_AT_HAND, Candidate, Tier};
+use crate::model::handoff::{Asked, Handoff, Origin, Place};
+use crate::model::memory::{Memory, Order, Sharing};
+use crate::model::search::{Filter, Question, Within};
+use crate::model::workspace::Workspace;
+use crate::prompt::block::TellEntity;
+use crate::prompt::handoff::{EntityOffer, Offer, Offers, carried};
+use crate::store::Transaction;
+use crate::verbs::find_visible::{known, mentioned};
+
+impl Commonbook {
+    /// The handoff that is asked for, and all that may go along with it.
+    pub(super) fn offers(
+        &self,
+        caller: &Caller,
+        (id, asked): (HandoffId, &Asked),
+        now: Timestamp,
+    ) -> Result<(Handoff, Offers)> {
+        self.follow_mentions(caller)?;
+        let sight = Sight::consulting(caller)?;
+        let found = self.found(caller, &sight, (asked, now))?;
+        self.store.read(|tx| {
+            if let Some(case) = &asked.case {
+                super::super::case::known(tx, caller, &case_key(case)?)?;
+            }
+            let most = limits::HANDOFFS_RECEIVED;
+            let received = tx.received_handoffs(&sight, &caller.agent, most)?;
+            let place = Place::of(id, asked, &caller.agent, &received)?;
+            let before = |it: &&Handoff| place.follows.contains(&it.id);
+            let came: Vec<&Handoff> = received.iter().filter(before).collect();
+            let mut gathered = Gathered::default();
+            gathered.name(tx, &sight, caller, asked)?;
+            gathered.found(tx, &sight, &found)?;
+            gathered.at_hand(tx, &sight, caller, asked)?;
+            gathered.came(tx, &sight, &came)?;
+            let origin = Origin {
+                workspace: caller.workspace.clone(),
+                from: caller.agent.clone(),
+                user_id: caller.user.clone(),
+            };
+            let handoff = Handoff::new(id, asked, origin, place, now);
+            let came = came.iter().flat_map(|it| &it.entities).map(|it| it.id).collect();
+            let offers = gathered.offers((tx, &sight), (&handoff, asked), &came)?;
+            Ok((handoff, offers))
+        })
+    }
+
+    /// How well a search for the task finds memories, 0 to 1, best first.
+    fn found(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        (asked, now): (&Asked, Timestamp),
+    ) -> Result<Vec<Hit>> {
+        // Not parsed: the work may be about `-without` or `type:x`.
+        let question = Question::plain(asked.question(), Within::default(), now);
+        let question = Question { most: CANDIDATES as usize, ..question };
+        let found = self.search_index(caller, sight, &question)?.0;
+        Ok((found.ranked.into_iter())
+            .map(|hit| {
+                let fit = hit.parts.words + hit.parts.context + hit.parts.vector;
+                (hit.workspace, hit.id, fit.clamp(0.0, 1.0))
+            })
+            .collect())
+    }
+}
+
+/// Entities of the task that no memory names which goes along, and that are looked up.
+const OF_TASK: usize = 5;
+
+/// A memory that a search found, and how well.
+type Hit = (Workspace, MemoryId, f64);
+
+/// A memory that may go along, and what speaks for it.
+struct Gathering {
+    memory: Memory,
+    found: f64,
+    at_hand: bool,
+    named: bool,
+    came: Option<(f64, HandoffId)>,
+}
+
+/// The memories that may go along, in the order in which they came to mind.
+#[derive(Default)]
+struct Gathered(Vec<Gathering>);
+
+impl Gathered {
+    /// The place of a memory among them, where it is current and may be told.
+    fn add(&mut self, memory: Memory) -> Option<&mut Gathering> {
+        if memory.deleted_at.is_some() || !memory.is_current() || memory.is_quarantined() {
+            return None;
+        }
+        let known = self.0.iter().position(|it| it.memory.id == memory.id);
+        let place = known.unwrap_or_else(|| {
+            let (found, at_hand, named, came) = (0.0, false, false, None);
+            self.0.push(Gathering { memory, found, at_hand, named, came });
+            self.0.len() - 1
+        });
+        self.0.get_mut(place)
+    }
+
+    /// Those that the source named.
+    fn name(
+        &mut self,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        caller: &Caller,
+        asked: &Asked,
+    ) -> Result<()> {
+        for (place, id) in asked.memories.iter().enumerate() {
+            let field = format!("memories[{place}]");
+            let memory = standing(tx, sight, *id).map_err(|error| error.at(&field))?;
+            if memory.user_id.is_some() && memory.user_id != caller.user {
+                let error = Error::invalid(&field, "this is about a user whom you do not work for");
+                return Err(error.hint("Hand it over while you work for that user."));
+            }
+            match self.add(memory) {
+                Some(it) => it.named = true,
+                None => {
+                    return Err(Error::invalid(&field, "this was superseded, or is quarantined")
+                        .hint(
+                            "Name the memory that holds now; a quarantined one is told to none.",
+                        ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that a search for the task found.
+    fn found(&mut self, tx: &dyn Transaction, sight: &Sight, hits: &[Hit]) -> Result<()> {
+        let wanted: Vec<_> =
+            hits.iter().map(|(workspace, id, _)| (workspace.clone(), *id)).collect();
+        let fits: BTreeMap<MemoryId, f64> = hits.iter().map(|(_, id, fit)| (*id, *fit)).collect();
+        for memory in tx.memories_of(sight, &wanted)? {
+            let fit = fits.get(&memory.id).copied().unwrap_or(0.0);
+            if let Some(it) = self.add(memory) {
+                it.found = fit;
+            }
+        }
+        Ok(())
+    }
+
+    /// The newest that the source kept in this session, and that were kept in this case.
+    fn at_hand(
+        &mut self,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        caller: &Caller,
+        asked: &Asked,
+    ) -> Result<()> {
+        let owner = Some(caller.agent.to_string());
+        let of_session = asked.session.clone().map(|session| Filter {
+            session: Some(session),
+            owner,
+            ..Filter::default()
+        });
+        let case = asked.case.as_deref().map(case_key).transpose()?;
+        let of_case = case.map(|case| Filter { case: Some(case), ..Filter::default() });
+        for filter in of_session.into_iter().chain(of_case) {
+            let newest = (Order::Newest, None);
+            for (_, memory) in tx.memories(sight, &filter, newest, CANDIDATES_AT_HAND)? {
+                if let Some(it) = self.add(memory) {
+                    it.at_hand = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that came to the source by the handoffs that this one goes on from.
+    fn came(&mut self, tx: &dyn Transaction, sight: &Sight, came: &[&Handoff]) -> Result<()> {
+        for (id, with) in carried(came) {
+            let Some(memory) = tx.memory(sight, id)? else { continue };
+            if let Some(it) = self.add(memory) {
+                it.came = Some(with);
+            }
+        }
+        Ok(())
+    }
+
+    /// All of them as offers, with the entities that they and the task speak of.
+    fn offers(
+        mut self,
+        (tx, sight): (&dyn Transaction, &Sight),
+        (handoff, asked): (&Handoff, &Asked),
+        came: &BTreeSet<EntityId>,
+    ) -> Result<Offers> {
+        // What is about a user is told while working for that user alone.
+        let about = |memory: &Memory| memory.user_id.is_none() || memory.user_id == handoff.user_id;
+        self.0.retain(|it| about(&it.memory));
+        let workspace = &handoff.workspace;
+        let ids: Vec<MemoryId> = self.0.iter().map(|it| it.memory.id).collect();
+        let mentions = tx.mentioned_in(sight, workspace, &ids)?;
+        let mut mentioned: BTreeMap<MemoryId, BTreeSet<EntityId>> = BTreeMap::new();
+        for mention in &mentions {
+            mentioned.entry(mention.memory).or_default().insert(mention.entity);
+        }
+        let names = spoken(workspace, &asked.question());
+        let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
+        let memories: Vec<&Memory> = self.0.iter().map(|it| &it.memory).collect();
+        let entities = entities(tx, (handoff, asked), (&memories, &mentions), (&task, came))?;
+        let offer = |it: Gathering| {
+            let memory = it.memory;
+            let private = memory.sharing == Sharing::Private;
+            let candidate = Candidate {
+                id: memory.id,
+                author: memory.source.agent.clone(),
+                private,
+                tier: Tier::of(memory.memory_type.as_str(), private),
+                since: memory.valid_from.unwrap_or(memory.recorded_at),
+                found: it.found,
+                at_hand: it.at_hand,
+                entities: mentioned.get(&memory.id).cloned().unwrap_or_default(),
+                named: it.named,
+                came_with: it.came.map(|(score, _)| score),
+            };
+            Offer { candidate, tell: telling(memory), came_by: it.came.map(|(_, by)| by) }
+        };
+        Ok(Offers { memories: self.0.into_iter().map(offer).collect(), entities, task })
+    }
+}
+
+/// The entities that may go along, of those that the target sees: what the task names, what came,
+/// then what most of the memories mention.
+fn entities(
+    tx: &dyn Transaction,
+    (handoff, asked): (&Handoff, &Asked),
+    (memories, mentions): (&[&Memory], &[MentionedBy]),
+    (task, came): (&BTreeSet<EntityId>, &BTreeSet<EntityId>),
+) -> Result<Vec<EntityOffer>> {
+    let target = Sight {
+        agent: handoff.to.clone(),
+        user: handoff.user_id.clone(),
+        workspaces: handoff.workspace.with_global(),
+        reviews: false,
+    };
+    // What the target sees mentioned exists for it.
+    let seen: BTreeMap<MemoryId, &Memory> = memories
+        .iter()
+        .filter(|memory| target.sees(memory))
+        .map(|memory| (memory.id, *memory))
+        .collect();
+    let by = |id: MemoryId| seen.get(&id).copied();
+    let mut told = mentioned(tx, &handoff.workspace, mentions, by)?;
+    for id in task.iter().take(OF_TASK) {
+        if told.contains_key(id) {
+            continue;
+        }
+        match known(tx, &target, *id) {
+            Ok(entity) => drop(told.insert(*id, entity.into())),
+            Err(error) if error.kind == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut counts: BTreeMap<EntityId, usize> = BTreeMap::new();
+    for mention in mentions {
+        *counts.entry(mention.entity).or_default() += 1;
+    }
+    let mut ranked: Vec<TellEntity> = told.into_values().collect();
+    let weight = |id: &EntityId| (task.contains(id), came.contains(id), counts.get(id).copied());
+    ranked.sort_by_key(|tell| std::cmp::Reverse(weight(&tell.id)));
+    ranked.truncate(asked.settings.max_entities as usize);
+    let offer = |tell: TellEntity| {
+        let (in_task, came) = (task.contains(&tell.id), came.contains(&tell.id));
+        EntityOffer { tell, in_task, came }
+    };
+    Ok(ranked.into_iter().map(offer).collect())
+}
+
+fn case_key(case: &str) -> Result<CaseKey> {
+    case.parse().map_err(|error: Error| error.at("case"))
+}

@@ -1,0 +1,63 @@
+//! Taking in lines from elsewhere, each once.
+
+use super::Commonbook;
+use super::case::file;
+use crate::base::error::{ErrorKind, Result};
+use crate::model::access;
+use crate::model::agent::AgentName;
+use crate::model::caller::{Caller, Door};
+use crate::model::import::{ImportedLine, Line};
+use crate::model::memory::{Memory, Outcome, SetApart};
+use crate::model::workspace::Workspace;
+
+impl Commonbook {
+    /// Keeps the memories of these lines, in one transaction: each under its own author's name,
+    /// in the given workspace or the one it names. A line that was imported before is not kept
+    /// again; one that is wrong does not hold up the others, nor does one that names a workspace
+    /// which the caller's token does not open.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot write; then none is kept.
+    pub fn import_lines(
+        &self,
+        caller: &Caller,
+        into: Option<&Workspace>,
+        lines: Vec<Line>,
+    ) -> Result<Vec<Result<ImportedLine>>> {
+        self.policy.may_write(caller)?;
+        let now = self.clock.now();
+        let memory_of = |line: Line| {
+            let workspace = line.workspace(into, caller)?;
+            access::may_write_in(caller, &workspace)?;
+            let memory = line.memory(&workspace, caller, &*self.ids, now)?;
+            access::may_keep(&memory.owner, memory.sharing).map(|()| memory)
+        };
+        let memories: Vec<Result<Memory>> = lines.into_iter().map(memory_of).collect();
+        self.store.write(move |tx| {
+            let mut outcomes = Vec::with_capacity(memories.len());
+            for memory in &memories {
+                outcomes.push(match memory {
+                    Err(error) => Err(error.clone()),
+                    Ok(memory) if tx.was_imported(memory)? => {
+                        Ok(ImportedLine { outcome: Outcome::Repeated, set_apart: None })
+                    }
+                    Ok(memory) => {
+                        let name = AgentName { agent: memory.owner.clone(), device: None };
+                        let author =
+                            Caller::new(Some(name), memory.workspace.clone(), Door::Import);
+                        tx.see_agent(&author, now)?;
+                        match file(tx, &author, memory, now) {
+                            // Its case takes no more entries; nothing of it was written.
+                            Err(error) if error.kind == ErrorKind::Conflict => Err(error),
+                            filed => filed.map(|()| {
+                                let set_apart = SetApart::of(memory, &author);
+                                Ok(ImportedLine { outcome: Outcome::Created, set_apart })
+                            })?,
+                        }
+                    }
+                });
+            }
+            Ok(outcomes)
+        })
+    }
+}

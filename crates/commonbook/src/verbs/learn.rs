@@ -1,0 +1,224 @@
+//! Keeping what an agent says that it has learned, and what it said with its user.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Commonbook;
+use super::memory::keep;
+use super::standing::{StandingFile, change_standing};
+use crate::base::error::{Error, Result};
+use crate::base::id::MemoryId;
+use crate::base::limits;
+use crate::model::access::{self, Sight};
+use crate::model::caller::Caller;
+use crate::model::learning::{Learn, Learned, LearnedBack, Learning, StandingChange, learned};
+use crate::model::memory::{Memory, MemoryType, Order, SaveMemory};
+use crate::model::search::{Filter, Place};
+use crate::model::standing::{Added, Standing, says_same, section_of};
+use crate::model::workspace::Workspace;
+use crate::prompt::context::Gathering;
+use crate::prompt::context::choose::Source;
+use crate::prompt::context::tell::Templates;
+use crate::store::Transaction;
+use commonbook_text::echo::{repeats, without_contexts};
+
+/// Contexts that an agent was given last, whose memories are not kept again as its own.
+const GIVEN: u32 = 8;
+
+/// Learnings of an agent that a new one is held against, the newest.
+const KNOWN: u32 = 200;
+
+impl Commonbook {
+    /// Keeps what a message wants remembered, as learnings of the caller; and the message itself with
+    /// what it answers, where that is configured.
+    ///
+    /// # Errors
+    /// `invalid` with the field; `conflict` for an idempotency key used otherwise; `unavailable` for
+    /// a standing memory file that cannot be written: the learnings are kept then.
+    pub fn learn(&self, caller: &Caller, request: &Learn) -> Result<LearnedBack> {
+        let caller = access::in_a_hook(caller).for_user(request.user_id.as_deref())?;
+        if request.message.trim().is_empty() {
+            return Err(Error::invalid("message", "there is nothing to learn from"));
+        }
+        let Learned { replace, append, left_out } = learned(&printable(&request.message));
+        let replaces = replace.is_some();
+        let all: Vec<Learning> = replace.into_iter().flatten().chain(append).collect();
+        let requests = all.iter().map(saving).collect::<Result<Vec<_>>>()?;
+        let said =
+            self.preferences.extracts(&caller.agent).then(|| conversation(request)).flatten();
+        let said = said.map(saying).transpose()?;
+        let drafts = self.memories_of(&caller, &requests)?;
+        let said = self.memories_of(&caller, said.as_slice())?.pop();
+        if drafts.is_empty() && said.is_none() {
+            self.policy.may_write(&caller)?;
+            return Ok(LearnedBack { left_out, ..LearnedBack::default() });
+        }
+        let now = self.clock.now();
+        let file = self.files.read(&caller, now);
+        let items = file.as_ref().map(|file| items(&file.text)).unwrap_or_default();
+        let (templates, wanted) = (self.templates.clone(), drafts.clone());
+        let ask = ("learn", request, request.idempotency_key.as_ref());
+        let once = self.once(&caller, ask, move |tx, caller, now| {
+            let mut told = given(&*tx, caller, &templates)?;
+            told.extend(items.iter().cloned());
+            let back = LearnedBack { left_out: left_out.clone(), ..LearnedBack::default() };
+            keep_new(tx, caller, (&wanted, said.as_ref()), (&told, back), now)
+        })?;
+        let standing = file.filter(|_| caller.project.is_some() && !drafts.is_empty());
+        let written = standing.map(|file| self.write_standing(&caller, &file, (&drafts, replaces)));
+        Ok(LearnedBack { standing: written.transpose()?, ..once.answer })
+    }
+
+    /// The memories that these requests make.
+    fn memories_of(&self, caller: &Caller, requests: &[SaveMemory]) -> Result<Vec<Memory>> {
+        let drafts = self.drafts(caller, requests).map_err(|(_, error)| error)?;
+        Ok(drafts.into_iter().map(|draft| draft.memory).collect())
+    }
+
+    /// Puts learnings into the standing memory file that is there. Nobody is told there what is
+    /// quarantined.
+    fn write_standing(
+        &self,
+        caller: &Caller,
+        file: &StandingFile,
+        (drafts, replaces): (&[Memory], bool),
+    ) -> Result<StandingChange> {
+        let limits = self.preferences.limits(caller.agent.role());
+        let fits = |memory: &&Memory| {
+            !memory.is_quarantined() && memory.text.chars().count() <= limits::STANDING_ITEM_CHARS
+        };
+        let section = |memory: &Memory| {
+            let sort = memory.metadata.get("learning").and_then(Value::as_str);
+            section_of(sort.unwrap_or_default()).to_owned()
+        };
+        let items: Vec<(String, String)> =
+            drafts.iter().filter(fits).map(|it| (section(it), it.text.clone())).collect();
+        change_standing(&file.path, file.read.source, |before| {
+            let mut standing = before.clone().unwrap_or_else(|| Standing::new(caller.agent.role()));
+            let mut change =
+                StandingChange { file: file.read.file.clone(), ..StandingChange::default() };
+            if replaces {
+                let (gone, warnings) = standing.replace(&items, &limits)?;
+                change.added = u32::try_from(items.len()).unwrap_or(u32::MAX);
+                change.warnings = gone.iter().map(|item| format!("replaced: {item}")).collect();
+                change.warnings.extend(warnings.iter().map(ToString::to_string));
+                if let Some(before) = before.filter(|before| *before != standing) {
+                    let copy =
+                        self.files.back_up(&file.path, &before.render(), self.clock.now())?;
+                    change.backup = Some(copy.display().to_string());
+                }
+                return Ok((standing, change));
+            }
+            for (section, text) in &items {
+                let (added, warnings) = standing.add(section, text, &limits)?;
+                change.added += u32::from(added == Added::Added);
+                change.warnings.extend(warnings.iter().map(ToString::to_string));
+            }
+            Ok((standing, change))
+        })
+    }
+}
+
+/// Keeps what is new: neither told to the agent before, nor learned by it already.
+fn keep_new(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    (wanted, said): (&[Memory], Option<&Memory>),
+    (told, mut back): (&[String], LearnedBack),
+    now: Timestamp,
+) -> Result<LearnedBack> {
+    let mut known = own(&*tx, caller)?;
+    let is_told = |text: &str| repeats(text, told.iter().map(String::as_str));
+    for memory in wanted {
+        if is_told(&memory.text) || known.iter().any(|known| says_same(known, &memory.text)) {
+            back.repeated += 1;
+            continue;
+        }
+        let memory = keep(tx, memory, now)?;
+        known.push(memory.text.clone());
+        back.hints.extend(memory.quarantine_hint(caller.door));
+        back.learnings.push(memory);
+    }
+    if let Some(memory) = said.filter(|memory| !is_told(&memory.text)) {
+        keep(tx, memory, now)?;
+        back.conversation = Some(memory.id);
+    }
+    Ok(back)
+}
+
+/// A text without control characters but tabs and line ends: what a terminal was told is nothing
+/// that was said.
+fn printable(text: &str) -> String {
+    let keep = |c: &char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
+    text.chars().filter(keep).collect()
+}
+
+/// A learning as it is asked to be kept.
+fn saving(learning: &Learning) -> Result<SaveMemory> {
+    let sort = learning.kind.name();
+    Ok(SaveMemory {
+        text: learning.content.clone(),
+        memory_type: Some(MemoryType::try_from("learning".to_owned())?),
+        topics: vec![sort.to_owned()],
+        metadata: [("learning".to_owned(), Value::from(sort))].into_iter().collect(),
+        ..SaveMemory::default()
+    })
+}
+
+/// What was said, without what the agent was given before; nothing where nothing is left.
+fn conversation(request: &Learn) -> Option<String> {
+    let bare = |text: &str| without_contexts(&printable(text)).trim().to_owned();
+    let prompt = request.prompt.as_deref().map(bare).filter(|prompt| !prompt.is_empty());
+    let message = bare(&request.message);
+    let said = match prompt {
+        Some(prompt) => format!("User: {prompt}\nAssistant: {message}"),
+        None => format!("Assistant: {message}"),
+    };
+    let end = said.floor_char_boundary(limits::TEXT_BYTES);
+    (!message.is_empty()).then(|| said[..end].to_owned())
+}
+
+/// A conversation as it is asked to be kept: its type keeps it private.
+fn saying(text: String) -> Result<SaveMemory> {
+    let memory_type = Some(MemoryType::try_from("conversation".to_owned())?);
+    Ok(SaveMemory { text, memory_type, ..SaveMemory::default() })
+}
+
+/// The items of a standing memory file.
+fn items(text: &str) -> Vec<String> {
+    Standing::parse(text).items().map(|(_, item)| item.to_owned()).collect()
+}
+
+/// What the caller was told by its last contexts, in the words that it was told in.
+fn given(tx: &dyn Transaction, caller: &Caller, templates: &Templates) -> Result<Vec<String>> {
+    if caller.agent.is_anonymous() {
+        return Ok(Vec::new());
+    }
+    let sight = Sight::consulting(caller)?;
+    let contexts = tx.contexts(&caller.workspace, &caller.agent, GIVEN)?;
+    let told = contexts.iter().flat_map(|context| &context.receipt.candidates);
+    let ids: BTreeSet<MemoryId> =
+        told.filter(|one| one.taken).filter_map(|one| one.id.parse().ok()).collect();
+    let of = |workspace: &Workspace| {
+        ids.iter().map(|id| (workspace.clone(), *id)).collect::<Vec<Place>>()
+    };
+    let places: Vec<Place> = sight.workspaces.iter().flat_map(of).collect();
+    let gathering = Gathering { agent: &caller.agent, templates, contradictions: &[] };
+    let memories = tx.memories_of(&sight, &places)?;
+    let told = memories.iter().map(|it| gathering.memory(Source::Relevant, it, None).item.text);
+    Ok(told.chain(memories.iter().map(|memory| memory.text.clone())).collect())
+}
+
+/// What the caller has learned before.
+fn own(tx: &dyn Transaction, caller: &Caller) -> Result<Vec<String>> {
+    let sight = Sight::writing_at_home(caller)?;
+    let filter = Filter {
+        owner: Some(caller.agent.to_string()),
+        memory_type: Some("learning".to_owned()),
+        ..Filter::default()
+    };
+    let found = tx.memories(&sight, &filter, (Order::Newest, None), KNOWN)?;
+    Ok(found.into_iter().map(|(_, memory)| memory.text).collect())
+}

@@ -1,0 +1,56 @@
+//! Listing memories, page by page.
+
+use super::Commonbook;
+use super::memory::hide_heirs;
+use crate::base::error::Result;
+use crate::base::limits;
+use crate::base::page::{self, Cursor, Page};
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::memory::{ListMemories, Memory, Order};
+use crate::model::search::Filter;
+use crate::store::Store;
+
+impl Commonbook {
+    /// Lists the memories of the caller's workspace that it sees.
+    ///
+    /// # Errors
+    /// `invalid` for a limit, a cursor or an owner that is none.
+    pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
+        let caller = caller.clone().for_user(request.user_id.as_deref())?;
+        let sight = Sight::reading_at_home(&caller)?;
+        let filter = Filter {
+            owner: Filter::owner(request.owner.as_deref())?,
+            memory_type: request.memory_type.clone().map(Into::into),
+            topic: request.topic.clone(),
+            importance: request.importance,
+            session: request.session.clone(),
+            case: request.case.clone(),
+            trust: request.trust,
+            deleted: request.deleted,
+        };
+        page_of(&*self.store, &sight, &filter, request.order, (request.limit, &request.cursor))
+    }
+}
+
+/// A page of the memories in sight that a filter admits, of so many, from a cursor on.
+pub(super) fn page_of(
+    store: &dyn Store,
+    sight: &Sight,
+    filter: &Filter,
+    order: Order,
+    (limit, cursor): (Option<u32>, &Option<Cursor>),
+) -> Result<Page<Memory>> {
+    let limit = page::size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let from = cursor.as_ref().map(Cursor::place).transpose()?;
+    // One more than asked for tells whether there is another page.
+    let mut rows = store.read(|tx| {
+        let mut rows = tx.memories(sight, filter, (order, from), limit + 1)?;
+        hide_heirs(tx, sight, rows.iter_mut().map(|(_, memory)| memory))?;
+        Ok(rows)
+    })?;
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+    Ok(Page { items: rows.into_iter().map(|(_, memory)| memory).collect(), next })
+}

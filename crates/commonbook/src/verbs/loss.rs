@@ -1,0 +1,42 @@
+//! Going on with a store that has lost something.
+
+use serde_json::json;
+
+use super::Commonbook;
+use crate::base::error::Result;
+use crate::model::access;
+use crate::model::caller::Caller;
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::memory::Sharing;
+use crate::model::token::Scope;
+use crate::store::{JournalLoss, StoreLoss};
+
+impl Commonbook {
+    /// Notes in each journal that lost events that somebody goes on without them; in the caller's
+    /// workspace when nobody knows which journals did.
+    ///
+    /// # Errors
+    /// `forbidden` when the caller is no administrator, `unavailable` when the store cannot write.
+    pub fn accept_loss(&self, caller: &Caller, loss: &StoreLoss) -> Result<()> {
+        access::may(caller, Scope::Admin)?;
+        let mut journals = loss.journals.clone();
+        if journals.is_empty() {
+            let workspace = caller.workspace.clone();
+            journals.push(JournalLoss { workspace, stored: 0, marked: 0 });
+        }
+        let (agent, now) = (caller.agent.clone(), self.clock.now());
+        self.store.write(move |tx| {
+            for JournalLoss { workspace, stored, marked } in &journals {
+                let event = NewEvent::about(
+                    EventKind::StoreLossAccepted,
+                    (workspace, workspace.to_string()),
+                    (&agent, now),
+                    Sharing::Shared,
+                );
+                let event = event.saying(&[("stored", json!(stored)), ("marked", json!(marked))]);
+                tx.append_event(&event)?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,321 @@
+//! Keeping, reading, changing and removing memories.
+
+mod lookup;
+mod write;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Commonbook, Once};
+use crate::base::error::{Error, Result};
+use crate::base::id::MemoryId;
+use crate::base::limits;
+use crate::base::page::Page;
+use crate::model::access::{self, Sight};
+use crate::model::agent::Agent;
+use crate::model::caller::{Caller, Door};
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::memory::{
+    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PendingReview,
+    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, UpdateMemory,
+    UpdatedMemory, expect_revision,
+};
+use crate::store::Transaction;
+use write::{insert, may_supersede, supersede, together};
+
+pub(super) use write::{Change, keep, keep_heir, replace};
+
+pub(super) use lookup::{hide_heirs, in_sight, standing};
+use lookup::{not_deleted, revisions, to_change};
+
+impl Commonbook {
+    /// Keeps a memory under the caller's name.
+    ///
+    /// # Errors
+    /// `invalid`, `too_large` with the field; `conflict` for an idempotency key used otherwise;
+    /// `not_found` and `forbidden` for a memory to supersede that is unknown or another's.
+    pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<Saved> {
+        let key = request.idempotency_key.as_ref();
+        let drafts =
+            self.drafts(caller, std::slice::from_ref(request)).map_err(|(_, error)| error)?;
+        let once = self.once(caller, ("save_memory", request, key), move |tx, caller, now| {
+            keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
+        })?;
+        let saved = saved(once, caller.door).pop();
+        saved.ok_or_else(|| Error::not_found("the memory that was saved"))
+    }
+
+    /// Keeps up to 100 memories under the caller's name: all of them, or none.
+    ///
+    /// # Errors
+    /// As [`Self::save_memory`], with the place in the batch; `invalid` for an empty batch.
+    pub fn save_memories(&self, caller: &Caller, request: &SaveMemories) -> Result<Page<Saved>> {
+        let count = request.memories.len();
+        if count == 0 {
+            return Err(Error::invalid("memories", "there is nothing to keep"));
+        }
+        if count > limits::BATCH {
+            return Err(Error::too_large("memories", count, limits::BATCH, "memories")
+                .hint("Send them in several calls."));
+        }
+        let key = request.idempotency_key.as_ref();
+        let drafts = self.drafts(caller, &request.memories).map_err(in_batch)?;
+        let once = self.once(caller, ("save_memories", request, key), move |tx, caller, now| {
+            keep_all(tx, caller, &drafts, now).map_err(in_batch)
+        })?;
+        Ok(Page { items: saved(once, caller.door), next: None })
+    }
+
+    /// The memories that these requests make, each with the one it supersedes.
+    pub(super) fn drafts(
+        &self,
+        caller: &Caller,
+        requests: &[SaveMemory],
+    ) -> Result<Vec<Draft>, (usize, Error)> {
+        let now = self.clock.now();
+        let draft = |(place, request): (usize, &SaveMemory)| {
+            let id = MemoryId::new(&*self.ids, now);
+            let mut memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
+            if request.sharing.is_none() {
+                memory.sharing = self.policy.sharing_of(&memory.memory_type);
+            }
+            access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
+            Ok(Draft { memory, supersedes: request.supersedes })
+        };
+        requests.iter().enumerate().map(draft).collect()
+    }
+
+    /// Reads one memory, as it stands or as it stood at a time.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight, or was none then.
+    pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
+        let sight = Sight::reading(caller)?;
+        self.store.read(|tx| match request.at {
+            None => shown(tx, &sight, standing(tx, &sight, request.id)?),
+            Some(at) => {
+                let then = revisions(tx, &sight, request.id)?.into_iter().rev();
+                let then = then
+                    .skip_while(|memory| memory.revised_at > at)
+                    .take(1)
+                    .find(|memory| memory.deleted_at.is_none())
+                    .ok_or_else(|| {
+                        Error::not_found(format!("memory {} did not stand at {at}", request.id))
+                            .hint("Its history tells when it was kept, changed and deleted.")
+                    })?;
+                shown(tx, &sight, then)
+            }
+        })
+    }
+
+    /// Reads one memory as it stood at a time.
+    ///
+    /// # Errors
+    /// As [`Self::get_memory`].
+    pub fn memory_at(&self, caller: &Caller, request: &MemoryAt) -> Result<Memory> {
+        self.get_memory(caller, &GetMemory { id: request.id, at: Some(request.at) })
+    }
+
+    /// The id that begins with `prefix`, of the memories in sight.
+    ///
+    /// # Errors
+    /// `invalid` when no id can begin so, `not_found` when none does, `conflict` when several do.
+    pub fn memory_id(&self, caller: &Caller, prefix: &str) -> Result<MemoryId> {
+        if let Ok(id) = prefix.parse() {
+            return Ok(id);
+        }
+        let range = MemoryId::range(prefix)?;
+        let sight = Sight::reading(caller)?;
+        let found = self.store.read(|tx| tx.memory_ids(&sight, range, 2))?;
+        match found.as_slice() {
+            [] => Err(Error::not_found(format!("there is no memory {prefix}"))),
+            [id] => Ok(*id),
+            _ => Err(Error::conflict(format!("several memories begin with {prefix}"))
+                .at("id")
+                .hint("Give more of the id.")),
+        }
+    }
+
+    /// Changes a memory that the caller may change.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
+    /// revision, `invalid` and `too_large` with the field.
+    pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdatedMemory> {
+        let (key, change) = (request.idempotency_key.as_ref(), request.clone());
+        let once = self.once(caller, ("update_memory", request, key), move |tx, caller, now| {
+            let before = not_deleted(to_change(tx, caller, change.id)?)?;
+            access::may_change(caller, &before)?;
+            let mut after = before.clone();
+            let changed = change.apply(&mut after)?;
+            if changed.is_empty() {
+                return shown(tx, &Sight::writing(caller)?, before);
+            }
+            access::may_keep(&after.owner, after.sharing)?;
+            let change = Change { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
+            let after = change.write(tx, &before, after)?;
+            shown(tx, &Sight::writing(caller)?, after)
+        })?;
+        let memory: Memory = once.answer;
+        let hint = memory.quarantine_hint(caller.door);
+        Ok(UpdatedMemory { memory, hint })
+    }
+
+    /// Deletes a memory that the caller may change; it can be restored for 30 days.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
+    /// revision.
+    pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
+        let (key, id, expected) =
+            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let once = self.once(caller, ("delete_memory", request, key), move |tx, caller, now| {
+            let before = not_deleted(to_change(tx, caller, id)?)?;
+            access::may_change(caller, &before)?;
+            expect_revision(expected, &before)?;
+            let after = Memory { deleted_at: Some(now), ..before.clone() };
+            let after = Change { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
+                .write(tx, &before, after)?;
+            shown(tx, &Sight::writing(caller)?, after)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Brings back a deleted memory that the caller may change.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight or its 30 days are over, `forbidden`
+    /// (`ownership_mismatch`), `conflict` when it is not deleted or not at the expected revision.
+    pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
+        let (key, id, expected) =
+            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let once =
+            self.once(caller, ("restore_memory", request, key), move |tx, caller, now| {
+                let before = to_change(tx, caller, id)?;
+                access::may_change(caller, &before)?;
+                expect_revision(expected, &before)?;
+                let Some(deleted_at) = before.deleted_at else {
+                    return Err(Error::conflict(format!("memory {id} is not deleted")));
+                };
+                if deleted_at < end_of_recovery(now) {
+                    return Err(Error::not_found(format!("memory {id} was deleted too long ago")));
+                }
+                let after = Memory { deleted_at: None, ..before.clone() };
+                let after = Change { kind: EventKind::MemoryRestored, fields: &[], caller, now }
+                    .write(tx, &before, after)?;
+                shown(tx, &Sight::writing(caller)?, after)
+            })?;
+        Ok(once.answer)
+    }
+
+    /// Removes a memory that the caller may change for good: from the rows, the history, the
+    /// index, and the store's files.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
+    /// revision.
+    pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<Purged> {
+        let (key, id, expected) =
+            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let once = self.once(caller, ("purge_memory", request, key), move |tx, caller, now| {
+            let memory = to_change(tx, caller, id)?;
+            access::may_change(caller, &memory)?;
+            expect_revision(expected, &memory)?;
+            purge(tx, &memory, &caller.agent, now)?;
+            Ok(Purged { id })
+        })?;
+        self.scrub();
+        Ok(once.answer)
+    }
+
+    /// Empties the log beneath the store, so that what was purged is in no file. What a reader
+    /// keeps it from now, the next purge or sweep does.
+    pub(super) fn scrub(&self) {
+        if let Err(error) = self.store.scrub() {
+            tracing::warn!(%error, "the store's log still holds what was purged, until the next sweep");
+        }
+    }
+
+    /// Every revision of a memory that the caller may see, oldest first.
+    ///
+    /// # Errors
+    /// `not_found` when there is none in sight.
+    pub fn memory_history(&self, caller: &Caller, request: &MemoryHistory) -> Result<History> {
+        let sight = Sight::reading(caller)?;
+        let all = self.store.read(|tx| {
+            let mut all = revisions(tx, &sight, request.id)?;
+            hide_heirs(tx, &sight, &mut all)?;
+            Ok(all)
+        })?;
+        Ok(History { items: all.into_iter().map(Into::into).collect() })
+    }
+}
+
+/// A memory as its reader is shown it.
+fn shown(tx: &dyn Transaction, sight: &Sight, mut memory: Memory) -> Result<Memory> {
+    hide_heirs(tx, sight, [&mut memory])?;
+    Ok(memory)
+}
+
+/// A memory that is about to be kept, and the one it takes the place of.
+#[derive(Clone)]
+pub(super) struct Draft {
+    pub(super) memory: Memory,
+    supersedes: Option<MemoryId>,
+}
+
+fn saved(once: Once<Vec<Memory>>, door: Door) -> Vec<Saved> {
+    let outcome = if once.repeated { Outcome::Repeated } else { Outcome::Created };
+    once.answer.into_iter().map(|memory| Saved::of(memory, outcome, door)).collect()
+}
+
+/// The error of one request of a batch, with its place there; what is wrong with no field of it
+/// stays as it is.
+fn in_batch((place, error): (usize, Error)) -> Error {
+    let Some(field) = &error.field else { return error };
+    let path = format!("memories[{place}].{field}");
+    let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);
+    Error { message: format!("{path}: {reason}"), ..error }.at(&path)
+}
+
+fn keep_all(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    drafts: &[Draft],
+    now: Timestamp,
+) -> Result<Vec<Memory>, (usize, Error)> {
+    let mut all = Vec::with_capacity(drafts.len());
+    for (place, draft) in drafts.iter().enumerate() {
+        let mut memory = together(tx, &draft.memory).map_err(|error| (place, error))?;
+        let heir_of = draft.supersedes.filter(|_| memory.is_quarantined());
+        if let Some(old) = heir_of {
+            // It takes the place when it is let out; whether its author may, is said now.
+            may_supersede(tx, caller, old, &memory)
+                .map_err(|error| (place, error.at("supersedes")))?;
+            memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
+        }
+        insert(tx, &memory, now).map_err(|error| (place, error))?;
+        if let Some(old) = draft.supersedes.filter(|_| heir_of.is_none()) {
+            supersede(tx, caller, old, &memory, now)
+                .map_err(|error| (place, error.at("supersedes")))?;
+        }
+        all.push(memory);
+    }
+    Ok(all)
+}
+
+/// Removes a memory with its event, which names no topics.
+pub(super) fn purge(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+    actor: &Agent,
+    now: Timestamp,
+) -> Result<()> {
+    tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, actor, now))?;
+    tx.purge_memory(memory)
+}
+
+/// The moment before which a deletion can no longer be undone.
+pub(super) fn end_of_recovery(now: Timestamp) -> Timestamp {
+    let days = SignedDuration::from_hours(24 * limits::DELETED_DAYS);
+    now.checked_sub(days).unwrap_or(Timestamp::MIN)
+}

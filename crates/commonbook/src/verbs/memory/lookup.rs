@@ -1,0 +1,85 @@
+//! Finding the memory that a verb is about, and whether the caller may change it.
+
+use crate::base::error::{Error, Result};
+use crate::base::id::MemoryId;
+use crate::model::access::{self, Sight};
+use crate::model::caller::Caller;
+use crate::model::memory::Memory;
+use crate::model::search::Place;
+use crate::store::Transaction;
+
+/// The memory of this id in sight.
+pub(in crate::verbs) fn in_sight(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    id: MemoryId,
+) -> Result<Memory> {
+    tx.memory(sight, id)?.ok_or_else(|| {
+        Error::not_found(format!("there is no memory {id}"))
+            .hint("Search or list tells the ids of the memories that you may see.")
+    })
+}
+
+/// The memory that the caller is about to change.
+pub(super) fn to_change(tx: &dyn Transaction, caller: &Caller, id: MemoryId) -> Result<Memory> {
+    let sight = Sight::writing(caller)?;
+    in_sight(tx, &sight, id).or_else(|unknown| {
+        // What the caller reads elsewhere is not unknown to it: it is told why it stays as it is.
+        let read = tx.memory(&Sight::consulting(caller)?, id)?.ok_or(unknown)?;
+        access::may_write_in(caller, &read.workspace).map(|()| read)
+    })
+}
+
+/// The memory of this id in sight, which is not deleted.
+pub(in crate::verbs) fn standing(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    id: MemoryId,
+) -> Result<Memory> {
+    not_deleted(in_sight(tx, sight, id)?)
+}
+
+/// Takes from these memories the id of what took their place where that is out of sight: no reader is
+/// told of what it cannot read.
+pub(in crate::verbs) fn hide_heirs<'m>(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    memories: impl IntoIterator<Item = &'m mut Memory>,
+) -> Result<()> {
+    let mut superseded: Vec<&mut Memory> =
+        memories.into_iter().filter(|memory| memory.superseded_by.is_some()).collect();
+    if superseded.is_empty() {
+        return Ok(());
+    }
+    let place = |memory: &Memory| Some((memory.workspace.clone(), memory.superseded_by?));
+    let heirs: Vec<Place> = superseded.iter().filter_map(|memory| place(memory)).collect();
+    let seen = tx.memories_of(sight, &heirs)?;
+    for memory in &mut superseded {
+        let is_heir = |heir: &Memory| {
+            Some(heir.id) == memory.superseded_by && heir.workspace == memory.workspace
+        };
+        if !seen.iter().any(is_heir) {
+            memory.superseded_by = None;
+        }
+    }
+    Ok(())
+}
+
+/// The memory, unless it is deleted.
+pub(super) fn not_deleted(memory: Memory) -> Result<Memory> {
+    match memory.deleted_at {
+        None => Ok(memory),
+        Some(at) => Err(Error::not_found(format!("memory {} was deleted at {at}", memory.id))
+            .hint("Its owner can restore it for 30 days after that.")),
+    }
+}
+
+/// Every revision in sight, the present one last.
+pub(super) fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
+    let now = in_sight(tx, sight, id)?;
+    // Another workspace of the sight may have a copy of the same id, with a history of its own.
+    let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };
+    let mut all = tx.earlier(&there, id)?;
+    all.push(now);
+    Ok(all)
+}

@@ -1,0 +1,222 @@
+//! Writing memories: keeping one, putting one in the place of another, the next revision of one.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::lookup::{hide_heirs, not_deleted, to_change};
+use crate::base::error::{Error, Result};
+use crate::base::id::MemoryId;
+use crate::base::limits;
+use crate::model::access::{self, Sight};
+use crate::model::caller::{Caller, Door};
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::memory::{Memory, Order, PendingReview, Sharing};
+use crate::model::search::Filter;
+use crate::store::Transaction;
+
+/// Keeps one memory, judged with what its author kept just before, with its event; answers it as it
+/// is kept.
+pub(in crate::verbs) fn keep(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+    now: Timestamp,
+) -> Result<Memory> {
+    let memory = together(tx, memory)?;
+    insert(tx, &memory, now)?;
+    Ok(memory)
+}
+
+/// Keeps one memory as [`keep`] does, which is to take the place of these.
+///
+/// # Errors
+/// `invalid` when it is quarantined: it would hide what nobody else is given instead.
+pub(in crate::verbs) fn keep_heir(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+    heir_of: &[MemoryId],
+    now: Timestamp,
+) -> Result<Memory> {
+    let memory = keep(tx, memory, now)?;
+    if memory.is_quarantined() && !heir_of.is_empty() {
+        return Err(Error::invalid("supersedes", "what is quarantined supersedes nothing")
+            .hint("Append it without this, or say what holds in other words."));
+    }
+    Ok(memory)
+}
+
+/// The memory, set apart if it ends an order that its author began just before, in the same session.
+/// What is imported was not said by who imports it, and is judged by itself.
+pub(super) fn together(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
+    let mut memory = memory.clone();
+    if memory.is_quarantined() || memory.source.how == Door::Import {
+        return Ok(memory);
+    }
+    let filter = Filter {
+        owner: Some(memory.owner.to_string()),
+        session: memory.session.clone(),
+        ..Filter::default()
+    };
+    let newest = (Order::Newest, None);
+    let found = tx.memories(&Sight::of_owner(&memory), &filter, newest, limits::SPLIT_MEMORIES)?;
+    let since = SignedDuration::from_hours(1);
+    let earlier: Vec<Memory> = found
+        .into_iter()
+        .map(|(_, earlier)| earlier)
+        // Without a session, what was kept within an hour is one.
+        .filter(|it| it.session == memory.session)
+        .filter(|it| {
+            memory.session.is_some() || memory.recorded_at.duration_since(it.recorded_at) < since
+        })
+        .rev()
+        .collect();
+    memory.judge_after(&earlier);
+    Ok(memory)
+}
+
+pub(super) fn insert(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
+    let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
+    let sequence = tx.append_event(&event)?;
+    tx.insert_memory(memory, sequence)?;
+    // What its author names counts at once; what is found in it follows.
+    if !memory.entities.is_empty() {
+        tx.put_mentions(memory, &memory.named())?;
+    }
+    if memory.is_quarantined() {
+        let event = NewEvent::of(EventKind::MemoryQuarantined, memory, &memory.owner, now);
+        tx.append_event(&event)?;
+    }
+    Ok(())
+}
+
+pub(super) fn supersede(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    old: MemoryId,
+    new: &Memory,
+    now: Timestamp,
+) -> Result<()> {
+    let before = may_supersede(tx, caller, old, new)?;
+    replace(tx, caller, &before, new, now).map(drop)
+}
+
+/// The memory whose place another may take, as this caller wants.
+pub(super) fn may_supersede(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    old: MemoryId,
+    new: &Memory,
+) -> Result<Memory> {
+    let before = not_deleted(to_change(tx, caller, old)?)?;
+    access::may_change(caller, &before)?;
+    may_replace(tx, caller, &before, new)?;
+    Ok(before)
+}
+
+/// Lets a memory take the place of another, which the caller may decide; answers what that one is
+/// then.
+pub(in crate::verbs) fn replace(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    before: &Memory,
+    new: &Memory,
+    now: Timestamp,
+) -> Result<Memory> {
+    may_replace(tx, caller, before, new)?;
+    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
+    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }.write(tx, before, after)
+}
+
+/// Whether a memory can take the place of another, which the caller may change.
+fn may_replace(tx: &dyn Transaction, caller: &Caller, before: &Memory, new: &Memory) -> Result<()> {
+    if before.superseded_by.is_some() {
+        let error = Error::conflict(format!("memory {} was superseded already", before.id));
+        let mut told = before.clone();
+        hide_heirs(tx, &Sight::writing(caller)?, [&mut told])?;
+        return Err(match told.superseded_by {
+            Some(other) => error.hint(format!("Supersede {other} instead.")),
+            None => error.hint("What took its place is not yours to read; save your own version."),
+        });
+    }
+    if before.sharing == Sharing::Shared && new.sharing == Sharing::Private {
+        let reason = "what is private cannot take the place of what others read";
+        return Err(Error::invalid("supersedes", reason).hint("Share it, or delete the old one."));
+    }
+    Ok(())
+}
+
+/// A change of a memory: what it is called, which fields it touches, who makes it and when.
+pub(in crate::verbs) struct Change<'c> {
+    pub(in crate::verbs) kind: EventKind,
+    pub(in crate::verbs) fields: &'c [&'static str],
+    pub(in crate::verbs) caller: &'c Caller,
+    pub(in crate::verbs) now: Timestamp,
+}
+
+impl Change<'_> {
+    /// Writes `after` as the next revision, with its event.
+    pub(in crate::verbs) fn write(
+        &self,
+        tx: &mut dyn Transaction,
+        before: &Memory,
+        mut after: Memory,
+    ) -> Result<Memory> {
+        let (set_apart, let_out) = (
+            after.is_quarantined() && !before.is_quarantined(),
+            before.is_quarantined() && !after.is_quarantined(),
+        );
+        if set_apart {
+            self.take_back(tx, &mut after)?;
+        }
+        if let_out {
+            after.review = None;
+        }
+        let after = Memory {
+            revision: before.revision + 1,
+            revised_at: self.now.max(before.revised_at),
+            revised_by: self.caller.agent.clone(),
+            ..after
+        };
+        tx.replace_memory(before, &after)?;
+        let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
+        tx.append_event(&event.changing(self.fields))?;
+        if set_apart {
+            let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
+            tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;
+        }
+        if let_out {
+            self.take_places(tx, before, &after)?;
+        }
+        Ok(after)
+    }
+
+    /// What a memory has superseded stands again while it is quarantined: whoever cannot see the
+    /// heir would otherwise see neither.
+    fn take_back(&self, tx: &mut dyn Transaction, heir: &mut Memory) -> Result<()> {
+        let hidden = tx.superseded_by(&heir.workspace, heir.id)?;
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        let review = heir.review.get_or_insert_with(PendingReview::default);
+        review.supersedes.extend(hidden.iter().map(|old| old.id));
+        for old in hidden {
+            let back = Memory { superseded_by: None, ..old.clone() };
+            Self { kind: EventKind::MemoryUpdated, fields: &["superseded_by"], ..*self }
+                .write(tx, &old, back)?;
+        }
+        Ok(())
+    }
+
+    /// What waited for a memory to be let out is superseded by it now, unless it is gone or another
+    /// has taken its place since.
+    fn take_places(&self, tx: &mut dyn Transaction, before: &Memory, heir: &Memory) -> Result<()> {
+        let waiting = before.review.iter().flat_map(|review| &review.supersedes);
+        for old in waiting {
+            let Some(old) = tx.memory(&Sight::of_owner(heir), *old)? else { continue };
+            if old.is_current() && may_replace(tx, self.caller, &old, heir).is_ok() {
+                let after = Memory { superseded_by: Some(heir.id), ..old.clone() };
+                Self { kind: EventKind::MemorySuperseded, fields: &[], ..*self }
+                    .write(tx, &old, after)?;
+            }
+        }
+        Ok(())
+    }
+}

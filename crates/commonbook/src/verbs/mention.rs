@@ -1,0 +1,190 @@
+//! Following the journals with mentions: finding the things that memories speak of.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::Commonbook;
+use super::entity::keys;
+use crate::base::error::Result;
+use crate::model::caller::Caller;
+use crate::model::entity::{EntityName, Mentioned};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+use crate::store::{Change, Transaction};
+use commonbook_text::entities::likeness::{self, Name};
+
+/// The revision of the rules by which things are found: with another one all memories are read anew.
+pub(super) const RULES: u32 = 1;
+
+/// Events whose memories are read at once.
+const STRIDE: u32 = 500;
+
+/// How far each journal was found to say nothing about memories beyond where mentions follow it: a
+/// verb about entities need not write where only entities changed.
+#[derive(Debug, Default)]
+pub(super) struct Passed(Mutex<FxHashMap<Workspace, u64>>);
+
+impl Passed {
+    fn of(&self, workspace: &Workspace) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(workspace).copied().unwrap_or(0)
+    }
+
+    fn set(&self, workspace: &Workspace, place: u64) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(workspace.clone(), place);
+    }
+}
+
+/// How far mentions have come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mentioning {
+    /// Events of the journals that are still to be read.
+    pub left: u64,
+    /// Events that were read.
+    pub read: u64,
+}
+
+impl Commonbook {
+    /// Finds what the memories mention that the journals hold beyond what was read, and tells after
+    /// each step how far it has come; `told` may break it off. Any process may do this at any time:
+    /// each stretch of a journal is taken once.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read or written.
+    pub fn find_mentions(
+        &self,
+        mut told: impl FnMut(Mentioning) -> ControlFlow<()>,
+    ) -> Result<Mentioning> {
+        let mut come = Mentioning::default();
+        let behind = self.store.read(|tx| tx.mentions_behind(RULES))?;
+        come.left = behind.iter().map(|(_, place, end)| end - place).sum();
+        for (workspace, mut place, end) in behind {
+            while place < end {
+                let next = self.mentions_after(&workspace, place)?;
+                let read = next.saturating_sub(place);
+                (come.read, come.left) = (come.read + read, come.left.saturating_sub(read));
+                place = next;
+                if told(come).is_break() {
+                    return Ok(come);
+                }
+            }
+        }
+        Ok(come)
+    }
+
+    /// Throws away how far mentions have come, so that all memories are read anew.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be written.
+    pub fn forget_mentions(&self) -> Result<()> {
+        self.store.write(|tx| {
+            for workspace in tx.workspaces()? {
+                tx.set_mentions_follow(&workspace, RULES, 0)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Brings the mentions of the caller's workspace up to the end of its journal.
+    pub(super) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
+        let workspace = &caller.workspace;
+        loop {
+            let seen = self.passed.of(workspace);
+            let (place, (memories, others, last)) = self.store.read(|tx| {
+                let place = tx.mentions_follow(workspace, RULES)?;
+                Ok((place, tx.news(workspace, place.max(seen), STRIDE)?))
+            })?;
+            if !memories && others < STRIDE {
+                self.passed.set(workspace, last);
+                return Ok(());
+            }
+            self.mentions_after(workspace, place)?;
+        }
+    }
+
+    /// Takes the next stretch of a journal after this place; answers where it ends.
+    fn mentions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
+        let changes = self.store.read(|tx| tx.changes(workspace, place, STRIDE))?;
+        let Some(next) = changes.last().map(|change| change.sequence) else { return Ok(place) };
+        let found = Arc::new(all_mentioned(changes));
+        let workspace = workspace.clone();
+        self.store.write(move |tx| {
+            // Another process has taken it meanwhile.
+            let now = tx.mentions_follow(&workspace, RULES)?;
+            if now != place {
+                return Ok(now);
+            }
+            for (memory, mentioned) in &*found {
+                keep(tx, memory, mentioned)?;
+            }
+            tx.set_mentions_follow(&workspace, RULES, next)?;
+            Ok(next)
+        })
+    }
+}
+
+/// What these memories mention, each memory once, as it is now.
+fn all_mentioned(changes: Vec<Change>) -> Vec<(Memory, Vec<Mentioned>)> {
+    let mut memories: Vec<Memory> =
+        changes.into_iter().filter_map(|it| it.memory).map(|it| *it).collect();
+    memories.sort_by_key(|memory| memory.id);
+    memories.dedup_by_key(|memory| memory.id);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = memories.len().div_ceil(threads).max(1);
+    let each =
+        |share: &[Memory]| -> Vec<Vec<Mentioned>> { share.iter().map(Memory::mentioned).collect() };
+    let found: Vec<Vec<Mentioned>> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            memories.chunks(share).map(|share| scope.spawn(move || each(share))).collect();
+        let taken = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        taken.flatten().collect()
+    });
+    memories.into_iter().zip(found).collect()
+}
+
+/// Keeps what a memory mentions. Names that everybody can read are filed, and lead to what is
+/// nearly equally called; what only some can read draws nothing to itself, and is drawn to nothing.
+fn keep(tx: &mut dyn Transaction, memory: &Memory, mentioned: &[Mentioned]) -> Result<()> {
+    if !tx.put_mentions(memory, mentioned)? || !memory.is_common() {
+        return Ok(());
+    }
+    for Mentioned { name, .. } in mentioned {
+        if tx.is_filed(&name.workspace, name.id)? {
+            continue;
+        }
+        let leads = tx.root(&name.workspace, name.id)? != name.id;
+        let same = if leads { None } else { same(tx, name)? };
+        if let Some(root) = same {
+            for led in tx.led_to(&name.workspace, name.id)?.into_iter().chain([name.id]) {
+                tx.lead(&name.workspace, led, root)?;
+            }
+        }
+        tx.file_name(name, &keys(name))?;
+    }
+    Ok(())
+}
+
+/// The thing whose filed name means the same as this one.
+fn same(tx: &dyn Transaction, name: &EntityName) -> Result<Option<crate::base::id::EntityId>> {
+    for id in name.ids().into_iter().skip(1) {
+        if tx.is_filed(&name.workspace, id)? {
+            return tx.root(&name.workspace, id).map(Some);
+        }
+    }
+    let written = Name::of(name.entity_type, &name.value);
+    let probes = likeness::probes(&written);
+    if probes.is_empty() {
+        return Ok(None);
+    }
+    let filed = tx.filed(name, &probes)?;
+    let names: Vec<Name> =
+        filed.iter().map(|name| Name::of(name.entity_type, &name.value)).collect();
+    match likeness::nearest(&written, names.iter()) {
+        Some((place, _)) => tx.root(&name.workspace, filed[place].id).map(Some),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,23 @@
+//! Where an agent goes on reading: in a case, or in the journal.
+
+use crate::base::error::Result;
+use crate::base::key::CaseKey;
+use crate::model::caller::Caller;
+use crate::store::Transaction;
+
+/// Where the caller goes on: after the given place, else after the one that it has marked.
+pub(super) fn place(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    key: Option<&CaseKey>,
+    (given, end): (Option<u64>, u64),
+) -> Result<u64> {
+    let place = match given {
+        Some(given) => given,
+        // All who have no name would share one.
+        None if caller.agent.is_anonymous() => 0,
+        None => tx.cursor(&caller.workspace, &caller.agent, key)?,
+    };
+    // A place beyond the end is of another history.
+    Ok(place.min(end))
+}

@@ -1,0 +1,106 @@
+//! Contacts: when agents of the registry were last here. Reading adds nobody to it, and waits for no write.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use rustc_hash::FxHashMap;
+
+use super::Commonbook;
+use crate::base::error::{Error, Result};
+use crate::model::agent::Agent;
+use crate::model::caller::Caller;
+use crate::model::workspace::Workspace;
+use crate::store::Transaction;
+
+/// How fresh the registry is: a write for every read would be one too many.
+const FRESH: SignedDuration = SignedDuration::from_secs(60);
+
+/// Agents that are remembered at the most; who comes under more names is written anew.
+const MOST: usize = 10_000;
+
+/// Who was here.
+#[derive(Default)]
+pub(super) struct Contacts {
+    noted: Mutex<Noted>,
+    /// Held by who tells the registry: whoever asks for it meanwhile waits until it is told.
+    telling: Mutex<()>,
+}
+
+impl Contacts {
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Default)]
+struct Noted {
+    last: FxHashMap<(Workspace, Agent), Timestamp>,
+    /// Those that the registry is not told of yet.
+    waiting: Vec<(Caller, Timestamp)>,
+}
+
+/// Refuses a caller who is new in its workspace and whose name looks like that of an agent which is
+/// known there.
+pub(super) fn not_mistaken(tx: &dyn Transaction, caller: &Caller) -> Result<()> {
+    let workspace = &caller.workspace;
+    let names = std::iter::once(caller.agent.clone()).chain(caller.agent.ancestors());
+    for (name, folded) in names.map(|name| (name.clone(), name.folded())) {
+        let mistaken = name != folded
+            && tx.last_seen(workspace, &folded)?.is_some()
+            && tx.last_seen(workspace, &caller.agent)?.is_none();
+        if mistaken {
+            let message = format!("'{name}' looks like the agent '{folded}', which is known here");
+            return Err(Error::invalid("agent", message)
+                .hint(format!("Use a name that nobody takes for '{folded}'.")));
+        }
+    }
+    Ok(())
+}
+
+impl Commonbook {
+    /// Notes that a caller was here, and was answered. The registry is told of it by [`Commonbook::register`],
+    /// where it knows the agent: who only reads is not added to it.
+    pub fn meet(&self, caller: &Caller) {
+        if caller.agent.is_anonymous() {
+            return;
+        }
+        let now = self.clock.now();
+        let mut noted = self.contacts.noted();
+        let key = (caller.workspace.clone(), caller.agent.clone());
+        if noted.last.get(&key).is_some_and(|last| now.duration_since(*last) < FRESH) {
+            return;
+        }
+        if noted.last.len() >= MOST {
+            noted.last.clear();
+        }
+        noted.last.insert(key, now);
+        noted.waiting.push((caller.clone(), now));
+    }
+
+    /// Tells the registry who was here: each agent that it knows, and has not heard of within the last
+    /// minute.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot write; who was here is forgotten then.
+    pub fn register(&self) -> Result<()> {
+        let _telling = self.contacts.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = std::mem::take(&mut self.contacts.noted().waiting);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let news = self.store.read(|tx| {
+            let mut news = Vec::new();
+            for (caller, at) in &waiting {
+                let seen = tx.last_seen(&caller.workspace, &caller.agent)?;
+                if seen.is_some_and(|seen| at.duration_since(seen) >= FRESH) {
+                    news.push((caller.clone(), *at));
+                }
+            }
+            Ok(news)
+        })?;
+        if news.is_empty() {
+            return Ok(());
+        }
+        self.store.write(move |tx| news.iter().try_for_each(|(who, at)| tx.see_agent(who, *at)))
+    }
+}

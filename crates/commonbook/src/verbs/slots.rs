@@ -1,0 +1,266 @@
+//! Search slots: how many searches run at once, who goes next, and when waiting ends.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits;
+use crate::model::caller::{Caller, Proof};
+
+/// How often a waiting search looks whether its answer is still wanted.
+const LOOK_MILLISECONDS: u64 = 20;
+
+/// The slots that searches run in. A slot is held only while the index searches, and who holds one
+/// asks for no second.
+#[derive(Debug)]
+pub(super) struct SearchSlots {
+    /// Searches that run at once.
+    slots: usize,
+    queue: Mutex<SearchQueue>,
+    /// Told whenever a slot is free, and whenever somebody leaves the queue.
+    changed: Condvar,
+}
+
+/// Who searches, and who waits, in the order in which they came.
+#[derive(Debug, Default)]
+struct SearchQueue {
+    running: Vec<String>,
+    waiting: VecDeque<Waiter>,
+    /// The number of the next waiter.
+    next: u64,
+}
+
+/// A search that waits.
+#[derive(Debug)]
+struct Waiter {
+    number: u64,
+    caller: String,
+}
+
+/// A slot that a search runs in; it is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct SearchSlot<'s> {
+    slots: &'s SearchSlots,
+    caller: String,
+}
+
+impl Default for SearchSlots {
+    /// As many as the machine's cores can serve.
+    fn default() -> Self {
+        let cores = available_parallelism().map_or(1, usize::from);
+        Self::new(cores * limits::SEARCHES_PER_CORE)
+    }
+}
+
+impl SearchSlots {
+    /// So many slots.
+    pub(super) fn new(slots: usize) -> Self {
+        Self { slots, queue: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Waits for a slot: whoever came first goes first, but nobody has more than half of the slots.
+    ///
+    /// # Errors
+    /// `unavailable` when none is free within [`limits::SEARCH_WAIT_MILLISECONDS`], when too many wait
+    /// already, and when the answer is no longer wanted.
+    pub(super) fn take(&self, caller: &Caller) -> Result<SearchSlot<'_>> {
+        let name = name_of(caller);
+        let mut queue = self.queue();
+        if queue.is_full(&name) {
+            return Err(self.overload("too many others wait already"));
+        }
+        let number = queue.next;
+        queue.next += 1;
+        queue.waiting.push_back(Waiter { number, caller: name.clone() });
+        let mut looks = limits::SEARCH_WAIT_MILLISECONDS / LOOK_MILLISECONDS;
+        loop {
+            let outcome = if let Err(gone) = caller.cancellation.check() {
+                Err(gone)
+            } else if queue.first(self.slots) == Some(number) {
+                queue.running.push(name.clone());
+                Ok(SearchSlot { slots: self, caller: name })
+            } else if looks == 0 {
+                Err(self.overload("none ended within a second"))
+            } else {
+                let time = Duration::from_millis(LOOK_MILLISECONDS);
+                let not_first = |queue: &mut SearchQueue| queue.first(self.slots) != Some(number);
+                let waited = self.changed.wait_timeout_while(queue, time, not_first);
+                queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                looks -= 1;
+                continue;
+            };
+            queue.waiting.retain(|waiter| waiter.number != number);
+            drop(queue);
+            // Another waiter may be the first now.
+            self.changed.notify_all();
+            return outcome;
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, SearchQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn overload(&self, reason: &str) -> Error {
+        let message = format!("{} searches run already, and {reason}", self.slots);
+        let error = Error::new(ErrorKind::Unavailable, message)
+            .hint("Send the same search again in a second, and fewer at once.");
+        Error { retry_after: Some(NonZeroU32::MIN), ..error }
+    }
+}
+
+impl SearchQueue {
+    /// The first waiter that may run now, where a slot is free.
+    fn first(&self, slots: usize) -> Option<u64> {
+        let share = (slots / 2).max(1);
+        let has_room = |waiter: &&Waiter| {
+            self.running.iter().filter(|caller| **caller == waiter.caller).count() < share
+        };
+        let is_free = self.running.len() < slots;
+        self.waiting.iter().filter(|_| is_free).find(has_room).map(|waiter| waiter.number)
+    }
+
+    /// Whether this caller may not wait.
+    fn is_full(&self, caller: &str) -> bool {
+        let own = self.waiting.iter().filter(|waiter| waiter.caller == caller).count();
+        self.waiting.len() >= limits::SEARCHES_WAITING_MAX
+            || own >= limits::SEARCHES_WAITING_MAX / 4
+    }
+}
+
+impl Drop for SearchSlot<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.slots.queue();
+        if let Some(place) = queue.running.iter().position(|caller| *caller == self.caller) {
+            queue.running.swap_remove(place);
+        }
+        drop(queue);
+        self.slots.changed.notify_all();
+    }
+}
+
+/// Whom a search counts for: the token, which its children have in common, else the name that the
+/// caller gives itself.
+fn name_of(caller: &Caller) -> String {
+    match &caller.proof {
+        Proof::Token { id, .. } => id.to_string(),
+        Proof::Word => caller.agent.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+    use crate::model::caller::Door;
+    use crate::model::workspace::Workspace;
+
+    fn caller(name: &str) -> Caller {
+        Caller::new(name.parse().ok(), Workspace::fallback(), Door::Rest)
+    }
+
+    /// Waits until so many searches wait; whoever enters the queue tells.
+    fn until_waiting(slots: &SearchSlots, count: usize) {
+        while slots.queue().waiting.len() < count {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_search_over_the_cap_runs_when_another_ends() {
+        let slots = SearchSlots::new(2);
+        let (rook, crow) = (slots.take(&caller("rook")), slots.take(&caller("crow")));
+        assert!(rook.is_ok() && crow.is_ok());
+        thread::scope(|scope| {
+            let third = scope.spawn(|| slots.take(&caller("jay")).map(drop));
+            until_waiting(&slots, 1);
+            drop(rook);
+            assert!(third.join().expect("no panic").is_ok());
+        });
+        drop(crow);
+        assert!(slots.queue().running.is_empty() && slots.queue().waiting.is_empty());
+    }
+
+    #[test]
+    fn a_search_that_finds_no_slot_is_told_when_to_come_again() {
+        let slots = SearchSlots::new(1);
+        let _running = slots.take(&caller("rook")).expect("a slot");
+        let error = slots.take(&caller("crow")).expect_err("the one slot is taken");
+        assert_eq!(
+            (error.kind, error.retry_after),
+            (ErrorKind::Unavailable, Some(NonZeroU32::MIN))
+        );
+        assert!(error.hint.is_some_and(|hint| hint.contains("again in a second")));
+        assert!(slots.queue().waiting.is_empty(), "who gave up does not wait");
+    }
+
+    #[test]
+    fn a_waiting_search_ends_when_its_client_is_gone() {
+        let slots = SearchSlots::new(1);
+        let running = slots.take(&caller("rook")).expect("a slot");
+        let crow = caller("crow");
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| slots.take(&crow).map(drop));
+            until_waiting(&slots, 1);
+            crow.cancellation.cancel();
+            let error = waiting.join().expect("no panic").expect_err("nobody waits for it");
+            assert!(error.message.contains("its client is gone"), "{error}");
+        });
+        drop(running);
+        assert!(slots.take(&crow).is_err(), "it does not begin either");
+    }
+
+    #[test]
+    fn one_caller_leaves_half_of_the_slots_to_others() {
+        let slots = SearchSlots::new(4);
+        let _first = slots.take(&caller("flood")).expect("a slot");
+        let second = slots.take(&caller("flood")).expect("a slot");
+        thread::scope(|scope| {
+            let third = scope.spawn(|| slots.take(&caller("flood")).map(drop));
+            until_waiting(&slots, 1);
+            // Who comes later goes first, for half of the slots are not the flood's to take.
+            let _rook = slots.take(&caller("rook")).expect("a slot");
+            assert_eq!(slots.queue().waiting.len(), 1);
+            drop(second);
+            assert!(third.join().expect("no panic").is_ok());
+        });
+    }
+
+    #[test]
+    fn those_of_one_name_go_in_the_order_in_which_they_came() {
+        let slots = SearchSlots::new(1);
+        let running = slots.take(&caller("rook")).expect("a slot");
+        let (tell, told) = mpsc::channel();
+        thread::scope(|scope| {
+            for (place, name) in ["crow", "jay", "daw"].into_iter().enumerate() {
+                let (slots, tell) = (&slots, tell.clone());
+                scope.spawn(move || {
+                    let slot = slots.take(&caller(name));
+                    tell.send((name, slot.is_ok())).expect("heard");
+                });
+                until_waiting(slots, place + 1);
+            }
+            drop(running);
+        });
+        let order: Vec<_> = told.try_iter().collect();
+        assert_eq!(order, [("crow", true), ("jay", true), ("daw", true)]);
+    }
+
+    #[test]
+    fn too_many_that_wait_are_refused_at_once() {
+        let mut queue = SearchQueue::default();
+        for number in 0..limits::SEARCHES_WAITING_MAX as u64 / 4 {
+            queue.waiting.push_back(Waiter { number, caller: "flood".to_owned() });
+        }
+        assert!(queue.is_full("flood") && !queue.is_full("rook"));
+        for number in 1_000..2_000 {
+            queue.waiting.push_back(Waiter { number, caller: number.to_string() });
+        }
+        assert!(queue.is_full("rook"));
+    }
+}

@@ -1,0 +1,52 @@
+//! Counting what a workspace holds.
+
+use std::collections::BTreeMap;
+
+use super::Commonbook;
+use crate::base::error::Result;
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::event::Stretch;
+use crate::model::stats::{GetStats, ListUsers, Stats, Users};
+
+impl Commonbook {
+    /// Counts what of the caller's workspace the caller sees.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn get_memory_stats(&self, caller: &Caller, _request: &GetStats) -> Result<Stats> {
+        let sight = Sight::reading_at_home(caller)?;
+        let disk_bytes = self.store.disk_bytes()?;
+        let journal = Stretch::whole(caller.workspace.clone());
+        let (counts, events, unsummarised, contradictions) = self.store.read(|tx| {
+            let events = tx.event_count(&sight, &journal)?;
+            let (unsummarised, open) = (tx.unsummarised(&sight)?, tx.contradiction_count(&sight)?);
+            Ok((tx.counts(&sight)?, events, unsummarised, open))
+        })?;
+        let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
+        for count in counts.iter().filter(|count| count.standing > 0) {
+            *by_agent.entry(count.owner.clone()).or_default() += count.standing;
+            *by_type.entry(count.memory_type.clone()).or_default() += count.standing;
+        }
+        Ok(Stats {
+            workspace: caller.workspace.clone(),
+            memories: counts.iter().map(|count| count.standing).sum(),
+            deleted: counts.iter().map(|count| count.deleted).sum(),
+            events,
+            unsummarised,
+            contradictions,
+            by_agent,
+            by_type,
+            disk_bytes,
+        })
+    }
+
+    /// The users that memories of the caller's workspace are about, as far as the caller sees.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn list_users(&self, caller: &Caller, _request: &ListUsers) -> Result<Users> {
+        let sight = Sight::reading_at_home(caller)?;
+        Ok(Users { items: self.store.read(|tx| tx.users(&sight))? })
+    }
+}

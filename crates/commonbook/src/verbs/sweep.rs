@@ -1,0 +1,67 @@
+//! Taking away what has had its time.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Commonbook;
+use super::memory::{end_of_recovery, purge};
+use crate::base::error::Result;
+use crate::base::limits;
+use crate::base::settled_clock::Steady;
+use crate::model::agent::Agent;
+
+/// Memories that one transaction of a sweep removes at the most, so that writers wait only briefly.
+const AT_ONCE: u32 = 100;
+
+/// What a sweep took away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Swept {
+    /// Memories whose 30 days after deletion were over.
+    pub purged: usize,
+}
+
+impl Commonbook {
+    /// Removes the memories that were deleted more than 30 days ago, the idempotency keys that are
+    /// older than 24 hours, the checkpoints and the receipts of contexts older than 30 days; ends
+    /// the sessions in which nothing was written for a day, and the handoffs that nobody accepted
+    /// in time. Long-lived processes do this when they start and every hour.
+    ///
+    /// What is over by time alone is judged by the time that is sure ([`Steady`]): one look at a
+    /// clock that leaps ends nothing.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot write.
+    pub fn sweep(&self) -> Result<Swept> {
+        let now = self.clock.now();
+        let sure = self.store.write(move |tx| {
+            let known = tx.steady()?;
+            let steady = known.map_or_else(|| Steady::starting(now), |known| known.look(now));
+            tx.put_steady(steady)?;
+            Ok(steady.sure)
+        })?;
+        let mut swept = Swept { purged: 0 };
+        loop {
+            let purged = self.store.write(move |tx| {
+                let old = tx.deleted_before(end_of_recovery(sure), AT_ONCE)?;
+                for memory in &old {
+                    purge(tx, memory, &Agent::system(), now)?;
+                }
+                tx.drop_acts(end_of_recovery(sure))?;
+                let hours = SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS);
+                tx.drop_answers(sure.checked_sub(hours).unwrap_or(Timestamp::MIN))?;
+                Ok(old.len())
+            })?;
+            swept.purged += purged;
+            if purged < AT_ONCE as usize {
+                break;
+            }
+        }
+        self.end_idle_sessions(sure, now)?;
+        self.drop_old_checkpoints(sure)?;
+        self.drop_old_contexts(sure)?;
+        self.expire_handoffs(sure, now)?;
+        if swept.purged > 0 {
+            self.scrub();
+        }
+        Ok(swept)
+    }
+}
