@@ -9,20 +9,20 @@ use commonbook::base::clock::SystemClock;
 use commonbook::base::error::Result;
 use commonbook::base::limits;
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::{SaveMemories, SaveMemory, Sharing};
 use commonbook::model::search::SearchMemory;
 use fastrand::Rng;
 use serde::Serialize;
 use serde_json::json;
 
-use super::By;
-use super::machine::Machine;
+use super::EmbedderChoice;
+use super::machine::MachineProfile;
 use super::metrics::percentile;
 use super::search::{SEED, fill, size};
-use crate::synthetic::MAIN;
+use crate::synthetic::MAIN_WORKSPACE;
 use commonbook_server::config::Config;
-use commonbook_server::output::{self, line};
+use commonbook_server::output::{self, print_line};
 
 /// Who asks: an agent that keeps nothing itself.
 const READER: &str = "reader";
@@ -31,13 +31,13 @@ const READER: &str = "reader";
 const OWNER: &str = "keeper";
 
 /// A workspace that the reader does not read.
-const ELSEWHERE: &str = "acquisitions";
+const UNREAD_WORKSPACE: &str = "acquisitions";
 
 /// Distinct words that are hidden, and as many that stand nowhere.
-const WORDS: usize = 90;
+const HIDDEN_WORDS: usize = 90;
 
 /// Questions that are asked before any is measured.
-const WARM_UP: usize = 100;
+const WARM_UP_QUESTIONS: usize = 100;
 
 /// How the clock is read.
 #[derive(Debug, clap::Args)]
@@ -55,25 +55,28 @@ pub(super) struct ClockBench {
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    by: By,
+    by: EmbedderChoice,
 }
 
 /// A kind of question about a word that may be hidden, beside a common one.
-struct Kind {
+struct ClockQuestion {
     name: &'static str,
     query: fn(&str, &str) -> String,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind { name: "a word", query: |word, _| word.to_owned() },
-    Kind { name: "a phrase", query: |word, _| format!("\"{word} settlement\"") },
-    Kind { name: "an exclusion", query: |word, common| format!("{common} -{word}") },
-    Kind { name: "beside a common word", query: |word, common| format!("{common} {word}") },
+const CLOCK_QUESTIONS: [ClockQuestion; 4] = [
+    ClockQuestion { name: "a word", query: |word, _| word.to_owned() },
+    ClockQuestion { name: "a phrase", query: |word, _| format!("\"{word} settlement\"") },
+    ClockQuestion { name: "an exclusion", query: |word, common| format!("{common} -{word}") },
+    ClockQuestion {
+        name: "beside a common word",
+        query: |word, common| format!("{common} {word}"),
+    },
 ];
 
 /// Two sides of a question, and whether their durations differ.
 #[derive(Serialize)]
-struct Row {
+struct TimingComparison {
     what: String,
     pairs: usize,
     first_ms: f64,
@@ -87,12 +90,12 @@ impl ClockBench {
     /// # Errors
     /// What went wrong.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let (bare, _bare) = self.home(config, 0)?;
-        let (hiding, _hiding) = self.home(config, self.hidden)?;
+        let (bare, _bare) = self.make_home(config, 0)?;
+        let (hiding, _hiding) = self.make_home(config, self.hidden)?;
         let mut rows = Vec::new();
-        for kind in &KINDS {
+        for kind in &CLOCK_QUESTIONS {
             let ask = |book: &Commonbook, agent: &str, hidden: bool, turn: usize| {
-                let query = (kind.query)(&word(2 * turn + usize::from(!hidden)), COMMON);
+                let query = (kind.query)(&word(2 * turn + usize::from(!hidden)), COMMON_WORD);
                 duration(book, agent, query)
             };
             let name = kind.name;
@@ -118,39 +121,39 @@ impl ClockBench {
                 |turn| ask(&hiding, OWNER, false, turn),
             )?);
         }
-        let machine = Machine::here();
+        let machine = MachineProfile::detect_machine();
         if as_json {
-            output::json(&json!({
+            output::print_json(&json!({
                 "bench": "clock", "memories": self.size, "hidden": self.hidden, "rows": rows,
                 "machine": machine,
             }));
             return Ok(());
         }
-        line(&format!(
+        print_line(&format!(
             "data      {} memories in each home, {} hidden in one",
             self.size, self.hidden
         ));
         machine.tell();
-        line(&format!(
+        print_line(&format!(
             "\n{:<56} {:>6} {:>9} {:>9} {:>8}",
             "median ms", "pairs", "first", "second", "p"
         ));
-        for Row { what, pairs, first_ms, second_ms, p } in &rows {
-            line(&format!("{what:<56} {pairs:>6} {first_ms:>9.3} {second_ms:>9.3} {p:>8.4}"));
+        for TimingComparison { what, pairs, first_ms, second_ms, p } in &rows {
+            print_line(&format!("{what:<56} {pairs:>6} {first_ms:>9.3} {second_ms:>9.3} {p:>8.4}"));
         }
         Ok(())
     }
 
     /// A home with its index written, opened as by a process that has just started.
-    fn home(&self, config: &Config, hidden: usize) -> Result<(Commonbook, tempfile::TempDir)> {
-        let folder = super::folder(self.folder.as_ref())?;
+    fn make_home(&self, config: &Config, hidden: usize) -> Result<(Commonbook, tempfile::TempDir)> {
+        let folder = super::bench_folder(self.folder.as_ref())?;
         fill(folder.path(), self.size, 0)?;
-        let book = super::open(folder.path(), Arc::new(SystemClock))?;
-        hide(&book, hidden)?;
-        self.by.give(&book, config)?;
+        let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
+        save_hidden_memories(&book, hidden)?;
+        self.by.give_embedder(&book, config)?;
         super::rebuild(&book, self.size + hidden)?;
-        let book = super::open(folder.path(), Arc::new(SystemClock))?;
-        self.by.give(&book, config)?;
+        let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
+        self.by.give_embedder(&book, config)?;
         Ok((book, folder))
     }
 
@@ -160,9 +163,9 @@ impl ClockBench {
         what: String,
         first: impl Fn(usize) -> Result<f64>,
         second: impl Fn(usize) -> Result<f64>,
-    ) -> Result<Row> {
+    ) -> Result<TimingComparison> {
         let mut rng = Rng::with_seed(SEED);
-        for turn in 0..WARM_UP {
+        for turn in 0..WARM_UP_QUESTIONS {
             first(turn)?;
             second(turn)?;
         }
@@ -178,26 +181,26 @@ impl ClockBench {
         }
         let p = mann_whitney(&firsts, &seconds);
         let (first_ms, second_ms) = (percentile(&firsts, 50.0), percentile(&seconds, 50.0));
-        Ok(Row { what, pairs: self.pairs, first_ms, second_ms, p })
+        Ok(TimingComparison { what, pairs: self.pairs, first_ms, second_ms, p })
     }
 }
 
 /// A word that stands in many memories that the reader sees.
-const COMMON: &str = "review";
+const COMMON_WORD: &str = "review";
 
 /// A made-up word: those of even numbers are hidden, those of odd ones stand nowhere.
 fn word(number: usize) -> String {
     let letter = |place: usize| char::from(b"bdfgklmnprtvxz"[place % 14]);
-    let number = number % (2 * WORDS);
+    let number = number % (2 * HIDDEN_WORDS);
     format!("zo{}u{}a{}ok", letter(number), letter(number / 14), letter(number * 5 + 3))
 }
 
 /// Keeps so many memories that the reader does not see: private ones in its own workspace, and shared
 /// ones in another; and as many of its own workspace that have the common word, in both homes.
-fn hide(book: &Commonbook, count: usize) -> Result<()> {
+fn save_hidden_memories(book: &Commonbook, count: usize) -> Result<()> {
     let keep = |agent: &str, workspace: &str, sharing, texts: Vec<String>| -> Result<()> {
         let name: AgentName = agent.parse()?;
-        let caller = Caller::new(Some(name), workspace.parse()?, Door::Cli);
+        let caller = Caller::new(Some(name), workspace.parse()?, EntryPoint::Cli);
         for texts in texts.chunks(limits::BATCH) {
             let memories = texts.iter().map(|text| SaveMemory {
                 text: text.clone(),
@@ -209,17 +212,18 @@ fn hide(book: &Commonbook, count: usize) -> Result<()> {
         }
         Ok(())
     };
-    let seen = (0..1_000).map(|n| format!("The {COMMON} of change {n} is done."));
-    keep("reviewer", MAIN, Sharing::Shared, seen.collect())?;
-    let hidden = |n: usize| format!("The {} settlement {n} waits for the {COMMON}.", word(2 * n));
-    keep(OWNER, MAIN, Sharing::Private, (0..count / 2).map(hidden).collect())?;
-    keep(OWNER, ELSEWHERE, Sharing::Shared, (count / 2..count).map(hidden).collect())
+    let seen = (0..1_000).map(|n| format!("The {COMMON_WORD} of change {n} is done."));
+    keep("reviewer", MAIN_WORKSPACE, Sharing::Shared, seen.collect())?;
+    let hidden =
+        |n: usize| format!("The {} settlement {n} waits for the {COMMON_WORD}.", word(2 * n));
+    keep(OWNER, MAIN_WORKSPACE, Sharing::Private, (0..count / 2).map(hidden).collect())?;
+    keep(OWNER, UNREAD_WORKSPACE, Sharing::Shared, (count / 2..count).map(hidden).collect())
 }
 
 /// How many milliseconds a search takes.
 fn duration(book: &Commonbook, agent: &str, query: String) -> Result<f64> {
     let name: AgentName = agent.parse()?;
-    let caller = Caller::new(Some(name), MAIN.parse()?, Door::Cli);
+    let caller = Caller::new(Some(name), MAIN_WORKSPACE.parse()?, EntryPoint::Cli);
     let question = SearchMemory { query, ..SearchMemory::default() };
     let begin = Instant::now();
     book.search_memory(&caller, &question)?;
@@ -269,8 +273,8 @@ mod tests {
 
     #[test]
     fn words_are_distinct() {
-        let words: HashSet<String> = (0..2 * WORDS).map(word).collect();
-        assert_eq!(words.len(), 2 * WORDS);
+        let words: HashSet<String> = (0..2 * HIDDEN_WORDS).map(word).collect();
+        assert_eq!(words.len(), 2 * HIDDEN_WORDS);
     }
 
     #[test]

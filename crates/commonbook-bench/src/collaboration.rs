@@ -10,29 +10,29 @@ use commonbook::base::clock::SystemClock;
 use commonbook::base::error::Result;
 use commonbook::base::input;
 use commonbook::model::agent::{Agent, AgentName};
-use commonbook::model::caller::{Caller, Door};
-use commonbook::model::collaboration::Graph;
+use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::collaboration::CollaborationGraph;
 use commonbook::model::memory::{SaveMemories, SaveMemory};
 use fastrand::Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::By;
-use super::machine::Machine;
-use super::rows::{self, Row};
+use super::EmbedderChoice;
+use super::machine::MachineProfile;
+use super::rows::{self, TimingRow};
 use super::search::{SEED, fill};
-use crate::synthetic::MAIN;
+use crate::synthetic::MAIN_WORKSPACE;
 use commonbook_server::config::Config;
 use commonbook_server::follow;
-use commonbook_server::output::{self, line};
+use commonbook_server::output::{self, print_line};
 
 /// Memories of the session that is resumed.
-const OF_SESSION: usize = 100;
+const SESSION_MEMORIES: usize = 100;
 
 /// How working together is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Collaboration {
+pub(super) struct CollaborationBench {
     /// Memories in the store
     #[arg(long, default_value_t = 50_000)]
     memories: usize,
@@ -43,88 +43,89 @@ pub(super) struct Collaboration {
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    by: By,
+    by: EmbedderChoice,
 }
 
 /// What was measured.
 #[derive(Serialize)]
-struct Report {
+struct CollaborationReport {
     bench: &'static str,
     memories: usize,
     embedder: String,
     passed: String,
-    rows: Vec<Row>,
-    machine: Machine,
+    rows: Vec<TimingRow>,
+    machine: MachineProfile,
 }
 
-impl Collaboration {
+impl CollaborationBench {
     /// Fills a store, and hands over, resumes, closes rings, appends and catches up.
     ///
     /// # Errors
     /// What went wrong.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let folder = super::folder(self.folder.as_ref())?;
+        let folder = super::bench_folder(self.folder.as_ref())?;
         fill(folder.path(), self.memories, 1)?;
-        let book = super::open(folder.path(), Arc::new(SystemClock))?;
-        self.by.give(&book, config)?;
+        let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
+        self.by.give_embedder(&book, config)?;
         super::rebuild(&book, self.memories)?;
-        let session = work(&book)?;
-        follow::mentions(&book)?;
+        let session = create_session(&book)?;
+        follow::find_mentions_with_progress(&book)?;
         let mut rows = Vec::new();
-        let (made, passed) = self.handed_over(&book)?;
+        let (made, passed) = self.measure_handoffs(&book)?;
         rows.extend(made);
-        rows.extend(self.resumed(&book, &session)?);
-        rows.extend(self.cycles()?);
-        rows.extend(self.case(&book)?);
-        let report = Report {
+        rows.extend(self.measure_resumes(&book, &session)?);
+        rows.extend(self.measure_cycles()?);
+        rows.extend(self.measure_case(&book)?);
+        let report = CollaborationReport {
             bench: "collaboration",
             memories: self.memories,
             embedder: self.by.name(config).to_owned(),
             passed,
             rows,
-            machine: Machine::here(),
+            machine: MachineProfile::detect_machine(),
         };
         if as_json {
-            output::json(&json!(report));
+            output::print_json(&json!(report));
         } else {
             report.tell();
         }
         Ok(())
     }
 
-    fn each(
+    fn time_calls(
         &self,
         what: &str,
-        beside: rows::Beside,
+        beside: rows::ReferenceTimes,
         call: impl FnMut() -> Result<Duration>,
-    ) -> Result<Row> {
-        Row::of_each(what, self.calls, beside, call)
+    ) -> Result<TimingRow> {
+        TimingRow::measure_calls(what, self.calls, beside, call)
     }
 
     /// Handing over with ten memories and twenty entities, and accepting; answers what went along,
     /// too.
-    fn handed_over(&self, book: &Commonbook) -> Result<(Vec<Row>, String)> {
+    fn measure_handoffs(&self, book: &Commonbook) -> Result<(Vec<TimingRow>, String)> {
         let (mut number, mut memories, mut entities) = (0, 0, 0);
         let mut made = Vec::new();
-        let prepared = self.each("handoff prepared and kept", (Some(180.0), Some(5.0)), || {
-            number += 1;
-            let fields = json!({
-                "to": format!("target-{number}"),
-                "task": "Go on with the orders page: the query is slow and the tests fail",
-                "context": "The join is in place, the index is not.",
-                "max_memories": 10, "max_entities": 20, "threshold": 0.3,
-            });
-            let request = request(fields)?;
-            let begun = Instant::now();
-            let answer = book.create_handoff(&caller("source")?, &request)?;
-            let took = begun.elapsed();
-            memories += answer.handoff.memories.len();
-            entities += answer.handoff.entities.len();
-            made.push(answer.handoff.id);
-            Ok(took)
-        })?;
+        let prepared =
+            self.time_calls("handoff prepared and kept", (Some(180.0), Some(5.0)), || {
+                number += 1;
+                let fields = json!({
+                    "to": format!("target-{number}"),
+                    "task": "Go on with the orders page: the query is slow and the tests fail",
+                    "context": "The join is in place, the index is not.",
+                    "max_memories": 10, "max_entities": 20, "threshold": 0.3,
+                });
+                let request = request(fields)?;
+                let begun = Instant::now();
+                let answer = book.create_handoff(&caller("source")?, &request)?;
+                let took = begun.elapsed();
+                memories += answer.handoff.memories.len();
+                entities += answer.handoff.entities.len();
+                made.push(answer.handoff.id);
+                Ok(took)
+            })?;
         let mut next = made.iter().enumerate();
-        let accepted = self.each("handoff accepted", (None, None), || {
+        let accepted = self.time_calls("handoff accepted", (None, None), || {
             let Some((place, id)) = next.next() else { return Ok(Duration::ZERO) };
             let request = request(json!({"handoff": id}))?;
             let target = caller(&format!("target-{}", place + 1))?;
@@ -138,7 +139,7 @@ impl Collaboration {
         Ok((vec![prepared, accepted], passed))
     }
 
-    fn resumed(&self, book: &Commonbook, session: &str) -> Result<Vec<Row>> {
+    fn measure_resumes(&self, book: &Commonbook, session: &str) -> Result<Vec<TimingRow>> {
         let modes = [
             ("full", json!({"session": session}), (Some(800.0), Some(3.0))),
             ("partial", json!({"session": session, "mode": "partial"}), (Some(400.0), None)),
@@ -148,9 +149,9 @@ impl Collaboration {
                 (Some(250.0), None),
             ),
         ];
-        let row = |(mode, fields, beside): (&str, Value, rows::Beside)| {
-            let what = format!("resumed, {mode}, {OF_SESSION} memories");
-            self.each(&what, beside, || {
+        let row = |(mode, fields, beside): (&str, Value, rows::ReferenceTimes)| {
+            let what = format!("resumed, {mode}, {SESSION_MEMORIES} memories");
+            self.time_calls(&what, beside, || {
                 let request = request(fields.clone())?;
                 let begun = Instant::now();
                 book.resume_session(&caller("source")?, &request)?;
@@ -161,14 +162,14 @@ impl Collaboration {
     }
 
     /// Finding the ring that a handoff closes, among so many agents with eight handoffs each.
-    fn cycles(&self) -> Result<Vec<Row>> {
+    fn measure_cycles(&self) -> Result<Vec<TimingRow>> {
         let figures = [
             (10, (Some(60.0), None)),
             (50, (Some(380.0), None)),
             (100, (Some(850.0), Some(0.1))),
             (1_000, (None, None)),
         ];
-        let row = |(count, beside): (usize, rows::Beside)| {
+        let row = |(count, beside): (usize, rows::ReferenceTimes)| {
             let names = (0..count).map(|place| format!("agent-{place}").parse::<AgentName>());
             let agents: Vec<Agent> =
                 names.map(|name| name.map(|name| name.agent)).collect::<Result<_>>()?;
@@ -180,10 +181,11 @@ impl Collaboration {
                 edges.extend((0..7).map(|_| (place, rng.usize(place + 1..count))));
             }
             let what = format!("cycle found, {count} agents");
-            self.each(&what, beside, || {
+            self.time_calls(&what, beside, || {
                 let begun = Instant::now();
-                let graph = Graph::of(edges.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
-                let found = graph.closed_by(&agents[count - 1], &agents[0]);
+                let graph =
+                    CollaborationGraph::of(edges.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
+                let found = graph.closing_cycle(&agents[count - 1], &agents[0]);
                 let took = begun.elapsed();
                 debug_assert!(found.is_some());
                 Ok(took)
@@ -193,11 +195,11 @@ impl Collaboration {
     }
 
     /// Appending to a case, and reading what is new in it.
-    fn case(&self, book: &Commonbook) -> Result<Vec<Row>> {
+    fn measure_case(&self, book: &Commonbook) -> Result<Vec<TimingRow>> {
         let mut number = 0;
         let append = json!({"key": "bench", "title": "Bench"});
         book.open_case(&caller("source")?, &request(append)?)?;
-        let appended = self.each("entry appended, durably", (None, None), || {
+        let appended = self.time_calls("entry appended, durably", (None, None), || {
             number += 1;
             let summary = format!("Step {number} of the work on the orders page is done.");
             let fields = json!({"key": "bench", "entries": [{"summary": summary}]});
@@ -207,7 +209,7 @@ impl Collaboration {
             Ok(begun.elapsed())
         })?;
         let mut reader = 0;
-        let caught_up = self.each("caught up with 100 entries", (None, None), || {
+        let caught_up = self.time_calls("caught up with 100 entries", (None, None), || {
             reader += 1;
             let request = request(json!({"case": "bench", "limit": 100, "mark": true}))?;
             let reader = caller(&format!("reader-{reader}"))?;
@@ -219,18 +221,18 @@ impl Collaboration {
     }
 }
 
-impl Report {
+impl CollaborationReport {
     fn tell(&self) {
         let Self { memories, embedder, passed, .. } = self;
-        line(&format!("data      {memories} memories, made up; embedder {embedder}"));
-        line(&format!("passed    {passed} went along"));
+        print_line(&format!("data      {memories} memories, made up; embedder {embedder}"));
+        print_line(&format!("passed    {passed} went along"));
         self.machine.tell();
-        rows::tell(&self.rows);
+        rows::print_rows(&self.rows);
     }
 }
 
 fn caller(name: &str) -> Result<Caller> {
-    Ok(Caller::new(Some(name.parse()?), MAIN.parse()?, Door::Cli))
+    Ok(Caller::new(Some(name.parse()?), MAIN_WORKSPACE.parse()?, EntryPoint::Cli))
 }
 
 fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
@@ -238,7 +240,7 @@ fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
 }
 
 /// The session that is handed over and resumed, with what was kept in it; answers its id.
-fn work(book: &Commonbook) -> Result<String> {
+fn create_session(book: &Commonbook) -> Result<String> {
     let source = caller("source")?;
     let session = book.start_session(&source, &request(json!({}))?)?.session.id.to_string();
     let source = source.in_session(Some(&session))?;
@@ -251,7 +253,7 @@ fn work(book: &Commonbook) -> Result<String> {
              #{number}."
         )
     };
-    let memories: Vec<SaveMemory> = (0..OF_SESSION)
+    let memories: Vec<SaveMemory> = (0..SESSION_MEMORIES)
         .map(|number| SaveMemory { text: text(number), ..SaveMemory::default() })
         .collect();
     book.save_memories(&source, &SaveMemories { memories, idempotency_key: None })?;

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// What is one memory of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Gran {
+pub(super) enum MemoryGranularity {
     /// Each thing that was said.
     #[default]
     Turn,
@@ -21,7 +21,7 @@ pub(super) enum Gran {
     Session,
 }
 
-impl Gran {
+impl MemoryGranularity {
     /// The word that the lines have for it.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Gran {
 
 /// A question, and the memories that answer it.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Question {
+pub(super) struct DatasetQuestion {
     /// Its own id.
     pub(super) qid: String,
     /// The conversation it is about.
@@ -47,12 +47,12 @@ pub(super) struct Question {
     pub(super) gold: Vec<String>,
     /// Which of them say what, where the data tells it.
     #[serde(default)]
-    pub(super) roles: Roles,
+    pub(super) roles: UpdateRoles,
 }
 
 /// What the memories of a question say, where something changed in between.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct Roles {
+pub(super) struct UpdateRoles {
     /// Those that say how it was.
     #[serde(default)]
     pub(super) original_info: Vec<String>,
@@ -62,18 +62,18 @@ pub(super) struct Roles {
 }
 
 /// Categories that are asked but not counted: nothing answers them, or everything does.
-const NOT_COUNTED: [&str; 3] = ["adversarial", "abstention", "summarization"];
+const UNCOUNTED_CATEGORIES: [&str; 3] = ["adversarial", "abstention", "summarization"];
 
-impl Question {
+impl DatasetQuestion {
     /// Whether it is in the figures.
-    pub(super) fn counts(&self) -> bool {
-        !NOT_COUNTED.contains(&self.category.as_str())
+    pub(super) fn is_scored(&self) -> bool {
+        !UNCOUNTED_CATEGORIES.contains(&self.category.as_str())
     }
 }
 
 /// A memory as the data gives it.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct DatasetMemory {
     /// Where it stands, to tell what is wrong with it.
     pub(super) place: String,
     /// The conversation it is of.
@@ -83,7 +83,7 @@ pub(super) struct Given {
 }
 
 #[derive(Deserialize)]
-struct Needed {
+struct RequiredFields {
     conv: String,
     gran: String,
     text: String,
@@ -91,13 +91,13 @@ struct Needed {
     _id: String,
 }
 
-/// A data set, as far as it is of one [`Gran`].
+/// A data set, as far as it is of one [`MemoryGranularity`].
 #[derive(Debug)]
 pub(super) struct DataSet {
     /// The memories, in the order of the file.
-    pub(super) memories: Vec<Given>,
+    pub(super) memories: Vec<DatasetMemory>,
     /// The questions, in the order of the file.
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<DatasetQuestion>,
     /// How many texts were cut.
     pub(super) cut: usize,
 }
@@ -107,25 +107,25 @@ impl DataSet {
     ///
     /// # Errors
     /// `invalid`, with the file and the line, for what is missing or malformed.
-    pub(super) fn read(folder: &Path, gran: Gran) -> Result<Self> {
+    pub(super) fn read(folder: &Path, gran: MemoryGranularity) -> Result<Self> {
         let (mut memories, mut cut) = (Vec::new(), 0);
-        lines(&folder.join("memories.jsonl"), |place, mut line: Value| {
-            let needed: Needed = input::from_value(line.clone())?;
+        each_json_line(&folder.join("memories.jsonl"), |place, mut line: Value| {
+            let needed: RequiredFields = input::from_value(line.clone())?;
             if needed.gran == gran.name() {
                 if needed.text.len() > limits::TEXT_BYTES {
                     let end = needed.text.floor_char_boundary(limits::TEXT_BYTES);
                     line["text"] = needed.text[..end].into();
                     cut += 1;
                 }
-                memories.push(Given { place, conv: needed.conv, line });
+                memories.push(DatasetMemory { place, conv: needed.conv, line });
             }
             Ok(())
         })?;
         let mut questions = Vec::new();
         let path = folder.join("questions.jsonl");
-        lines(&path, |_, line| {
-            let question: Question = input::from_value(line)?;
-            if question.counts() && question.gold.is_empty() {
+        each_json_line(&path, |_, line| {
+            let question: DatasetQuestion = input::from_value(line)?;
+            if question.is_scored() && question.gold.is_empty() {
                 return Err(Error::invalid("gold", "no memory answers the question"));
             }
             if question.gran == gran.name() {
@@ -137,7 +137,7 @@ impl DataSet {
             }
             Ok(())
         })?;
-        if !questions.iter().any(Question::counts) {
+        if !questions.iter().any(DatasetQuestion::is_scored) {
             let reason = format!("{} has no question of gran {:?}", path.display(), gran.name());
             return Err(Error::invalid("data", reason).hint("Choose another --gran."));
         }
@@ -146,14 +146,14 @@ impl DataSet {
 }
 
 /// Gives each line of a file of JSON, with its place.
-fn lines<T: DeserializeOwned>(
+fn each_json_line<T: DeserializeOwned>(
     path: &Path,
     mut give: impl FnMut(String, T) -> Result<()>,
 ) -> Result<()> {
     let unreadable = |error: std::io::Error| {
         Error::invalid("data", format!("{} cannot be read: {error}", path.display()))
             .hint("The folder needs memories.jsonl and questions.jsonl.")
-            .because(error)
+            .with_cause(error)
     };
     let file = File::open(path).map_err(unreadable)?;
     for (number, line) in BufReader::new(file).split(b'\n').enumerate() {
@@ -163,13 +163,14 @@ fn lines<T: DeserializeOwned>(
         }
         let place = format!("{}:{}", path.display(), number + 1);
         let read = input::json(&line).and_then(input::from_value);
-        read.and_then(|line| give(place.clone(), line)).map_err(|error| at(&place, &error))?;
+        read.and_then(|line| give(place.clone(), line))
+            .map_err(|error| error_at_line(&place, &error))?;
     }
     Ok(())
 }
 
 /// What is wrong with a line, with its place.
-pub(super) fn at(place: &str, error: &Error) -> Error {
+pub(super) fn error_at_line(place: &str, error: &Error) -> Error {
     Error::invalid("data", format!("{place}: {}", error.message))
 }
 
@@ -184,7 +185,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("memories.jsonl"), memories).unwrap();
         std::fs::write(folder.path().join("questions.jsonl"), questions).unwrap();
-        DataSet::read(folder.path(), Gran::Turn)
+        DataSet::read(folder.path(), MemoryGranularity::Turn)
     }
 
     #[test]
@@ -218,7 +219,8 @@ mod tests {
             assert!(error.message.contains(place), "{}", error.message);
             assert!(error.message.contains(what), "{}", error.message);
         }
-        let error = DataSet::read(Path::new("/no/such/folder"), Gran::Turn).unwrap_err();
+        let error =
+            DataSet::read(Path::new("/no/such/folder"), MemoryGranularity::Turn).unwrap_err();
         assert!(error.message.contains("memories.jsonl"), "{}", error.message);
     }
 }

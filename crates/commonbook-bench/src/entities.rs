@@ -10,7 +10,7 @@ use commonbook::base::clock::SystemClock;
 use commonbook::base::error::Result;
 use commonbook::base::input;
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::entity::{
     EntityType, FindEntity, MergeEntities, ResolveEntity, UnmergeEntities,
 };
@@ -21,20 +21,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::machine::Machine;
-use super::rows::{self, Beside, Row};
+use super::machine::MachineProfile;
+use super::rows::{self, ReferenceTimes, TimingRow};
 use commonbook_server::follow;
-use commonbook_server::output::{self, line};
+use commonbook_server::output::{self, print_line};
 
 /// What everything is drawn by.
 const SEED: u64 = 7;
 
 /// Writers that fill the store at once, so that they share the disk's syncs.
-const WRITERS: usize = 16;
+const WRITER_THREADS: usize = 16;
 
 /// How entities are measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Entities {
+pub(super) struct EntityBench {
     /// Memories in the store, half of which mention something
     #[arg(long, default_value_t = 50_000)]
     memories: usize,
@@ -54,50 +54,60 @@ pub(super) struct Entities {
 
 /// What was measured.
 #[derive(Serialize)]
-struct Report {
+struct EntityReport {
     bench: &'static str,
     memories: usize,
     entities: usize,
     relations: usize,
     read_a_second: f64,
     fuzzily_found: String,
-    rows: Vec<Row>,
-    machine: Machine,
+    rows: Vec<TimingRow>,
+    machine: MachineProfile,
 }
 
-impl Entities {
+impl EntityBench {
     /// Fills a registry with made-up things, and finds, states, merges and walks.
     ///
     /// # Errors
     /// What went wrong.
     pub(super) fn run(&self, as_json: bool) -> Result<()> {
-        let folder = super::folder(self.folder.as_ref())?;
-        let book = super::open(folder.path(), Arc::new(SystemClock))?;
+        let folder = super::bench_folder(self.folder.as_ref())?;
+        let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
         let names = names(self.entities);
         save(&book, &names, self.memories)?;
         let begun = Instant::now();
-        let read = follow::mentions(&book)?.read;
+        let read = follow::find_mentions_with_progress(&book)?.read;
         let read_a_second = read as f64 / begun.elapsed().as_secs_f64().max(1e-9);
         let few = &names[..100.min(names.len())];
-        state(&book, few)?;
+        state_entities(&book, few)?;
         let mut rows = Vec::new();
-        let (row, _) =
-            self.find(&book, few, "found exactly, among 100", (Some(5.0), Some(0.1)), false)?;
+        let (row, _) = self.measure_lookups(
+            &book,
+            few,
+            "found exactly, among 100",
+            (Some(5.0), Some(0.1)),
+            false,
+        )?;
         rows.push(row);
-        let (row, first) =
-            self.find(&book, few, "found fuzzily, among 100", (Some(80.0), Some(0.2)), true)?;
+        let (row, first) = self.measure_lookups(
+            &book,
+            few,
+            "found fuzzily, among 100",
+            (Some(80.0), Some(0.2)),
+            true,
+        )?;
         rows.push(row);
-        state(&book, &names[few.len()..])?;
+        state_entities(&book, &names[few.len()..])?;
         let many = format!("found exactly, among {}", names.len());
-        rows.push(self.find(&book, &names, &many, (Some(5.0), Some(0.1)), false)?.0);
+        rows.push(self.measure_lookups(&book, &names, &many, (Some(5.0), Some(0.1)), false)?.0);
         let many = format!("found fuzzily, among {}", names.len());
-        let (row, all) = self.find(&book, &names, &many, (None, Some(5.0)), true)?;
+        let (row, all) = self.measure_lookups(&book, &names, &many, (None, Some(5.0)), true)?;
         rows.push(row);
-        rows.push(self.stated(&book, &names)?);
-        rows.push(self.merged(&book, &names)?);
-        relate(&book, &names, self.relations)?;
-        rows.extend(self.walked(&book, &names)?);
-        let report = Report {
+        rows.push(self.measure_statements(&book, &names)?);
+        rows.push(self.measure_merges(&book, &names)?);
+        relate_entities(&book, &names, self.relations)?;
+        rows.extend(self.measure_walks(&book, &names)?);
+        let report = EntityReport {
             bench: "entities",
             memories: self.memories,
             entities: names.len(),
@@ -105,10 +115,10 @@ impl Entities {
             read_a_second,
             fuzzily_found: format!("{first} and {all} of {}", self.calls),
             rows,
-            machine: Machine::here(),
+            machine: MachineProfile::detect_machine(),
         };
         if as_json {
-            output::json(&json!(report));
+            output::print_json(&json!(report));
         } else {
             report.tell();
         }
@@ -116,18 +126,18 @@ impl Entities {
     }
 
     /// Finds things by their names, or by names with a slip; answers how many were found, too.
-    fn find(
+    fn measure_lookups(
         &self,
         book: &Commonbook,
-        names: &[Name],
+        names: &[TypedName],
         what: &str,
         (seed, target): (Option<f64>, Option<f64>),
         slips: bool,
-    ) -> Result<(Row, usize)> {
+    ) -> Result<(TimingRow, usize)> {
         let (mut rng, mut found) = (Rng::with_seed(SEED), 0);
-        let row = self.each(what, (seed, target), || {
+        let row = self.time_entity_calls(what, (seed, target), || {
             let (kind, name) = &names[rng.usize(..names.len())];
-            let value = if slips { slip(name, &mut rng) } else { name.clone() };
+            let value = if slips { misspell(name, &mut rng) } else { name.clone() };
             let request: FindEntity = request(json!({"type": kind, "value": value}))?;
             let begun = Instant::now();
             let answer = book.find_entity(&caller()?, &request);
@@ -139,10 +149,10 @@ impl Entities {
     }
 
     /// States something new about a thing that is known.
-    fn stated(&self, book: &Commonbook, names: &[Name]) -> Result<Row> {
+    fn measure_statements(&self, book: &Commonbook, names: &[TypedName]) -> Result<TimingRow> {
         let mut rng = Rng::with_seed(SEED);
         let mut number = 0;
-        self.each("stated and merged, durably", (Some(30.0), Some(1.0)), || {
+        self.time_entity_calls("stated and merged, durably", (Some(30.0), Some(1.0)), || {
             number += 1;
             let (kind, name) = &names[rng.usize(..names.len())];
             let context = format!("What is said for the time {number}.");
@@ -155,9 +165,9 @@ impl Entities {
     }
 
     /// Makes one thing of two, and two of it again.
-    fn merged(&self, book: &Commonbook, names: &[Name]) -> Result<Row> {
+    fn measure_merges(&self, book: &Commonbook, names: &[TypedName]) -> Result<TimingRow> {
         let mut rng = Rng::with_seed(SEED);
-        self.each("two made one, durably", (Some(30.0), Some(1.0)), || {
+        self.time_entity_calls("two made one, durably", (Some(30.0), Some(1.0)), || {
             let (kind, source) = &names[rng.usize(..names.len())];
             let alike = names.iter().skip(rng.usize(..names.len() / 2));
             let target = alike.filter(|(other, _)| other == kind).find(|(_, name)| name != source);
@@ -174,11 +184,11 @@ impl Entities {
     }
 
     /// Walks the neighbourhood of things, and from one to another.
-    fn walked(&self, book: &Commonbook, names: &[Name]) -> Result<Vec<Row>> {
+    fn measure_walks(&self, book: &Commonbook, names: &[TypedName]) -> Result<Vec<TimingRow>> {
         let mut rng = Rng::with_seed(SEED);
         let mut walk = |what: &str, path: bool| {
             let what = format!("{what}, {} relations", self.relations);
-            self.each(&what, (None, None), || {
+            self.time_entity_calls(&what, (None, None), || {
                 let mut one = || {
                     let (kind, name) = &names[rng.usize(..names.len())];
                     format!("{kind}:{name}")
@@ -193,34 +203,36 @@ impl Entities {
         Ok(vec![walk("walked to depth 3", false)?, walk("shortest path", true)?])
     }
 
-    fn each(
+    fn time_entity_calls(
         &self,
         what: &str,
-        beside: Beside,
+        beside: ReferenceTimes,
         call: impl FnMut() -> Result<Duration>,
-    ) -> Result<Row> {
-        Row::of_each(what, self.calls, beside, call)
+    ) -> Result<TimingRow> {
+        TimingRow::measure_calls(what, self.calls, beside, call)
     }
 }
 
-impl Report {
+impl EntityReport {
     fn tell(&self) {
         let Self { memories, entities, relations, read_a_second, .. } = self;
-        line(&format!(
+        print_line(&format!(
             "data      {memories} memories, {entities} entities, {relations} relations, made up"
         ));
-        line(&format!("reading   {read_a_second:.0} memories a second read for entities and kept"));
-        line(&format!("found     {} by a name with a slip", self.fuzzily_found));
+        print_line(&format!(
+            "reading   {read_a_second:.0} memories a second read for entities and kept"
+        ));
+        print_line(&format!("found     {} by a name with a slip", self.fuzzily_found));
         self.machine.tell();
-        rows::tell(&self.rows);
+        rows::print_rows(&self.rows);
     }
 }
 
 /// What a thing is called, and what it is.
-type Name = (EntityType, String);
+type TypedName = (EntityType, String);
 
 /// Names as a team's registry has them: few first words, so that many share a beginning.
-fn names(count: usize) -> Vec<Name> {
+fn names(count: usize) -> Vec<TypedName> {
     let mut rng = Rng::with_seed(SEED);
     let syllables = [
         "ba", "ker", "lo", "min", "ter", "sa", "vel", "don", "ra", "shi", "pol", "gen", "wick",
@@ -248,7 +260,7 @@ fn names(count: usize) -> Vec<Name> {
 }
 
 /// The name without one letter somewhere in the middle.
-fn slip(name: &str, rng: &mut Rng) -> String {
+fn misspell(name: &str, rng: &mut Rng) -> String {
     let mut letters: Vec<char> = name.chars().collect();
     let place = 2 + rng.usize(..letters.len().saturating_sub(4).max(1));
     letters.remove(place.min(letters.len() - 1));
@@ -257,7 +269,7 @@ fn slip(name: &str, rng: &mut Rng) -> String {
 
 fn caller() -> Result<Caller> {
     let name: AgentName = "bench".parse()?;
-    Ok(Caller::new(Some(name), "registry".parse()?, Door::Cli))
+    Ok(Caller::new(Some(name), "registry".parse()?, EntryPoint::Cli))
 }
 
 fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
@@ -265,8 +277,8 @@ fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
 }
 
 /// Keeps so many memories, half of which mention tools, files, people and tickets.
-fn save(book: &Commonbook, names: &[Name], count: usize) -> Result<()> {
-    let bar = super::bar("filling the store", count);
+fn save(book: &Commonbook, names: &[TypedName], count: usize) -> Result<()> {
+    let bar = super::bench_progress_bar("filling the store", count);
     let mut rng = Rng::with_seed(SEED);
     for batch in 0..count.div_ceil(100) {
         let text = |n: usize| {
@@ -289,8 +301,8 @@ fn save(book: &Commonbook, names: &[Name], count: usize) -> Result<()> {
 }
 
 /// States that there are these things.
-fn state(book: &Commonbook, names: &[Name]) -> Result<()> {
-    at_once("stating entities", names.len(), |place| {
+fn state_entities(book: &Commonbook, names: &[TypedName]) -> Result<()> {
+    run_concurrently("stating entities", names.len(), |place| {
         let (kind, name) = &names[place];
         let request: ResolveEntity = request(json!({"type": kind, "value": name}))?;
         book.resolve_entity(&caller()?, &request).map(drop)
@@ -298,8 +310,8 @@ fn state(book: &Commonbook, names: &[Name]) -> Result<()> {
 }
 
 /// Relates them: some to many, most to few.
-fn relate(book: &Commonbook, names: &[Name], count: usize) -> Result<()> {
-    at_once("relating them", count, |place| {
+fn relate_entities(book: &Commonbook, names: &[TypedName], count: usize) -> Result<()> {
+    run_concurrently("relating them", count, |place| {
         let mut rng = Rng::with_seed(SEED + place as u64);
         let one = rng.usize(..names.len()).min(rng.usize(..names.len()));
         let ends = [one, rng.usize(..names.len())].map(|at| {
@@ -314,12 +326,12 @@ fn relate(book: &Commonbook, names: &[Name], count: usize) -> Result<()> {
 }
 
 /// Does something so many times, by several writers at once.
-fn at_once(
+fn run_concurrently(
     what: &'static str,
     count: usize,
     act: impl Fn(usize) -> Result<()> + Sync,
 ) -> Result<()> {
-    let bar = super::bar(what, count);
+    let bar = super::bench_progress_bar(what, count);
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         loop {
@@ -332,7 +344,7 @@ fn at_once(
         }
     };
     std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(work)).collect();
+        let writers: Vec<_> = (0..WRITER_THREADS).map(|_| scope.spawn(work)).collect();
         let joined = writers
             .into_iter()
             .map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

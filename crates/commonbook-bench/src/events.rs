@@ -12,17 +12,17 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::machine::{Machine, resident};
+use super::machine::{MachineProfile, process_bytes};
 use super::metrics::percentile;
-use commonbook_server::child::{Server, broken, command};
-use commonbook_server::output::{self, line};
+use commonbook_server::child::{ChildServer, program_command, step_error};
+use commonbook_server::output::{self, print_line};
 
 /// How long a follower waits for the next event before the bench has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How following is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Events {
+pub(super) struct EventBench {
     /// Connections that follow the journal at once, each by an agent of its own
     #[arg(long, default_value_t = 1_000)]
     followers: usize,
@@ -40,29 +40,29 @@ pub(super) struct Events {
 /// What was measured. Times are in milliseconds from the answer of a save to the moment when a
 /// follower has read its event.
 #[derive(Serialize)]
-struct Report {
+struct EventReport {
     followers: usize,
     events: usize,
     delivered: usize,
     lagged: usize,
     seconds: f64,
-    each: Row,
+    each: LatencyRow,
     /// Until the last of all followers has it.
-    last: Row,
+    last: LatencyRow,
     server_resident_bytes: Option<u64>,
     server_anonymous_bytes: Option<u64>,
-    machine: Machine,
+    machine: MachineProfile,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct LatencyRow {
     p50_ms: f64,
     p95_ms: f64,
     p99_ms: f64,
     max_ms: f64,
 }
 
-impl Row {
+impl LatencyRow {
     fn of(times: &[f64]) -> Self {
         let at = |percent| (percentile(times, percent) * 1e3).round() / 1e3;
         Self { p50_ms: at(50.0), p95_ms: at(95.0), p99_ms: at(99.0), max_ms: at(100.0) }
@@ -70,88 +70,90 @@ impl Row {
 
     fn tell(&self, what: &str) {
         let Self { p50_ms, p95_ms, p99_ms, max_ms } = self;
-        line(&format!("{what:<32} {p50_ms:>9.3} {p95_ms:>9.3} {p99_ms:>9.3} {max_ms:>9.3}"));
+        print_line(&format!("{what:<32} {p50_ms:>9.3} {p95_ms:>9.3} {p99_ms:>9.3} {max_ms:>9.3}"));
     }
 }
 
 /// What one follower was told: when, in the order of the journal.
-struct Told {
+struct FollowerLog {
     times: Vec<Instant>,
     lagged: usize,
     /// Still open, so that the server's memory is measured with all of them.
     _connection: TcpStream,
 }
 
-impl Events {
+impl EventBench {
     /// Starts a server and its followers, saves, and checks what each follower was told.
     ///
     /// # Errors
     /// What went wrong: a follower that was not told each event once and in order, too.
     pub(super) fn run(&self, as_json: bool) -> Result<()> {
-        let folder = super::folder(self.folder.as_ref())?;
+        let folder = super::bench_folder(self.folder.as_ref())?;
         let streams = self.followers.to_string();
-        let mut serve = command(folder.path(), &["serve", "--port", "0", "--streams", &streams])?;
+        let mut serve =
+            program_command(folder.path(), &["serve", "--port", "0", "--streams", &streams])?;
         // What embeds in the background would take a core from what is measured.
         serve.env("COMMONBOOK_EMBEDDER", "off");
-        let server = Server::run(serve)?;
+        let server = ChildServer::run(serve)?;
         let begun = Instant::now();
         let (commits, told) = self.measure(&server)?;
         let seconds = begun.elapsed().as_secs_f64();
         let since = |commit: &Instant, told: &Instant| {
             told.saturating_duration_since(*commit).as_secs_f64() * 1e3
         };
-        let pairs = |told: &Told| -> Vec<f64> {
+        let pairs = |told: &FollowerLog| -> Vec<f64> {
             commits.iter().zip(&told.times).map(|(commit, told)| since(commit, told)).collect()
         };
         let each: Vec<Vec<f64>> = told.iter().map(pairs).collect();
         let last: Vec<f64> = (0..self.events)
             .map(|event| each.iter().map(|times| times[event]).fold(0.0, f64::max))
             .collect();
-        let report = Report {
+        let report = EventReport {
             followers: self.followers,
             events: self.events,
             delivered: told.iter().map(|told| told.times.len()).sum(),
             lagged: told.iter().map(|told| told.lagged).sum(),
             seconds,
-            each: Row::of(&each.concat()),
-            last: Row::of(&last),
-            server_resident_bytes: resident(server.process(), "VmRSS:"),
-            server_anonymous_bytes: resident(server.process(), "RssAnon:"),
-            machine: Machine::here(),
+            each: LatencyRow::of(&each.concat()),
+            last: LatencyRow::of(&last),
+            server_resident_bytes: process_bytes(server.process_id(), "VmRSS:"),
+            server_anonymous_bytes: process_bytes(server.process_id(), "RssAnon:"),
+            machine: MachineProfile::detect_machine(),
         };
         match as_json {
-            true => output::json(&json!(report)),
+            true => output::print_json(&json!(report)),
             false => report.tell(self.rate),
         }
         Ok(())
     }
 
     /// When each save was answered, and what each follower was told.
-    fn measure(&self, server: &Server) -> Result<(Vec<Instant>, Vec<Told>)> {
+    fn measure(&self, server: &ChildServer) -> Result<(Vec<Instant>, Vec<FollowerLog>)> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| broken("the followers cannot be run", error))?;
+            .map_err(|error| step_error("the followers cannot be run", error))?;
         let address: SocketAddr = server
             .url()
             .trim_start_matches("http://")
             .parse()
-            .map_err(|error| broken("the server's address is none", error))?;
+            .map_err(|error| step_error("the server's address is none", error))?;
         let connections = runtime.block_on(self.connect(address))?;
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| self.save(server));
             let told = runtime.block_on(self.follow(connections));
-            let commits = writer.join().unwrap_or_else(|_| Err(wrong("the writer panicked")));
+            let commits =
+                writer.join().unwrap_or_else(|_| Err(follower_error("the writer panicked")));
             Ok((commits?, told?))
         })
     }
 
     /// Opens every stream; each is there when its head has come.
     async fn connect(&self, address: SocketAddr) -> Result<Vec<TcpStream>> {
-        let bar = super::bar("connecting followers", self.followers);
+        let bar = super::bench_progress_bar("connecting followers", self.followers);
         let mut connections = Vec::with_capacity(self.followers);
         for follower in 0..self.followers {
-            let failed = |error| broken("a follower cannot connect", error);
+            let failed = |error| step_error("a follower cannot connect", error);
             let mut connection = TcpStream::connect(address).await.map_err(failed)?;
             let request = format!(
                 "GET /events/stream HTTP/1.1\r\nHost: {address}\r\n\
@@ -163,7 +165,7 @@ impl Events {
                 head.push(connection.read_u8().await.map_err(failed)?);
             }
             if !head.starts_with(b"HTTP/1.1 200") {
-                return Err(wrong(&String::from_utf8_lossy(&head)));
+                return Err(follower_error(&String::from_utf8_lossy(&head)));
             }
             connections.push(connection);
             bar.inc(1);
@@ -172,22 +174,22 @@ impl Events {
         Ok(connections)
     }
 
-    async fn follow(&self, connections: Vec<TcpStream>) -> Result<Vec<Told>> {
+    async fn follow(&self, connections: Vec<TcpStream>) -> Result<Vec<FollowerLog>> {
         let (mut followers, mut all) = (JoinSet::new(), Vec::new());
         for connection in connections {
-            followers.spawn(followed(connection, self.events));
+            followers.spawn(read_stream(connection, self.events));
         }
         while let Some(told) = followers.join_next().await {
-            all.push(told.map_err(|error| broken("a follower panicked", error))??);
+            all.push(told.map_err(|error| step_error("a follower panicked", error))??);
         }
         Ok(all)
     }
 
     /// Saves one memory after the other; answers when each was answered.
-    fn save(&self, server: &Server) -> Result<Vec<Instant>> {
+    fn save(&self, server: &ChildServer) -> Result<Vec<Instant>> {
         let pause = Duration::from_secs(1).checked_div(self.rate).unwrap_or_default();
         let begun = Instant::now();
-        let bar = super::bar("saving", self.events);
+        let bar = super::bench_progress_bar("saving", self.events);
         let mut commits = Vec::with_capacity(self.events);
         for number in 0..self.events {
             let due = begun + pause * u32::try_from(number).unwrap_or(u32::MAX);
@@ -198,7 +200,7 @@ impl Events {
                 server.call("POST", "/v1/memories", ("writer", "default"), &body)?;
             commits.push(Instant::now());
             if status != 201 {
-                return Err(wrong(&format!("{status}: {answer}")));
+                return Err(follower_error(&format!("{status}: {answer}")));
             }
             bar.inc(1);
         }
@@ -208,15 +210,15 @@ impl Events {
 }
 
 /// Reads one stream until it has told so many events, each once and in order.
-async fn followed(mut connection: TcpStream, events: usize) -> Result<Told> {
+async fn read_stream(mut connection: TcpStream, events: usize) -> Result<FollowerLog> {
     let (mut times, mut lagged) = (Vec::with_capacity(events), 0);
     let (mut buffer, mut begun) = (vec![0; 16 * 1024], Vec::new());
     while times.len() < events {
-        let read = timeout(PATIENCE, connection.read(&mut buffer)).await;
-        let read = read.map_err(|error| broken("an event did not come", error))?;
-        let read = read.map_err(|error| broken("a stream broke off", error))?;
+        let read = timeout(EVENT_TIMEOUT, connection.read(&mut buffer)).await;
+        let read = read.map_err(|error| step_error("an event did not come", error))?;
+        let read = read.map_err(|error| step_error("a stream broke off", error))?;
         if read == 0 {
-            return Err(wrong("a stream ended before its last event"));
+            return Err(follower_error("a stream ended before its last event"));
         }
         let now = Instant::now();
         begun.extend_from_slice(&buffer[..read]);
@@ -226,7 +228,7 @@ async fn followed(mut connection: TcpStream, events: usize) -> Result<Told> {
                 let next = times.len() + 1;
                 if id != next.to_string().as_bytes() {
                     let id = String::from_utf8_lossy(id);
-                    return Err(wrong(&format!("event {id} came where {next} was due")));
+                    return Err(follower_error(&format!("event {id} came where {next} was due")));
                 }
                 times.push(now);
             }
@@ -234,26 +236,26 @@ async fn followed(mut connection: TcpStream, events: usize) -> Result<Told> {
         }
         begun.drain(..whole);
     }
-    Ok(Told { times, lagged, _connection: connection })
+    Ok(FollowerLog { times, lagged, _connection: connection })
 }
 
-fn wrong(what: &str) -> Error {
+fn follower_error(what: &str) -> Error {
     Error::new(ErrorKind::Internal, what)
 }
 
-impl Report {
+impl EventReport {
     fn tell(&self, rate: u32) {
         let pace = match rate {
             0 => "each as soon as the one before was answered".to_owned(),
             rate => format!("{rate} a second"),
         };
-        line(&format!(
+        print_line(&format!(
             "data      {} followers over HTTP, {} saves over REST by one writer, {pace}; \
              the followers run on the same machine",
             self.followers, self.events
         ));
         self.machine.tell();
-        line(&format!(
+        print_line(&format!(
             "told      {} events in {:.1} s, each once and in order; {} times a reader lagged",
             self.delivered, self.seconds, self.lagged
         ));
@@ -261,13 +263,13 @@ impl Report {
             (self.server_resident_bytes, self.server_anonymous_bytes)
         {
             let megabytes = |bytes: u64| bytes as f64 / 1e6;
-            line(&format!(
+            print_line(&format!(
                 "memory    the server has {:.0} MB with all streams open, {:.0} MB of it not of files",
                 megabytes(resident),
                 megabytes(anonymous)
             ));
         }
-        line(&format!(
+        print_line(&format!(
             "\n{:<32} {:>9} {:>9} {:>9} {:>9}",
             "ms from the answer of a save", "p50", "p95", "p99", "max"
         ));

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use commonbook::base::error::{Error, Result};
-use commonbook::model::entity::{EntityType, Mention};
-use commonbook_text::entities::{Found, Part, Source, extract, speakers};
+use commonbook::model::entity::{EntityMention, EntityType};
+use commonbook_text::entities::{ExtractedEntity, ExtractionInput, MemoryPart, extract, speakers};
 use serde_json::Value;
 
-use commonbook_server::child::broken;
-use commonbook_server::output::line;
+use commonbook_server::child::step_error;
+use commonbook_server::output::print_line;
 
 /// How extraction is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Extraction {
+pub(super) struct ExtractionBench {
     /// A folder with Markdown, or a file with a JSON object a line: `text`, `speaker`
     path: PathBuf,
     /// Samples of each type
@@ -25,12 +25,12 @@ pub(super) struct Extraction {
     gran: Option<String>,
 }
 
-struct Text {
+struct SampleText {
     text: String,
     speakers: Vec<String>,
 }
 
-impl Extraction {
+impl ExtractionBench {
     /// Reads every text, and tells what is found in them.
     ///
     /// # Errors
@@ -39,20 +39,20 @@ impl Extraction {
         let texts = self.read()?;
         let bytes: usize = texts.iter().map(|text| text.text.len()).sum();
         let begun = Instant::now();
-        let of = |it: &Text| {
+        let of = |it: &SampleText| {
             let (text, speakers) = (it.text.as_str(), it.speakers.as_slice());
-            extract(&Source { text, speakers, ..Source::default() })
+            extract(&ExtractionInput { text, speakers, ..ExtractionInput::default() })
         };
-        let all: Vec<Vec<Found>> = texts.iter().map(of).collect();
+        let all: Vec<Vec<ExtractedEntity>> = texts.iter().map(of).collect();
         let seconds = begun.elapsed().as_secs_f64();
-        line(&format!(
+        print_line(&format!(
             "{} texts, {bytes} bytes, {:.1} ms, {:.0} texts/s, {:.1} MB/s",
             texts.len(),
             seconds * 1e3,
             texts.len() as f64 / seconds,
             bytes as f64 / seconds / 1e6
         ));
-        let mut by_kind: BTreeMap<EntityType, Vec<(usize, &Found)>> = BTreeMap::new();
+        let mut by_kind: BTreeMap<EntityType, Vec<(usize, &ExtractedEntity)>> = BTreeMap::new();
         for (place, found) in all.iter().enumerate() {
             for it in found {
                 by_kind.entry(it.entity_type).or_default().push((place, it));
@@ -65,27 +65,27 @@ impl Extraction {
     }
 
     /// Half of the samples are the most frequent, half are spread over the rest.
-    fn tell(&self, kind: EntityType, found: &[(usize, &Found)], texts: &[Text]) {
+    fn tell(&self, kind: EntityType, found: &[(usize, &ExtractedEntity)], texts: &[SampleText]) {
         let mut distinct: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (place, (_, it)) in found.iter().enumerate() {
             distinct.entry(&it.normalised).or_insert((0, place)).0 += 1;
         }
-        line(&format!("\n{kind}: {} in all, {} different", found.len(), distinct.len()));
+        print_line(&format!("\n{kind}: {} in all, {} different", found.len(), distinct.len()));
         let mut ranked: Vec<(usize, usize)> = distinct.into_values().collect();
         ranked.sort_by_key(|(count, first)| (std::cmp::Reverse(*count), *first));
         let (half, step) = (self.samples / 2, (ranked.len() / self.samples.max(1)).max(1));
         let spread = ranked.iter().skip(half).step_by(step);
         for (count, first) in ranked.iter().take(half).chain(spread).take(self.samples) {
             let (place, it) = found[*first];
-            let within = it.places.iter().find(|place| place.part == Part::Text);
+            let within = it.places.iter().find(|place| place.part == MemoryPart::Text);
             let around = within.map_or_else(String::new, |place_in_text| {
-                Mention::excerpt(&texts[place].text, place_in_text.from)
+                EntityMention::excerpt(&texts[place].text, place_in_text.from)
             });
-            line(&format!("- {} ×{count} {:.2} | {around}", it.value, it.confidence));
+            print_line(&format!("- {} ×{count} {:.2} | {around}", it.value, it.confidence));
         }
     }
 
-    fn read(&self) -> Result<Vec<Text>> {
+    fn read(&self) -> Result<Vec<SampleText>> {
         if self.path.is_dir() {
             let mut texts = Vec::new();
             walk(&self.path, &mut texts)?;
@@ -99,7 +99,7 @@ impl Extraction {
             if let (Some(text), Some(fields), true) =
                 (value["text"].as_str(), value.as_object(), wanted)
             {
-                texts.push(Text { text: text.to_owned(), speakers: speakers(fields) });
+                texts.push(SampleText { text: text.to_owned(), speakers: speakers(fields) });
             }
         }
         Ok(texts)
@@ -107,13 +107,13 @@ impl Extraction {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let unreadable = |error| broken(&format!("{} cannot be read", path.display()), error);
+    let unreadable = |error| step_error(&format!("{} cannot be read", path.display()), error);
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
 /// Every Markdown file of a folder and those below it, in order; not what builds leave.
-fn walk(folder: &Path, texts: &mut Vec<Text>) -> Result<()> {
-    let unreadable = |error| broken(&format!("{} cannot be read", folder.display()), error);
+fn walk(folder: &Path, texts: &mut Vec<SampleText>) -> Result<()> {
+    let unreadable = |error| step_error(&format!("{} cannot be read", folder.display()), error);
     let entries = std::fs::read_dir(folder).map_err(unreadable)?;
     let mut paths: Vec<PathBuf> = entries
         .map(|entry| entry.map(|it| it.path()))
@@ -125,7 +125,7 @@ fn walk(folder: &Path, texts: &mut Vec<Text>) -> Result<()> {
         if path.is_dir() && name != "target" && !name.starts_with('.') {
             walk(&path, texts)?;
         } else if path.extension().is_some_and(|ending| ending == "md") {
-            texts.push(Text { text: read(&path)?, speakers: Vec::new() });
+            texts.push(SampleText { text: read(&path)?, speakers: Vec::new() });
         }
     }
     Ok(())

@@ -14,20 +14,20 @@ use fastrand::Rng;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::machine::Machine;
-use super::questions::{Kind, Known};
-use super::search::{Row, SEED, fill, size};
-use crate::synthetic::MAIN;
-use commonbook_server::child::{Server, broken, command};
+use super::machine::MachineProfile;
+use super::questions::{QuestionKind, QuestionSource};
+use super::search::{SEED, SearchRow, fill, size};
+use crate::synthetic::MAIN_WORKSPACE;
+use commonbook_server::child::{ChildServer, program_command, step_error};
 use commonbook_server::follow;
-use commonbook_server::output::{self, line};
+use commonbook_server::output::{self, print_line};
 
 /// Lines of the standing memory that the sub-agent has.
-const STANDING: usize = 40;
+const STANDING_LINES: usize = 40;
 
 /// How hooks are measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Hook {
+pub(super) struct HookBench {
     /// Memories in the store: 50000, 50k, 1m
     #[arg(long, default_value = "50k", value_parser = size)]
     size: usize,
@@ -41,47 +41,58 @@ pub(super) struct Hook {
 
 /// What was measured.
 #[derive(Serialize)]
-struct Report {
+struct HookReport {
     bench: &'static str,
     memories: usize,
-    rows: Vec<Row>,
-    machine: Machine,
+    rows: Vec<SearchRow>,
+    machine: MachineProfile,
 }
 
-impl Hook {
+impl HookBench {
     /// Fills a home with made-up memories, and starts a process for each moment of many sessions.
     ///
     /// # Errors
     /// What went wrong.
     pub(super) fn run(&self, as_json: bool) -> Result<()> {
-        let folder = super::folder(self.folder.as_ref())?;
+        let folder = super::bench_folder(self.folder.as_ref())?;
         let home = folder.path();
         let (known, _) = fill(home, self.size, self.processes)?;
-        super::rebuild(&super::open(home, Arc::new(SystemClock))?, self.size)?;
-        caught_up(home)?;
-        let unwritable = |error| broken("the standing memory cannot be written", error);
+        super::rebuild(&super::open_bench_book(home, Arc::new(SystemClock))?, self.size)?;
+        catch_up_journal(home)?;
+        let unwritable = |error| step_error("the standing memory cannot be written", error);
         fs::create_dir_all(home.join("memories")).map_err(unwritable)?;
-        let items = (0..STANDING).map(|n| format!("- What an engineer knows, number {n}\n"));
+        let items = (0..STANDING_LINES).map(|n| format!("- What an engineer knows, number {n}\n"));
         let standing = format!("# Engineer\n\n## Guidelines\n{}", items.collect::<String>());
         fs::write(home.join("memories/engineer.md"), standing).map_err(unwritable)?;
         let mut rows = Vec::new();
         self.moments(home, &known, "no server", &mut rows)?;
-        caught_up(home)?;
-        let mut serve = command(home, &["serve", "--port", "0"])?;
+        catch_up_journal(home)?;
+        let mut serve = program_command(home, &["serve", "--port", "0"])?;
         serve.env("COMMONBOOK_EMBEDDER", "off");
-        let server = Server::run(serve)?;
+        let server = ChildServer::run(serve)?;
         self.moments(home, &known, "a server runs", &mut rows)?;
         drop(server);
-        let report = Report { bench: "hook", memories: self.size, rows, machine: Machine::here() };
+        let report = HookReport {
+            bench: "hook",
+            memories: self.size,
+            rows,
+            machine: MachineProfile::detect_machine(),
+        };
         match as_json {
-            true => output::json(&json!(report)),
+            true => output::print_json(&json!(report)),
             false => report.tell(),
         }
         Ok(())
     }
 
-    fn moments(&self, home: &Path, known: &[Known], way: &str, rows: &mut Vec<Row>) -> Result<()> {
-        let bar = super::bar("answering", 5 * self.processes);
+    fn moments(
+        &self,
+        home: &Path,
+        known: &[QuestionSource],
+        way: &str,
+        rows: &mut Vec<SearchRow>,
+    ) -> Result<()> {
+        let bar = super::bench_progress_bar("answering", 5 * self.processes);
         for (moment, event) in [
             ("session start", "SessionStart"),
             ("prompt", "UserPromptSubmit"),
@@ -92,14 +103,14 @@ impl Hook {
             let mut rng = Rng::with_seed(SEED);
             let (mut times, mut empty) = (Vec::with_capacity(self.processes), 0);
             for (number, known) in known.iter().cycle().take(self.processes).enumerate() {
-                let task = Kind::ALL[2].about(known, &mut rng).query;
-                let told = told(moment, event, &task, number);
-                let (time, answer) = answered(home, event, &told)?;
+                let task = QuestionKind::ALL[2].question_about(known, &mut rng).query;
+                let told = hook_message(moment, event, &task, number);
+                let (time, answer) = run_hook_process(home, event, &told)?;
                 times.push(time);
                 empty += usize::from(answer == json!({}));
                 bar.inc(1);
             }
-            rows.push(Row::of(&format!("{way}, {moment}"), &times, empty));
+            rows.push(SearchRow::of(&format!("{way}, {moment}"), &times, empty));
         }
         bar.finish_and_clear();
         Ok(())
@@ -108,14 +119,14 @@ impl Hook {
 
 /// Follows what was done so far, which a server that has run for a while has done: else it would do
 /// that while hooks are measured.
-fn caught_up(home: &Path) -> Result<()> {
-    let book = super::open(home, Arc::new(SystemClock))?;
+fn catch_up_journal(home: &Path) -> Result<()> {
+    let book = super::open_bench_book(home, Arc::new(SystemClock))?;
     book.index().follow(book.store(), |_| ControlFlow::Continue(()))?;
-    follow::contradictions(&book)
+    follow::find_contradictions_with_progress(&book)
 }
 
 /// What the client tells its hook.
-fn told(moment: &str, event: &str, task: &str, number: usize) -> Value {
+fn hook_message(moment: &str, event: &str, task: &str, number: usize) -> Value {
     let mut told = json!({
         "session_id": format!("session-{}", number / 10), "hook_event_name": event,
         "source": "startup", "prompt": task,
@@ -143,11 +154,12 @@ fn told(moment: &str, event: &str, task: &str, number: usize) -> Value {
 }
 
 /// How long one process takes, from its start to its end, and what it answers.
-fn answered(home: &Path, event: &str, told: &Value) -> Result<(Duration, Value)> {
-    let mut command = command(home, &["hook", "claude-code", event, "--workspace", MAIN])?;
+fn run_hook_process(home: &Path, event: &str, told: &Value) -> Result<(Duration, Value)> {
+    let mut command =
+        program_command(home, &["hook", "claude-code", event, "--workspace", MAIN_WORKSPACE])?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let told = told.to_string();
-    let lost = |error| broken("the hook was lost", error);
+    let lost = |error| step_error("the hook was lost", error);
     let begun = Instant::now();
     let mut child = command.spawn().map_err(lost)?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -156,24 +168,24 @@ fn answered(home: &Path, event: &str, told: &Value) -> Result<(Duration, Value)>
     let output = child.wait_with_output().map_err(lost)?;
     let time = begun.elapsed();
     let answer = serde_json::from_slice(&output.stdout).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a hook answered no JSON").because(error)
+        Error::new(ErrorKind::Internal, "a hook answered no JSON").with_cause(error)
     })?;
     Ok((time, answer))
 }
 
-impl Report {
+impl HookReport {
     fn tell(&self) {
-        line(&format!(
+        print_line(&format!(
             "data      {} made-up memories of about 40 words, most in one workspace; seed {SEED}",
             self.memories
         ));
         self.machine.tell();
-        line(&format!(
+        print_line(&format!(
             "\n{:<44} {:>5} {:>10} {:>10} {:>10}  {:>7}",
             "ms, from start to exit", "n", "p50", "p95", "max", "nothing"
         ));
-        for Row { what, n, p50_ms, p95_ms, max_ms, empty } in &self.rows {
-            line(&format!(
+        for SearchRow { what, n, p50_ms, p95_ms, max_ms, empty } in &self.rows {
+            print_line(&format!(
                 "{what:<44} {n:>5} {p50_ms:>10.2} {p95_ms:>10.2} {max_ms:>10.2}  {empty:>7}"
             ));
         }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, Result};
 use commonbook::model::entity::EntityType;
-use commonbook_text::entities::likeness::{Name, is_same, keys, nearly_same, probes};
+use commonbook_text::entities::likeness::{ComparableName, is_same, keys, nearly_same, probes};
 
-use commonbook_server::child::broken;
-use commonbook_server::output::line;
+use commonbook_server::child::step_error;
+use commonbook_server::output::print_line;
 
 /// How likeness is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Likeness {
+pub(super) struct LikenessBench {
     /// A file of pairs, a line each: type, one name, another, and `same` or anything else; by tabs
     #[arg(long)]
     pairs: Option<PathBuf>,
@@ -23,13 +23,13 @@ pub(super) struct Likeness {
 
 /// How many pairs are one thing, and how many were found to be.
 #[derive(Default)]
-struct Count {
+struct PairCount {
     right: usize,
     wrong: usize,
     missed: usize,
 }
 
-impl Count {
+impl PairCount {
     fn add(&mut self, same: bool, found: bool) {
         match (same, found) {
             (true, true) => self.right += 1,
@@ -41,7 +41,7 @@ impl Count {
 
     fn tell(&self, of: &str) {
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
-        line(&format!(
+        print_line(&format!(
             "{of:<14} same {:>5}  found {:>5}  wrong {:>4}  precision {:.3}  recall {:.3}",
             self.right + self.missed,
             self.right + self.wrong,
@@ -52,7 +52,7 @@ impl Count {
     }
 }
 
-impl Likeness {
+impl LikenessBench {
     /// Judges every pair of the files, and counts.
     ///
     /// # Errors
@@ -73,13 +73,13 @@ impl Likeness {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let unreadable = |error| broken(&format!("{} cannot be read", path.display()), error);
+    let unreadable = |error| step_error(&format!("{} cannot be read", path.display()), error);
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
 fn pairs(text: &str) -> Result<()> {
-    let (mut all, mut fuzzy) = (Count::default(), Count::default());
-    let mut by_kind: HashMap<EntityType, Count> = HashMap::new();
+    let (mut all, mut fuzzy) = (PairCount::default(), PairCount::default());
+    let mut by_kind: HashMap<EntityType, PairCount> = HashMap::new();
     for given in text.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = given.split('\t').collect();
         let [kind, one, other, expected] = fields.as_slice() else {
@@ -89,12 +89,12 @@ fn pairs(text: &str) -> Result<()> {
         let (same, found) = (*expected == "same", is_same(kind, one, other));
         all.add(same, found);
         by_kind.entry(kind).or_default().add(same, found);
-        if nearly_same(&Name::of(kind, one), &Name::of(kind, other)).is_some() {
+        if nearly_same(&ComparableName::of(kind, one), &ComparableName::of(kind, other)).is_some() {
             fuzzy.add(same, found);
         }
         if same != found {
             let what = if same { "missed" } else { "wrong" };
-            line(&format!("{what}: {kind}: {one} | {other}"));
+            print_line(&format!("{what}: {kind}: {one} | {other}"));
         }
     }
     for kind in EntityType::ALL {
@@ -113,10 +113,10 @@ fn people(records: &str) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [_, person, given, family] = fields.as_slice() else { return None };
         let whole = !given.is_empty() && !family.is_empty();
-        let name = || Name::of(EntityType::Person, &format!("{given} {family}"));
+        let name = || ComparableName::of(EntityType::Person, &format!("{given} {family}"));
         whole.then(|| ((*person).to_owned(), name()))
     };
-    let people: Vec<(String, Name)> = records.lines().filter_map(person).collect();
+    let people: Vec<(String, ComparableName)> = records.lines().filter_map(person).collect();
     let (mut filed, mut known) = (HashMap::<String, Vec<usize>>::new(), HashMap::new());
     let (mut exact, mut near) = (HashSet::new(), HashSet::new());
     for (place, (_, name)) in people.iter().enumerate() {
@@ -139,9 +139,9 @@ fn people(records: &str) {
     let there: usize = of_person.values().map(|n| n * (n - 1) / 2).sum();
     let count = |pairs: &HashSet<(usize, usize)>| {
         let right = pairs.iter().filter(|(a, b)| people[*a].0 == people[*b].0).count();
-        Count { right, wrong: pairs.len() - right, missed: there - right }
+        PairCount { right, wrong: pairs.len() - right, missed: there - right }
     };
-    line(&format!("{} records with both names", people.len()));
+    print_line(&format!("{} records with both names", people.len()));
     count(&exact).tell("exact");
     count(&near).tell("fuzzy");
     count(&exact.union(&near).copied().collect()).tell("both");

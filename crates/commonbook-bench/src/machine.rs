@@ -5,11 +5,11 @@ use std::fs;
 use commonbook::base::clock::{Clock, SystemClock};
 use serde::Serialize;
 
-use commonbook_server::output::line;
+use commonbook_server::output::print_line;
 
 /// Where, when and how something was measured.
 #[derive(Debug, Serialize)]
-pub(super) struct Machine {
+pub(super) struct MachineProfile {
     cores: usize,
     cpu: String,
     os: String,
@@ -18,10 +18,10 @@ pub(super) struct Machine {
     command: String,
 }
 
-impl Machine {
+impl MachineProfile {
     /// This machine, now.
-    pub(super) fn here() -> Self {
-        let arguments = std::env::args().skip(1).map(quoted);
+    pub(super) fn detect_machine() -> Self {
+        let arguments = std::env::args().skip(1).map(quote_argument);
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
@@ -37,14 +37,14 @@ impl Machine {
 
     /// Prints it, three lines that fit a terminal.
     pub(super) fn tell(&self) {
-        line(&format!("command   {}", self.command));
-        line(&format!("machine   {} cores, {}, {}", self.cores, self.cpu, self.os));
-        line(&format!("date      {}, commonbook {}", self.date, self.version));
+        print_line(&format!("command   {}", self.command));
+        print_line(&format!("machine   {} cores, {}, {}", self.cores, self.cpu, self.os));
+        print_line(&format!("date      {}, commonbook {}", self.date, self.version));
     }
 }
 
 /// An argument as a shell would take it again.
-fn quoted(argument: String) -> String {
+fn quote_argument(argument: String) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@#,+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
         return argument;
@@ -65,7 +65,7 @@ fn os() -> String {
 }
 
 /// How much memory a process has, where the system tells it (Linux).
-pub(super) fn resident(process: u32, what: &str) -> Option<u64> {
+pub(super) fn process_bytes(process: u32, what: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(what))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)

@@ -37,7 +37,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tempfile::TempDir;
 
-use commonbook_server::child::{self, broken};
+use commonbook_server::child::{self, step_error};
 use commonbook_server::config::Config;
 use commonbook_server::{follow, output};
 
@@ -45,48 +45,48 @@ use commonbook_server::{follow, output};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The first argument by which a bench starts itself as the program, so that it measures the very same build.
-const PROGRAM: &str = "program";
+const PROGRAM_MODE: &str = "program";
 
 /// Measures Commonbook, and prints what was measured on which data and which machine
 #[derive(Debug, clap::Parser)]
 #[command(name = "commonbook-bench", version)]
-struct Arguments {
+struct BenchArguments {
     /// Print the figures as JSON, where the bench has them
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    bench: Bench,
+    bench: BenchCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Bench {
+enum BenchCommand {
     /// Saving: one writer, many writers, over REST, beside a bare append and fdatasync
-    Save(save::Save),
+    Save(save::SaveBench),
     /// How well questions find the memories that answer them, on a data set of your own
-    Retrieval(retrieval::Retrieval),
+    Retrieval(retrieval::RetrievalBench),
     /// How long searching takes in a large store: in process, over REST, as a fresh process
-    Search(search::Search),
+    Search(search::SearchBench),
     /// Whether the duration of a search tells what others keep to themselves
     Clock(clock::ClockBench),
     /// How long it takes from a commit until everybody who follows has been told
-    Events(events::Events),
+    Events(events::EventBench),
     /// How long finding, stating, merging and walking take in a large registry of entities
-    Entities(entities::Entities),
+    Entities(entities::EntityBench),
     /// How long handing over, resuming, finding cycles, appending and catching up take
-    Collaboration(collaboration::Collaboration),
+    Collaboration(collaboration::CollaborationBench),
     /// How well nearly equal names are told from those of other things, on pairs of your own
-    Likeness(likeness::Likeness),
+    Likeness(likeness::LikenessBench),
     /// How long a client waits for its hooks, in a large store, with a server and without
-    Hook(hook::Hook),
+    Hook(hook::HookBench),
     /// What is found in texts of your own, with samples to read
-    Extraction(extraction::Extraction),
+    Extraction(extraction::ExtractionBench),
     /// Whether one agent is given what another knows of the user and the task, and nothing private
-    Personalization(personalization::Personalization),
+    Personalization(personalization::PersonalizationBench),
     /// How many paragraphs of documentation are taken for orders to agents, and how long judging takes
-    Redteam(redteam::Redteam),
+    Redteam(redteam::RedteamBench),
 }
 
-impl Bench {
+impl BenchCommand {
     /// Runs one bench.
     ///
     /// # Errors
@@ -111,30 +111,30 @@ impl Bench {
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    if arguments.get(1).is_some_and(|argument| argument == PROGRAM) {
+    if arguments.get(1).is_some_and(|argument| argument == PROGRAM_MODE) {
         let own = arguments.into_iter().enumerate().filter(|(place, _)| *place != 1);
         return commonbook_server::run_program(
             &own.map(|(_, argument)| argument).collect::<Vec<_>>(),
         );
     }
-    child::run_program_by(PROGRAM);
+    child::set_program_argument(PROGRAM_MODE);
     commonbook_server::use_ordinary_pages();
-    let Arguments { json, bench } = Arguments::parse();
+    let BenchArguments { json, bench } = BenchArguments::parse();
     let config = Config::read();
     let _log = commonbook_server::start_log(&config, false);
     let result = bench.run(&config, json).and_then(|()| output::finish());
-    result.map_or_else(|error| output::failure(&error, json), |()| ExitCode::SUCCESS)
+    result.map_or_else(|error| output::print_error(&error, json), |()| ExitCode::SUCCESS)
 }
 
 /// A folder that is measured in, and removed at the end.
-fn folder(within: Option<&PathBuf>) -> Result<TempDir> {
+fn bench_folder(within: Option<&PathBuf>) -> Result<TempDir> {
     let folder = within.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
-    folder.map_err(|error| broken("no folder to measure in", error))
+    folder.map_err(|error| step_error("no folder to measure in", error))
 }
 
 /// What the index finds by, besides words.
 #[derive(Debug, clap::Args)]
-struct By {
+struct EmbedderChoice {
     /// What turns texts into vectors: off, bundled, word-hash (no model, but vectors as many and as
     /// long), the path of a model's directory, or `http(s)://HOST:PORT#MODEL`; by default what the
     /// environment says, else bundled
@@ -142,7 +142,7 @@ struct By {
     embedder: Option<String>,
 }
 
-impl By {
+impl EmbedderChoice {
     /// The setting in full: the flag stands for the environment.
     fn name<'n>(&'n self, config: &'n Config) -> &'n str {
         self.embedder.as_deref().or(config.embedder.as_deref()).unwrap_or("bundled")
@@ -152,7 +152,7 @@ impl By {
     ///
     /// # Errors
     /// `invalid` and `unavailable`: a bench does not go on by words alone in silence.
-    fn give(&self, book: &Commonbook, config: &Config) -> Result<()> {
+    fn give_embedder(&self, book: &Commonbook, config: &Config) -> Result<()> {
         let config = Config { embedder: Some(self.name(config).to_owned()), ..config.clone() };
         book.index().use_embedder(Ok(follow::embedder(&config)?));
         Ok(())
@@ -161,24 +161,25 @@ impl By {
 
 /// A Commonbook on the store and the index of this home, as the program opens them; it takes the
 /// time from this clock, and finds by words alone.
-fn open(home: &Path, clock: Arc<dyn Clock>) -> Result<Commonbook> {
+fn open_bench_book(home: &Path, clock: Arc<dyn Clock>) -> Result<Commonbook> {
     let store = SqliteStore::open(&home.join("commonbook.db"))?;
     let index = Index::in_folder(home.join("index"));
-    Ok(Commonbook::with(store, clock, Arc::new(RandomIds::default())).searching(Arc::new(index)))
+    Ok(Commonbook::with_clock_and_ids(store, clock, Arc::new(RandomIds::default()))
+        .with_index(Arc::new(index)))
 }
 
 /// What building an index took.
 #[derive(Debug, Clone, Copy, Serialize)]
-struct Built {
+struct BuildTimes {
     memories: u64,
     words_seconds: f64,
     vectors_seconds: f64,
 }
 
 /// Builds the index anew from the journal, words and vectors.
-fn rebuild(book: &Commonbook, memories: usize) -> Result<Built> {
+fn rebuild(book: &Commonbook, memories: usize) -> Result<BuildTimes> {
     let (index, store) = (book.index(), book.store());
-    let words = bar("building the index", memories);
+    let words = bench_progress_bar("building the index", memories);
     let begun = Instant::now();
     let built = index.rebuild(store, |progress| {
         words.set_position(progress.memories);
@@ -186,7 +187,7 @@ fn rebuild(book: &Commonbook, memories: usize) -> Result<Built> {
     })?;
     let words_seconds = begun.elapsed().as_secs_f64();
     words.finish_and_clear();
-    let vectors = bar("embedding", memories);
+    let vectors = bench_progress_bar("embedding", memories);
     let begun = Instant::now();
     index.embed(store, |progress| {
         vectors.set_position(progress.memories.saturating_sub(progress.waiting));
@@ -194,11 +195,11 @@ fn rebuild(book: &Commonbook, memories: usize) -> Result<Built> {
     })?;
     let vectors_seconds = begun.elapsed().as_secs_f64();
     vectors.finish_and_clear();
-    Ok(Built { memories: built.memories, words_seconds, vectors_seconds })
+    Ok(BuildTimes { memories: built.memories, words_seconds, vectors_seconds })
 }
 
 /// A bar on standard error, where somebody watches.
-fn bar(what: &'static str, length: usize) -> ProgressBar {
+fn bench_progress_bar(what: &'static str, length: usize) -> ProgressBar {
     let style =
         ProgressStyle::with_template("{msg:22} {bar:40} {human_pos}/{human_len}, {eta} left");
     ProgressBar::new(length as u64)

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 /// How deep MRR and nDCG look.
-const DEPTH: usize = 10;
+const RANKING_DEPTH: usize = 10;
 
 /// What a ranking is worth; of many, the mean over the questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(super) struct Metrics {
+pub(super) struct RankingMetrics {
     /// The share of the right memories among the first 5.
     #[serde(rename = "R@5")]
     pub(super) recall_5: f64,
@@ -30,8 +30,8 @@ pub(super) struct Metrics {
     pub(super) ndcg: f64,
 }
 
-impl Metrics {
-    /// The names, in the order of [`Metrics::figures`].
+impl RankingMetrics {
+    /// The names, in the order of [`RankingMetrics::figures`].
     pub(super) const NAMES: [&str; 6] = ["R@5", "R@10", "Hit@1", "Hit@5", "MRR", "nDCG@10"];
 
     /// What this ranking is worth when these are right, of which there is at least one. Of what
@@ -47,9 +47,9 @@ impl Metrics {
         let among = |k: usize| hits.iter().take(k).filter(|hit| **hit).count() as f64;
         let any = |k: usize| f64::from(u8::from(among(k) > 0.0));
         let gain = |place: usize| 1.0 / (place as f64 + 2.0).log2();
-        let first = hits.iter().take(DEPTH).position(|hit| *hit);
-        let gained = hits.iter().take(DEPTH).enumerate().filter(|(_, hit)| **hit);
-        let best: f64 = (0..gold.len().min(DEPTH)).map(gain).sum();
+        let first = hits.iter().take(RANKING_DEPTH).position(|hit| *hit);
+        let gained = hits.iter().take(RANKING_DEPTH).enumerate().filter(|(_, hit)| **hit);
+        let best: f64 = (0..gold.len().min(RANKING_DEPTH)).map(gain).sum();
         Self {
             recall_5: among(5) / gold.len() as f64,
             recall_10: among(10) / gold.len() as f64,
@@ -74,7 +74,7 @@ impl Metrics {
         }
     }
 
-    /// The figures, in the order of [`Metrics::NAMES`].
+    /// The figures, in the order of [`RankingMetrics::NAMES`].
     pub(super) fn figures(&self) -> [f64; 6] {
         [self.recall_5, self.recall_10, self.hit_1, self.hit_5, self.mrr, self.ndcg]
     }
@@ -127,7 +127,7 @@ mod tests {
             ("a", "1 2 3 4 5 6 7 8 9 10 a", [0.0; 6]),
         ];
         for (gold, ranked, expected) in table {
-            let found = Metrics::of(&ids(gold), &ids(ranked)).figures();
+            let found = RankingMetrics::of(&ids(gold), &ids(ranked)).figures();
             let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12);
             assert!(near, "{gold} in {ranked}: {found:?} instead of {expected:?}");
         }
@@ -136,15 +136,15 @@ mod tests {
     #[test]
     fn more_right_ones_than_places_can_still_be_ranked_best() {
         let gold: Vec<String> = (0..20).map(|n| n.to_string()).collect();
-        let found = Metrics::of(&gold, &gold);
+        let found = RankingMetrics::of(&gold, &gold);
         assert_eq!((found.recall_5, found.recall_10, found.ndcg), (0.25, 0.5, 1.0));
     }
 
     #[test]
     fn a_mean_is_over_questions() {
-        let (one, none) = (Metrics::of(&ids("a"), &ids("a")), Metrics::default());
-        assert_eq!(Metrics::mean(&[one, none, none, none]).figures(), [0.25; 6]);
-        assert_eq!(Metrics::mean(&[]), none);
+        let (one, none) = (RankingMetrics::of(&ids("a"), &ids("a")), RankingMetrics::default());
+        assert_eq!(RankingMetrics::mean(&[one, none, none, none]).figures(), [0.25; 6]);
+        assert_eq!(RankingMetrics::mean(&[]), none);
     }
 
     #[test]

@@ -14,25 +14,25 @@ use commonbook::Commonbook;
 use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::{MemoryType, SaveMemory, Sharing};
-use commonbook::prompt::context::{GetContext, Preferences};
+use commonbook::prompt::context::{ContextPreferences, GetContext};
 use commonbook_text::terms;
 use fastrand::Rng;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::By;
-use super::machine::Machine;
+use super::EmbedderChoice;
+use super::machine::MachineProfile;
 use super::metrics::percentile;
 use commonbook_server::config::Config;
-use commonbook_server::output::{self, line};
+use commonbook_server::output::{self, print_line};
 
 /// What the trials are drawn by.
 const SEED: u64 = 2;
 
 /// Questions that say nothing of what they are about.
-const VAGUE: [&str; 10] = [
+const VAGUE_QUESTIONS: [&str; 10] = [
     "What should I do now?",
     "Can you help me with this?",
     "Where were we?",
@@ -50,14 +50,14 @@ const LANGUAGES: [&str; 8] =
 const TOOLS: [&str; 8] =
     ["Neovim", "Docker", "Terraform", "Postgres", "Kafka", "Grafana", "Bazel", "Jupyter"];
 const STYLES: [&str; 5] = ["terse", "detailed", "humorous", "formal", "bulleted"];
-const BEGINNINGS: [&str; 12] =
+const NAME_BEGINNINGS: [&str; 12] =
     ["Var", "Kel", "Mor", "Tan", "Bel", "Ost", "Fen", "Ral", "Sil", "Dor", "Hal", "Wyn"];
-const ENDS: [&str; 12] =
+const NAME_ENDINGS: [&str; 12] =
     ["len", "tor", "mira", "vek", "dris", "quin", "loth", "sar", "bek", "nor", "fal", "zim"];
 
 /// How personalization is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Personalization {
+pub(super) struct PersonalizationBench {
     /// Users with a profile and a task
     #[arg(long, default_value_t = 150)]
     trials: usize,
@@ -68,11 +68,11 @@ pub(super) struct Personalization {
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    by: By,
+    by: EmbedderChoice,
 }
 
 /// A user, what is known of it, and what is asked for it.
-struct Trial {
+struct UserTrial {
     user: String,
     profile: Value,
     profile_facts: Vec<String>,
@@ -84,7 +84,7 @@ struct Trial {
 
 /// What one phase showed.
 #[derive(Serialize)]
-struct Row {
+struct PhaseRow {
     phase: &'static str,
     trials: usize,
     /// Share of trials with every fact of the profile in the context.
@@ -104,48 +104,49 @@ struct Row {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct PersonalizationReport {
     bench: &'static str,
     questions: usize,
     /// Questions that share a word with what is known; they would make it easy.
     leaking: usize,
     embedder: String,
-    rows: Vec<Row>,
-    machine: Machine,
+    rows: Vec<PhaseRow>,
+    machine: MachineProfile,
 }
 
-impl Personalization {
+impl PersonalizationBench {
     /// Measures both phases, each in a home of its own.
     ///
     /// # Errors
     /// What went wrong.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let mut rng = Rng::with_seed(SEED);
-        let trials: Vec<Trial> = (0..self.trials).map(|number| trial(&mut rng, number)).collect();
-        let leaking = trials.iter().filter(|trial| leaks(trial)).count();
+        let trials: Vec<UserTrial> =
+            (0..self.trials).map(|number| trial(&mut rng, number)).collect();
+        let leaking = trials.iter().filter(|trial| leaks_words(trial)).count();
         let mut rows = Vec::new();
         for (phase, sharing) in [("private", Sharing::Private), ("shared", Sharing::Shared)] {
-            let folder = super::folder(self.folder.as_ref())?;
-            let book = super::open(folder.path(), Arc::new(SystemClock))?;
-            let book = book.preferring(preferences())?;
-            self.by.give(&book, config)?;
-            keep(&book, &trials, sharing)?;
+            let folder = super::bench_folder(self.folder.as_ref())?;
+            let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
+            let book = book.with_preferences(preferences())?;
+            self.by.give_embedder(&book, config)?;
+            save_trials(&book, &trials, sharing)?;
             super::rebuild(&book, trials.len() * 4)?;
             rows.push(self.ask(&book, &trials, phase)?);
         }
-        let report = Report {
+        let report = PersonalizationReport {
             bench: "personalization",
-            questions: VAGUE.len(),
+            questions: VAGUE_QUESTIONS.len(),
             leaking,
             embedder: self.by.name(config).to_owned(),
             rows,
-            machine: Machine::here(),
+            machine: MachineProfile::detect_machine(),
         };
         if as_json {
             let report = serde_json::to_value(&report).map_err(|error| {
-                Error::new(ErrorKind::Internal, "a report could not be encoded").because(error)
+                Error::new(ErrorKind::Internal, "a report could not be encoded").with_cause(error)
             })?;
-            output::json(&report);
+            output::print_json(&report);
         } else {
             report.tell();
         }
@@ -153,7 +154,12 @@ impl Personalization {
     }
 
     /// Asks for every user, as an agent that keeps nothing itself.
-    fn ask(&self, book: &Commonbook, trials: &[Trial], phase: &'static str) -> Result<Row> {
+    fn ask(
+        &self,
+        book: &Commonbook,
+        trials: &[UserTrial],
+        phase: &'static str,
+    ) -> Result<PhaseRow> {
         let (mut profile, mut task, mut both) = (0, 0, 0);
         let (mut exposures, mut of_others) = (0, 0);
         let (mut tokens, mut times): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
@@ -174,13 +180,13 @@ impl Personalization {
             profile += usize::from(knows);
             task += usize::from(works);
             both += usize::from(knows && works);
-            let private = phase == "private" && trial.told_by(text);
+            let private = phase == "private" && trial.is_revealed_by(text);
             exposures += usize::from(private || text.contains(&trial.secret));
-            let other = |other: &&Trial| other.user != trial.user && other.told_by(text);
+            let other = |other: &&UserTrial| other.user != trial.user && other.is_revealed_by(text);
             of_others += usize::from(trials.iter().any(|it| other(&it)));
         }
         let share = |count: usize| count as f64 / trials.len().max(1) as f64;
-        Ok(Row {
+        Ok(PhaseRow {
             phase,
             trials: trials.len(),
             profile: share(profile),
@@ -196,19 +202,19 @@ impl Personalization {
     }
 }
 
-impl Trial {
+impl UserTrial {
     /// Whether a text tells what only this user's memories say: its names are its own.
-    fn told_by(&self, text: &str) -> bool {
+    fn is_revealed_by(&self, text: &str) -> bool {
         let names = [&self.profile_facts[0], &self.task_facts[0], &self.secret];
         names.into_iter().any(|name| text.contains(name.as_str()))
     }
 }
 
-impl Report {
+impl PersonalizationReport {
     fn tell(&self) {
-        line(&format!("{} vague questions, {} leak a word", self.questions, self.leaking));
+        print_line(&format!("{} vague questions, {} leak a word", self.questions, self.leaking));
         for row in &self.rows {
-            line(&format!(
+            print_line(&format!(
                 "{:8} {} trials: profile {:.3}, task {:.3}, both {:.3}; private exposures {}, of other users {}",
                 row.phase,
                 row.trials,
@@ -218,29 +224,29 @@ impl Report {
                 row.exposures,
                 row.of_others
             ));
-            line(&format!(
+            print_line(&format!(
                 "{:8} tokens mean {:.0}, most {:.0}; p50 {:.2} ms, p95 {:.2} ms",
                 "", row.tokens_mean, row.tokens_most, row.p50_ms, row.p95_ms
             ));
         }
-        line(&format!("embedder  {}", self.embedder));
+        print_line(&format!("embedder  {}", self.embedder));
         self.machine.tell();
     }
 }
 
 fn caller(agent: &str, user: &str) -> Result<Caller> {
     let name: AgentName = agent.parse()?;
-    Caller::new(Some(name), "bench".parse()?, Door::Cli).for_user(Some(user))
+    Caller::new(Some(name), "bench".parse()?, EntryPoint::Cli).for_user(Some(user))
 }
 
 /// A name that no other trial has: its number is in it.
 fn name(rng: &mut Rng, number: usize) -> String {
     let part = |rng: &mut Rng, of: &[&str; 12]| of[rng.usize(..of.len())].to_owned();
-    let (first, last) = (part(rng, &BEGINNINGS), part(rng, &ENDS));
+    let (first, last) = (part(rng, &NAME_BEGINNINGS), part(rng, &NAME_ENDINGS));
     format!("{first}{last}{number:03}")
 }
 
-fn trial(rng: &mut Rng, number: usize) -> Trial {
+fn trial(rng: &mut Rng, number: usize) -> UserTrial {
     let one = |rng: &mut Rng, of: &[&'static str]| of[rng.usize(..of.len())];
     let (who, project, secret) = (name(rng, number), name(rng, number), name(rng, number));
     let (who, project) = (format!("{who} Adams"), format!("{project} compiler"));
@@ -248,7 +254,7 @@ fn trial(rng: &mut Rng, number: usize) -> Trial {
     let style = one(rng, &STYLES);
     let (goal, blocker) = (format!("cut {} by half", name(rng, number)), name(rng, number));
     let step = format!("profile {}", name(rng, number));
-    Trial {
+    UserTrial {
         user: format!("user-{number}"),
         profile: json!({"user_name": who, "preferred_language": language, "tools": [tool],
             "communication_style": style}),
@@ -257,17 +263,20 @@ fn trial(rng: &mut Rng, number: usize) -> Trial {
             "next_steps": [step]}),
         task_facts: vec![project, goal, blocker, step],
         secret: format!("Codeword {secret}"),
-        question: VAGUE[number % VAGUE.len()],
+        question: VAGUE_QUESTIONS[number % VAGUE_QUESTIONS.len()],
     }
 }
 
 /// The settings of the home: what the agent keeps that knows the users stands first for everybody.
-fn preferences() -> Preferences {
-    Preferences { profile_owners: vec!["profiler".to_owned()], ..Preferences::default() }
+fn preferences() -> ContextPreferences {
+    ContextPreferences {
+        profile_owners: vec!["profiler".to_owned()],
+        ..ContextPreferences::default()
+    }
 }
 
 /// Whether a question has a word of what is known.
-fn leaks(trial: &Trial) -> bool {
+fn leaks_words(trial: &UserTrial) -> bool {
     let known = format!("{} {} {}", trial.profile, trial.task, trial.secret);
     let known = terms::terms(&known);
     terms::query_terms(trial.question).iter().any(|term| known.contains(term))
@@ -275,7 +284,7 @@ fn leaks(trial: &Trial) -> bool {
 
 /// Keeps what one agent knows of every user, what it said with each in private, and what a third
 /// agent has of its own.
-fn keep(book: &Commonbook, trials: &[Trial], sharing: Sharing) -> Result<()> {
+fn save_trials(book: &Commonbook, trials: &[UserTrial], sharing: Sharing) -> Result<()> {
     for trial in trials {
         let save = |agent: &str, kind: &str, text: String, sharing| {
             let memory_type = Some(MemoryType::try_from(kind.to_owned())?);

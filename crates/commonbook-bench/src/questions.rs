@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 /// What a question knows of the memory that it is about.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct QuestionSource {
     /// Its words, the commonest first.
     pub(super) words: Vec<String>,
     /// Whose it is.
@@ -16,22 +16,22 @@ pub(super) struct Known {
 }
 
 /// A fair sample of what goes by, of a fixed size.
-pub(super) struct Sample {
+pub(super) struct ReservoirSample {
     rng: Rng,
     seen: usize,
     size: usize,
     /// What was drawn.
-    pub(super) drawn: Vec<Known>,
+    pub(super) drawn: Vec<QuestionSource>,
 }
 
-impl Sample {
+impl ReservoirSample {
     /// An empty one.
     pub(super) fn new(seed: u64, size: usize) -> Self {
         Self { rng: Rng::with_seed(seed), seen: 0, size, drawn: Vec::with_capacity(size) }
     }
 
     /// Looks at one thing, and keeps it if it is drawn.
-    pub(super) fn look(&mut self, known: impl FnOnce() -> Known) {
+    pub(super) fn offer_source(&mut self, known: impl FnOnce() -> QuestionSource) {
         self.seen += 1;
         if self.drawn.len() < self.size {
             self.drawn.push(known());
@@ -46,7 +46,7 @@ impl Sample {
 
 /// Which words of a memory are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum QueryWords {
     /// Its commonest.
     Common,
     /// Its rarest.
@@ -57,7 +57,7 @@ pub(super) enum Words {
 
 /// What else must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(super) enum QuestionFilter {
     /// Nothing.
     Nothing,
     /// The memory's owner.
@@ -70,39 +70,45 @@ pub(super) enum Filter {
 
 /// A kind of question.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct QuestionKind {
     /// What it is called.
     pub(super) name: &'static str,
-    words: Words,
-    filter: Filter,
+    words: QueryWords,
+    filter: QuestionFilter,
 }
 
-impl Kind {
+impl QuestionKind {
     /// Every kind, in the order of the table.
     pub(super) const ALL: [Self; 7] = [
-        Self { name: "1 common word", words: Words::Common, filter: Filter::Nothing },
-        Self { name: "1 rare word", words: Words::Rare, filter: Filter::Nothing },
-        Self { name: "3 words", words: Words::Some(3), filter: Filter::Nothing },
-        Self { name: "9 words", words: Words::Some(9), filter: Filter::Nothing },
-        Self { name: "3 words, owner:", words: Words::Some(3), filter: Filter::Owner },
-        Self { name: "3 words, type:", words: Words::Some(3), filter: Filter::Type },
-        Self { name: "3 words, since: 90d", words: Words::Some(3), filter: Filter::Since },
+        Self { name: "1 common word", words: QueryWords::Common, filter: QuestionFilter::Nothing },
+        Self { name: "1 rare word", words: QueryWords::Rare, filter: QuestionFilter::Nothing },
+        Self { name: "3 words", words: QueryWords::Some(3), filter: QuestionFilter::Nothing },
+        Self { name: "9 words", words: QueryWords::Some(9), filter: QuestionFilter::Nothing },
+        Self { name: "3 words, owner:", words: QueryWords::Some(3), filter: QuestionFilter::Owner },
+        Self { name: "3 words, type:", words: QueryWords::Some(3), filter: QuestionFilter::Type },
+        Self {
+            name: "3 words, since: 90d",
+            words: QueryWords::Some(3),
+            filter: QuestionFilter::Since,
+        },
     ];
 
     /// The question of this kind about a memory; the same `rng` draws the same words.
-    pub(super) fn about(&self, known: &Known, rng: &mut Rng) -> SearchMemory {
+    pub(super) fn question_about(&self, known: &QuestionSource, rng: &mut Rng) -> SearchMemory {
         let words: Vec<&String> = match self.words {
-            Words::Common => known.words.iter().take(1).collect(),
-            Words::Rare => known.words.iter().rev().take(1).collect(),
-            Words::Some(count) => rng.choose_multiple(&known.words, count),
+            QueryWords::Common => known.words.iter().take(1).collect(),
+            QueryWords::Rare => known.words.iter().rev().take(1).collect(),
+            QueryWords::Some(count) => rng.choose_multiple(&known.words, count),
         };
         let query = words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
         let asked = SearchMemory { query, ..SearchMemory::default() };
         match self.filter {
-            Filter::Nothing => asked,
-            Filter::Owner => SearchMemory { owner: Some(known.owner.clone()), ..asked },
-            Filter::Type => SearchMemory { memory_type: known.memory_type.clone(), ..asked },
-            Filter::Since => SearchMemory { since: Some("90d".to_owned()), ..asked },
+            QuestionFilter::Nothing => asked,
+            QuestionFilter::Owner => SearchMemory { owner: Some(known.owner.clone()), ..asked },
+            QuestionFilter::Type => {
+                SearchMemory { memory_type: known.memory_type.clone(), ..asked }
+            }
+            QuestionFilter::Since => SearchMemory { since: Some("90d".to_owned()), ..asked },
         }
     }
 }

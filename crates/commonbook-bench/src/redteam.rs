@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use commonbook::base::error::Result;
 use commonbook_text::{injection, secrets};
 
-use commonbook_server::child::broken;
-use commonbook_server::output::line;
+use commonbook_server::child::step_error;
+use commonbook_server::output::print_line;
 
 /// Letters of a paragraph that is worth judging.
 const PARAGRAPH_CHARS_MIN: usize = 20;
@@ -16,7 +16,7 @@ const GLANCE_CHARS: usize = 300;
 
 /// What is judged.
 #[derive(Debug, clap::Args)]
-pub(super) struct Redteam {
+pub(super) struct RedteamBench {
     /// A folder with Markdown, for example the sources of packages; each paragraph is judged alone
     #[arg(long)]
     docs: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Redteam {
 
 /// What was found.
 #[derive(Default)]
-struct Count {
+struct JudgementCount {
     paragraphs: usize,
     flagged: usize,
     redacted: usize,
@@ -32,7 +32,7 @@ struct Count {
     redacting: Vec<Duration>,
 }
 
-impl Redteam {
+impl RedteamBench {
     /// Judges every paragraph, and prints those that are set apart.
     ///
     /// # Errors
@@ -40,23 +40,27 @@ impl Redteam {
     pub(super) fn run(&self) -> Result<()> {
         let mut files = Vec::new();
         markdown(&self.docs, &mut files)?;
-        let mut count = Count::default();
+        let mut count = JudgementCount::default();
         for file in &files {
             // What is no text is no documentation.
             let Ok(text) = std::fs::read_to_string(file) else { continue };
             text.split("\n\n").for_each(|paragraph| count.judge(file, paragraph));
         }
-        let Count { paragraphs, flagged, redacted, judging, redacting } = &mut count;
-        line(&format!(
+        let JudgementCount { paragraphs, flagged, redacted, judging, redacting } = &mut count;
+        print_line(&format!(
             "{} files, {paragraphs} paragraphs: {flagged} set apart, {redacted} redacted",
             files.len()
         ));
-        line(&format!("judging: {}; redacting: {}", spread(judging), spread(redacting)));
+        print_line(&format!(
+            "judging: {}; redacting: {}",
+            percentiles_text(judging),
+            percentiles_text(redacting)
+        ));
         Ok(())
     }
 }
 
-impl Count {
+impl JudgementCount {
     fn judge(&mut self, file: &Path, paragraph: &str) {
         if paragraph.trim().chars().count() < PARAGRAPH_CHARS_MIN {
             return;
@@ -72,20 +76,21 @@ impl Count {
             |text: &str| text.chars().take(GLANCE_CHARS).collect::<String>().replace('\n', " ");
         if !reasons.is_empty() {
             self.flagged += 1;
-            line(&format!("{reasons:?} {}: {}", file.display(), glance(paragraph)));
+            print_line(&format!("{reasons:?} {}: {}", file.display(), glance(paragraph)));
         }
         if !redacted.found.is_empty() {
             self.redacted += 1;
-            line(&format!("redacted {}: {}", file.display(), glance(&redacted.text)));
+            print_line(&format!("redacted {}: {}", file.display(), glance(&redacted.text)));
         }
     }
 }
 
 /// The Markdown files below a folder.
 fn markdown(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let entries = std::fs::read_dir(folder).map_err(|error| broken("no folder to read", error))?;
+    let entries =
+        std::fs::read_dir(folder).map_err(|error| step_error("no folder to read", error))?;
     for entry in entries {
-        let path = entry.map_err(|error| broken("no folder to read", error))?.path();
+        let path = entry.map_err(|error| step_error("no folder to read", error))?.path();
         if path.is_dir() && !path.is_symlink() {
             markdown(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {
@@ -95,7 +100,7 @@ fn markdown(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-fn spread(times: &mut [Duration]) -> String {
+fn percentiles_text(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let at = |percent: usize| {
         let place = (times.len() * percent / 100).min(times.len().saturating_sub(1));

@@ -11,36 +11,36 @@ use commonbook::Commonbook;
 use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, Result};
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::import;
 use commonbook::model::search::SearchMemory;
 use commonbook::model::workspace::Workspace;
 use serde_json::{Value, json};
 
-use super::dataset::{DataSet, Given, Gran, Question, at};
-use super::machine::Machine;
-use super::metrics::{Metrics, percentile};
-use super::{Built, By};
-use commonbook_server::child::broken;
+use super::dataset::{DataSet, DatasetMemory, DatasetQuestion, MemoryGranularity, error_at_line};
+use super::machine::MachineProfile;
+use super::metrics::{RankingMetrics, percentile};
+use super::{BuildTimes, EmbedderChoice};
+use commonbook_server::child::step_error;
 use commonbook_server::config::Config;
 use commonbook_server::follow;
-use commonbook_server::output::{self, line, note};
+use commonbook_server::output::{self, print_line, print_note};
 
 /// Hits that are asked for.
-const DEPTH: u32 = 20;
+const HITS_PER_QUESTION: u32 = 20;
 
 /// Lines that are imported in one transaction.
-const CHUNK: usize = 500;
+const BENCH_CHUNK_LINES: usize = 500;
 
 /// How retrieval is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Retrieval {
+pub(super) struct RetrievalBench {
     /// The folder of memories.jsonl and questions.jsonl
     #[arg(long)]
     data: PathBuf,
     /// What is one memory
     #[arg(long, value_enum, default_value_t)]
-    gran: Gran,
+    gran: MemoryGranularity,
     /// A file to write every ranking into, a line of JSON a question
     #[arg(long)]
     out: Option<PathBuf>,
@@ -48,17 +48,17 @@ pub(super) struct Retrieval {
     #[arg(long)]
     by_category: bool,
     #[command(flatten)]
-    by: By,
+    by: EmbedderChoice,
 }
 
 /// What was found for a question.
-struct Answer<'d> {
-    question: &'d Question,
+struct RankedAnswer<'d> {
+    question: &'d DatasetQuestion,
     ranked: Vec<String>,
     ms: f64,
 }
 
-impl Retrieval {
+impl RetrievalBench {
     /// Imports the data into a new home, asks every question, and tells how good the answers were.
     ///
     /// # Errors
@@ -66,15 +66,18 @@ impl Retrieval {
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let data = DataSet::read(&self.data, self.gran)?;
         if data.cut > 0 {
-            note(&format!("cut to 64 KiB, as longer texts are not kept: {} of them", data.cut));
+            print_note(&format!(
+                "cut to 64 KiB, as longer texts are not kept: {} of them",
+                data.cut
+            ));
         }
         let out = self.out.as_deref().map(|path| create(path).map(|file| (path, file)));
-        let folder = super::folder(None)?;
-        let book = super::open(folder.path(), Arc::new(SystemClock))?;
-        self.by.give(&book, config)?;
+        let folder = super::bench_folder(None)?;
+        let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
+        self.by.give_embedder(&book, config)?;
         let workspaces = import(&book, &data.memories)?;
         let built = super::rebuild(&book, data.memories.len())?;
-        let bar = super::bar("asking", data.questions.len());
+        let bar = super::bench_progress_bar("asking", data.questions.len());
         let mut answers = Vec::with_capacity(data.questions.len());
         for question in &data.questions {
             answers.push(ask(&book, &workspaces[&question.conv], question)?);
@@ -84,16 +87,16 @@ impl Retrieval {
         if let Some((path, file)) = out.transpose()? {
             write(file, &answers).map_err(|error| unwritable(path, error))?;
         }
-        let report = Report {
+        let report = RetrievalReport {
             of: self,
             data: &data,
             workspaces: workspaces.len(),
             embedder: self.by.name(config),
             built,
-            counted: answers.iter().filter(|answer| answer.question.counts()).collect(),
+            counted: answers.iter().filter(|answer| answer.question.is_scored()).collect(),
         };
         if as_json {
-            output::json(&report.value());
+            output::print_json(&report.value());
         } else {
             report.tell();
         }
@@ -102,14 +105,14 @@ impl Retrieval {
 }
 
 /// Imports the memories as `commonbook import` does, each conversation into its own workspace.
-fn import(book: &Commonbook, memories: &[Given]) -> Result<BTreeMap<String, Workspace>> {
-    let caller = Caller::new(None, Workspace::fallback(), Door::Import);
+fn import(book: &Commonbook, memories: &[DatasetMemory]) -> Result<BTreeMap<String, Workspace>> {
+    let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Import);
     let mut workspaces: BTreeMap<String, Workspace> = BTreeMap::new();
-    let bar = super::bar("importing", memories.len());
-    for chunk in memories.chunks(CHUNK) {
+    let bar = super::bench_progress_bar("importing", memories.len());
+    for chunk in memories.chunks(BENCH_CHUNK_LINES) {
         let mut lines = Vec::with_capacity(chunk.len());
         for given in chunk {
-            let told = |error: Error| at(&given.place, &error);
+            let told = |error: Error| error_at_line(&given.place, &error);
             let line = import::parse(given.line.to_string().as_bytes()).map_err(told)?;
             let workspace = line.workspace(None, &caller).map_err(told)?;
             let taken = workspaces.iter().any(|(conv, it)| *conv != given.conv && *it == workspace);
@@ -122,22 +125,26 @@ fn import(book: &Commonbook, memories: &[Given]) -> Result<BTreeMap<String, Work
         }
         let outcomes = book.import_lines(&caller, None, lines)?;
         for (given, outcome) in chunk.iter().zip(outcomes) {
-            outcome.map_err(|error| at(&given.place, &error))?;
+            outcome.map_err(|error| error_at_line(&given.place, &error))?;
         }
         bar.inc(chunk.len() as u64);
     }
     bar.finish_and_clear();
-    follow::mentions(book)?;
+    follow::find_mentions_with_progress(book)?;
     Ok(workspaces)
 }
 
 /// Asks as an agent that kept none of the memories itself.
-fn ask<'d>(book: &Commonbook, workspace: &Workspace, question: &'d Question) -> Result<Answer<'d>> {
+fn ask<'d>(
+    book: &Commonbook,
+    workspace: &Workspace,
+    question: &'d DatasetQuestion,
+) -> Result<RankedAnswer<'d>> {
     let stranger: AgentName = "stranger".parse()?;
-    let caller = Caller::new(Some(stranger), workspace.clone(), Door::Cli);
+    let caller = Caller::new(Some(stranger), workspace.clone(), EntryPoint::Cli);
     let request = SearchMemory {
         query: question.question.clone(),
-        k: Some(DEPTH),
+        k: Some(HITS_PER_QUESTION),
         ..SearchMemory::default()
     };
     let begun = Instant::now();
@@ -146,56 +153,57 @@ fn ask<'d>(book: &Commonbook, workspace: &Workspace, question: &'d Question) -> 
     let hits = match answer {
         Ok(answer) => answer.hits,
         Err(error) => {
-            note(&format!("{}: counted as a miss: {}", question.qid, error.message));
+            print_note(&format!("{}: counted as a miss: {}", question.qid, error.message));
             Vec::new()
         }
     };
     // What else stood on an imported line is kept as metadata; so does the id that the data gave.
     let given = |id: Option<&Value>| id.and_then(Value::as_str).map(str::to_owned);
     let ranked = hits.iter().filter_map(|hit| given(hit.memory.metadata.get("id"))).collect();
-    Ok(Answer { question, ranked, ms })
+    Ok(RankedAnswer { question, ranked, ms })
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>> {
     File::create(path).map(BufWriter::new).map_err(|error| unwritable(path, error))
 }
 
-fn write(mut file: BufWriter<File>, answers: &[Answer<'_>]) -> std::io::Result<()> {
-    for Answer { question, ranked, ms } in answers {
+fn write(mut file: BufWriter<File>, answers: &[RankedAnswer<'_>]) -> std::io::Result<()> {
+    for RankedAnswer { question, ranked, ms } in answers {
         writeln!(file, "{}", json!({"qid": question.qid, "ranked": ranked, "ms": ms}))?;
     }
     file.flush()
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> Error {
-    broken(&format!("{} cannot be written", path.display()), error)
+    step_error(&format!("{} cannot be written", path.display()), error)
 }
 
 /// What there is to tell in the end.
-struct Report<'d> {
-    of: &'d Retrieval,
+struct RetrievalReport<'d> {
+    of: &'d RetrievalBench,
     data: &'d DataSet,
     workspaces: usize,
     embedder: &'d str,
-    built: Built,
-    counted: Vec<&'d Answer<'d>>,
+    built: BuildTimes,
+    counted: Vec<&'d RankedAnswer<'d>>,
 }
 
 /// The figures of some questions.
-struct Figures {
+struct RetrievalFigures {
     count: usize,
-    mean: Metrics,
+    mean: RankingMetrics,
     p50: f64,
     p95: f64,
 }
 
-impl Figures {
-    fn of(answers: &[&Answer<'_>]) -> Self {
-        let worth = |answer: &&Answer<'_>| Metrics::of(&answer.question.gold, &answer.ranked);
+impl RetrievalFigures {
+    fn of(answers: &[&RankedAnswer<'_>]) -> Self {
+        let worth =
+            |answer: &&RankedAnswer<'_>| RankingMetrics::of(&answer.question.gold, &answer.ranked);
         let times: Vec<f64> = answers.iter().map(|answer| answer.ms).collect();
         Self {
             count: answers.len(),
-            mean: Metrics::mean(&answers.iter().map(worth).collect::<Vec<_>>()),
+            mean: RankingMetrics::mean(&answers.iter().map(worth).collect::<Vec<_>>()),
             p50: percentile(&times, 50.0),
             p95: percentile(&times, 95.0),
         }
@@ -212,13 +220,13 @@ impl Figures {
     fn tell(&self, name: &str) {
         let worth: String = self.mean.figures().iter().map(|it| format!(" {it:7.4}")).collect();
         let Self { count, p50, p95, .. } = self;
-        line(&format!("{name:26} {count:5}{worth} {p50:8.2} {p95:8.2}"));
+        print_line(&format!("{name:26} {count:5}{worth} {p50:8.2} {p95:8.2}"));
     }
 }
 
 /// How often what is newer stands above what it replaced.
 #[derive(Debug, Default, PartialEq, Eq, serde::Serialize)]
-struct Updates {
+struct UpdateFigures {
     /// Questions that have both.
     questions: usize,
     /// Those of them where both were found.
@@ -227,8 +235,8 @@ struct Updates {
     newer_first: usize,
 }
 
-impl Updates {
-    fn of(answers: &[&Answer<'_>]) -> Self {
+impl UpdateFigures {
+    fn of(answers: &[&RankedAnswer<'_>]) -> Self {
         let mut updates = Self::default();
         for answer in answers {
             let roles = &answer.question.roles;
@@ -247,13 +255,13 @@ impl Updates {
     }
 }
 
-impl Report<'_> {
-    fn categories(&self) -> BTreeMap<&str, Figures> {
-        let mut groups: BTreeMap<&str, Vec<&Answer<'_>>> = BTreeMap::new();
+impl RetrievalReport<'_> {
+    fn categories(&self) -> BTreeMap<&str, RetrievalFigures> {
+        let mut groups: BTreeMap<&str, Vec<&RankedAnswer<'_>>> = BTreeMap::new();
         for answer in &self.counted {
             groups.entry(&answer.question.category).or_default().push(answer);
         }
-        groups.into_iter().map(|(name, answers)| (name, Figures::of(&answers))).collect()
+        groups.into_iter().map(|(name, answers)| (name, RetrievalFigures::of(&answers))).collect()
     }
 
     fn value(&self) -> Value {
@@ -270,42 +278,43 @@ impl Report<'_> {
             "counted": self.counted.len(),
             "embedder": self.embedder,
             "index": self.built,
-            "all": Figures::of(&self.counted).value(),
+            "all": RetrievalFigures::of(&self.counted).value(),
             "by_category": categories,
-            "updates": Updates::of(&self.counted),
-            "machine": Machine::here(),
+            "updates": UpdateFigures::of(&self.counted),
+            "machine": MachineProfile::detect_machine(),
         })
     }
 
     fn tell(&self) {
-        line(&format!(
+        print_line(&format!(
             "data      {}: {} memories (each a {}) in {} workspaces",
             self.of.data.display(),
             self.data.memories.len(),
             self.of.gran.name(),
             self.workspaces
         ));
-        line(&format!(
-            "questions {}, of which {} count; the first {DEPTH} hits of each",
+        print_line(&format!(
+            "questions {}, of which {} count; the first {HITS_PER_QUESTION} hits of each",
             self.data.questions.len(),
             self.counted.len()
         ));
-        line(&format!(
+        print_line(&format!(
             "index     words in {:.1} s, vectors in {:.1} s; embedder {}",
             self.built.words_seconds, self.built.vectors_seconds, self.embedder
         ));
-        Machine::here().tell();
-        let names: String = Metrics::NAMES.iter().map(|name| format!(" {name:>7}")).collect();
-        line(&format!("\n{:26} {:>5}{names} {:>8} {:>8}", "", "n", "p50 ms", "p95 ms"));
-        Figures::of(&self.counted).tell("all");
+        MachineProfile::detect_machine().tell();
+        let names: String =
+            RankingMetrics::NAMES.iter().map(|name| format!(" {name:>7}")).collect();
+        print_line(&format!("\n{:26} {:>5}{names} {:>8} {:>8}", "", "n", "p50 ms", "p95 ms"));
+        RetrievalFigures::of(&self.counted).tell("all");
         if self.of.by_category {
             for (name, figures) in self.categories() {
                 figures.tell(name);
             }
         }
-        let Updates { questions, both_found, newer_first } = Updates::of(&self.counted);
+        let UpdateFigures { questions, both_found, newer_first } = UpdateFigures::of(&self.counted);
         if questions > 0 {
-            line(&format!(
+            print_line(&format!(
                 "\nthe newer above the older it replaced: {newer_first} of {both_found} where both \
                  were found, of {questions}"
             ));
@@ -319,24 +328,24 @@ mod tests {
 
     #[test]
     fn the_newer_counts_only_where_both_were_found() {
-        let question = |original: &str, updated: &str| -> Question {
+        let question = |original: &str, updated: &str| -> DatasetQuestion {
             serde_json::from_value(json!({
                 "qid": "q", "conv": "c", "gran": "turn", "category": "x", "question": "?",
                 "gold": ["a"], "roles": {"original_info": [original], "updated_info": [updated]},
             }))
             .unwrap()
         };
-        let none: Question = serde_json::from_value(json!({
+        let none: DatasetQuestion = serde_json::from_value(json!({
             "qid": "q", "conv": "c", "gran": "turn", "category": "x", "question": "?", "gold": ["a"],
         }))
         .unwrap();
         let asked = [question("old", "new"), question("x", "new"), question("new", "old"), none];
         let ranked = ["new", "old"].map(str::to_owned).to_vec();
-        let answers: Vec<Answer<'_>> = asked
+        let answers: Vec<RankedAnswer<'_>> = asked
             .iter()
-            .map(|question| Answer { question, ranked: ranked.clone(), ms: 1.0 })
+            .map(|question| RankedAnswer { question, ranked: ranked.clone(), ms: 1.0 })
             .collect();
-        let found = Updates::of(&answers.iter().collect::<Vec<_>>());
-        assert_eq!(found, Updates { questions: 3, both_found: 2, newer_first: 1 });
+        let found = UpdateFigures::of(&answers.iter().collect::<Vec<_>>());
+        assert_eq!(found, UpdateFigures { questions: 3, both_found: 2, newer_first: 1 });
     }
 }

@@ -6,15 +6,15 @@ use commonbook::base::error::Result;
 use serde::Serialize;
 
 use super::metrics::percentile;
-use commonbook_server::output::line;
+use commonbook_server::output::print_line;
 
 /// What a figure is compared with, in milliseconds: what the seed's own table has, and the design's
 /// target.
-pub(super) type Beside = (Option<f64>, Option<f64>);
+pub(super) type ReferenceTimes = (Option<f64>, Option<f64>);
 
 /// How long something took, each time.
 #[derive(Serialize)]
-pub(super) struct Row {
+pub(super) struct TimingRow {
     what: String,
     n: usize,
     p50_ms: f64,
@@ -26,18 +26,18 @@ pub(super) struct Row {
     target_ms: Option<f64>,
 }
 
-impl Row {
+impl TimingRow {
     /// Calls something so many times, with a bar; each call tells how long it took.
     ///
     /// # Errors
     /// What a call answers.
-    pub(super) fn of_each(
+    pub(super) fn measure_calls(
         what: &str,
         calls: usize,
-        (seed_ms, target_ms): Beside,
+        (seed_ms, target_ms): ReferenceTimes,
         mut call: impl FnMut() -> Result<Duration>,
     ) -> Result<Self> {
-        let bar = super::bar("measuring", calls);
+        let bar = super::bench_progress_bar("measuring", calls);
         let mut times = Vec::with_capacity(calls);
         for _ in 0..calls {
             times.push(super::millis(call()?));
@@ -52,14 +52,14 @@ impl Row {
 }
 
 /// Prints rows as a table.
-pub(super) fn tell(rows: &[Row]) {
-    line(&format!(
+pub(super) fn print_rows(rows: &[TimingRow]) {
+    print_line(&format!(
         "\n{:<42} {:>5} {:>9} {:>9} {:>9} {:>8} {:>8}",
         "", "n", "p50 ms", "p95 ms", "max ms", "seed", "target"
     ));
     let figure = |figure: Option<f64>| figure.map_or_else(String::new, |it| it.to_string());
     for row in rows {
-        line(&format!(
+        print_line(&format!(
             "{:<42} {:>5} {:>9.3} {:>9.3} {:>9.3} {:>8} {:>8}",
             row.what,
             row.n,

@@ -11,21 +11,21 @@ use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::{SaveMemories, SaveMemory};
 use commonbook::model::workspace::Workspace;
 use fastrand::Rng;
 use serde_json::json;
 
-use commonbook_server::child::{Server, broken};
-use commonbook_server::output::line;
+use commonbook_server::child::{ChildServer, step_error};
+use commonbook_server::output::print_line;
 
 /// Bytes of a bare append: one page.
-const PAGE: [u8; 4096] = [b'x'; 4096];
+const APPENDED_PAGE: [u8; 4096] = [b'x'; 4096];
 
 /// How saving is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Save {
+pub(super) struct SaveBench {
     /// Memories in the store before it is measured
     #[arg(long, default_value_t = 50_000)]
     size: usize,
@@ -43,35 +43,35 @@ pub(super) struct Save {
     folder: Option<PathBuf>,
 }
 
-impl Save {
+impl SaveBench {
     /// Measures saving.
     ///
     /// # Errors
     /// What went wrong.
     pub(super) fn run(&self) -> Result<()> {
-        let folder = super::folder(self.folder.as_ref())?;
+        let folder = super::bench_folder(self.folder.as_ref())?;
         let home = folder.path();
-        line(&format!(
+        print_line(&format!(
             "commonbook {} on {} cores; {} made-up memories of about 40 words in the store; durable saves",
             env!("CARGO_PKG_VERSION"),
             std::thread::available_parallelism().map_or(1, usize::from),
             self.size
         ));
-        let book = super::open(home, Arc::new(SystemClock))?;
+        let book = super::open_bench_book(home, Arc::new(SystemClock))?;
         fill(&book, self.size)?;
-        Figure::head();
-        bare(home, self.saves)?.tell("bare 4 KiB append + fdatasync");
-        let one = together(1, self.saves, &|rng| save(&book, rng))?;
+        SaveFigure::print_head();
+        measure_disk(home, self.saves)?.tell("bare 4 KiB append + fdatasync");
+        let one = measure_threads(1, self.saves, &|rng| save(&book, rng))?;
         one.tell("save, 1 writer");
-        let many = together(self.writers, self.each, &|rng| save(&book, rng))?;
+        let many = measure_threads(self.writers, self.each, &|rng| save(&book, rng))?;
         many.tell(&format!("save, {} writers", self.writers));
-        let server = Server::start(home)?;
-        together(1, self.saves.min(1_000), &|rng| post(&server, rng))?
+        let server = ChildServer::start(home)?;
+        measure_threads(1, self.saves.min(1_000), &|rng| post(&server, rng))?
             .tell("POST /v1/memories, 1 client");
-        let rest = together(self.writers, self.each, &|rng| post(&server, rng))?;
+        let rest = measure_threads(self.writers, self.each, &|rng| post(&server, rng))?;
         rest.tell(&format!("POST /v1/memories, {} clients", self.writers));
-        bare(home, self.saves)?.tell("bare 4 KiB append + fdatasync, again");
-        line(&format!(
+        measure_disk(home, self.saves)?.tell("bare 4 KiB append + fdatasync, again");
+        print_line(&format!(
             "{} writers to one: {:.1} times the rate",
             self.writers,
             many.rate() / one.rate()
@@ -81,14 +81,14 @@ impl Save {
 }
 
 /// What was measured: how long each took, and all together.
-struct Figure {
+struct SaveFigure {
     each: Vec<Duration>,
     whole: Duration,
 }
 
-impl Figure {
-    fn head() {
-        line(&format!(
+impl SaveFigure {
+    fn print_head() {
+        print_line(&format!(
             "{:<38} {:>8} {:>10} {:>10} {:>10}",
             "", "count", "per second", "median ms", "p95 ms"
         ));
@@ -106,30 +106,34 @@ impl Figure {
             sorted.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
         };
         let (count, rate) = (sorted.len(), self.rate());
-        line(&format!("{what:<38} {count:>8} {rate:>10.0} {:>10.3} {:>10.3}", at(50), at(95)));
+        print_line(&format!(
+            "{what:<38} {count:>8} {rate:>10.0} {:>10.3} {:>10.3}",
+            at(50),
+            at(95)
+        ));
     }
 }
 
 /// The disk alone: append a page, sync it.
-fn bare(folder: &Path, count: usize) -> Result<Figure> {
-    let wrong = |error| broken("the disk cannot be measured", error);
+fn measure_disk(folder: &Path, count: usize) -> Result<SaveFigure> {
+    let wrong = |error| step_error("the disk cannot be measured", error);
     let mut file = File::create(folder.join("bare")).map_err(wrong)?;
     let mut each = Vec::with_capacity(count);
     let begun = Instant::now();
     for _ in 0..count {
         let start = Instant::now();
-        file.write_all(&PAGE).and_then(|()| file.sync_data()).map_err(wrong)?;
+        file.write_all(&APPENDED_PAGE).and_then(|()| file.sync_data()).map_err(wrong)?;
         each.push(start.elapsed());
     }
-    Ok(Figure { each, whole: begun.elapsed() })
+    Ok(SaveFigure { each, whole: begun.elapsed() })
 }
 
 /// So many threads at once, each doing it so often.
-fn together(
+fn measure_threads(
     threads: usize,
     often: usize,
     act: &(dyn Fn(&mut Rng) -> Result<()> + Sync),
-) -> Result<Figure> {
+) -> Result<SaveFigure> {
     let times = Mutex::new((Vec::with_capacity(threads * often), None));
     let begun = Instant::now();
     std::thread::scope(|scope| {
@@ -152,19 +156,19 @@ fn together(
     });
     let whole = begun.elapsed();
     let (each, wrong) = times.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    wrong.map_or(Ok(Figure { each, whole }), Err)
+    wrong.map_or(Ok(SaveFigure { each, whole }), Err)
 }
 
 fn caller() -> Result<Caller> {
     let name: AgentName = "bench".parse()?;
-    Ok(Caller::new(Some(name), Workspace::fallback(), Door::Cli))
+    Ok(Caller::new(Some(name), Workspace::fallback(), EntryPoint::Cli))
 }
 
 fn save(book: &Commonbook, rng: &mut Rng) -> Result<()> {
     book.save_memory(&caller()?, &memory(rng)).map(drop)
 }
 
-fn post(server: &Server, rng: &mut Rng) -> Result<()> {
+fn post(server: &ChildServer, rng: &mut Rng) -> Result<()> {
     let body = json!(memory(rng));
     match server.call("POST", "/v1/memories", ("bench", "default"), &body)? {
         (201, _) => Ok(()),
@@ -175,7 +179,7 @@ fn post(server: &Server, rng: &mut Rng) -> Result<()> {
 /// Fills the store with made-up memories.
 fn fill(book: &Commonbook, size: usize) -> Result<()> {
     let mut rng = Rng::with_seed(7);
-    let progress = super::bar("filling the store", size);
+    let progress = super::bench_progress_bar("filling the store", size);
     for start in (0..size).step_by(limits::BATCH) {
         let count = limits::BATCH.min(size - start);
         let memories = (0..count).map(|_| memory(&mut rng)).collect();
@@ -186,7 +190,7 @@ fn fill(book: &Commonbook, size: usize) -> Result<()> {
     Ok(())
 }
 
-const WORDS: [&str; 64] = [
+const SAMPLE_WORDS: [&str; 64] = [
     "service",
     "payment",
     "gateway",
@@ -257,7 +261,8 @@ const WORDS: [&str; 64] = [
 fn memory(rng: &mut Rng) -> SaveMemory {
     let mut words: Vec<String> = Vec::new();
     for place in 0..rng.usize(25..55) {
-        let common = WORDS[rng.usize(0..WORDS.len()).min(rng.usize(0..WORDS.len()))];
+        let common =
+            SAMPLE_WORDS[rng.usize(0..SAMPLE_WORDS.len()).min(rng.usize(0..SAMPLE_WORDS.len()))];
         words.push(match place % 9 {
             3 => format!("item{}", rng.u32(0..200_000)),
             5 => "the".to_owned(),
@@ -267,7 +272,7 @@ fn memory(rng: &mut Rng) -> SaveMemory {
     }
     SaveMemory {
         text: words.join(" "),
-        topics: vec![WORDS[rng.usize(0..WORDS.len())].to_lowercase()],
+        topics: vec![SAMPLE_WORDS[rng.usize(0..SAMPLE_WORDS.len())].to_lowercase()],
         ..SaveMemory::default()
     }
 }

@@ -8,38 +8,38 @@ use commonbook::Commonbook;
 use commonbook::base::clock::{Clock, FixedClock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::{SaveMemories, Sharing};
 use commonbook::model::search::SearchMemory;
 use fastrand::Rng;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::machine::{Machine, resident};
+use super::machine::{MachineProfile, process_bytes};
 use super::metrics::percentile;
-use super::questions::{Kind, Known, Sample, path};
-use super::{Built, By};
-use crate::synthetic::{MAIN, World};
-use commonbook_server::child::{Server, broken, command};
+use super::questions::{QuestionKind, QuestionSource, ReservoirSample, path};
+use super::{BuildTimes, EmbedderChoice};
+use crate::synthetic::{MAIN_WORKSPACE, SyntheticWorld};
+use commonbook_server::child::{ChildServer, program_command, step_error};
 use commonbook_server::config::Config;
 use commonbook_server::follow;
-use commonbook_server::output::{self, line};
+use commonbook_server::output::{self, print_line};
 
 /// Who asks: an agent that keeps nothing itself.
 const READER: &str = "reader";
 
 /// Questions that are told by themselves, before those of each kind.
-const EARLY: usize = 200;
+const EARLY_QUESTIONS: usize = 200;
 
 /// What the worlds and the questions are drawn by.
 pub(super) const SEED: u64 = 7;
 
 /// By which the processes that are started know their embedder.
-const EMBEDDER: &str = "COMMONBOOK_EMBEDDER";
+const EMBEDDER_VARIABLE: &str = "COMMONBOOK_EMBEDDER";
 
 /// How searching is measured.
 #[derive(Debug, clap::Args)]
-pub(super) struct Search {
+pub(super) struct SearchBench {
     /// Memories in the store: 50000, 50k, 1m
     #[arg(long, default_value = "50k", value_parser = size)]
     size: usize,
@@ -53,7 +53,7 @@ pub(super) struct Search {
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    by: By,
+    by: EmbedderChoice,
 }
 
 /// A number of memories: 50000, `50_000`, 50k or 1m.
@@ -70,7 +70,7 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
 
 /// How long something took, each time.
 #[derive(Serialize)]
-pub(super) struct Row {
+pub(super) struct SearchRow {
     pub(super) what: String,
     pub(super) n: usize,
     pub(super) p50_ms: f64,
@@ -80,7 +80,7 @@ pub(super) struct Row {
     pub(super) empty: usize,
 }
 
-impl Row {
+impl SearchRow {
     pub(super) fn of(what: &str, times: &[Duration], empty: usize) -> Self {
         let times: Vec<f64> = times.iter().copied().map(super::millis).collect();
         let at = |percent| percentile(&times, percent);
@@ -97,65 +97,65 @@ impl Row {
 
 /// What was measured.
 #[derive(Serialize)]
-struct Report {
+struct SearchReport {
     bench: &'static str,
     memories: usize,
     workspaces: usize,
     save_seconds: f64,
     embedder: String,
-    index: Built,
+    index: BuildTimes,
     store_bytes: u64,
     index_bytes: u64,
     server_resident_bytes: Option<u64>,
     server_anonymous_bytes: Option<u64>,
-    rows: Vec<Row>,
-    machine: Machine,
+    rows: Vec<SearchRow>,
+    machine: MachineProfile,
 }
 
-impl Search {
+impl SearchBench {
     /// Fills a home with made-up memories, builds its index, and asks in every way there is.
     ///
     /// # Errors
     /// What went wrong.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let folder = super::folder(self.folder.as_ref())?;
+        let folder = super::bench_folder(self.folder.as_ref())?;
         let home = folder.path();
         let begun = Instant::now();
         let (known, workspaces) = fill(home, self.size, self.questions)?;
         let save_seconds = begun.elapsed().as_secs_f64();
-        let book = super::open(home, Arc::new(SystemClock))?;
-        self.by.give(&book, config)?;
+        let book = super::open_bench_book(home, Arc::new(SystemClock))?;
+        self.by.give_embedder(&book, config)?;
         let index = super::rebuild(&book, self.size)?;
-        follow::mentions(&book)?;
+        follow::find_mentions_with_progress(&book)?;
         drop(book);
-        let book = super::open(home, Arc::new(SystemClock))?;
-        self.by.give(&book, config)?;
+        let book = super::open_bench_book(home, Arc::new(SystemClock))?;
+        self.by.give_embedder(&book, config)?;
         let embedder = self.by.name(config);
-        let mut asked = Asked { known: &known, embedder, rows: Vec::new() };
-        asked.in_process(&book)?;
+        let mut asked = SearchRun { known: &known, embedder, rows: Vec::new() };
+        asked.ask_in_process(&book)?;
         drop(book);
-        asked.processes(home, self.processes, "commonbook search, no server")?;
-        let mut serve = command(home, &["serve", "--port", "0"])?;
-        serve.env(EMBEDDER, embedder);
-        let server = Server::run(serve)?;
-        asked.over_rest(&server)?;
-        asked.processes(home, self.processes, "commonbook search, a server runs")?;
-        let report = Report {
+        asked.ask_in_processes(home, self.processes, "commonbook search, no server")?;
+        let mut serve = program_command(home, &["serve", "--port", "0"])?;
+        serve.env(EMBEDDER_VARIABLE, embedder);
+        let server = ChildServer::run(serve)?;
+        asked.ask_over_rest(&server)?;
+        asked.ask_in_processes(home, self.processes, "commonbook search, a server runs")?;
+        let report = SearchReport {
             bench: "search",
             memories: self.size,
             workspaces,
             save_seconds,
             embedder: embedder.to_owned(),
             index,
-            store_bytes: bytes(home, |name| name.starts_with("commonbook.db"))?,
-            index_bytes: bytes(&home.join("index"), |_| true)?,
-            server_resident_bytes: resident(server.process(), "VmRSS:"),
-            server_anonymous_bytes: resident(server.process(), "RssAnon:"),
+            store_bytes: folder_bytes(home, |name| name.starts_with("commonbook.db"))?,
+            index_bytes: folder_bytes(&home.join("index"), |_| true)?,
+            server_resident_bytes: process_bytes(server.process_id(), "VmRSS:"),
+            server_anonymous_bytes: process_bytes(server.process_id(), "RssAnon:"),
             rows: asked.rows,
-            machine: Machine::here(),
+            machine: MachineProfile::detect_machine(),
         };
         if as_json {
-            output::json(&json!(report));
+            output::print_json(&json!(report));
         } else {
             report.tell();
         }
@@ -165,25 +165,29 @@ impl Search {
 
 /// Keeps so many made-up memories, session by session; answers what questions can be about, and
 /// how many workspaces there are.
-pub(super) fn fill(home: &Path, size: usize, questions: usize) -> Result<(Vec<Known>, usize)> {
+pub(super) fn fill(
+    home: &Path,
+    size: usize,
+    questions: usize,
+) -> Result<(Vec<QuestionSource>, usize)> {
     let until = SystemClock.now();
     let clock = Arc::new(FixedClock::at(until));
-    let book = super::open(home, Arc::<FixedClock>::clone(&clock))?;
-    let mut sample = Sample::new(SEED, questions);
-    let mut world = World::new(SEED, size, until)?;
+    let book = super::open_bench_book(home, Arc::<FixedClock>::clone(&clock))?;
+    let mut sample = ReservoirSample::new(SEED, questions);
+    let mut world = SyntheticWorld::new(SEED, size, until)?;
     let mut workspaces = std::collections::BTreeSet::new();
-    let bar = super::bar("filling the store", size);
+    let bar = super::bench_progress_bar("filling the store", size);
     while let Some(session) = world.next() {
         workspaces.insert(session.workspace);
         let name: AgentName = session.owner.parse()?;
-        let caller = Caller::new(Some(name), session.workspace.parse()?, Door::Cli);
+        let caller = Caller::new(Some(name), session.workspace.parse()?, EntryPoint::Cli);
         let caller = caller.in_session(Some(&session.id))?;
         for (at, group) in session.groups {
             clock.set(at);
             for written in &group {
                 let seen = written.memory.sharing == Some(Sharing::Shared);
-                if seen && session.workspace == MAIN && written.words.len() >= 9 {
-                    sample.look(|| Known {
+                if seen && session.workspace == MAIN_WORKSPACE && written.words.len() >= 9 {
+                    sample.offer_source(|| QuestionSource {
                         words: written.words.iter().map(|it| world.word(*it).to_owned()).collect(),
                         owner: session.owner.clone(),
                         memory_type: written.memory.memory_type.clone(),
@@ -201,84 +205,94 @@ pub(super) fn fill(home: &Path, size: usize, questions: usize) -> Result<(Vec<Kn
 }
 
 /// Asking, and what it took.
-struct Asked<'k> {
-    known: &'k [Known],
+struct SearchRun<'k> {
+    known: &'k [QuestionSource],
     embedder: &'k str,
-    rows: Vec<Row>,
+    rows: Vec<SearchRow>,
 }
 
-impl Asked<'_> {
+impl SearchRun<'_> {
     /// Asks every question of every kind in this way, which answers how many hits it got.
-    fn each(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
-        let bar = super::bar("asking", Kind::ALL.len() * self.known.len());
-        for kind in Kind::ALL {
+    fn ask_each(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
+        let bar = super::bench_progress_bar("asking", QuestionKind::ALL.len() * self.known.len());
+        for kind in QuestionKind::ALL {
             let mut rng = Rng::with_seed(SEED);
             let (mut times, mut empty) = (Vec::with_capacity(self.known.len()), 0);
             for known in self.known {
-                let question = kind.about(known, &mut rng);
+                let question = kind.question_about(known, &mut rng);
                 let begun = Instant::now();
                 let hits = ask(&question)?;
                 times.push(begun.elapsed());
                 empty += usize::from(hits == 0);
                 bar.inc(1);
             }
-            self.rows.push(Row::of(&format!("{way}, {}", kind.name), &times, empty));
+            self.rows.push(SearchRow::of(&format!("{way}, {}", kind.name), &times, empty));
         }
         bar.finish_and_clear();
         Ok(())
     }
 
     /// The first question of a process or a server, which opens the index for all that follow.
-    fn first(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
+    fn ask_first(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
         let Some(known) = self.known.first() else { return Ok(()) };
-        let question = Kind::ALL[2].about(known, &mut Rng::with_seed(SEED));
+        let question = QuestionKind::ALL[2].question_about(known, &mut Rng::with_seed(SEED));
         let begun = Instant::now();
         let hits = ask(&question)?;
         let what = format!("{way}, the first question");
-        self.rows.push(Row::of(&what, &[begun.elapsed()], usize::from(hits == 0)));
-        self.early(way, ask)
+        self.rows.push(SearchRow::of(&what, &[begun.elapsed()], usize::from(hits == 0)));
+        self.ask_early(way, ask)
     }
 
     /// Questions of all kinds right after the first, told by themselves: the files are not in the
     /// memory of the process yet, and a server looks after what was saved before it.
-    fn early(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
+    fn ask_early(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
         let mut rng = Rng::with_seed(SEED + 1);
-        let (mut times, mut empty) = (Vec::with_capacity(EARLY), 0);
-        for (known, kind) in self.known.iter().cycle().zip(Kind::ALL.iter().cycle()).take(EARLY) {
-            let question = kind.about(known, &mut rng);
+        let (mut times, mut empty) = (Vec::with_capacity(EARLY_QUESTIONS), 0);
+        for (known, kind) in
+            self.known.iter().cycle().zip(QuestionKind::ALL.iter().cycle()).take(EARLY_QUESTIONS)
+        {
+            let question = kind.question_about(known, &mut rng);
             let begun = Instant::now();
             let hits = ask(&question)?;
             times.push(begun.elapsed());
             empty += usize::from(hits == 0);
         }
-        self.rows.push(Row::of(&format!("{way}, the next {EARLY}"), &times, empty));
+        self.rows.push(SearchRow::of(&format!("{way}, the next {EARLY_QUESTIONS}"), &times, empty));
         Ok(())
     }
 
-    fn in_process(&mut self, book: &Commonbook) -> Result<()> {
+    fn ask_in_process(&mut self, book: &Commonbook) -> Result<()> {
         let ask = |question: &SearchMemory| search(book, question);
-        self.first("in process", ask)?;
-        self.each("in process", ask)
+        self.ask_first("in process", ask)?;
+        self.ask_each("in process", ask)
     }
 
-    fn over_rest(&mut self, server: &Server) -> Result<()> {
-        let ask = |question: &SearchMemory| over_rest(server, question);
-        self.first("REST", ask)?;
-        self.each("REST", ask)
+    fn ask_over_rest(&mut self, server: &ChildServer) -> Result<()> {
+        let ask = |question: &SearchMemory| search_over_rest(server, question);
+        self.ask_first("REST", ask)?;
+        self.ask_each("REST", ask)
     }
 
     /// A fresh process for each question, from its start to its end.
-    fn processes(&mut self, home: &Path, count: usize, way: &str) -> Result<()> {
+    fn ask_in_processes(&mut self, home: &Path, count: usize, way: &str) -> Result<()> {
         let mut rng = Rng::with_seed(SEED);
         let (mut times, mut empty) = (Vec::with_capacity(count), 0);
         for known in self.known.iter().cycle().take(count) {
-            let question = Kind::ALL[2].about(known, &mut rng);
-            let arguments =
-                ["search", &question.query, "--workspace", MAIN, "--agent", READER, "--json"];
-            let mut command = command(home, &arguments)?;
-            command.env(EMBEDDER, self.embedder);
+            let question = QuestionKind::ALL[2].question_about(known, &mut rng);
+            let arguments = [
+                "search",
+                &question.query,
+                "--workspace",
+                MAIN_WORKSPACE,
+                "--agent",
+                READER,
+                "--json",
+            ];
+            let mut command = program_command(home, &arguments)?;
+            command.env(EMBEDDER_VARIABLE, self.embedder);
             let begun = Instant::now();
-            let output = command.output().map_err(|e| broken("the process did not start", e))?;
+            let output =
+                command.output().map_err(|e| step_error("the process did not start", e))?;
             times.push(begun.elapsed());
             if !output.status.success() {
                 let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -287,27 +301,27 @@ impl Asked<'_> {
             let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             empty += usize::from(answer["hits"].as_array().is_none_or(Vec::is_empty));
         }
-        self.rows.push(Row::of(&format!("{way}, 3 words"), &times, empty));
+        self.rows.push(SearchRow::of(&format!("{way}, 3 words"), &times, empty));
         Ok(())
     }
 }
 
 fn search(book: &Commonbook, question: &SearchMemory) -> Result<usize> {
     let reader: AgentName = READER.parse()?;
-    let caller = Caller::new(Some(reader), MAIN.parse()?, Door::Cli);
+    let caller = Caller::new(Some(reader), MAIN_WORKSPACE.parse()?, EntryPoint::Cli);
     Ok(book.search_memory(&caller, question)?.hits.len())
 }
 
-fn over_rest(server: &Server, question: &SearchMemory) -> Result<usize> {
-    match server.call("GET", &path(question), (READER, MAIN), &Value::Null)? {
+fn search_over_rest(server: &ChildServer, question: &SearchMemory) -> Result<usize> {
+    match server.call("GET", &path(question), (READER, MAIN_WORKSPACE), &Value::Null)? {
         (200, answer) => Ok(answer["hits"].as_array().map_or(0, Vec::len)),
         (status, answer) => Err(Error::new(ErrorKind::Internal, format!("{status}: {answer}"))),
     }
 }
 
 /// The bytes of the files in a folder and those below it, as far as their names are wanted.
-fn bytes(folder: &Path, wanted: impl Fn(&str) -> bool + Copy) -> Result<u64> {
-    let unreadable = |error| broken("the home cannot be read", error);
+fn folder_bytes(folder: &Path, wanted: impl Fn(&str) -> bool + Copy) -> Result<u64> {
+    let unreadable = |error| step_error("the home cannot be read", error);
     let mut sum = 0;
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
@@ -315,38 +329,38 @@ fn bytes(folder: &Path, wanted: impl Fn(&str) -> bool + Copy) -> Result<u64> {
         if !wanted(&entry.file_name().to_string_lossy()) {
             continue;
         }
-        sum += if about.is_dir() { bytes(&entry.path(), wanted)? } else { about.len() };
+        sum += if about.is_dir() { folder_bytes(&entry.path(), wanted)? } else { about.len() };
     }
     Ok(sum)
 }
 
-impl Report {
+impl SearchReport {
     fn tell(&self) {
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
-        line(&format!(
+        print_line(&format!(
             "data      {} made-up memories of about 40 words, {} workspaces, most in one; seed {SEED}",
             self.memories, self.workspaces
         ));
         self.machine.tell();
-        line(&format!(
+        print_line(&format!(
             "saved     in {:.1} s, {:.0} a second, in batches",
             self.save_seconds,
             self.memories as f64 / self.save_seconds
         ));
-        let Built { memories, words_seconds, vectors_seconds } = self.index;
+        let BuildTimes { memories, words_seconds, vectors_seconds } = self.index;
         let rate = |seconds: f64| memories as f64 / seconds;
-        line(&format!(
+        print_line(&format!(
             "words     indexed in {words_seconds:.1} s, {:.0} a second",
             rate(words_seconds)
         ));
         if self.embedder != "off" {
-            line(&format!(
+            print_line(&format!(
                 "vectors   made in {vectors_seconds:.1} s, {:.0} a second; embedder {}",
                 rate(vectors_seconds),
                 self.embedder
             ));
         }
-        line(&format!(
+        print_line(&format!(
             "disk      store {:.0} MB, index {:.0} MB",
             megabytes(self.store_bytes),
             megabytes(self.index_bytes)
@@ -354,18 +368,18 @@ impl Report {
         if let (Some(resident), Some(anonymous)) =
             (self.server_resident_bytes, self.server_anonymous_bytes)
         {
-            line(&format!(
+            print_line(&format!(
                 "memory    the server has {:.0} MB after the questions, {:.0} MB of it not of files",
                 megabytes(resident),
                 megabytes(anonymous)
             ));
         }
-        line(&format!(
+        print_line(&format!(
             "\n{:<44} {:>5} {:>10} {:>10} {:>10}  {:>7}",
             "ms", "n", "p50", "p95", "max", "no hits"
         ));
-        for Row { what, n, p50_ms, p95_ms, max_ms, empty } in &self.rows {
-            line(&format!(
+        for SearchRow { what, n, p50_ms, p95_ms, max_ms, empty } in &self.rows {
+            print_line(&format!(
                 "{what:<44} {n:>5} {p50_ms:>10.2} {p95_ms:>10.2} {max_ms:>10.2}  {empty:>7}"
             ));
         }

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use jiff::SignedDuration;
 
 /// Words that are made up. Ticket numbers come on top, and never end.
-const VOCABULARY: usize = 40_000;
+const VOCABULARY_WORDS: usize = 40_000;
 
 /// The commonest words of running English, with their counts in the Brown corpus of about a million
 /// (Kučera and Francis 1967).
@@ -29,8 +29,8 @@ const TOPIC_SHARE: u32 = 40;
 const NUMBER_SHARE: u32 = 3;
 
 /// The workspace that most is kept in; the others share what is left.
-pub(super) const MAIN: &str = "harbour";
-const OTHERS: [&str; 4] = ["meadow", "lantern", "orchard", "quarry"];
+pub(super) const MAIN_WORKSPACE: &str = "harbour";
+const OTHER_WORKSPACES: [&str; 4] = ["meadow", "lantern", "orchard", "quarry"];
 const MAIN_SHARE: u32 = 80;
 
 const CLIENTS: [&str; 5] = ["claude-code", "codex", "gemini-cli", "cursor", "aider"];
@@ -49,12 +49,12 @@ const TYPES: [&str; 10] = [
 ];
 
 /// For so long memories were kept, until now.
-const DAYS: i64 = 730;
+const HISTORY_DAYS: i64 = 730;
 
 /// Things to draw from, some oftener than others.
-struct Urn(Vec<f64>);
+struct WeightedUrn(Vec<f64>);
 
-impl Urn {
+impl WeightedUrn {
     fn of(weights: impl IntoIterator<Item = f64>) -> Self {
         let mut sum = 0.0;
         let add = |weight: f64| {
@@ -76,7 +76,7 @@ impl Urn {
 }
 
 /// A memory that is still to be kept, and the content words of its text.
-pub(super) struct Written {
+pub(super) struct SyntheticMemory {
     /// What is kept.
     pub(super) memory: SaveMemory,
     /// Its made-up words by how common they are, the commonest first; each once.
@@ -84,7 +84,7 @@ pub(super) struct Written {
 }
 
 /// A session of one agent, about one topic.
-pub(super) struct Session {
+pub(super) struct SyntheticSession {
     /// Where it was.
     pub(super) workspace: &'static str,
     /// Whose it was.
@@ -92,22 +92,22 @@ pub(super) struct Session {
     /// Its id.
     pub(super) id: String,
     /// What was kept in it, in groups that are kept at once, with the time of each.
-    pub(super) groups: Vec<(Timestamp, Vec<Written>)>,
+    pub(super) groups: Vec<(Timestamp, Vec<SyntheticMemory>)>,
 }
 
-struct Topic {
+struct SyntheticTopic {
     words: Vec<usize>,
     names: Vec<String>,
 }
 
 /// A world of sessions; the same seed, size and time give the same.
-pub(super) struct World {
+pub(super) struct SyntheticWorld {
     rng: Rng,
     words: Vec<String>,
-    common: Urn,
-    function: (Vec<&'static str>, Urn),
-    topics: Vec<Topic>,
-    within_topic: Urn,
+    common: WeightedUrn,
+    function: (Vec<&'static str>, WeightedUrn),
+    topics: Vec<SyntheticTopic>,
+    within_topic: WeightedUrn,
     types: Vec<MemoryType>,
     size: usize,
     given: usize,
@@ -115,7 +115,7 @@ pub(super) struct World {
     until: Timestamp,
 }
 
-impl World {
+impl SyntheticWorld {
     /// A world of so many memories, the last of them kept at this time.
     ///
     /// # Errors
@@ -138,10 +138,10 @@ impl World {
             rng,
             words,
             // Function words have the first places of the law; content words come after them.
-            common: Urn::zipf(VOCABULARY, 20.0),
-            function: (function, Urn::of(counts)),
+            common: WeightedUrn::zipf(VOCABULARY_WORDS, 20.0),
+            function: (function, WeightedUrn::of(counts)),
             topics,
-            within_topic: Urn::zipf(80, 3.0),
+            within_topic: WeightedUrn::zipf(80, 3.0),
             types: types?,
             size,
             given: 0,
@@ -158,11 +158,11 @@ impl World {
     /// The time at which this many of the memories were kept: they are spread evenly.
     fn time(&self, given: usize) -> Timestamp {
         let left = 1.0 - given as f64 / self.size.max(1) as f64;
-        let before = SignedDuration::from_hours(24 * DAYS).mul_f64(left.max(0.0));
+        let before = SignedDuration::from_hours(24 * HISTORY_DAYS).mul_f64(left.max(0.0));
         self.until.checked_sub(before).unwrap_or(self.until)
     }
 
-    fn memory(&mut self, topic: usize) -> Written {
+    fn memory(&mut self, topic: usize) -> SyntheticMemory {
         let count = self.rng.usize(25..=55);
         let (mut text, mut drawn) = (String::with_capacity(count * 7), Vec::new());
         let mut sentence = 0;
@@ -202,7 +202,7 @@ impl World {
             sharing: Some(sharing),
             ..SaveMemory::default()
         };
-        Written { memory, words: drawn }
+        SyntheticMemory { memory, words: drawn }
     }
 
     /// One word of running text about this topic; a made-up one is also told by its number.
@@ -223,17 +223,17 @@ impl World {
     }
 }
 
-impl Iterator for World {
-    type Item = Session;
+impl Iterator for SyntheticWorld {
+    type Item = SyntheticSession;
 
-    fn next(&mut self) -> Option<Session> {
+    fn next(&mut self) -> Option<SyntheticSession> {
         let left = self.size - self.given;
         if left == 0 {
             return None;
         }
         let topic = self.rng.usize(0..self.topics.len());
         let main = self.rng.u32(0..100) < MAIN_SHARE;
-        let other = OTHERS[self.rng.usize(0..OTHERS.len())];
+        let other = OTHER_WORKSPACES[self.rng.usize(0..OTHER_WORKSPACES.len())];
         // Some agents keep more than others: of two that are drawn, the one before in the list.
         let mut first = |count: usize| self.rng.usize(0..count).min(self.rng.usize(0..count));
         let owner = format!("{}-{}", CLIENTS[first(CLIENTS.len())], ROLES[first(ROLES.len())]);
@@ -248,15 +248,20 @@ impl Iterator for World {
         }
         self.sessions += 1;
         let id = format!("session-{}", self.sessions);
-        Some(Session { workspace: if main { MAIN } else { other }, owner, id, groups })
+        Some(SyntheticSession {
+            workspace: if main { MAIN_WORKSPACE } else { other },
+            owner,
+            id,
+            groups,
+        })
     }
 }
 
-fn topic(rng: &mut Rng, words: &[String]) -> Topic {
+fn topic(rng: &mut Rng, words: &[String]) -> SyntheticTopic {
     // The very commonest words are of no topic.
-    let own: Vec<usize> = (0..80).map(|_| rng.usize(100..VOCABULARY)).collect();
+    let own: Vec<usize> = (0..80).map(|_| rng.usize(100..VOCABULARY_WORDS)).collect();
     let names = own.iter().take(5).map(|word| words[*word].clone()).collect();
-    Topic { words: own, names }
+    SyntheticTopic { words: own, names }
 }
 
 const ONSETS: &str = "b c d f g h j k l m n p r s t v w z bl br cl cr dr fl fr gl gr pl pr sh sl st \
@@ -269,8 +274,8 @@ fn vocabulary(rng: &mut Rng, taken: &[&str]) -> Vec<String> {
     let parts = |text: &'static str| text.split_whitespace().collect::<Vec<_>>();
     let (onsets, nuclei, codas) = (parts(ONSETS), parts(NUCLEI), parts(CODAS));
     let mut known: HashSet<String> = taken.iter().map(|word| (*word).to_owned()).collect();
-    let mut words = Vec::with_capacity(VOCABULARY);
-    while words.len() < VOCABULARY {
+    let mut words = Vec::with_capacity(VOCABULARY_WORDS);
+    while words.len() < VOCABULARY_WORDS {
         let syllables = match words.len() {
             0..1_000 => rng.usize(1..=2),
             1_000..10_000 => rng.usize(2..=3),
@@ -295,11 +300,11 @@ fn vocabulary(rng: &mut Rng, taken: &[&str]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn world(seed: u64, size: usize) -> World {
-        World::new(seed, size, "2026-01-01T00:00:00Z".parse().unwrap()).unwrap()
+    fn world(seed: u64, size: usize) -> SyntheticWorld {
+        SyntheticWorld::new(seed, size, "2026-01-01T00:00:00Z".parse().unwrap()).unwrap()
     }
 
-    fn texts(world: World) -> Vec<(Timestamp, String)> {
+    fn texts(world: SyntheticWorld) -> Vec<(Timestamp, String)> {
         let groups = world.flat_map(|session| session.groups);
         groups
             .flat_map(|(at, group)| group.into_iter().map(move |it| (at, it.memory.text)))
@@ -333,19 +338,19 @@ mod tests {
 
     #[test]
     fn memories_are_spread_over_two_years_workspaces_and_owners() {
-        let sessions: Vec<Session> = world(7, 20_000).collect();
+        let sessions: Vec<SyntheticSession> = world(7, 20_000).collect();
         let first = sessions.first().unwrap().groups[0].0;
         let last = sessions.last().unwrap().groups.last().unwrap().0;
         assert_eq!(last.to_string(), "2026-01-01T00:00:00Z");
         assert!(first < "2024-01-10T00:00:00Z".parse().unwrap(), "{first}");
         let owners: HashSet<&String> = sessions.iter().map(|session| &session.owner).collect();
         assert!(owners.len() > 15, "{}", owners.len());
-        let of_main = sessions.iter().filter(|session| session.workspace == MAIN).count();
+        let of_main = sessions.iter().filter(|session| session.workspace == MAIN_WORKSPACE).count();
         assert!(of_main * 10 > sessions.len() * 7 && of_main < sessions.len());
-        let memories: Vec<&Written> =
+        let memories: Vec<&SyntheticMemory> =
             sessions.iter().flat_map(|it| it.groups.iter().flat_map(|(_, group)| group)).collect();
         assert_eq!(memories.len(), 20_000);
-        let private = |it: &&&Written| it.memory.sharing == Some(Sharing::Private);
+        let private = |it: &&&SyntheticMemory| it.memory.sharing == Some(Sharing::Private);
         let private = memories.iter().filter(private).count();
         assert!((1_800..2_200).contains(&private), "{private}");
     }

@@ -2,59 +2,60 @@
 
 use pocket_encoder::{Encoder, model_info};
 
-use super::{Embedder, Spec, checked, refuse_blank};
-use crate::error::{EmbedError, EmbedErrorKind, Result};
+use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
+use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
 /// Bytes of a text that are handed to the model, which looks at 128 tokens of it; it refuses texts
 /// of more than 64 KiB.
-const TEXT_BYTES: usize = 8 * 1024;
+const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// Texts that are handed to the model at once; it refuses more than 4,096, and more than 4 MiB
 /// together.
-const TEXTS: usize = 256;
+const BATCH_TEXTS_MAX: usize = 256;
 
 /// The bundled model: English, 384 numbers, nothing to fetch or to set up.
 ///
 /// Making one is free. The first text loads the model, once in a process: about 0.1 s and 90 MB of
 /// memory.
 #[derive(Debug, Clone)]
-pub struct Bundled {
-    spec: Spec,
+pub struct BundledEmbedder {
+    spec: ModelSpec,
 }
 
-impl Bundled {
+impl BundledEmbedder {
     /// The embedder, without loading the model.
     #[must_use]
     pub fn new() -> Self {
         let info = model_info();
-        let spec = Spec { model: info.id, revision: info.revision, dimension: info.dimensions };
+        let spec =
+            ModelSpec { model: info.id, revision: info.revision, dimension: info.dimensions };
         Self { spec }
     }
 }
 
-impl Default for Bundled {
+impl Default for BundledEmbedder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Embedder for Bundled {
-    fn spec(&self) -> &Spec {
+impl Embedder for BundledEmbedder {
+    fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>> {
         refuse_blank(texts)?;
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let encoder = Encoder::new().map_err(failed)?;
+        let encoder = Encoder::new().map_err(model_error)?;
         let mut vectors = Vec::with_capacity(texts.len());
-        for some in texts.chunks(TEXTS) {
-            let some: Vec<&str> = some.iter().map(|text| beginning(text)).collect();
-            vectors.extend(encoder.embed(&some).map_err(failed)?);
+        for some in texts.chunks(BATCH_TEXTS_MAX) {
+            let some: Vec<&str> = some.iter().map(|text| text_beginning(text)).collect();
+            vectors.extend(encoder.embed(&some).map_err(model_error)?);
         }
-        checked(&self.spec, texts.len(), vectors)
+        check_vectors(&self.spec, texts.len(), vectors)
     }
 
     fn batch(&self) -> usize {
@@ -67,13 +68,13 @@ impl Embedder for Bundled {
 }
 
 /// The part of a text that the model looks at, and some more.
-fn beginning(text: &str) -> &str {
+fn text_beginning(text: &str) -> &str {
     let text = text.trim();
-    &text[..text.floor_char_boundary(TEXT_BYTES)]
+    &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
-fn failed(cause: pocket_encoder::Error) -> EmbedError {
-    EmbedError::new(EmbedErrorKind::Unavailable, "the bundled model failed").because(cause)
+fn model_error(cause: pocket_encoder::Error) -> EmbedError {
+    EmbedError::new(EmbedErrorKind::Unavailable, "the bundled model failed").with_cause(cause)
 }
 
 #[cfg(test)]
@@ -83,12 +84,12 @@ mod tests {
 
     #[test]
     fn laws() {
-        keeps_the_laws(&Bundled::new());
+        keeps_the_laws(&BundledEmbedder::new());
     }
 
     #[test]
     fn meaning_is_nearness() {
-        let model = Bundled::new();
+        let model = BundledEmbedder::new();
         let vector = |text: &str| model.embed_query(text).unwrap();
         let question = vector("How do I send a document?");
         let near = cosine(&question, &vector("Transferring files to somebody"));
@@ -98,10 +99,10 @@ mod tests {
 
     #[test]
     fn any_number_of_texts_of_any_size() {
-        let model = Bundled::new();
-        let texts: Vec<String> = (0..TEXTS + 1).map(|n| format!("number {n}")).collect();
+        let model = BundledEmbedder::new();
+        let texts: Vec<String> = (0..BATCH_TEXTS_MAX + 1).map(|n| format!("number {n}")).collect();
         assert_eq!(model.embed(&texts).unwrap().len(), texts.len());
-        let wide = format!("{}ü{}", "x".repeat(TEXT_BYTES - 1), "y".repeat(100_000));
+        let wide = format!("{}ü{}", "x".repeat(TEXT_BYTES_MAX - 1), "y".repeat(100_000));
         assert_eq!(model.embed(&[wide]).unwrap().len(), 1);
     }
 }

@@ -11,7 +11,7 @@ pub const CHUNKS_MAX: usize = 192;
 
 /// How good a place is to cut after: the higher, the better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Pause {
+enum BreakStrength {
     /// Inside of what belongs together, like `store.rs`.
     None,
     /// Between words.
@@ -26,10 +26,10 @@ enum Pause {
 
 /// A stretch of text that is not cut: a word, a sign, or a bit of a very long run.
 #[derive(Debug)]
-struct Unit {
+struct TextUnit {
     bytes: Range<usize>,
     tokens: usize,
-    pause: Pause,
+    pause: BreakStrength,
 }
 
 /// Cuts a text into at most [`CHUNKS_MAX`] chunks, in order, each of at most `tokens` (at least 8 are
@@ -59,8 +59,8 @@ pub fn chunks(text: &str, tokens: usize) -> Vec<String> {
 }
 
 /// How many units the next chunk takes; at least one when there is one.
-fn best_cut(units: &[Unit], limit: usize) -> usize {
-    let (mut sum, mut best, mut pause) = (0, 0, Pause::None);
+fn best_cut(units: &[TextUnit], limit: usize) -> usize {
+    let (mut sum, mut best, mut pause) = (0, 0, BreakStrength::None);
     for (place, unit) in units.iter().enumerate() {
         sum += unit.tokens;
         if sum > limit {
@@ -70,28 +70,28 @@ fn best_cut(units: &[Unit], limit: usize) -> usize {
             (best, pause) = (place + 1, unit.pause);
         }
         if sum * 2 < limit {
-            pause = Pause::None;
+            pause = BreakStrength::None;
         }
     }
     units.len()
 }
 
 /// The units of a text, none of more tokens than the limit; blanks are between them.
-fn units(text: &str, limit: usize) -> Vec<Unit> {
-    let mut units: Vec<Unit> = Vec::new();
+fn units(text: &str, limit: usize) -> Vec<TextUnit> {
+    let mut units: Vec<TextUnit> = Vec::new();
     let mut ends_sentence = false;
     for (start, word) in text.split_word_bound_indices() {
         if word.trim().is_empty() {
             if let Some(unit) = units.last_mut() {
-                unit.pause = pause_of(word, unit.pause, ends_sentence);
+                unit.pause = break_strength(word, unit.pause, ends_sentence);
             }
             continue;
         }
-        ends_sentence = closes(word) || (ends_sentence && is_bracket(word));
-        let pause = if is_wide_stop(word) { Pause::Sentence } else { Pause::None };
+        ends_sentence = closes_bracket(word) || (ends_sentence && is_bracket(word));
+        let pause = if is_wide_stop(word) { BreakStrength::Sentence } else { BreakStrength::None };
         let tokens = estimated_tokens(word);
         if tokens <= limit {
-            units.push(Unit { bytes: start..start + word.len(), tokens, pause });
+            units.push(TextUnit { bytes: start..start + word.len(), tokens, pause });
         } else {
             cut_run(start, word, limit, &mut units);
         }
@@ -101,33 +101,33 @@ fn units(text: &str, limit: usize) -> Vec<Unit> {
 
 /// Cuts a run that is longer than a whole chunk, between graphemes. A character is one token at
 /// the most.
-fn cut_run(start: usize, run: &str, limit: usize, units: &mut Vec<Unit>) {
+fn cut_run(start: usize, run: &str, limit: usize, units: &mut Vec<TextUnit>) {
     let (mut from, mut signs) = (0, 0);
     for (place, grapheme) in run.grapheme_indices(true) {
         let more = grapheme.chars().count();
         if signs + more > limit && place > from {
             let bytes = start + from..start + place;
-            units.push(Unit { bytes, tokens: signs, pause: Pause::None });
+            units.push(TextUnit { bytes, tokens: signs, pause: BreakStrength::None });
             (from, signs) = (place, 0);
         }
         signs += more;
     }
     let bytes = start + from..start + run.len();
-    units.push(Unit { bytes, tokens: signs.min(limit), pause: Pause::None });
+    units.push(TextUnit { bytes, tokens: signs.min(limit), pause: BreakStrength::None });
 }
 
 /// The pause that a blank makes after those before it; each end of a line is a blank by itself.
-fn pause_of(blank: &str, before: Pause, ends_sentence: bool) -> Pause {
+fn break_strength(blank: &str, before: BreakStrength, ends_sentence: bool) -> BreakStrength {
     let ends_line = blank.contains(['\n', '\r', '\u{2028}', '\u{2029}']);
     match before {
-        Pause::Line | Pause::Paragraph if ends_line => Pause::Paragraph,
-        _ if ends_line => Pause::Line,
-        _ if ends_sentence => before.max(Pause::Sentence),
-        _ => before.max(Pause::Blank),
+        BreakStrength::Line | BreakStrength::Paragraph if ends_line => BreakStrength::Paragraph,
+        _ if ends_line => BreakStrength::Line,
+        _ if ends_sentence => before.max(BreakStrength::Sentence),
+        _ => before.max(BreakStrength::Blank),
     }
 }
 
-fn closes(word: &str) -> bool {
+fn closes_bracket(word: &str) -> bool {
     matches!(word, "." | "!" | "?" | "…" | "..." | "。" | "！" | "？" | "।" | "؟" | "۔")
 }
 

@@ -10,12 +10,12 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
 use tokenizers::{Tokenizer, TruncationParams};
 
-use self::files::{Layout, Pooling};
-use super::{Embedder, Spec, checked, refuse_blank};
-use crate::error::{EmbedError, EmbedErrorKind, Result};
+use self::files::{ModelSettings, PoolingMode};
+use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
+use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
 /// Bytes of a text for each token that the model holds: what comes after them is not looked at.
-const BYTES_A_TOKEN: usize = 64;
+const BYTES_PER_TOKEN: usize = 64;
 
 /// A model in a directory with `config.json`, `tokenizer.json` and `model.safetensors`.
 ///
@@ -32,14 +32,14 @@ const BYTES_A_TOKEN: usize = 64;
 ///
 /// Opening reads the small files and some blocks of the large ones. The first text loads the model:
 /// its weights stand in memory as 32-bit numbers, and twice while they are loaded.
-pub struct Directory {
+pub struct DirectoryEmbedder {
     folder: PathBuf,
-    spec: Spec,
-    layout: Layout,
-    model: Mutex<Option<Arc<Model>>>,
+    spec: ModelSpec,
+    layout: ModelSettings,
+    model: Mutex<Option<Arc<LoadedModel>>>,
 }
 
-impl std::fmt::Debug for Directory {
+impl std::fmt::Debug for DirectoryEmbedder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { folder, spec, layout, model: _ } = self;
         let mut shown = f.debug_struct("Directory");
@@ -48,54 +48,54 @@ impl std::fmt::Debug for Directory {
     }
 }
 
-impl Directory {
+impl DirectoryEmbedder {
     /// Opens the directory without loading the model. The revision is a fingerprint of the small
     /// files and of 65 blocks of 1 KiB all over the large ones: other weights in the same directory
     /// are another revision, unless they are alike in every one of these blocks.
     ///
     /// # Errors
     /// `invalid` when a file is missing or not understood, or the model is of another type.
-    pub fn open(folder: &Path) -> Result<Self> {
-        let layout = Layout::read(folder)?;
+    pub fn open(folder: &Path) -> EmbedResult<Self> {
+        let layout = ModelSettings::read(folder)?;
         let spec = layout.spec(folder)?;
         Ok(Self { folder: folder.to_owned(), spec, layout, model: Mutex::default() })
     }
 
     /// The model, loaded by the first call. A failure is not kept: the next call tries again.
-    fn model(&self) -> Result<Arc<Model>> {
+    fn model(&self) -> EmbedResult<Arc<LoadedModel>> {
         let mut slot = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = &*slot {
             return Ok(Arc::clone(model));
         }
-        if Layout::read(&self.folder)?.spec(&self.folder)? != self.spec {
+        if ModelSettings::read(&self.folder)?.spec(&self.folder)? != self.spec {
             let message = format!("the model in {} is another one now", self.folder.display());
             return Err(EmbedError::new(EmbedErrorKind::Unavailable, message)
                 .hint("Start again, so that its vectors are not mixed with the old ones."));
         }
-        let model = Arc::new(Model::load(&self.folder, &self.layout)?);
+        let model = Arc::new(LoadedModel::load(&self.folder, &self.layout)?);
         *slot = Some(Arc::clone(&model));
         Ok(model)
     }
 
     /// One text after the other: none is filled up to the length of another, so that a vector does
     /// not depend on what else is in the call.
-    fn vectors(&self, prompt: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    fn vectors(&self, prompt: &str, texts: &[&str]) -> EmbedResult<Vec<Vec<f32>>> {
         refuse_blank(texts)?;
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         let model = self.model()?;
-        let most = self.layout.tokens * BYTES_A_TOKEN;
+        let most = self.layout.tokens * BYTES_PER_TOKEN;
         let vector = |text: &&str| {
             let text = text.trim();
             let text = format!("{prompt}{}", &text[..text.floor_char_boundary(most)]);
-            model.vector(&text, self.layout.pooling).map_err(|cause| self.failed(&*cause))
+            model.vector(&text, self.layout.pooling).map_err(|cause| self.model_error(&*cause))
         };
-        let vectors = texts.iter().map(vector).collect::<Result<_>>()?;
-        checked(&self.spec, texts.len(), vectors)
+        let vectors = texts.iter().map(vector).collect::<EmbedResult<_>>()?;
+        check_vectors(&self.spec, texts.len(), vectors)
     }
 
-    fn failed(&self, cause: &(dyn std::error::Error + Send + Sync)) -> EmbedError {
+    fn model_error(&self, cause: &(dyn std::error::Error + Send + Sync)) -> EmbedError {
         let folder = self.folder.display();
         EmbedError::new(
             EmbedErrorKind::Unavailable,
@@ -105,17 +105,17 @@ impl Directory {
     }
 }
 
-impl Embedder for Directory {
-    fn spec(&self) -> &Spec {
+impl Embedder for DirectoryEmbedder {
+    fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         self.vectors(&self.layout.text_prompt, &texts)
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         let vector = self.vectors(&self.layout.query_prompt, &[text])?.pop();
         vector
             .ok_or_else(|| EmbedError::new(EmbedErrorKind::Internal, "the question got no vector"))
@@ -130,42 +130,43 @@ impl Embedder for Directory {
     }
 }
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is loaded of the directory.
-struct Model {
+struct LoadedModel {
     bert: BertModel,
     tokenizer: Tokenizer,
 }
 
-impl Model {
-    fn load(folder: &Path, layout: &Layout) -> Result<Self> {
-        let tokenizer = folder.join(files::TOKENIZER);
+impl LoadedModel {
+    fn load(folder: &Path, layout: &ModelSettings) -> EmbedResult<Self> {
+        let tokenizer = folder.join(files::TOKENIZER_FILE);
         let tokenizer = load_tokenizer(&tokenizer, layout.tokens)
-            .map_err(|cause| files::broken(&tokenizer, &cause.to_string()))?;
-        let weights = folder.join(files::WEIGHTS);
-        let bytes = std::fs::read(&weights).map_err(|cause| files::unreadable(&weights, cause))?;
+            .map_err(|cause| files::broken_file(&tokenizer, &cause.to_string()))?;
+        let weights = folder.join(files::WEIGHTS_FILE);
+        let bytes =
+            std::fs::read(&weights).map_err(|cause| files::unreadable_file(&weights, cause))?;
         let bert = VarBuilder::from_buffered_safetensors(bytes, DType::F32, &Device::Cpu)
             .and_then(|tensors| BertModel::load(tensors, &layout.config))
-            .map_err(|cause| files::broken(&weights, &cause.to_string()).because(cause))?;
+            .map_err(|cause| files::broken_file(&weights, &cause.to_string()).with_cause(cause))?;
         Ok(Self { bert, tokenizer })
     }
 
-    fn vector(&self, text: &str, pooling: Pooling) -> Result<Vec<f32>, Failure> {
+    fn vector(&self, text: &str, pooling: PoolingMode) -> EmbedResult<Vec<f32>, BoxedError> {
         let tokens = self.tokenizer.encode(text, true)?;
         let row = |numbers: &[u32]| Tensor::new(numbers, &Device::Cpu)?.unsqueeze(0);
         let (ids, types) = (row(tokens.get_ids())?, row(tokens.get_type_ids())?);
         // One row by itself: every token counts, so there is no mask.
         let hidden = self.bert.forward(&ids, &types, None)?.squeeze(0)?;
         let pooled = match pooling {
-            Pooling::Mean => hidden.mean(0)?,
-            Pooling::First => hidden.get(0)?,
+            PoolingMode::Mean => hidden.mean(0)?,
+            PoolingMode::First => hidden.get(0)?,
         };
         Ok(pooled.to_vec1()?)
     }
 }
 
-fn load_tokenizer(path: &Path, tokens: usize) -> Result<Tokenizer, Failure> {
+fn load_tokenizer(path: &Path, tokens: usize) -> EmbedResult<Tokenizer, BoxedError> {
     // `Tokenizer::from_file` is generic, and would be compiled once more, with all of its parser.
     let mut tokenizer: Tokenizer = std::fs::read_to_string(path)?.parse()?;
     let truncation = TruncationParams { max_length: tokens, ..Default::default() };

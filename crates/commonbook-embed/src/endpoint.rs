@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Embedder, Spec, checked, refuse_blank};
-use crate::client::{self, Again, Client, Failure, Purpose};
-use crate::error::{EmbedError, EmbedErrorKind, Result};
+use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
+use crate::client::{self, EndpointClient, EndpointPurpose, RequestFailure, RetryAdvice};
+use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
 /// Texts in one request at the most.
-pub const REQUEST_TEXTS: usize = 64;
+pub const REQUEST_TEXTS_MAX: usize = 64;
 /// Bytes of the texts in one request at the most; a longer text goes alone.
-pub const REQUEST_BYTES: usize = 200 * 1024;
+pub const REQUEST_BYTES_MAX: usize = 200 * 1024;
 /// Bytes of an answer at the most: 64 vectors of 4,096 numbers as JSON are about 6 MB.
-const ANSWER_BYTES: u64 = 32 * 1024 * 1024;
+const RESPONSE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Numbers of a vector at the most.
-pub const DIMENSIONS: usize = 16 * 1024;
+pub const DIMENSIONS_MAX: usize = 16 * 1024;
 
 /// What the settings of an embedding endpoint are called.
-const PURPOSE: Purpose = Purpose {
+const EMBEDDING_PURPOSE: EndpointPurpose = EndpointPurpose {
     path: "embeddings",
     field: "embedder",
     setting: "COMMONBOOK_EMBEDDER",
@@ -35,33 +35,35 @@ const PURPOSE: Purpose = Purpose {
 /// Where an endpoint is and what is asked of it. Written `http(s)://HOST[:PORT][/PATH]#MODEL`, with
 /// `&dimensions=N` behind when the model can be asked for shorter vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct EmbeddingAddress {
     /// Where it is, with the model and the key.
-    pub at: client::Address,
+    pub at: client::EndpointAddress,
     /// How many numbers a vector shall have, where the model has a choice; none for its own number.
     pub dimensions: Option<usize>,
 }
 
-impl FromStr for Address {
+impl FromStr for EmbeddingAddress {
     type Err = EmbedError;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> EmbedResult<Self> {
         let (base, fragment) = text.split_once('#').unwrap_or((text, ""));
         let (model, dimensions) = match fragment.split_once("&dimensions=") {
             Some((model, number)) => {
-                let number = number.parse().ok().filter(|number| (1..=DIMENSIONS).contains(number));
-                let wrong = || PURPOSE.wrong("the dimensions are no number up to 16384");
+                let number =
+                    number.parse().ok().filter(|number| (1..=DIMENSIONS_MAX).contains(number));
+                let wrong =
+                    || EMBEDDING_PURPOSE.address_error("the dimensions are no number up to 16384");
                 (model, Some(number.ok_or_else(wrong)?))
             }
             None => (fragment, None),
         };
-        Ok(Self { at: client::Address::read(base, model, &PURPOSE)?, dimensions })
+        Ok(Self { at: client::EndpointAddress::read(base, model, &EMBEDDING_PURPOSE)?, dimensions })
     }
 }
 
 /// How long an endpoint is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// For a connection.
     pub connect: Duration,
     /// For one request with texts, from the connection to the end of the answer.
@@ -76,7 +78,7 @@ pub struct Patience {
     pub pause_most: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
@@ -93,16 +95,16 @@ impl Default for Patience {
 ///
 /// The spec is the model's name with the dimension; the host is no part of it, as the same model
 /// may move.
-pub struct Endpoint {
-    client: Client,
+pub struct EndpointEmbedder {
+    client: EndpointClient,
     dimensions: Option<usize>,
-    spec: Spec,
-    patience: Patience,
+    spec: ModelSpec,
+    patience: RetryPolicy,
     stopped: Mutex<bool>,
     stop: Condvar,
 }
 
-impl std::fmt::Debug for Endpoint {
+impl std::fmt::Debug for EndpointEmbedder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { client, spec, patience, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
@@ -111,29 +113,29 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-impl Endpoint {
+impl EndpointEmbedder {
     /// An endpoint whose dimension is asked for with one short question, unless the address tells
     /// it.
     ///
     /// # Errors
     /// `unavailable` when it does not answer, or answers nonsense; try again later.
-    pub fn connect(address: Address) -> Result<Self> {
-        Self::connect_with(address, Patience::default())
+    pub fn connect(address: EmbeddingAddress) -> EmbedResult<Self> {
+        Self::connect_with(address, RetryPolicy::default())
     }
 
     /// The same with other waiting times.
     ///
     /// # Errors
-    /// As [`Endpoint::connect`].
-    pub fn connect_with(address: Address, patience: Patience) -> Result<Self> {
+    /// As [`EndpointEmbedder::connect`].
+    pub fn connect_with(address: EmbeddingAddress, patience: RetryPolicy) -> EmbedResult<Self> {
         let known = address.dimensions;
-        let mut endpoint = Self::known(address, known.unwrap_or_default(), patience);
+        let mut endpoint = Self::with_dimension(address, known.unwrap_or_default(), patience);
         if known.is_none() {
-            let vector = endpoint.once(&["dimension"], patience.question);
+            let vector = endpoint.embed_once(&["dimension"], patience.question);
             let vector = vector.map_err(|failure| failure.error)?.pop().unwrap_or_default();
-            if !(1..=DIMENSIONS).contains(&vector.len()) {
+            if !(1..=DIMENSIONS_MAX).contains(&vector.len()) {
                 let found = vector.len();
-                return Err(endpoint.nonsense(&format!("a vector of {found} numbers")));
+                return Err(endpoint.response_error(&format!("a vector of {found} numbers")));
             }
             endpoint.spec.dimension = vector.len();
         }
@@ -142,23 +144,27 @@ impl Endpoint {
 
     /// An endpoint whose dimension was learnt before; asks nothing.
     #[must_use]
-    pub fn known(address: Address, dimension: usize, patience: Patience) -> Self {
+    pub fn with_dimension(
+        address: EmbeddingAddress,
+        dimension: usize,
+        patience: RetryPolicy,
+    ) -> Self {
         let revision = "endpoint".to_owned();
-        let spec = Spec { model: address.at.model.clone(), revision, dimension };
-        let client = Client::new(address.at, patience.connect);
+        let spec = ModelSpec { model: address.at.model.clone(), revision, dimension };
+        let client = EndpointClient::new(address.at, patience.connect);
         let (stopped, stop) = (Mutex::new(false), Condvar::new());
         Self { client, dimensions: address.dimensions, spec, patience, stopped, stop }
     }
 
     /// One request's worth of texts, tried again when that may help.
-    fn patiently(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    fn embed_with_retries(&self, texts: &[&str]) -> EmbedResult<Vec<Vec<f32>>> {
         let mut pause = self.patience.pause;
         for _ in 1..self.patience.tries {
-            let failure = match self.once(texts, self.patience.texts) {
+            let failure = match self.embed_once(texts, self.patience.texts) {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,
             };
-            let Again::After(asked) = failure.again else { return Err(failure.error) };
+            let RetryAdvice::After(asked) = failure.again else { return Err(failure.error) };
             let wait = asked.unwrap_or(pause);
             if wait > self.patience.pause_most || self.wait(wait) {
                 return Err(failure.error);
@@ -166,23 +172,29 @@ impl Endpoint {
             tracing::debug!(error = %failure.error, "asking the embedding endpoint again");
             pause = pause.saturating_mul(2).min(self.patience.pause_most);
         }
-        self.once(texts, self.patience.texts).map_err(|failure| failure.error)
+        self.embed_once(texts, self.patience.texts).map_err(|failure| failure.error)
     }
 
     /// One request.
-    fn once(&self, texts: &[&str], limit: Duration) -> Result<Vec<Vec<f32>>, Failure> {
+    fn embed_once(
+        &self,
+        texts: &[&str],
+        limit: Duration,
+    ) -> EmbedResult<Vec<Vec<f32>>, RequestFailure> {
         if self.wait(Duration::ZERO) {
-            return Err(self.ended());
+            return Err(self.stopped_failure());
         }
-        let request = Request {
+        let request = EmbeddingRequest {
             model: &self.client.address().model,
             input: texts,
             encoding_format: "float",
             dimensions: self.dimensions,
         };
-        let body = self.client.ask(&request, limit, ANSWER_BYTES)?;
-        answer::vectors(&body, texts.len())
-            .map_err(|why| Failure { error: self.nonsense(&why), again: Again::No })
+        let body = self.client.send_request(&request, limit, RESPONSE_BYTES_MAX)?;
+        answer::parse_vectors(&body, texts.len()).map_err(|why| RequestFailure {
+            error: self.response_error(&why),
+            again: RetryAdvice::No,
+        })
     }
 
     /// Waits, unless the program ends; answers whether it does.
@@ -193,48 +205,49 @@ impl Endpoint {
     }
 
     /// The program ends.
-    fn ended(&self) -> Failure {
-        let failure = self.client.failed("is not asked any more, as the program ends");
-        Failure { error: failure.error.hint("Start it again."), ..failure }
+    fn stopped_failure(&self) -> RequestFailure {
+        let failure = self.client.permanent_failure("is not asked any more, as the program ends");
+        RequestFailure { error: failure.error.hint("Start it again."), ..failure }
     }
 
-    fn nonsense(&self, what: &str) -> EmbedError {
-        let found = self.client.failed(&format!("answered {what}")).error;
+    fn response_error(&self, what: &str) -> EmbedError {
+        let found = self.client.permanent_failure(&format!("answered {what}")).error;
         found.hint("Check that the model after the # in COMMONBOOK_EMBEDDER makes embeddings.")
     }
 
     /// The vectors, checked; a wrong dimension says that the model behind the address changed.
-    fn checked(&self, texts: usize, vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>> {
-        checked(&self.spec, texts, vectors).map_err(|error| {
+    fn check_vectors(&self, texts: usize, vectors: Vec<Vec<f32>>) -> EmbedResult<Vec<Vec<f32>>> {
+        check_vectors(&self.spec, texts, vectors).map_err(|error| {
             error.hint("Has the model behind the endpoint changed? Then start again.")
         })
     }
 }
 
-impl Embedder for Endpoint {
-    fn spec(&self) -> &Spec {
+impl Embedder for EndpointEmbedder {
+    fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>> {
         refuse_blank(texts)?;
         let mut vectors = Vec::with_capacity(texts.len());
-        for request in requests(texts) {
-            vectors.extend(self.checked(request.len(), self.patiently(&request)?)?);
+        for request in request_batches(texts) {
+            vectors.extend(self.check_vectors(request.len(), self.embed_with_retries(&request)?)?);
         }
         Ok(vectors)
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         refuse_blank(&[text])?;
-        let vectors = self.once(&[text], self.patience.question).map_err(|failed| failed.error)?;
-        let vector = self.checked(1, vectors)?.pop();
+        let vectors =
+            self.embed_once(&[text], self.patience.question).map_err(|failed| failed.error)?;
+        let vector = self.check_vectors(1, vectors)?.pop();
         vector
             .ok_or_else(|| EmbedError::new(EmbedErrorKind::Internal, "the question got no vector"))
     }
 
     fn batch(&self) -> usize {
-        REQUEST_TEXTS
+        REQUEST_TEXTS_MAX
     }
 
     fn chunk_tokens(&self) -> usize {
@@ -248,13 +261,15 @@ impl Embedder for Endpoint {
 }
 
 /// Texts in groups that fit into one request each, in order.
-fn requests(texts: &[String]) -> Vec<Vec<&str>> {
+fn request_batches(texts: &[String]) -> Vec<Vec<&str>> {
     let mut requests: Vec<Vec<&str>> = Vec::new();
     let mut bytes = 0;
     for text in texts {
         bytes += text.len();
         match requests.last_mut() {
-            Some(last) if last.len() < REQUEST_TEXTS && bytes <= REQUEST_BYTES => last.push(text),
+            Some(last) if last.len() < REQUEST_TEXTS_MAX && bytes <= REQUEST_BYTES_MAX => {
+                last.push(text);
+            }
             _ => {
                 requests.push(vec![text]);
                 bytes = text.len();
@@ -266,7 +281,7 @@ fn requests(texts: &[String]) -> Vec<Vec<&str>> {
 
 /// What is asked.
 #[derive(Serialize)]
-struct Request<'a> {
+struct EmbeddingRequest<'a> {
     model: &'a str,
     input: &'a [&'a str],
     encoding_format: &'static str,

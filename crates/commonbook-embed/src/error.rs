@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// The result of everything here that can fail.
-pub type Result<T, E = EmbedError> = std::result::Result<T, E>;
+pub type EmbedResult<T, E = EmbedError> = std::result::Result<T, E>;
 
 /// Who has to do something about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl EmbedError {
 
     /// Adds the error beneath, for the log.
     #[must_use]
-    pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+    pub fn with_cause(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Arc::new(cause));
         self
     }

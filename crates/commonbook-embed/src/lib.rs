@@ -16,9 +16,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use chunks::chunks;
-pub use error::{EmbedError, EmbedErrorKind, Result};
-pub use quantised::Quantised;
-pub use settings::{Settings, open};
+pub use error::{EmbedError, EmbedErrorKind, EmbedResult};
+pub use quantised::QuantisedVector;
+pub use settings::{EmbedderSettings, open};
 
 /// An embedder that several threads use.
 pub type SharedEmbedder = Arc<dyn Embedder>;
@@ -26,7 +26,7 @@ pub type SharedEmbedder = Arc<dyn Embedder>;
 /// Which model made a vector. It stands with every vector that is kept; vectors of specs that are
 /// not equal are never compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Spec {
+pub struct ModelSpec {
     /// The model's name.
     pub model: String,
     /// Another one when the weights, the tokenizer or the way of pooling changed.
@@ -49,7 +49,7 @@ pub struct Spec {
 ///   before.
 pub trait Embedder: Send + Sync {
     /// Which model this is.
-    fn spec(&self) -> &Spec;
+    fn spec(&self) -> &ModelSpec;
 
     /// The vectors of texts that are kept. Takes any number of them; it may take long, so hand in
     /// [`Embedder::batch`] at a time.
@@ -57,14 +57,14 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// `invalid` when a text is blank, `unavailable` when the model cannot be loaded or reached,
     /// or answers nonsense; another try later may succeed.
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>>;
+    fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>>;
 
     /// The vector of a question, to be compared with those of texts. Some models put other words
     /// before it; an endpoint is given less time than for texts, as somebody is waiting.
     ///
     /// # Errors
     /// As [`Embedder::embed`].
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         let vector = self.embed(&[text.to_owned()])?.pop();
         vector
             .ok_or_else(|| EmbedError::new(EmbedErrorKind::Internal, "the question got no vector"))
@@ -83,7 +83,7 @@ pub trait Embedder: Send + Sync {
 }
 
 /// Refuses blank texts, which no model has a vector for.
-fn refuse_blank<T: AsRef<str>>(texts: &[T]) -> Result<()> {
+fn refuse_blank<T: AsRef<str>>(texts: &[T]) -> EmbedResult<()> {
     match texts.iter().position(|text| text.as_ref().trim().is_empty()) {
         Some(place) => Err(EmbedError::invalid(&format!("texts[{place}]"), "it is blank")
             .hint("Leave out texts that have no words.")),
@@ -92,29 +92,36 @@ fn refuse_blank<T: AsRef<str>>(texts: &[T]) -> Result<()> {
 }
 
 /// The vectors that a model answered, checked against its spec and brought to length one.
-fn checked(spec: &Spec, texts: usize, vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>> {
+fn check_vectors(
+    spec: &ModelSpec,
+    texts: usize,
+    vectors: Vec<Vec<f32>>,
+) -> EmbedResult<Vec<Vec<f32>>> {
     if vectors.len() != texts {
         let found = vectors.len();
-        return Err(nonsense(spec, &format!("{found} vectors for {texts} texts")));
+        return Err(model_output_error(spec, &format!("{found} vectors for {texts} texts")));
     }
-    vectors.into_iter().map(|vector| unit(spec, vector)).collect()
+    vectors.into_iter().map(|vector| normalise_vector(spec, vector)).collect()
 }
 
 /// One vector, checked and brought to length one.
-fn unit(spec: &Spec, mut vector: Vec<f32>) -> Result<Vec<f32>> {
+fn normalise_vector(spec: &ModelSpec, mut vector: Vec<f32>) -> EmbedResult<Vec<f32>> {
     if vector.len() != spec.dimension {
         let (found, agreed) = (vector.len(), spec.dimension);
-        return Err(nonsense(spec, &format!("a vector of {found} numbers instead of {agreed}")));
+        return Err(model_output_error(
+            spec,
+            &format!("a vector of {found} numbers instead of {agreed}"),
+        ));
     }
     let length = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
     if !length.is_finite() || length < f64::from(f32::MIN_POSITIVE) {
-        return Err(nonsense(spec, "a vector that is zero or not finite"));
+        return Err(model_output_error(spec, "a vector that is zero or not finite"));
     }
     vector.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
     Ok(vector)
 }
 
-fn nonsense(spec: &Spec, what: &str) -> EmbedError {
+fn model_output_error(spec: &ModelSpec, what: &str) -> EmbedError {
     EmbedError::new(
         EmbedErrorKind::Unavailable,
         format!("the model '{}' answered {what}", spec.model),
@@ -162,9 +169,9 @@ mod tests {
 
     #[test]
     fn what_a_model_answers_is_checked() {
-        let spec = Spec { model: "m".into(), revision: "1".into(), dimension: 2 };
+        let spec = ModelSpec { model: "m".into(), revision: "1".into(), dimension: 2 };
         for fine in [[3.0, 4.0], [3e30, 4e30], [3e-30, 4e-30]] {
-            let vector = checked(&spec, 1, vec![fine.to_vec()]).unwrap().remove(0);
+            let vector = check_vectors(&spec, 1, vec![fine.to_vec()]).unwrap().remove(0);
             assert!((cosine(&vector, &[0.6, 0.8]) - 1.0).abs() < 1e-6, "{fine:?}");
         }
         for wrong in [
@@ -175,7 +182,7 @@ mod tests {
             vec![vec![f32::INFINITY, 1.0]],
             vec![vec![0.0, 0.0]],
         ] {
-            let error = checked(&spec, 1, wrong.clone()).unwrap_err();
+            let error = check_vectors(&spec, 1, wrong.clone()).unwrap_err();
             assert_eq!(error.kind, EmbedErrorKind::Unavailable, "{wrong:?}");
         }
     }

@@ -9,14 +9,14 @@ use simsimd::SpatialSimilarity as _;
 /// brings the bytes back to length one, so the cosine of a vector with itself is one. Against the
 /// exact vectors, cosines of 384 numbers are off by less than 0.01.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Quantised {
+pub struct QuantisedVector {
     /// One divided by the length of `values`; zero when all of them are.
     pub scale: f32,
     /// The numbers, from -127 to 127.
     pub values: Vec<i8>,
 }
 
-impl Quantised {
+impl QuantisedVector {
     /// Rounds a vector of any length to bytes. Numbers that are not finite count as zero.
     #[must_use]
     pub fn of(vector: &[f32]) -> Self {
@@ -36,7 +36,7 @@ impl Quantised {
         Some(dot(&self.values, &other.values)? * self.scale * other.scale)
     }
 
-    /// The values as bytes, for a column of a database; [`Quantised::from_bytes`] reads them.
+    /// The values as bytes, for a column of a database; [`QuantisedVector::from_bytes`] reads them.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.values.iter().map(|value| value.cast_unsigned()).collect()
@@ -119,10 +119,10 @@ mod tests {
         ) {
             let (a, b) = (unit(&a), unit(&b));
             let exact: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
-            let (qa, qb) = (Quantised::of(&a), Quantised::of(&b));
+            let (qa, qb) = (QuantisedVector::of(&a), QuantisedVector::of(&b));
             prop_assert!((qa.cosine(&qb).unwrap() - exact).abs() < 0.01);
             prop_assert!((qa.cosine(&qa).unwrap() - 1.0).abs() < 1e-6);
-            prop_assert_eq!(&Quantised::from_bytes(&qa.to_bytes()), &qa);
+            prop_assert_eq!(&QuantisedVector::from_bytes(&qa.to_bytes()), &qa);
             let back: f32 = qa.to_vector().iter().zip(&a).map(|(x, y)| x * y).sum();
             prop_assert!(back > 0.999);
         }
@@ -147,13 +147,13 @@ mod tests {
 
     #[test]
     fn corners() {
-        let zero = Quantised::of(&[0.0, f32::NAN, f32::INFINITY]);
+        let zero = QuantisedVector::of(&[0.0, f32::NAN, f32::INFINITY]);
         assert_eq!(zero.values, [0, 0, 0]);
         assert_eq!(zero.cosine(&zero), Some(0.0));
-        assert_eq!(Quantised::of(&[1.0]).cosine(&Quantised::of(&[1.0, 0.0])), None);
-        assert_eq!(Quantised::of(&[]).values, [0_i8; 0]);
-        assert_eq!(Quantised::of(&[-0.5, 0.25, 0.0]).values, [-127, 64, 0]);
-        assert_eq!(Quantised::of(&[f32::MIN_POSITIVE / 8.0]).values, [127]);
+        assert_eq!(QuantisedVector::of(&[1.0]).cosine(&QuantisedVector::of(&[1.0, 0.0])), None);
+        assert_eq!(QuantisedVector::of(&[]).values, [0_i8; 0]);
+        assert_eq!(QuantisedVector::of(&[-0.5, 0.25, 0.0]).values, [-127, 64, 0]);
+        assert_eq!(QuantisedVector::of(&[f32::MIN_POSITIVE / 8.0]).values, [127]);
         let signs = |values: &[i8]| {
             let mut all = Vec::new();
             add_signs(values, &mut all);

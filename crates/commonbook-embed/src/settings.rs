@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::bundled::Bundled;
-use super::endpoint::{Address, Endpoint};
+use super::bundled::BundledEmbedder;
+use super::endpoint::{EmbeddingAddress, EndpointEmbedder};
 use super::{Embedder, SharedEmbedder};
-use crate::error::{EmbedError, Result};
-use crate::word_hash::WordHash;
+use crate::error::{EmbedError, EmbedResult};
+use crate::word_hash::WordHashEmbedder;
 
 /// Which embedder is wanted. Written as `off`, `bundled`, `word-hash`, the path of a directory, or
 /// `http(s)://HOST[:PORT][/PATH]#MODEL[&dimensions=N]`, as `COMMONBOOK_EMBEDDER` has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settings {
+pub enum EmbedderSettings {
     /// None: memories are found by their words alone.
     Off,
     /// The model inside the program.
@@ -23,29 +23,29 @@ pub enum Settings {
     /// A model in a local directory.
     Directory(PathBuf),
     /// A model behind an endpoint that speaks like OpenAI's.
-    Endpoint(Address),
+    Endpoint(EmbeddingAddress),
 }
 
-impl Settings {
+impl EmbedderSettings {
     /// The same with the key that an endpoint asks for; without effect on the others. A blank key
     /// is none.
     ///
     /// # Errors
     /// `invalid` when the key has signs that a header cannot carry.
-    pub fn with_key(self, key: Option<&str>) -> Result<Self> {
+    pub fn with_key(self, key: Option<&str>) -> EmbedResult<Self> {
         Ok(match self {
-            Self::Endpoint(Address { at, dimensions }) => {
-                Self::Endpoint(Address { at: at.with_key(key)?, dimensions })
+            Self::Endpoint(EmbeddingAddress { at, dimensions }) => {
+                Self::Endpoint(EmbeddingAddress { at: at.with_key(key)?, dimensions })
             }
             other => other,
         })
     }
 }
 
-impl FromStr for Settings {
+impl FromStr for EmbedderSettings {
     type Err = EmbedError;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> EmbedResult<Self> {
         let text = text.trim();
         let is_url = text.split_once("://").is_some();
         match text {
@@ -55,12 +55,12 @@ impl FromStr for Settings {
             url if is_url => url.parse().map(Self::Endpoint),
             path if path.contains(['/', '\\']) => Ok(Self::Directory(PathBuf::from(path))),
             // The text is not repeated: it may be a key that was put in the wrong place.
-            _ => Err(unknown()),
+            _ => Err(unknown_embedder()),
         }
     }
 }
 
-fn unknown() -> EmbedError {
+fn unknown_embedder() -> EmbedError {
     EmbedError::invalid("embedder", "it is none of the kinds that there are").hint(
         "Set COMMONBOOK_EMBEDDER to off, bundled, a path with a slash in it (./model), or \
          http://HOST:PORT#MODEL.",
@@ -75,24 +75,26 @@ fn unknown() -> EmbedError {
 /// # Errors
 /// `invalid` when the directory holds no usable model, `unavailable` when the endpoint does not
 /// answer; try again later then.
-pub fn open(settings: &Settings) -> Result<Option<SharedEmbedder>> {
+pub fn open(settings: &EmbedderSettings) -> EmbedResult<Option<SharedEmbedder>> {
     let embedder: Arc<dyn Embedder> = match settings {
-        Settings::Off => return Ok(None),
-        Settings::Bundled => Arc::new(Bundled::new()),
-        Settings::WordHash => Arc::new(WordHash::new()),
-        Settings::Directory(folder) => open_directory(folder)?,
-        Settings::Endpoint(address) => Arc::new(Endpoint::connect(address.clone())?),
+        EmbedderSettings::Off => return Ok(None),
+        EmbedderSettings::Bundled => Arc::new(BundledEmbedder::new()),
+        EmbedderSettings::WordHash => Arc::new(WordHashEmbedder::new()),
+        EmbedderSettings::Directory(folder) => open_directory(folder)?,
+        EmbedderSettings::Endpoint(address) => {
+            Arc::new(EndpointEmbedder::connect(address.clone())?)
+        }
     };
     Ok(Some(embedder))
 }
 
 #[cfg(not(all(target_arch = "aarch64", target_os = "linux")))]
-fn open_directory(folder: &std::path::Path) -> Result<Arc<dyn Embedder>> {
-    Ok(Arc::new(super::directory::Directory::open(folder)?))
+fn open_directory(folder: &std::path::Path) -> EmbedResult<Arc<dyn Embedder>> {
+    Ok(Arc::new(super::directory::DirectoryEmbedder::open(folder)?))
 }
 
 #[cfg(all(target_arch = "aarch64", target_os = "linux"))]
-fn open_directory(_: &std::path::Path) -> Result<Arc<dyn Embedder>> {
+fn open_directory(_: &std::path::Path) -> EmbedResult<Arc<dyn Embedder>> {
     Err(EmbedError::invalid("embedder", "this build cannot run models from a directory")
         .hint("On Linux on ARM, use the bundled model or an endpoint."))
 }
@@ -105,16 +107,19 @@ mod tests {
     #[test]
     fn settings_are_read() {
         let url = |text: &str| match text.parse().unwrap() {
-            Settings::Endpoint(Address { at, dimensions }) => {
+            EmbedderSettings::Endpoint(EmbeddingAddress { at, dimensions }) => {
                 (at.url().to_owned(), at.model, dimensions)
             }
             other => panic!("{other:?}"),
         };
-        assert_eq!("off".parse::<Settings>().unwrap(), Settings::Off);
-        assert_eq!(" bundled ".parse::<Settings>().unwrap(), Settings::Bundled);
-        assert_eq!("word-hash".parse::<Settings>().unwrap(), Settings::WordHash);
+        assert_eq!("off".parse::<EmbedderSettings>().unwrap(), EmbedderSettings::Off);
+        assert_eq!(" bundled ".parse::<EmbedderSettings>().unwrap(), EmbedderSettings::Bundled);
+        assert_eq!("word-hash".parse::<EmbedderSettings>().unwrap(), EmbedderSettings::WordHash);
         for path in ["./model", "/opt/minilm", "C:\\models\\minilm"] {
-            assert_eq!(path.parse::<Settings>().unwrap(), Settings::Directory(path.into()));
+            assert_eq!(
+                path.parse::<EmbedderSettings>().unwrap(),
+                EmbedderSettings::Directory(path.into())
+            );
         }
         for (text, address, model, dimensions) in [
             ("http://h:1#m", "http://h:1/v1/embeddings", "m", None),
@@ -144,7 +149,7 @@ mod tests {
             "http://h#m&dimensions=many",
             "http://h:port#m",
         ] {
-            let error = text.parse::<Settings>().unwrap_err();
+            let error = text.parse::<EmbedderSettings>().unwrap_err();
             assert_eq!(error.kind, EmbedErrorKind::Invalid, "{text}");
             assert!(error.hint.is_some() && !format!("{error:?}").contains("secret"), "{text}");
         }
@@ -152,23 +157,26 @@ mod tests {
 
     #[test]
     fn a_key_goes_with_endpoints_only() {
-        let endpoint: Settings = "http://h#m".parse().unwrap();
+        let endpoint: EmbedderSettings = "http://h#m".parse().unwrap();
         let with = endpoint.clone().with_key(Some(" sk-secret\n")).unwrap();
         assert_ne!(with, endpoint);
         assert!(!format!("{with:?}").contains("secret"));
         assert_eq!(endpoint.clone().with_key(Some(" ")).unwrap(), endpoint);
         assert_eq!(endpoint.clone().with_key(None).unwrap(), endpoint);
-        assert_eq!(Settings::Off.with_key(Some("sk-secret")).unwrap(), Settings::Off);
+        assert_eq!(
+            EmbedderSettings::Off.with_key(Some("sk-secret")).unwrap(),
+            EmbedderSettings::Off
+        );
         let error = endpoint.with_key(Some("sk secret")).unwrap_err();
         assert!(error.kind == EmbedErrorKind::Invalid && !format!("{error:?}").contains("secret"));
     }
 
     #[test]
     fn opening() {
-        assert!(open(&Settings::Off).unwrap().is_none());
-        let bundled = open(&Settings::Bundled).unwrap().unwrap();
+        assert!(open(&EmbedderSettings::Off).unwrap().is_none());
+        let bundled = open(&EmbedderSettings::Bundled).unwrap().unwrap();
         assert_eq!(bundled.spec().dimension, 384);
-        let missing = open(&Settings::Directory("/no/such/model".into())).err().unwrap();
+        let missing = open(&EmbedderSettings::Directory("/no/such/model".into())).err().unwrap();
         assert_eq!(missing.kind, EmbedErrorKind::Invalid);
     }
 }

@@ -1,10 +1,10 @@
 //! Vectors from the words alone, by a random projection: no model, for tests and benches.
 
-use super::{Embedder, Spec, refuse_blank, unit};
-use crate::error::Result;
+use super::{Embedder, ModelSpec, normalise_vector, refuse_blank};
+use crate::error::EmbedResult;
 
 /// Numbers of a vector; as many as the bundled model has.
-const DIMENSION: usize = 384;
+const VECTOR_DIMENSION: usize = 384;
 
 /// An embedder without a model: each word stands for 384 signs that are drawn from its hash, and a
 /// text for the sum over its words, brought to length one.
@@ -13,50 +13,54 @@ const DIMENSION: usize = 384;
 /// meaning, order and endings count nothing. Always the same on every machine, more than 100,000
 /// short texts a second. It stands in for a model where many vectors are wanted soon.
 #[derive(Debug, Clone)]
-pub struct WordHash {
-    spec: Spec,
+pub struct WordHashEmbedder {
+    spec: ModelSpec,
 }
 
-impl WordHash {
+impl WordHashEmbedder {
     /// Ready at once.
     #[must_use]
     pub fn new() -> Self {
-        let spec = Spec { model: "word-hash".into(), revision: "1".into(), dimension: DIMENSION };
+        let spec = ModelSpec {
+            model: "word-hash".into(),
+            revision: "1".into(),
+            dimension: VECTOR_DIMENSION,
+        };
         Self { spec }
     }
 
-    fn vector(&self, text: &str) -> Result<Vec<f32>> {
-        let mut sums = [0_i16; DIMENSION];
+    fn vector(&self, text: &str) -> EmbedResult<Vec<f32>> {
+        let mut sums = [0_i16; VECTOR_DIMENSION];
         let mut words = 0;
         for word in text.split(|sign: char| !sign.is_alphanumeric()).filter(|w| !w.is_empty()) {
-            add_signs(hash(word), &mut sums);
+            add_signs(word_hash(word), &mut sums);
             words += 1;
         }
         if words == 0 {
-            add_signs(hash(text.trim()), &mut sums);
+            add_signs(word_hash(text.trim()), &mut sums);
         }
         let sums: Vec<f32> = sums.iter().map(|sum| f32::from(*sum)).collect();
         // An even number of words can add up to zero everywhere only if they cancel in all of 384
         // places; the first place is then as good as any.
         match sums.iter().all(|sum| *sum == 0.0) {
-            true => unit(&self.spec, one_hot()),
-            false => unit(&self.spec, sums),
+            true => normalise_vector(&self.spec, unit_vector()),
+            false => normalise_vector(&self.spec, sums),
         }
     }
 }
 
-impl Default for WordHash {
+impl Default for WordHashEmbedder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Embedder for WordHash {
-    fn spec(&self) -> &Spec {
+impl Embedder for WordHashEmbedder {
+    fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>> {
         refuse_blank(texts)?;
         texts.iter().map(|text| self.vector(text)).collect()
     }
@@ -70,14 +74,14 @@ impl Embedder for WordHash {
     }
 }
 
-fn one_hot() -> Vec<f32> {
-    let mut vector = vec![0.0; DIMENSION];
+fn unit_vector() -> Vec<f32> {
+    let mut vector = vec![0.0; VECTOR_DIMENSION];
     vector[0] = 1.0;
     vector
 }
 
 /// FNV-1a over the word in lower case: written out, as the standard library's may change.
-fn hash(word: &str) -> u64 {
+fn word_hash(word: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for sign in word.chars().flat_map(char::to_lowercase) {
         hash = (hash ^ u64::from(u32::from(sign))).wrapping_mul(0x0000_0100_0000_01b3);
@@ -105,7 +109,7 @@ const fn signs() -> [[i16; 8]; 256] {
 }
 
 /// Adds 384 signs drawn from a seed, by SplitMix64 (Steele, Lea, Flood 2014).
-fn add_signs(mut seed: u64, sums: &mut [i16; DIMENSION]) {
+fn add_signs(mut seed: u64, sums: &mut [i16; VECTOR_DIMENSION]) {
     for block in sums.as_chunks_mut::<64>().0 {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -126,12 +130,12 @@ mod tests {
 
     #[test]
     fn laws() {
-        keeps_the_laws(&WordHash::new());
+        keeps_the_laws(&WordHashEmbedder::new());
     }
 
     #[test]
     fn shared_words_are_nearness() {
-        let model = WordHash::new();
+        let model = WordHashEmbedder::new();
         let vector = |text: &str| model.embed_query(text).unwrap();
         let question = vector("where is the SQLite file");
         let near = vector("The sqlite file is in the home folder.");
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn vectors_never_change() {
-        let vector = WordHash::new().embed_query("commonbook").unwrap();
+        let vector = WordHashEmbedder::new().embed_query("commonbook").unwrap();
         let signs: String = vector[..16].iter().map(|x| if *x > 0.0 { '+' } else { '-' }).collect();
         assert_eq!(signs, "--+-++-+---++--+");
     }

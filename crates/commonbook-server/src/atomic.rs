@@ -8,12 +8,12 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use tempfile::NamedTempFile;
 
 /// A file that is written beside the one it will replace.
-pub(crate) struct Staged {
+pub(crate) struct StagedFile {
     file: NamedTempFile,
     to: PathBuf,
 }
 
-impl Staged {
+impl StagedFile {
     /// Writes a text beside the file that it is for, with that file's mode where it is there, else
     /// for its user alone. A link is followed: what it leads to is replaced.
     ///
@@ -31,7 +31,7 @@ impl Staged {
             file.as_file().sync_all()?;
             Ok(file)
         })();
-        let file = written.map_err(|error| unwritable(path, error))?;
+        let file = written.map_err(|error| unwritable_file(path, error))?;
         Ok(Self { file, to })
     }
 
@@ -39,20 +39,20 @@ impl Staged {
     ///
     /// # Errors
     /// `unavailable` where that cannot be.
-    pub(crate) fn put(self) -> Result<()> {
+    pub(crate) fn replace_target(self) -> Result<()> {
         let Self { file, to } = self;
-        file.persist(&to).map(drop).map_err(|error| unwritable(&to, error.error))
+        file.persist(&to).map(drop).map_err(|error| unwritable_file(&to, error.error))
     }
 
     /// Puts it in its place, unless something is there already.
     ///
     /// # Errors
     /// `unavailable` where that cannot be.
-    pub(crate) fn put_new(self) -> Result<()> {
+    pub(crate) fn create_target(self) -> Result<()> {
         let Self { file, to } = self;
         match file.persist_noclobber(&to) {
             Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-            put => put.map(drop).map_err(|error| unwritable(&to, error.error)),
+            put => put.map(drop).map_err(|error| unwritable_file(&to, error.error)),
         }
     }
 }
@@ -62,7 +62,7 @@ impl Staged {
 ///
 /// # Errors
 /// `unavailable` where it cannot be made.
-pub(crate) fn folder(path: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn create_folders(path: &Path) -> Result<Vec<PathBuf>> {
     let missing = path.ancestors().take_while(|above| !above.exists());
     let mut made: Vec<PathBuf> =
         missing.filter(|it| !it.as_os_str().is_empty()).map(Path::to_owned).collect();
@@ -71,7 +71,7 @@ pub(crate) fn folder(path: &Path) -> Result<Vec<PathBuf>> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| unwritable(path, error))?;
+    builder.create(path).map_err(|error| unwritable_file(path, error))?;
     Ok(made)
 }
 
@@ -90,14 +90,14 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>> {
             let message = format!("{} cannot be read: {error}", path.display());
             Err(Error::new(ErrorKind::Unavailable, message)
                 .hint("Look at its permissions; nothing was changed.")
-                .because(error))
+                .with_cause(error))
         }
     }
 }
 
-fn unwritable(path: &Path, error: std::io::Error) -> Error {
+fn unwritable_file(path: &Path, error: std::io::Error) -> Error {
     let message = format!("{} cannot be written: {error}", path.display());
     Error::new(ErrorKind::Unavailable, message)
         .hint("Look at the permissions of the folder, and at the space on the disk.")
-        .because(error)
+        .with_cause(error)
 }

@@ -53,7 +53,7 @@ impl BodyBudget {
         while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await
         {
             let frame = frame.map_err(|error| {
-                Error::new(ErrorKind::Invalid, "the body broke off").because(error)
+                Error::new(ErrorKind::Invalid, "the body broke off").with_cause(error)
             })?;
             let Ok(data) = frame.into_data() else { continue };
             let length = bytes.len() + data.len();

@@ -7,32 +7,32 @@ use commonbook::base::cancellation::Cancellation;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input::{self, FieldTypes};
 use commonbook::model::caller::Caller;
-use commonbook::verbs::Completions;
+use commonbook::verbs::CompletionList;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// What is made when it is first asked for: a command asks for little of what all verbs have.
-type Lazy<T> = Arc<LazyLock<T, fn() -> T>>;
+type SharedLazy<T> = Arc<LazyLock<T, fn() -> T>>;
 
-type Run = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
+type VerbHandler = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
 
 /// A verb with the schemas of its request and answer. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Call {
+pub(crate) struct JsonVerb {
     /// The JSON Schema of the request; its description says what the verb does.
-    pub(crate) request: Lazy<Value>,
+    pub(crate) request: SharedLazy<Value>,
     /// The JSON Schema of the answer.
-    pub(crate) answer: Lazy<Value>,
-    run: Arc<Run>,
-    types: Lazy<FieldTypes>,
+    pub(crate) answer: SharedLazy<Value>,
+    run: Arc<VerbHandler>,
+    types: SharedLazy<FieldTypes>,
 }
 
 /// A verb that tells what may be meant by a beginning.
-pub(crate) type Complete = fn(&Commonbook, &Caller, &str) -> Result<Completions>;
+pub(crate) type CompletionVerb = fn(&Commonbook, &Caller, &str) -> Result<CompletionList>;
 
-impl Call {
+impl JsonVerb {
     /// The call of this verb.
     pub(crate) fn of<Q, A>(
         verb: impl Fn(&Commonbook, &Caller, &Q) -> Result<A> + Send + Sync + 'static,
@@ -44,7 +44,7 @@ impl Call {
         let run = move |book: &Commonbook, caller: &Caller, request: Value| {
             let answer = verb(book, caller, &input::from_value(request)?)?;
             serde_json::to_value(answer).map_err(|error| {
-                Error::new(ErrorKind::Internal, "an answer could not be encoded").because(error)
+                Error::new(ErrorKind::Internal, "an answer could not be encoded").with_cause(error)
             })
         };
         Self {
@@ -58,17 +58,17 @@ impl Call {
     /// Carries the verb out.
     pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, request: Value) -> Result<Value> {
         let answer = (self.run)(book, caller, request)?;
-        book.meet(caller);
+        book.note_seen(caller);
         Ok(answer)
     }
 
     /// Pairs of text as a request, typed as its schema says.
-    pub(crate) fn typed(&self, pairs: Vec<(String, String)>) -> Map<String, Value> {
-        self.types.typed(pairs)
+    pub(crate) fn parse_pairs(&self, pairs: Vec<(String, String)>) -> Map<String, Value> {
+        self.types.to_typed_values(pairs)
     }
 
     /// What the verb does, as its request says.
-    pub(crate) fn about(&self) -> &str {
+    pub(crate) fn verb_description(&self) -> &str {
         self.request["description"].as_str().unwrap_or_default()
     }
 
@@ -92,12 +92,12 @@ impl Call {
 
 /// Runs a verb for a caller on a thread that may wait. Where nobody waits for the answer any more, which
 /// drops this, the caller's cancellation says so to the verb.
-pub(crate) async fn while_wanted<T: Send + 'static>(
+pub(crate) async fn run_cancellable<T: Send + 'static>(
     caller: Caller,
     act: impl FnOnce(&Caller) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let _cancelling = CancelOnDrop(caller.cancellation.clone());
-    blocking(move || act(&caller)).await
+    run_blocking(move || act(&caller)).await
 }
 
 /// Cancels when it is dropped: after the answer that tells nobody anything.
@@ -110,16 +110,16 @@ impl Drop for CancelOnDrop {
 }
 
 /// Runs a verb on a thread that may wait.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     tokio::task::spawn_blocking(act).await.unwrap_or_else(|panic| {
-        Err(Error::new(ErrorKind::Internal, "the request panicked").because(panic))
+        Err(Error::new(ErrorKind::Internal, "the request panicked").with_cause(panic))
     })
 }
 
 /// Does some work to its end, and cancels it if its client goes before that.
-pub(crate) async fn cancel_when<T, G>(
+pub(crate) async fn cancel_on_disconnect<T, G>(
     gone: impl Future<Output = G>,
     cancellation: &Cancellation,
     work: impl Future<Output = T>,
@@ -136,18 +136,18 @@ pub(crate) async fn cancel_when<T, G>(
 mod tests {
     use std::sync::mpsc;
 
-    use commonbook::model::caller::Door;
+    use commonbook::model::caller::EntryPoint;
     use commonbook::model::workspace::Workspace;
 
     use super::*;
 
     #[tokio::test]
     async fn who_does_not_wait_for_an_answer_cancels_what_is_under_way() {
-        let caller = Caller::new(None, Workspace::fallback(), Door::Rest);
+        let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Rest);
         let cancellation = caller.cancellation.clone();
         let (begin, begun) = tokio::sync::oneshot::channel();
         let (end, ended) = mpsc::channel();
-        let work = while_wanted(caller, move |caller| {
+        let work = run_cancellable(caller, move |caller| {
             begin.send(()).expect("somebody waits for the beginning");
             // As long work does, it looks whether it is still wanted.
             while !caller.cancellation.is_cancelled() {

@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use commonbook::base::error::{Error, Result};
 use commonbook::base::limits;
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::token::Token;
 use commonbook::model::workspace::Workspace;
 
@@ -13,7 +13,7 @@ use crate::config::Config;
 
 /// What was heard of the caller, by the way it was heard.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Heard {
+pub(crate) struct CallerClaims {
     /// The header `X-Commonbook-Agent`, or the flag `--agent`.
     pub(crate) agent: Option<String>,
     /// The query parameter `agent_id`.
@@ -36,24 +36,24 @@ pub(crate) struct Heard {
 /// # Errors
 /// `invalid` for a name that nobody can have, a workspace, a user or a session that is none;
 /// `forbidden` for a name or a workspace that the token does not open.
-pub(crate) fn caller(
-    heard: &Heard,
+pub(crate) fn resolve_caller(
+    heard: &CallerClaims,
     config: &Config,
     near: Option<Workspace>,
-    door: Door,
+    door: EntryPoint,
 ) -> Result<Caller> {
     let named = heard.workspace.as_deref().map(str::parse::<Workspace>).transpose()?;
     let claimed = heard.agent.as_ref().or(heard.agent_id.as_ref());
     let caller = match &heard.token {
         Some(token) => {
             let claimed = claimed.map(|name| name.parse()).transpose()?;
-            Caller::proved(token, claimed, (named, near), door)?
+            Caller::from_token(token, claimed, (named, near), door)?
         }
         None => {
             let name = match (claimed.or(config.agent.as_ref()), &heard.client) {
                 (Some(claimed), _) => Some(claimed.parse::<AgentName>()?),
                 // A client whose own name is no name at all is nobody.
-                (None, Some((client, _))) => AgentName::near(client, "client").ok(),
+                (None, Some((client, _))) => AgentName::nearest_agent_name(client, "client").ok(),
                 (None, None) => None,
             };
             Caller::new(name, named.or(near).unwrap_or_else(Workspace::fallback), door)
@@ -80,35 +80,35 @@ fn slug(text: &str) -> String {
 /// The token that a request has shown, which holds; in the extensions of every request that the
 /// gate has let in.
 #[derive(Clone)]
-pub(crate) struct Admitted(pub(crate) Option<Token>);
+pub(crate) struct VerifiedToken(pub(crate) Option<Token>);
 
 /// One HTTP request, as far as it speaks of its caller.
-pub(crate) struct Http<'r> {
+pub(crate) struct HttpCallerSource<'r> {
     /// The request's head.
     pub(crate) parts: &'r Parts,
     /// The name that an MCP client gives itself, and its version.
     pub(crate) client: Option<(String, String)>,
     /// The door it came in by.
-    pub(crate) door: Door,
+    pub(crate) door: EntryPoint,
 }
 
 /// The caller behind an HTTP request, and the query parameters that are not about the caller.
 ///
 /// # Errors
-/// As [`caller`], and `invalid` for a header or parameter that is not UTF-8.
-pub(crate) fn from_http(
-    http: Http<'_>,
+/// As [`resolve_caller`], and `invalid` for a header or parameter that is not UTF-8.
+pub(crate) fn resolve_http_caller(
+    http: HttpCallerSource<'_>,
     config: &Config,
 ) -> Result<(Caller, Vec<(String, String)>)> {
     let headers = &http.parts.headers;
-    let mut heard = Heard {
-        agent: header(headers, "x-commonbook-agent")?,
+    let mut heard = CallerClaims {
+        agent: header_text(headers, "x-commonbook-agent")?,
         client: http.client,
-        workspace: header(headers, "x-commonbook-workspace")?,
-        user: header(headers, "x-commonbook-user")?,
-        session: header(headers, "x-commonbook-session")?,
-        token: http.parts.extensions.get::<Admitted>().and_then(|admitted| admitted.0.clone()),
-        ..Heard::default()
+        workspace: header_text(headers, "x-commonbook-workspace")?,
+        user: header_text(headers, "x-commonbook-user")?,
+        session: header_text(headers, "x-commonbook-session")?,
+        token: http.parts.extensions.get::<VerifiedToken>().and_then(|admitted| admitted.0.clone()),
+        ..CallerClaims::default()
     };
     let mut rest = Vec::new();
     let query = http.parts.uri.query().unwrap_or_default();
@@ -125,14 +125,14 @@ pub(crate) fn from_http(
         }
     }
     let near = config.workspace.as_deref().map(str::parse).transpose()?;
-    Ok((caller(&heard, config, near, http.door)?, rest))
+    Ok((resolve_caller(&heard, config, near, http.door)?, rest))
 }
 
 /// A header as text.
 ///
 /// # Errors
 /// `invalid` when it is not UTF-8.
-pub(crate) fn header(headers: &HeaderMap, name: &str) -> Result<Option<String>> {
+pub(crate) fn header_text(headers: &HeaderMap, name: &str) -> Result<Option<String>> {
     let Some(value) = headers.get(name) else { return Ok(None) };
     std::str::from_utf8(value.as_bytes())
         .map(|text| Some(text.to_owned()))
@@ -143,18 +143,18 @@ pub(crate) fn header(headers: &HeaderMap, name: &str) -> Result<Option<String>> 
 mod tests {
     use super::*;
 
-    fn name_of(heard: &Heard, environment: Option<&str>) -> String {
+    fn name_of(heard: &CallerClaims, environment: Option<&str>) -> String {
         let config = Config { agent: environment.map(str::to_owned), ..Config::default() };
-        caller(heard, &config, None, Door::Mcp).unwrap().agent.to_string()
+        resolve_caller(heard, &config, None, EntryPoint::Mcp).unwrap().agent.to_string()
     }
 
     #[test]
     fn the_nearest_word_about_the_caller_counts() {
-        let mut heard = Heard {
+        let mut heard = CallerClaims {
             agent: Some("header".into()),
             agent_id: Some("query".into()),
             client: Some(("Claude Code".into(), "2".into())),
-            ..Heard::default()
+            ..CallerClaims::default()
         };
         assert_eq!(name_of(&heard, Some("environment")), "header");
         heard.agent = None;
@@ -169,8 +169,14 @@ mod tests {
     #[test]
     fn what_a_client_says_of_itself_is_two_names_and_no_sentence() {
         let of = |name: &str, version: &str| {
-            let heard = Heard { client: Some((name.into(), version.into())), ..Heard::default() };
-            caller(&heard, &Config::default(), None, Door::Mcp).unwrap().client.unwrap()
+            let heard = CallerClaims {
+                client: Some((name.into(), version.into())),
+                ..CallerClaims::default()
+            };
+            resolve_caller(&heard, &Config::default(), None, EntryPoint::Mcp)
+                .unwrap()
+                .client
+                .unwrap()
         };
         assert_eq!(of("codex", "1.0"), "codex 1.0");
         assert_eq!(of("Claude Code", "2.1.0-beta+7"), "Claude-Code 2.1.0-beta+7");
@@ -182,8 +188,11 @@ mod tests {
     #[test]
     fn reserved_names_cannot_be_claimed() {
         for name in ["legacy", "anonymous", "human", "system", "*"] {
-            let heard = Heard { agent: Some(name.into()), ..Heard::default() };
-            assert!(caller(&heard, &Config::default(), None, Door::Rest).is_err(), "{name}");
+            let heard = CallerClaims { agent: Some(name.into()), ..CallerClaims::default() };
+            assert!(
+                resolve_caller(&heard, &Config::default(), None, EntryPoint::Rest).is_err(),
+                "{name}"
+            );
         }
     }
 }

@@ -12,15 +12,15 @@ use serde_json::Value;
 /// The argument by which this executable runs the program, where it is another than the program itself.
 static PROGRAM_ARGUMENT: OnceLock<&str> = OnceLock::new();
 
-/// Has [`command`] put this argument before all others: the executable that calls it runs the program when
+/// Has [`program_command`] put this argument before all others: the executable that calls it runs the program when
 /// its first argument is this one.
-pub fn run_program_by(argument: &'static str) {
+pub fn set_program_argument(argument: &'static str) {
     PROGRAM_ARGUMENT.get_or_init(|| argument);
 }
 
 /// A running `commonbook serve`; dropping it ends it.
 #[derive(Debug)]
-pub struct Server {
+pub struct ChildServer {
     child: Child,
     url: String,
     agent: ureq::Agent,
@@ -30,9 +30,9 @@ pub struct Server {
 ///
 /// # Errors
 /// `unavailable` when the system cannot tell where the program is.
-pub fn command(home: &Path, arguments: &[&str]) -> Result<Command> {
+pub fn program_command(home: &Path, arguments: &[&str]) -> Result<Command> {
     let program = std::env::current_exe()
-        .map_err(|error| broken("this program cannot find itself", error))?;
+        .map_err(|error| step_error("this program cannot find itself", error))?;
     let mut command = Command::new(program);
     for name in ["COMMONBOOK_AGENT_ID", "COMMONBOOK_WORKSPACE", "COMMONBOOK_USER_ID"] {
         command.env_remove(name);
@@ -41,13 +41,13 @@ pub fn command(home: &Path, arguments: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-impl Server {
+impl ChildServer {
     /// Starts a server on a free port of this machine, for this home.
     ///
     /// # Errors
     /// `unavailable` when it does not start.
     pub fn start(home: &Path) -> Result<Self> {
-        Self::run(command(home, &["serve", "--port", "0"])?)
+        Self::run(program_command(home, &["serve", "--port", "0"])?)
     }
 
     /// Starts this server, with what its environment says.
@@ -59,12 +59,12 @@ impl Server {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| broken("the server did not start", error))?;
+            .map_err(|error| step_error("the server did not start", error))?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
             BufReader::new(output)
                 .read_line(&mut line)
-                .map_err(|error| broken("the server said nothing", error))?;
+                .map_err(|error| step_error("the server said nothing", error))?;
         }
         let url = line.split_whitespace().find(|word| word.starts_with("http://"));
         let Some(url) = url.map(str::to_owned) else {
@@ -80,7 +80,7 @@ impl Server {
     }
 
     /// The number of its process.
-    pub fn process(&self) -> u32 {
+    pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
@@ -107,16 +107,19 @@ impl Server {
             .header("X-Commonbook-Workspace", workspace)
             .header("Content-Type", "application/json");
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = request.body(body).map_err(|error| broken("the request is none", error))?;
-        let mut response =
-            self.agent.run(request).map_err(|error| broken("the server did not answer", error))?;
+        let request =
+            request.body(body).map_err(|error| step_error("the request is none", error))?;
+        let mut response = self
+            .agent
+            .run(request)
+            .map_err(|error| step_error("the server did not answer", error))?;
         let status = response.status().as_u16();
         let answer = response.body_mut().with_config().limit(64 << 20).read_json();
-        Ok((status, answer.map_err(|error| broken("the answer is no JSON", error))?))
+        Ok((status, answer.map_err(|error| step_error("the answer is no JSON", error))?))
     }
 }
 
-impl Drop for Server {
+impl Drop for ChildServer {
     fn drop(&mut self) {
         // It may have ended by itself; then there is nothing to end.
         drop(self.child.kill());
@@ -125,6 +128,6 @@ impl Drop for Server {
 }
 
 /// The error of a step that failed, with the system's own reason.
-pub fn broken(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("{what}: {error}")).because(error)
+pub fn step_error(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("{what}: {error}")).with_cause(error)
 }

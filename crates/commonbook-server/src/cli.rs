@@ -24,29 +24,29 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use serde_json::{Map, Value};
 
-use crate::call::Call;
-use crate::caller::{Heard, caller};
+use crate::call::JsonVerb;
+use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
-use crate::local::{self, Asked, CarryOut, Reply, Server};
+use crate::local::{self, RpcClient, RpcHandler, RpcOutcome, RpcRequest};
 use crate::{follow, output};
 
-pub(crate) use doctor::Doctor;
-pub(crate) use export::Export;
-pub(crate) use import::Import;
-pub(crate) use monitor::Monitor;
-pub(crate) use reindex::Reindex;
-pub(crate) use setup::Setup;
-pub(crate) use standing::Memory;
-use table::{FILES, GROUPS, PURGE_SINCE, verbs};
+pub(crate) use doctor::DoctorCommand;
+pub(crate) use export::ExportCommand;
+pub(crate) use import::ImportCommand;
+pub(crate) use monitor::MonitorCommand;
+pub(crate) use reindex::ReindexCommand;
+pub(crate) use setup::SetupCommand;
+pub(crate) use standing::StandingCommand;
+use table::{COMMAND_GROUPS, LIST_FILE_FIELDS, PURGE_SINCE, verb_commands};
 
 /// A verb as a command.
-struct Verb {
+struct VerbCommand {
     /// The command; of one in a group, the group and the command.
     name: &'static str,
-    call: Call,
+    call: JsonVerb,
     /// The fields that are given without a flag, in order.
     positional: &'static [&'static str],
     /// How its answer is shown to people.
@@ -56,12 +56,12 @@ struct Verb {
 }
 
 /// The verb of this name.
-fn named(name: &str) -> Option<Verb> {
-    verbs().into_iter().find(|verb| verb.name == name)
+fn find_verb_command(name: &str) -> Option<VerbCommand> {
+    verb_commands().into_iter().find(|verb| verb.name == name)
 }
 
 /// The flag of a field, where it is not the field's own name.
-fn flag(field: &str) -> String {
+fn flag_name(field: &str) -> String {
     match field {
         "memory_type" => "type".to_owned(),
         "topics" => "topic".to_owned(),
@@ -71,7 +71,7 @@ fn flag(field: &str) -> String {
 }
 
 /// Adds the flags that every command takes.
-pub(crate) fn flags(command: Command) -> Command {
+pub(crate) fn add_global_flags(command: Command) -> Command {
     let global = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).global(true).help(help)
     };
@@ -85,12 +85,13 @@ pub(crate) fn flags(command: Command) -> Command {
 }
 
 /// Adds the verbs, and the flags that every command takes.
-pub(crate) fn commands(command: Command) -> Command {
-    let command = GROUPS.iter().fold(flags(command), |command, (name, about)| {
-        let group = Command::new(*name).about(*about);
-        command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
-    });
-    let verbs = verbs();
+pub(crate) fn add_verb_commands(command: Command) -> Command {
+    let command =
+        COMMAND_GROUPS.iter().fold(add_global_flags(command), |command, (name, about)| {
+            let group = Command::new(*name).about(*about);
+            command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
+        });
+    let verbs = verb_commands();
     let own = verbs.iter().filter(|verb| verb.name != PURGE_SINCE);
     own.fold(command, |command, verb| match verb.name.split_once(' ') {
         None => command.subcommand(subcommand(verb, verb.name)),
@@ -100,13 +101,13 @@ pub(crate) fn commands(command: Command) -> Command {
     })
 }
 
-fn subcommand(verb: &Verb, name: &'static str) -> Command {
-    let about = verb.call.about();
+fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
+    let about = verb.call.verb_description();
     let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(about);
     let mut command = Command::new(name)
         .about(short.trim_end_matches(['.', ':', ';']).replace('\n', " "))
         .long_about(about.to_owned());
-    let other = verb.or.and_then(|(_, name)| named(name));
+    let other = verb.or.and_then(|(_, name)| find_verb_command(name));
     let beside = |field: &str| verb.call.fields().all(|(own, _)| own != field);
     let others = other.iter().flat_map(|other| other.call.fields());
     let others = others.filter(|(field, _)| beside(field));
@@ -134,7 +135,7 @@ fn subcommand(verb: &Verb, name: &'static str) -> Command {
     command
 }
 
-fn argument(verb: &Verb, field: &str, schema: &Value) -> Arg {
+fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
     let help = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
     let name = field.to_owned();
     let arg = Arg::new(name.clone()).help(help.trim_end_matches('.').to_owned());
@@ -148,7 +149,7 @@ fn argument(verb: &Verb, field: &str, schema: &Value) -> Arg {
             ("save", "text") => {
                 arg.help("What to keep, up to 64 KiB; - reads it from standard input")
             }
-            given if FILES.contains(&given) => arg.value_name("FILE").help(format!(
+            given if LIST_FILE_FIELDS.contains(&given) => arg.value_name("FILE").help(format!(
                 "A file with a JSON list of {field} to keep, all or none; - reads standard input"
             )),
             ("search", "query") => arg.num_args(1..),
@@ -160,12 +161,12 @@ fn argument(verb: &Verb, field: &str, schema: &Value) -> Arg {
             _ => arg,
         };
     }
-    let arg = arg.long(flag(field));
+    let arg = arg.long(flag_name(field));
     let arg = if field == "k" { arg.short('k') } else { arg };
     if schema["type"] == "boolean" {
         return arg.action(ArgAction::SetTrue);
     }
-    let arg = arg.value_name(flag(field).to_uppercase()).allow_negative_numbers(true);
+    let arg = arg.value_name(flag_name(field).to_uppercase()).allow_negative_numbers(true);
     if is_list(schema) { arg.action(ArgAction::Append) } else { arg }
 }
 
@@ -176,13 +177,13 @@ fn is_list(schema: &Value) -> bool {
 }
 
 /// What the command line says of the caller.
-pub(crate) fn heard(matches: &ArgMatches) -> Heard {
+pub(crate) fn cli_caller_claims(matches: &ArgMatches) -> CallerClaims {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
-    Heard {
+    CallerClaims {
         agent: text("agent"),
         workspace: text("workspace"),
         user: text("user"),
-        ..Heard::default()
+        ..CallerClaims::default()
     }
 }
 
@@ -190,8 +191,13 @@ pub(crate) fn heard(matches: &ArgMatches) -> Heard {
 ///
 /// # Errors
 /// `invalid` for a name, workspace, user or session that is none.
-pub(crate) fn who(matches: &ArgMatches, config: &Config) -> Result<Caller> {
-    let caller = caller(&heard(matches), config, config.nearest_workspace()?, Door::Cli)?;
+pub(crate) fn resolve_cli_caller(matches: &ArgMatches, config: &Config) -> Result<Caller> {
+    let caller = resolve_caller(
+        &cli_caller_claims(matches),
+        config,
+        config.nearest_workspace()?,
+        EntryPoint::Cli,
+    )?;
     Ok(caller.in_project(config.project()))
 }
 
@@ -209,24 +215,25 @@ pub(crate) fn run(
         Some((command, own)) => (format!("{name} {command}"), own),
         None => (name.to_owned(), matches),
     };
-    let verb = named(&name)?;
+    let verb = find_verb_command(&name)?;
     let given = |field: &str| matches.try_contains_id(field).unwrap_or(false);
-    let other = verb.or.filter(|(field, _)| given(field)).and_then(|(_, name)| named(name));
+    let other =
+        verb.or.filter(|(field, _)| given(field)).and_then(|(_, name)| find_verb_command(name));
     Some(other.unwrap_or(verb).run(matches, config, open))
 }
 
 /// Carries out the verbs as commands for other processes.
-pub(crate) fn carry_out(book: Commonbook) -> Arc<CarryOut> {
-    let verbs = verbs();
-    Arc::new(move |asked: Asked| {
+pub(crate) fn rpc_handler(book: Commonbook) -> Arc<RpcHandler> {
+    let verbs = verb_commands();
+    Arc::new(move |asked: RpcRequest| {
         let verb = verbs.iter().find(|verb| verb.name == asked.verb)?;
-        Some(verb.carry_out(&book, &asked.caller, asked.request))
+        Some(verb.execute_verb(&book, &asked.caller, asked.request))
     })
 }
 
-impl Verb {
+impl VerbCommand {
     /// The same verb, or another where this field of that one is given.
-    fn or(self, field: &'static str, verb: &'static str) -> Self {
+    fn with_alternative(self, field: &'static str, verb: &'static str) -> Self {
         Self { or: Some((field, verb)), ..self }
     }
 
@@ -236,72 +243,73 @@ impl Verb {
         config: &Config,
         open: impl FnOnce() -> Result<Commonbook>,
     ) -> Result<()> {
-        let mut caller = who(matches, config)?;
-        let mut pairs = self.pairs(matches)?;
-        if !self.asks("session") {
+        let mut caller = resolve_cli_caller(matches, config)?;
+        let mut pairs = self.field_pairs(matches)?;
+        if !self.has_field("session") {
             let session = matches.get_one::<String>("session").map(String::as_str);
             caller = caller.in_session(session)?;
         }
         let named = matches.contains_id("workspace") || config.workspace.is_some();
-        if self.asks("scope") && !named && !matches.contains_id("scope") {
+        if self.has_field("scope") && !named && !matches.contains_id("scope") {
             pairs.push(("scope".to_owned(), "nearest".to_owned()));
         }
-        let mut request = self.call.typed(pairs);
-        if let Some((_, field)) = FILES.iter().find(|(name, _)| *name == self.name) {
-            request.insert((*field).to_owned(), stdin::listed(matches, field)?);
+        let mut request = self.call.parse_pairs(pairs);
+        if let Some((_, field)) = LIST_FILE_FIELDS.iter().find(|(name, _)| *name == self.name) {
+            request.insert((*field).to_owned(), stdin::read_json_list(matches, field)?);
         }
-        let asked = Asked { verb: self.name.to_owned(), caller, request };
-        let (answer, book) = self.answer(asked, Server::near(config), open)?;
+        let asked = RpcRequest { verb: self.name.to_owned(), caller, request };
+        let (answer, book) =
+            self.call_server_or_store(asked, RpcClient::connect_to_home(config), open)?;
         if matches.get_flag("json") {
-            output::json(&answer);
+            output::print_json(&answer);
         } else {
             (self.show)(&answer);
         }
         // The answer did not wait for it, and is right without it.
         if let Some(book) = book {
-            follow::register(&book);
+            follow::register_presence(&book);
         }
         Ok(())
     }
 
     /// Whether the request has this field.
-    fn asks(&self, field: &str) -> bool {
+    fn has_field(&self, field: &str) -> bool {
         self.call.fields().any(|(name, _)| name == field)
     }
 
     /// What the server answers, else the store that is opened here, which comes with it.
-    fn answer(
+    fn call_server_or_store(
         &self,
-        mut asked: Asked,
-        server: Option<Server>,
+        mut asked: RpcRequest,
+        server: Option<RpcClient>,
         open: impl FnOnce() -> Result<Commonbook>,
     ) -> Result<(Value, Option<Commonbook>)> {
         if let Some(server) = server {
             // A write whose answer is lost is repeated here under the same key, and so done once.
-            if self.asks("idempotency_key") {
+            if self.has_field("idempotency_key") {
                 let key = asked.request.entry("idempotency_key");
-                key.or_insert_with(|| local::key().into());
+                key.or_insert_with(|| local::new_idempotency_key().into());
             }
-            if let Reply::Answer(told) = server.ask(&asked) {
+            if let RpcOutcome::Answer(told) = server.send_rpc_request(&asked) {
                 return told.map(|told| (told, None));
             }
         }
         let book = open()?;
-        if self.asks("scope") || self.name == "context" {
+        if self.has_field("scope") || self.name == "context" {
             follow::catch_up(&book)?;
         }
         if asked.request.contains_key("entity") || self.name.starts_with("entity ") {
-            follow::mentions(&book)?;
+            follow::find_mentions_with_progress(&book)?;
         }
         if self.name.starts_with("contradictions ") {
-            follow::contradictions(&book)?;
+            follow::find_contradictions_with_progress(&book)?;
         }
-        let answer = self.carry_out(&book, &asked.caller, asked.request)?;
+        let answer = self.execute_verb(&book, &asked.caller, asked.request)?;
         Ok((answer, Some(book)))
     }
 
     /// Carries the verb out; the id of its memory may be shortened.
-    fn carry_out(
+    fn execute_verb(
         &self,
         book: &Commonbook,
         caller: &Caller,
@@ -315,11 +323,11 @@ impl Verb {
     }
 
     /// The given fields, as text.
-    fn pairs(&self, matches: &ArgMatches) -> Result<Vec<(String, String)>> {
+    fn field_pairs(&self, matches: &ArgMatches) -> Result<Vec<(String, String)>> {
         let mut pairs = Vec::new();
         for (field, schema) in self.call.fields() {
             let given = matches.try_contains_id(field).unwrap_or(false);
-            if !given || field == "agent" || FILES.contains(&(self.name, field)) {
+            if !given || field == "agent" || LIST_FILE_FIELDS.contains(&(self.name, field)) {
                 continue;
             }
             if schema["type"] == "boolean" {
@@ -330,9 +338,9 @@ impl Verb {
             }
             let values: Vec<&String> = matches.get_many(field).into_iter().flatten().collect();
             match field {
-                "query" => pairs.push((field.to_owned(), stdin::joined(&values))),
+                "query" => pairs.push((field.to_owned(), stdin::join_words(&values))),
                 "text" | "message" | "task" if values.iter().all(|value| *value == "-") => {
-                    pairs.push((field.to_owned(), stdin::standard_input()?));
+                    pairs.push((field.to_owned(), stdin::read_standard_input()?));
                 }
                 _ => pairs.extend(values.into_iter().map(|v| (field.to_owned(), v.clone()))),
             }

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::model::access::Policy;
-use commonbook::model::collaboration::Settings;
+use commonbook::model::access::AccessPolicy;
+use commonbook::model::collaboration::CollaborationSettings;
 use commonbook::model::workspace::Workspace;
-use commonbook::prompt::context::Preferences;
+use commonbook::prompt::context::ContextPreferences;
 use serde::de::DeserializeOwned;
 
 /// The file of the home folder that settings stand in.
-const SETTINGS: &str = "config.json";
+const SETTINGS_FILE: &str = "config.json";
 
 /// What the environment says.
 #[derive(Debug, Clone, Default)]
@@ -27,9 +27,9 @@ pub struct Config {
     /// of a model's directory, or `http(s)://HOST:PORT#MODEL`.
     pub embedder: Option<String>,
     /// `COMMONBOOK_EMBEDDER_KEY`: the key that an embedding endpoint asks for.
-    pub embedder_key: Option<Secret>,
+    pub embedder_key: Option<SecretString>,
     /// `COMMONBOOK_DIGEST_KEY`: the key that an endpoint asks for which writes digests.
-    pub digest_key: Option<Secret>,
+    pub digest_key: Option<SecretString>,
     /// `COMMONBOOK_PRODUCTION`: `1` refuses to keep what nobody has signed.
     pub production: Option<String>,
     /// `COMMONBOOK_SHARING`: who else reads a memory whose author does not say: `shared`, the
@@ -54,9 +54,9 @@ pub struct Config {
 
 /// A text that no log shows.
 #[derive(Clone)]
-pub struct Secret(pub(crate) String);
+pub struct SecretString(pub(crate) String);
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for SecretString {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret")
     }
@@ -76,14 +76,14 @@ impl Config {
         });
         Self {
             client_folders: client_folders.flatten().collect(),
-            home: home.or_else(|| usual_home(user_home.as_deref())),
+            home: home.or_else(|| default_home(user_home.as_deref())),
             user_home,
             agent: text("COMMONBOOK_AGENT_ID"),
             workspace: text("COMMONBOOK_WORKSPACE"),
             user: text("COMMONBOOK_USER_ID"),
             embedder: text("COMMONBOOK_EMBEDDER"),
-            embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(Secret),
-            digest_key: text("COMMONBOOK_DIGEST_KEY").map(Secret),
+            embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(SecretString),
+            digest_key: text("COMMONBOOK_DIGEST_KEY").map(SecretString),
             production: text("COMMONBOOK_PRODUCTION"),
             sharing: text("COMMONBOOK_SHARING"),
             rate: text("COMMONBOOK_RATE"),
@@ -111,13 +111,13 @@ impl Config {
     ///
     /// # Errors
     /// As [`Self::home`].
-    pub(crate) fn store(&self) -> Result<PathBuf> {
+    pub(crate) fn store_path(&self) -> Result<PathBuf> {
         Ok(self.home()?.join("commonbook.db"))
     }
 
     /// The home folder, where it is not the one that is used without a word.
-    pub(crate) fn unusual_home(&self) -> Option<&Path> {
-        let usual = usual_home(self.user_home.as_deref());
+    pub(crate) fn custom_home(&self) -> Option<&Path> {
+        let usual = default_home(self.user_home.as_deref());
         self.home.as_deref().filter(|home| usual.as_deref() != Some(home))
     }
 
@@ -129,7 +129,7 @@ impl Config {
     }
 
     /// Where a client keeps one of the user's files, if it was told to elsewhere than in the home.
-    pub(crate) fn of_client(&self, path: &str) -> Option<PathBuf> {
+    pub(crate) fn client_path(&self, path: &str) -> Option<PathBuf> {
         self.client_folders.iter().find_map(|(beginning, folder)| {
             let below = path.strip_prefix(beginning)?;
             // `.claude.json` moves as it is; of `.claude/settings.json` what is below the folder.
@@ -141,7 +141,7 @@ impl Config {
     ///
     /// # Errors
     /// `invalid` for a value that is none.
-    pub(crate) fn policy(&self) -> Result<Policy> {
+    pub(crate) fn policy(&self) -> Result<AccessPolicy> {
         let wrong = |name: &str, takes: &str| {
             Error::new(ErrorKind::Invalid, format!("{name} takes {takes}"))
                 .hint("Mend it in the environment, or leave it out.")
@@ -153,40 +153,42 @@ impl Config {
         };
         let sharing = self.sharing.as_deref().map(str::parse).transpose();
         let sharing = sharing.map_err(|_| wrong("COMMONBOOK_SHARING", "shared or private"))?;
-        let usual = Policy::default();
-        Ok(Policy { anonymous_writes, sharing: sharing.unwrap_or(usual.sharing) })
+        let usual = AccessPolicy::default();
+        Ok(AccessPolicy { anonymous_writes, sharing: sharing.unwrap_or(usual.sharing) })
     }
 
     /// What the file `config.json` of the home folder says of contexts, under `context`.
     ///
     /// # Errors
     /// `invalid` for a file that is no JSON, or says what cannot be.
-    pub(crate) fn preferences(&self) -> Result<Preferences> {
-        self.configured("context", |preferences: &Preferences| preferences.check().map(drop))
+    pub(crate) fn preferences(&self) -> Result<ContextPreferences> {
+        self.read_section("context", |preferences: &ContextPreferences| {
+            preferences.check().map(drop)
+        })
     }
 
     /// What it says of handoffs, under `collaboration`.
     ///
     /// # Errors
     /// As [`Self::preferences`].
-    pub(crate) fn collaboration(&self) -> Result<Settings> {
-        self.configured("collaboration", Settings::check)
+    pub(crate) fn collaboration(&self) -> Result<CollaborationSettings> {
+        self.read_section("collaboration", CollaborationSettings::check)
     }
 
     /// What it says of digests, under `digest`.
     ///
     /// # Errors
     /// As [`Self::preferences`].
-    pub(crate) fn digest(&self) -> Result<crate::digest::Settings> {
-        self.configured("digest", crate::digest::Settings::check)
+    pub(crate) fn digest(&self) -> Result<crate::digest::DigestSettings> {
+        self.read_section("digest", crate::digest::DigestSettings::check)
     }
 
     /// The folders that a server may use besides the home: what the file lists under `folders`.
     ///
     /// # Errors
     /// As [`Self::preferences`], and for a path that is not absolute.
-    pub(crate) fn folders(&self) -> Result<Vec<PathBuf>> {
-        self.configured("folders", |folders: &Vec<PathBuf>| {
+    pub(crate) fn sandbox_folders(&self) -> Result<Vec<PathBuf>> {
+        self.read_section("folders", |folders: &Vec<PathBuf>| {
             let relative = folders.iter().find(|folder| !folder.is_absolute());
             relative.map_or(Ok(()), |folder| {
                 let message = format!("{} is not an absolute path", folder.display());
@@ -209,12 +211,12 @@ impl Config {
     }
 
     /// What the file says under this name, checked.
-    fn configured<T: Default + DeserializeOwned>(
+    fn read_section<T: Default + DeserializeOwned>(
         &self,
         name: &str,
         check: impl Fn(&T) -> Result<()>,
     ) -> Result<T> {
-        let Some(path) = self.home.as_ref().map(|home| home.join(SETTINGS)) else {
+        let Some(path) = self.home.as_ref().map(|home| home.join(SETTINGS_FILE)) else {
             return Ok(T::default());
         };
         let wrong = |what: String| {
@@ -260,7 +262,7 @@ const CLIENT_FOLDERS: [(&str, &str, &[&str]); 3] = [
     ("XDG_CONFIG_HOME", "opencode", &[".config/opencode/"]),
 ];
 
-fn usual_home(user: Option<&Path>) -> Option<PathBuf> {
+fn default_home(user: Option<&Path>) -> Option<PathBuf> {
     Some(user?.join(".commonbook"))
 }
 
@@ -272,13 +274,13 @@ fn git_root(folder: &Path) -> Option<&Path> {
 /// for its linked worktrees too.
 fn git_workspace(folder: &Path) -> Option<Workspace> {
     let root = git_root(folder)?;
-    let main = linked_from(&root.join(".git")).unwrap_or_else(|| root.to_owned());
-    Workspace::near(&main.file_name()?.to_string_lossy())
+    let main = main_repository(&root.join(".git")).unwrap_or_else(|| root.to_owned());
+    Workspace::nearest_workspace_name(&main.file_name()?.to_string_lossy())
 }
 
 /// The folder of the repository that a worktree is linked to: its `.git` is a file that names
 /// `REPOSITORY/.git/worktrees/NAME` (gitrepository-layout).
-fn linked_from(git: &Path) -> Option<PathBuf> {
+fn main_repository(git: &Path) -> Option<PathBuf> {
     let text = std::fs::read_to_string(git).ok()?;
     let linked = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
     let worktrees = linked.parent().filter(|parent| parent.ends_with(".git/worktrees"))?;

@@ -23,11 +23,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use places::{Connection, ConnectionPlace, Places, RunningRequest};
+use places::{ConnectionLimiter, ConnectionSlot, OpenConnection, RunningRequest};
 
 /// Who sent a request, in its extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Peer(pub(crate) IpAddr);
+pub(crate) struct PeerAddress(pub(crate) IpAddr);
 
 /// Serves until told to stop; then takes no more, and finishes what was begun. Who comes when every
 /// place is taken gets the place of the connection that has waited longest for its next request.
@@ -37,7 +37,7 @@ pub(crate) async fn serve(
     places: usize,
     stopping: CancellationToken,
 ) {
-    let places = Arc::new(Places::new(places));
+    let places = Arc::new(ConnectionLimiter::new(places));
     let open = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
@@ -48,7 +48,7 @@ pub(crate) async fn serve(
             Ok((client, peer)) => {
                 let place = tokio::select! {
                     () = stopping.cancelled() => break,
-                    place = Places::take(&places, peer.ip()) => place,
+                    place = ConnectionLimiter::acquire_slot(&places, peer.ip()) => place,
                 };
                 let Some(place) = place else {
                     tracing::debug!(peer = %peer.ip(), "a peer has its share of the connections");
@@ -73,7 +73,7 @@ pub(crate) async fn serve(
 async fn serve_connection(
     client: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
-    place: ConnectionPlace,
+    place: ConnectionSlot,
     open: Watcher,
 ) {
     let connection = place.connection();
@@ -81,7 +81,7 @@ async fn serve_connection(
     let running = Arc::clone(&connection);
     let service = service_fn(move |mut request: Request<Incoming>| {
         let running = RunningRequest::begin(&running);
-        request.extensions_mut().insert(Peer(running.peer()));
+        request.extensions_mut().insert(PeerAddress(running.peer()));
         let answer = router.call(request);
         async move {
             let answer = answer.await?;
@@ -99,15 +99,15 @@ async fn serve_connection(
         served = &mut served => if let Err(error) = served {
             tracing::debug!(%error, "a connection broke off");
         },
-        () = connection.is_late() => tracing::debug!("a head did not come in time"),
-        () = connection.is_displaced() => tracing::debug!("an idle connection made room"),
+        () = connection.wait_for_head_timeout() => tracing::debug!("a head did not come in time"),
+        () = connection.wait_for_displacement() => tracing::debug!("an idle connection made room"),
     }
 }
 
 /// The client's end of a connection, which tells when a head begins.
 struct TrackedClient<C> {
     client: C,
-    connection: Arc<Connection>,
+    connection: Arc<OpenConnection>,
 }
 
 impl<C: AsyncRead + Unpin> AsyncRead for TrackedClient<C> {
@@ -119,7 +119,7 @@ impl<C: AsyncRead + Unpin> AsyncRead for TrackedClient<C> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.client).poll_read(cx, buffer);
         if buffer.filled().len() > before {
-            self.connection.has_sent();
+            self.connection.note_received();
         }
         read
     }

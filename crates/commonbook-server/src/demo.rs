@@ -9,54 +9,54 @@ use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Imple
 use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 
-use crate::child::{Server, broken, command};
-use crate::output::line;
+use crate::child::{ChildServer, program_command, step_error};
+use crate::output::print_line;
 
 const WORKSPACE: &str = "demo";
-const CLAUDE: &str = "claude-code";
-const GEMINI: &str = "gemini-cli";
+const FIRST_AGENT: &str = "claude-code";
+const SECOND_AGENT: &str = "gemini-cli";
 
 /// How long the story waits for the model to be loaded and two texts to be embedded.
-const PATIENCE: Duration = Duration::from_secs(60);
+const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Shows two agents remembering things for each other.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Demo {}
+pub(crate) struct DemoCommand {}
 
-impl Demo {
+impl DemoCommand {
     /// Tells the story, and fails when a call does not answer as the story says.
     ///
     /// # Errors
     /// What went wrong.
     pub(crate) fn run(&self) -> Result<()> {
-        let home = tempfile::tempdir().map_err(|error| broken("no temporary home", error))?;
-        let server = Server::start(home.path())?;
-        line(&format!("A new home, and a server on it at {}", server.url()));
+        let home = tempfile::tempdir().map_err(|error| step_error("no temporary home", error))?;
+        let server = ChildServer::start(home.path())?;
+        print_line(&format!("A new home, and a server on it at {}", server.url()));
 
         let id = first_agent_saves(home.path())?;
         second_agent_finds(&server, &id)?;
         second_agent_is_refused(&server, &id)?;
         second_agent_saves_its_own(&server)?;
-        a_question_in_other_words(&server, &id)?;
+        paraphrase_finds_memory(&server, &id)?;
         journal_shows_both(&server)?;
-        a_person_looks(home.path())?;
+        command_line_lists_both(home.path())?;
 
-        line(
+        print_line(
             "\nTwo agents, one memory, each under its own name. Next: `commonbook serve`, then connect a client (README).",
         );
         Ok(())
     }
 }
 
-fn step(number: u8, text: &str) {
-    line(&format!("\n{number}. {text}"));
+fn print_step(number: u8, text: &str) {
+    print_line(&format!("\n{number}. {text}"));
 }
 
-fn told(text: &str) {
-    line(&format!("   {text}"));
+fn print_detail(text: &str) {
+    print_line(&format!("   {text}"));
 }
 
-fn expect(holds: bool, what: &str, answer: &Value) -> Result<()> {
+fn check_story(holds: bool, what: &str, answer: &Value) -> Result<()> {
     if holds {
         return Ok(());
     }
@@ -64,9 +64,11 @@ fn expect(holds: bool, what: &str, answer: &Value) -> Result<()> {
 }
 
 fn first_agent_saves(home: &Path) -> Result<String> {
-    step(
+    print_step(
         1,
-        &format!("{CLAUDE} starts `commonbook mcp` and saves a decision over MCP (save_memory)"),
+        &format!(
+            "{FIRST_AGENT} starts `commonbook mcp` and saves a decision over MCP (save_memory)"
+        ),
     );
     let arguments = json!({
         "text": "The payment service retries three times with exponential backoff, because the bank's gateway drops about one call in fifty.",
@@ -74,73 +76,84 @@ fn first_agent_saves(home: &Path) -> Result<String> {
         "topics": ["payments", "retries"],
         "importance": "high",
     });
-    told(&format!("“{}”", arguments["text"].as_str().unwrap_or_default()));
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| broken("no runtime", error))?;
+    print_detail(&format!("“{}”", arguments["text"].as_str().unwrap_or_default()));
+    let runtime =
+        tokio::runtime::Runtime::new().map_err(|error| step_error("no runtime", error))?;
     let saved = runtime.block_on(call_tool(home, "save_memory", &arguments))?;
     let id = saved["memory"]["id"].as_str().unwrap_or_default().to_owned();
-    expect(saved["memory"]["owner"] == CLAUDE && !id.is_empty(), "the memory is saved", &saved)?;
-    told(&format!("saved as {id}, owned by {}", saved["memory"]["owner"]));
+    check_story(
+        saved["memory"]["owner"] == FIRST_AGENT && !id.is_empty(),
+        "the memory is saved",
+        &saved,
+    )?;
+    print_detail(&format!("saved as {id}, owned by {}", saved["memory"]["owner"]));
     Ok(id)
 }
 
 /// Calls one tool of a `commonbook mcp` that is started for it, as its client would.
 async fn call_tool(home: &Path, tool: &'static str, arguments: &Value) -> Result<Value> {
-    let command = command(home, &["mcp", "--workspace", WORKSPACE])?;
+    let command = program_command(home, &["mcp", "--workspace", WORKSPACE])?;
     let transport = TokioChildProcess::new(tokio::process::Command::from(command))
-        .map_err(|error| broken("the MCP server did not start", error))?;
-    let me = ClientConfig::new(ClientCapabilities::default(), Implementation::new(CLAUDE, "demo"));
-    let client = me.serve(transport).await.map_err(|error| broken("MCP did not connect", error))?;
+        .map_err(|error| step_error("the MCP server did not start", error))?;
+    let me =
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new(FIRST_AGENT, "demo"));
+    let client =
+        me.serve(transport).await.map_err(|error| step_error("MCP did not connect", error))?;
     let mut request = CallToolRequestParams::new(tool);
     request.arguments = arguments.as_object().cloned();
     let answer = client.call_tool(request).await;
-    let answer = answer.map_err(|error| broken("the tool did not answer", error))?;
-    client.cancel().await.map_err(|error| broken("MCP did not close", error))?;
+    let answer = answer.map_err(|error| step_error("the tool did not answer", error))?;
+    client.cancel().await.map_err(|error| step_error("MCP did not close", error))?;
     Ok(answer.structured_content.unwrap_or_default())
 }
 
-fn second_agent_finds(server: &Server, id: &str) -> Result<()> {
-    step(2, &format!("{GEMINI}, which has never seen that session, asks over REST"));
-    told("GET /v1/memories/search?q=How often do we retry a payment?");
+fn second_agent_finds(server: &ChildServer, id: &str) -> Result<()> {
+    print_step(2, &format!("{SECOND_AGENT}, which has never seen that session, asks over REST"));
+    print_detail("GET /v1/memories/search?q=How often do we retry a payment?");
     let path = "/v1/memories/search?q=How+often+do+we+retry+a+payment%3F";
-    let (status, answer) = server.call("GET", path, (GEMINI, WORKSPACE), &Value::Null)?;
+    let (status, answer) = server.call("GET", path, (SECOND_AGENT, WORKSPACE), &Value::Null)?;
     let hit = &answer["hits"][0]["memory"];
-    expect(status == 200 && hit["id"] == *id, "the other agent finds it", &answer)?;
-    told(&format!("found {id} by {}, {} of {}", hit["owner"], 1, answer["total"]));
+    check_story(status == 200 && hit["id"] == *id, "the other agent finds it", &answer)?;
+    print_detail(&format!("found {id} by {}, {} of {}", hit["owner"], 1, answer["total"]));
     Ok(())
 }
 
-fn second_agent_is_refused(server: &Server, id: &str) -> Result<()> {
-    step(3, &format!("{GEMINI} thinks it knows better, and tries to change it"));
-    told(&format!("PATCH /v1/memories/{id}"));
+fn second_agent_is_refused(server: &ChildServer, id: &str) -> Result<()> {
+    print_step(3, &format!("{SECOND_AGENT} thinks it knows better, and tries to change it"));
+    print_detail(&format!("PATCH /v1/memories/{id}"));
     let change = json!({"text": "The payment service retries five times."});
     let path = format!("/v1/memories/{id}");
-    let (status, answer) = server.call("PATCH", &path, (GEMINI, WORKSPACE), &change)?;
+    let (status, answer) = server.call("PATCH", &path, (SECOND_AGENT, WORKSPACE), &change)?;
     let error = &answer["error"];
-    expect(
+    check_story(
         status == 403 && error["code"] == "ownership_mismatch",
         "the change is refused",
         &answer,
     )?;
-    told(&format!("{status} {}: {}", error["code"], error["message"].as_str().unwrap_or_default()));
-    told(error["hint"].as_str().unwrap_or_default());
+    print_detail(&format!(
+        "{status} {}: {}",
+        error["code"],
+        error["message"].as_str().unwrap_or_default()
+    ));
+    print_detail(error["hint"].as_str().unwrap_or_default());
     Ok(())
 }
 
-fn second_agent_saves_its_own(server: &Server) -> Result<()> {
-    step(4, &format!("{GEMINI} saves its own version"));
-    told("POST /v1/memories");
+fn second_agent_saves_its_own(server: &ChildServer) -> Result<()> {
+    print_step(4, &format!("{SECOND_AGENT} saves its own version"));
+    print_detail("POST /v1/memories");
     let own = json!({
         "text": "Since the gateway was replaced in October, the payment service needs five retries at month's end.",
         "memory_type": "learning",
         "topics": ["payments", "retries"],
     });
-    let (status, answer) = server.call("POST", "/v1/memories", (GEMINI, WORKSPACE), &own)?;
-    expect(
-        status == 201 && answer["memory"]["owner"] == GEMINI,
+    let (status, answer) = server.call("POST", "/v1/memories", (SECOND_AGENT, WORKSPACE), &own)?;
+    check_story(
+        status == 201 && answer["memory"]["owner"] == SECOND_AGENT,
         "its own version is saved",
         &answer,
     )?;
-    told(&format!(
+    print_detail(&format!(
         "saved as {}, owned by {}",
         answer["memory"]["id"].as_str().unwrap_or_default(),
         answer["memory"]["owner"]
@@ -149,16 +162,19 @@ fn second_agent_saves_its_own(server: &Server) -> Result<()> {
 }
 
 /// Asks for what the memory says in other words, as soon as its vector is there.
-fn a_question_in_other_words(server: &Server, id: &str) -> Result<()> {
-    step(5, "Somebody asks in other words, and is understood without a model key or a network");
+fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
+    print_step(
+        5,
+        "Somebody asks in other words, and is understood without a model key or a network",
+    );
     let question = "what happens when a credit card charge fails";
-    told(&format!("GET /v1/memories/search?q={question}"));
+    print_detail(&format!("GET /v1/memories/search?q={question}"));
     let path = format!("/v1/memories/search?q={}", question.replace(' ', "+"));
     let begun = Instant::now();
     let answer = loop {
-        let (_, answer) = server.call("GET", &path, (GEMINI, WORKSPACE), &Value::Null)?;
+        let (_, answer) = server.call("GET", &path, (SECOND_AGENT, WORKSPACE), &Value::Null)?;
         // Embedding follows the save; an answer without a notice had the vectors.
-        if answer["notice"].is_null() || begun.elapsed() > PATIENCE {
+        if answer["notice"].is_null() || begun.elapsed() > EMBEDDING_TIMEOUT {
             break answer;
         }
         std::thread::yield_now();
@@ -167,20 +183,25 @@ fn a_question_in_other_words(server: &Server, id: &str) -> Result<()> {
     let by_meaning = |hit: &&Value| hit["matched"].to_string().contains("vector");
     let hit = hits.iter().filter(by_meaning).find(|hit| hit["memory"]["id"] == *id);
     let hit = hit.cloned().unwrap_or_default();
-    expect(!hit.is_null(), "it is found by its meaning", &answer)?;
-    told(&format!("found {id}, matched by {}", hit["matched"]));
+    check_story(!hit.is_null(), "it is found by its meaning", &answer)?;
+    print_detail(&format!("found {id}, matched by {}", hit["matched"]));
     Ok(())
 }
 
-fn journal_shows_both(server: &Server) -> Result<()> {
-    step(6, "The journal tells who did what: GET /v1/events");
-    let (status, answer) = server.call("GET", "/v1/events", (GEMINI, WORKSPACE), &Value::Null)?;
+fn journal_shows_both(server: &ChildServer) -> Result<()> {
+    print_step(6, "The journal tells who did what: GET /v1/events");
+    let (status, answer) =
+        server.call("GET", "/v1/events", (SECOND_AGENT, WORKSPACE), &Value::Null)?;
     let events = answer["items"].as_array().cloned().unwrap_or_default();
     let actors: Vec<&Value> = events.iter().map(|event| &event["actor"]).collect();
-    expect(status == 200 && actors == [CLAUDE, GEMINI], "the journal shows both", &answer)?;
+    check_story(
+        status == 200 && actors == [FIRST_AGENT, SECOND_AGENT],
+        "the journal shows both",
+        &answer,
+    )?;
     for event in &events {
         let word = |field: &str| event[field].as_str().unwrap_or_default();
-        told(&format!(
+        print_detail(&format!(
             "{}  {:<12} by {:<11} {}",
             event["sequence"],
             word("kind"),
@@ -191,14 +212,14 @@ fn journal_shows_both(server: &Server) -> Result<()> {
     Ok(())
 }
 
-fn a_person_looks(home: &Path) -> Result<()> {
-    step(7, "And a person looks from the command line: commonbook list");
-    let listing = command(home, &["list", "--workspace", WORKSPACE])?
+fn command_line_lists_both(home: &Path) -> Result<()> {
+    print_step(7, "And a person looks from the command line: commonbook list");
+    let listing = program_command(home, &["list", "--workspace", WORKSPACE])?
         .output()
-        .map_err(|error| broken("the command line did not start", error))?;
+        .map_err(|error| step_error("the command line did not start", error))?;
     let text = String::from_utf8_lossy(&listing.stdout);
-    let both = [CLAUDE, GEMINI].iter().all(|agent| text.contains(agent));
-    expect(listing.status.success() && both, "the command line shows both", &json!(text))?;
-    text.lines().for_each(|row| told(row.trim_end()));
+    let both = [FIRST_AGENT, SECOND_AGENT].iter().all(|agent| text.contains(agent));
+    check_story(listing.status.success() && both, "the command line shows both", &json!(text))?;
+    text.lines().for_each(|row| print_detail(row.trim_end()));
     Ok(())
 }

@@ -8,27 +8,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::model::case::digest::writing::{Facts, SharedWriter, Writer, WrittenBy};
-use commonbook_embed::client::Address;
-use endpoint::{Endpoint, PURPOSE};
+use commonbook::model::case::digest::writing::{
+    DigestWriter, DigestWriterHandle, WriterKind, WriterRequest,
+};
+use commonbook_embed::client::EndpointAddress;
+use endpoint::{EndpointWriter, PURPOSE};
 use serde::Deserialize;
 
 use crate::sandbox::refusal;
 use crate::shell;
 
 /// Bytes that a command may say: more than any sentence that is taken.
-const SAID_BYTES: u64 = 64 * 1024;
+const COMMAND_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 
 /// What `config.json` says of digests: nothing, a command, or an endpoint with a model.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Settings {
+pub(crate) struct DigestSettings {
     command: Option<String>,
     endpoint: Option<String>,
     model: Option<String>,
 }
 
-impl Settings {
+impl DigestSettings {
     /// Checks what is configured.
     ///
     /// # Errors
@@ -46,20 +48,22 @@ impl Settings {
         self,
         key: Option<&str>,
         folder: Option<PathBuf>,
-    ) -> Result<Option<SharedWriter>> {
+    ) -> Result<Option<DigestWriterHandle>> {
         if let Some(address) = self.address()? {
-            return Ok(Some(Arc::new(Endpoint::at(address.with_key(key)?))));
+            return Ok(Some(Arc::new(EndpointWriter::at(address.with_key(key)?))));
         }
-        Ok(self.command.map(|command| Arc::new(Told { command, folder }) as SharedWriter))
+        Ok(self
+            .command
+            .map(|command| Arc::new(CommandWriter { command, folder }) as DigestWriterHandle))
     }
 
-    fn address(&self) -> Result<Option<Address>> {
+    fn address(&self) -> Result<Option<EndpointAddress>> {
         match (&self.command, &self.endpoint, &self.model) {
             (Some(command), None, None) if !command.trim().is_empty() => Ok(None),
             (None, None, None) => Ok(None),
             (None, Some(base), model) => {
                 let model = model.as_deref().unwrap_or_default();
-                Ok(Some(Address::read(base, model, &PURPOSE)?))
+                Ok(Some(EndpointAddress::read(base, model, &PURPOSE)?))
             }
             _ => Err(Error::invalid("command", "it takes a command, or an endpoint with a model")),
         }
@@ -67,23 +71,23 @@ impl Settings {
 }
 
 /// A command that is told the facts as JSON and answers the sentence. It runs in the home.
-struct Told {
+struct CommandWriter {
     command: String,
     folder: Option<PathBuf>,
 }
 
-impl Writer for Told {
-    fn kind(&self) -> WrittenBy {
-        WrittenBy::Command
+impl DigestWriter for CommandWriter {
+    fn kind(&self) -> WriterKind {
+        WriterKind::Command
     }
 
-    fn write(&self, facts: &Facts<'_>, within: Duration) -> Result<String> {
+    fn write(&self, facts: &WriterRequest<'_>, within: Duration) -> Result<String> {
         let facts = serde_json::to_string(facts).map_err(|error| {
-            Error::new(ErrorKind::Internal, "facts could not be encoded").because(error)
+            Error::new(ErrorKind::Internal, "facts could not be encoded").with_cause(error)
         })?;
-        let most = (SAID_BYTES, Instant::now() + within);
+        let most = (COMMAND_OUTPUT_BYTES_MAX, Instant::now() + within);
         let said = shell::run(&self.command, self.folder.as_deref(), facts, most);
-        let said = said.map_err(refusal::explained_command)?;
+        let said = said.map_err(refusal::explain_command_refusal)?;
         Ok(String::from_utf8_lossy(&said).into_owned())
     }
 }
@@ -108,7 +112,7 @@ mod tests {
             (json!({"endpoint": "http://me:secret@h", "model": "m"}), false),
         ];
         for (given, right) in table {
-            let settings: Settings = serde_json::from_value(given.clone()).unwrap();
+            let settings: DigestSettings = serde_json::from_value(given.clone()).unwrap();
             let checked = settings.check();
             assert_eq!(checked.is_ok(), right, "{given}");
             assert!(!format!("{checked:?}").contains("secret"), "{given}");

@@ -7,33 +7,33 @@ use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
-use commonbook::index::Progress;
-use commonbook::verbs::Mentioning;
+use commonbook::index::IndexProgress;
+use commonbook::verbs::MentionProgress;
 use commonbook_embed;
 use commonbook_embed::SharedEmbedder;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::blocking;
+use crate::call::run_blocking;
 use crate::config::Config;
 use crate::output;
 
 /// How long a change waits at the most before it is written to the index; it is found before.
-const SOON: Duration = Duration::from_millis(250);
+const INDEX_DELAY_MAX: Duration = Duration::from_millis(250);
 
 /// How long a follower that failed waits before it tries again.
-const LATER: Duration = Duration::from_secs(30);
+const FOLLOW_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// How long embedding goes on before the words have their turn again.
-const TURN: Duration = Duration::from_secs(1);
+const EMBED_SLICE: Duration = Duration::from_secs(1);
 
 /// How long memories are compared before everything else has its turn again: after a large import
 /// that goes on for minutes, and nobody waits for it.
-const COMPARING: Duration = Duration::from_millis(100);
+const COMPARE_SLICE: Duration = Duration::from_millis(100);
 
 /// Events beyond the index from which on a command brings it up before it searches.
-const MANY: u64 = 2_000;
+const CATCH_UP_EVENTS_MIN: u64 = 2_000;
 
 /// The embedder that the environment asks for.
 ///
@@ -41,14 +41,14 @@ const MANY: u64 = 2_000;
 /// `invalid` for a setting that is none, `unavailable` when it cannot be reached.
 pub fn embedder(config: &Config) -> Result<Option<SharedEmbedder>> {
     let wanted = config.embedder.as_deref().unwrap_or("bundled");
-    let settings = wanted.parse::<commonbook_embed::Settings>()?;
+    let settings = wanted.parse::<commonbook_embed::EmbedderSettings>()?;
     Ok(commonbook_embed::open(
         &settings.with_key(config.embedder_key.as_ref().map(|key| key.0.as_str()))?,
     )?)
 }
 
 /// Follows the journal until the program stops, where no other process does.
-pub(crate) async fn in_background(
+pub(crate) async fn follow_in_background(
     book: Commonbook,
     config: Arc<Config>,
     stopping: CancellationToken,
@@ -60,17 +60,17 @@ pub(crate) async fn in_background(
             if book.index().lacks_embedder() {
                 book.index().use_embedder(embedder(&config));
             }
-            register(&book);
-            step(&book, &stop)
+            register_presence(&book);
+            follow_once(&book, &stop)
         };
-        let result = blocking(|| giving_way(follow)).await;
+        let result = run_blocking(|| run_at_low_priority(follow)).await;
         if let Err(error) = &result
             && !failed
         {
             tracing::warn!(%error, "the search index could not be kept up; trying again");
         }
         failed = result.is_err();
-        let pause = if failed { LATER } else { SOON };
+        let pause = if failed { FOLLOW_RETRY_DELAY } else { INDEX_DELAY_MAX };
         tokio::select! { () = tokio::time::sleep(pause) => {}, () = stopping.cancelled() => {} }
     }
 }
@@ -78,14 +78,14 @@ pub(crate) async fn in_background(
 /// How nice a thread is that gives way, from 0 to 19: where all want a core it gets about a ninth of
 /// what each other gets (1.25 to the tenth), so that it still gets on.
 #[cfg(target_os = "linux")]
-const NICE: i32 = 10;
+const BACKGROUND_NICENESS: i32 = 10;
 
 /// Does this in threads that give way to all others where there are not enough cores for all, and
 /// so does the arithmetic of the embedder: nobody waits for it.
-fn giving_way<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+fn run_at_low_priority<T: Send>(act: impl FnOnce() -> T + Send) -> T {
     static THREADS: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
         let threads = ThreadPoolBuilder::new().thread_name(|n| format!("follower-{n}"));
-        threads.start_handler(|_| give_way()).build().ok()
+        threads.start_handler(|_| lower_priority()).build().ok()
     });
     match &*THREADS {
         Some(threads) => threads.install(act),
@@ -94,35 +94,35 @@ fn giving_way<T: Send>(act: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Lets others go before this thread; only Linux does it by the thread.
-fn give_way() {
+fn lower_priority() {
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(NICE) {
+    if let Err(error) = rustix::process::nice(BACKGROUND_NICENESS) {
         tracing::debug!(%error, "following the journal is as urgent as all else");
     }
 }
 
 /// Tells the registry who was here; nobody has to know where that fails.
-pub(crate) fn register(book: &Commonbook) {
+pub(crate) fn register_presence(book: &Commonbook) {
     if let Err(error) = book.register() {
         tracing::debug!(%error, "the registry was not told who is here");
     }
 }
 
-fn step(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
+fn follow_once(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
     let go_on = |on: bool| match on && !stopping.is_cancelled() {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
     let (index, store) = (book.index(), book.store());
-    if index.lags(store)? {
+    if index.needs_follow(store)? {
         index.follow(store, |_| go_on(true))?;
     }
     let begun = Instant::now();
-    book.find_mentions(|_| go_on(begun.elapsed() < TURN))?;
+    book.find_mentions(|_| go_on(begun.elapsed() < EMBED_SLICE))?;
     let begun = Instant::now();
-    book.find_contradictions(|_| go_on(begun.elapsed() < COMPARING))?;
+    book.find_contradictions(|_| go_on(begun.elapsed() < COMPARE_SLICE))?;
     let begun = Instant::now();
-    index.embed(store, |_| go_on(begun.elapsed() < TURN))?;
+    index.embed(store, |_| go_on(begun.elapsed() < EMBED_SLICE))?;
     Ok(())
 }
 
@@ -132,10 +132,10 @@ fn step(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
 /// `unavailable` when the store cannot be read or the index not be written.
 pub(crate) fn catch_up(book: &Commonbook) -> Result<()> {
     let (index, store) = (book.index(), book.store());
-    if index.behind(store)? < MANY {
+    if index.unwritten_events(store)? < CATCH_UP_EVENTS_MIN {
         return Ok(());
     }
-    words(|told| index.follow(store, told))?;
+    with_word_progress(|told| index.follow(store, told))?;
     Ok(())
 }
 
@@ -143,35 +143,35 @@ pub(crate) fn catch_up(book: &Commonbook) -> Result<()> {
 ///
 /// # Errors
 /// `unavailable` when the store cannot be read or written.
-pub fn mentions(book: &Commonbook) -> Result<Mentioning> {
+pub fn find_mentions_with_progress(book: &Commonbook) -> Result<MentionProgress> {
     let begun = Instant::now();
-    let bar = bar(0, "finding entities");
+    let bar = progress_bar(0, "finding entities");
     let done = book.find_mentions(|come| {
         bar.set_length(come.read + come.left);
         bar.set_position(come.read);
         ControlFlow::Continue(())
     });
     bar.finish_and_clear();
-    if let Ok(Mentioning { read, .. }) = &done {
-        tell_rate("read for entities", *read, begun);
+    if let Ok(MentionProgress { read, .. }) = &done {
+        print_rate("read for entities", *read, begun);
     }
     done
 }
 
 /// Tells how fast many events went by.
-fn tell_rate(what: &str, events: u64, begun: Instant) {
-    if events >= MANY {
+fn print_rate(what: &str, events: u64, begun: Instant) {
+    if events >= CATCH_UP_EVENTS_MIN {
         let rate = events as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-        output::note(&format!("{} events {what}, {rate:.0} a second", HumanCount(events)));
+        output::print_note(&format!("{} events {what}, {rate:.0} a second", HumanCount(events)));
     }
 }
 
 /// Compares what the journals hold for what contradicts what, and shows how far it is.
 ///
 /// # Errors
-/// As [`mentions`].
-pub fn contradictions(book: &Commonbook) -> Result<()> {
-    mentions(book)?;
+/// As [`find_mentions_with_progress`].
+pub fn find_contradictions_with_progress(book: &Commonbook) -> Result<()> {
+    find_mentions_with_progress(book)?;
     let style = ProgressStyle::with_template("{msg} {pos} events, {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
     let bar = ProgressBar::new_spinner().with_style(style).with_message("comparing memories");
@@ -183,7 +183,7 @@ pub fn contradictions(book: &Commonbook) -> Result<()> {
     });
     bar.finish_and_clear();
     if done.is_ok() {
-        tell_rate("compared for contradictions", events, begun);
+        print_rate("compared for contradictions", events, begun);
     }
     done
 }
@@ -192,15 +192,15 @@ pub fn contradictions(book: &Commonbook) -> Result<()> {
 ///
 /// # Errors
 /// As [`catch_up`], and what the embedder answers.
-pub(crate) fn bring_up(book: &Commonbook) -> Result<Option<Progress>> {
+pub(crate) fn update_index(book: &Commonbook) -> Result<Option<IndexProgress>> {
     let (index, store) = (book.index(), book.store());
-    let words = words(|told| index.follow(store, told))?;
-    mentions(book)?;
+    let words = with_word_progress(|told| index.follow(store, told))?;
+    find_mentions_with_progress(book)?;
     let Some(words) = words else { return Ok(None) };
     if words.waiting == 0 || index.lacks_embedder() {
         return Ok(Some(words));
     }
-    let bar = bar(words.waiting, "embedding (may be broken off)");
+    let bar = progress_bar(words.waiting, "embedding (may be broken off)");
     let done = index.embed(store, |progress| {
         bar.set_position(words.waiting.saturating_sub(progress.waiting));
         ControlFlow::Continue(())
@@ -213,11 +213,11 @@ pub(crate) fn bring_up(book: &Commonbook) -> Result<Option<Progress>> {
 ///
 /// # Errors
 /// What `act` answers.
-pub(crate) fn words<T>(
-    act: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<T>,
+pub(crate) fn with_word_progress<T>(
+    act: impl FnOnce(&mut dyn FnMut(IndexProgress) -> ControlFlow<()>) -> Result<T>,
 ) -> Result<T> {
-    let bar = bar(0, "writing the search index");
-    let done = act(&mut |progress: Progress| {
+    let bar = progress_bar(0, "writing the search index");
+    let done = act(&mut |progress: IndexProgress| {
         bar.set_length(progress.memories + progress.left);
         bar.set_position(progress.memories);
         ControlFlow::Continue(())
@@ -226,7 +226,7 @@ pub(crate) fn words<T>(
     done
 }
 
-fn bar(length: u64, message: &'static str) -> ProgressBar {
+fn progress_bar(length: u64, message: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(length).with_style(style).with_message(message)
@@ -237,13 +237,13 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn who_follows_gives_way_and_nobody_else_does() {
-        use super::{NICE, giving_way};
+        use super::{BACKGROUND_NICENESS, run_at_low_priority};
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let before = nice();
-        assert_eq!(giving_way(nice), (before + NICE).min(19));
+        assert_eq!(run_at_low_priority(nice), (before + BACKGROUND_NICENESS).min(19));
         let arithmetic = || rayon::join(nice, nice);
-        let (one, other) = giving_way(arithmetic);
-        assert_eq!([one, other], [(before + NICE).min(19); 2]);
+        let (one, other) = run_at_low_priority(arithmetic);
+        assert_eq!([one, other], [(before + BACKGROUND_NICENESS).min(19); 2]);
         assert_eq!(nice(), before);
     }
 }

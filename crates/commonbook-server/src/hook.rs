@@ -1,7 +1,7 @@
 //! The hook door: what coding clients tell their hooks, in one shape, and the answers they take.
 //!
-//! Every client has its own events, names and answers. Here they become one [`Input`], by the
-//! [`Moment`] that it is about; and one [`Answer`] becomes what the client expects, to the letter.
+//! Every client has its own events, names and answers. Here they become one [`HookInput`], by the
+//! [`HookEvent`] that it is about; and one [`HookResponse`] becomes what the client expects, to the letter.
 //! The answer never breaks a turn: where a client takes none, it is `{}`.
 
 mod answer;
@@ -24,14 +24,14 @@ use commonbook::base::error::{Error, Result};
 use commonbook::base::input;
 use commonbook::model::agent::{Agent, AgentName};
 
-use answer::{Answer, delegated};
-pub(crate) use commands::of as commands;
-pub(crate) use log::file as log;
-pub(crate) use run::Hook;
+use answer::{HookResponse, delegation_response};
+pub(crate) use commands::read_user_commands as commands;
+pub(crate) use log::log_writer as log;
+pub(crate) use run::HookCommand;
 
 /// A coding client that has hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Client {
+pub(crate) enum HookClient {
     /// Claude Code.
     ClaudeCode,
     /// Codex.
@@ -44,7 +44,7 @@ pub(crate) enum Client {
     Opencode,
 }
 
-impl Client {
+impl HookClient {
     /// The value as it is written.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Client {
     }
 }
 
-impl std::fmt::Display for Client {
+impl std::fmt::Display for HookClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
@@ -66,7 +66,7 @@ impl std::fmt::Display for Client {
 /// What happens in a client's session, as far as memory has to do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Moment {
+pub(crate) enum HookEvent {
     /// A session begins, or goes on.
     SessionStart,
     /// The user has said something, and the agent has not yet answered.
@@ -89,7 +89,7 @@ pub(crate) enum Moment {
     Other,
 }
 
-impl Moment {
+impl HookEvent {
     /// The value as it is written.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl Moment {
     }
 }
 
-impl std::fmt::Display for Moment {
+impl std::fmt::Display for HookEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
@@ -115,13 +115,13 @@ impl std::fmt::Display for Moment {
 
 /// What a client tells a hook.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Input {
+pub(crate) struct HookInput {
     /// The client.
-    pub(crate) client: Client,
+    pub(crate) client: HookClient,
     /// The event, as the client calls it.
     pub(crate) event: String,
     /// What it is about.
-    pub(crate) moment: Moment,
+    pub(crate) moment: HookEvent,
     /// The session, as the client calls it.
     pub(crate) session: Option<String>,
     /// The folder that the client works in.
@@ -131,11 +131,11 @@ pub(crate) struct Input {
     /// What the user said, without what hooks added to it.
     pub(crate) prompt: Option<String>,
     /// The tool that is about to be called, or was.
-    pub(crate) tool: Option<Tool>,
+    pub(crate) tool: Option<HookToolCall>,
     /// The task that is about to be handed over.
-    pub(crate) delegation: Option<Delegation>,
+    pub(crate) delegation: Option<TaskDelegation>,
     /// The agent that was given a task, where the event is about one or comes from one.
-    pub(crate) subagent: Option<Subagent>,
+    pub(crate) subagent: Option<SubagentIdentity>,
     /// What the agent said last.
     pub(crate) last_message: Option<String>,
     /// Why a session begins (`startup`, `resume`, `clear`, `compact`) or ends, or what shortens it.
@@ -146,7 +146,7 @@ pub(crate) struct Input {
 
 /// A tool with its arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tool {
+pub(crate) struct HookToolCall {
     /// Its name, as the client calls it.
     pub(crate) name: String,
     /// Its arguments.
@@ -155,7 +155,7 @@ pub(crate) struct Tool {
 
 /// A task that is about to be handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Delegation {
+pub(crate) struct TaskDelegation {
     /// What the other agent is there for: `engineer`.
     pub(crate) role: Option<String>,
     /// The task.
@@ -166,31 +166,31 @@ pub(crate) struct Delegation {
 
 /// An agent that was given a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Subagent {
+pub(crate) struct SubagentIdentity {
     /// Its id, as the client calls it.
     pub(crate) id: Option<String>,
     /// What it is there for: `engineer`.
     pub(crate) role: Option<String>,
 }
 
-impl Input {
+impl HookInput {
     /// What a client told its hook on the standard input. `event` is the one that the hook was set
     /// up for; it counts where the client does not name any.
     ///
     /// # Errors
     /// `invalid` for what is no JSON object.
-    pub(crate) fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Self> {
+    pub(crate) fn read(client: HookClient, event: &str, stdin: &[u8]) -> Result<Self> {
         let Value::Object(object) = input::json(stdin)? else {
             return Err(Error::invalid("stdin", "the client sent no JSON object"));
         };
-        Ok(event::of(client, event, &Given(object)))
+        Ok(event::parse_hook_input(client, event, &HookFields(object)))
     }
 
     /// The agent that the event comes from or is about: the client's own, or the one below it that
     /// was given the task. A role that can be no name is passed over.
     pub(crate) fn agent(&self, client: &Agent) -> Agent {
         let role = self.subagent.as_ref().and_then(|subagent| subagent.role.as_deref());
-        role.and_then(|role| child(client, role)).unwrap_or_else(|| client.clone())
+        role.and_then(|role| child_agent(client, role)).unwrap_or_else(|| client.clone())
     }
 
     /// The tool of ours that is about to be called, by the name that it has here, with its arguments.
@@ -200,24 +200,24 @@ impl Input {
     }
 
     /// The agent that the task is about to be handed to.
-    pub(crate) fn target(&self, client: &Agent) -> Option<Agent> {
-        child(client, self.delegation.as_ref()?.role.as_deref()?)
+    pub(crate) fn target_agent(&self, client: &Agent) -> Option<Agent> {
+        child_agent(client, self.delegation.as_ref()?.role.as_deref()?)
     }
 }
 
 /// The agent of this role below another.
-fn child(parent: &Agent, role: &str) -> Option<Agent> {
-    let role = AgentName::near(role, "role").ok()?.agent;
+fn child_agent(parent: &Agent, role: &str) -> Option<Agent> {
+    let role = AgentName::nearest_agent_name(role, "role").ok()?.agent;
     format!("{parent}/{}", role.role()).parse().ok()
 }
 
 /// The fields that a client sent.
-struct Given(Map<String, Value>);
+struct HookFields(Map<String, Value>);
 
-impl Given {
+impl HookFields {
     /// The first of these fields that is a text with something in it.
     fn text(&self, names: &[&str]) -> Option<String> {
-        text_in(&self.0, names)
+        first_text(&self.0, names)
     }
 
     /// The first of these fields that is an object; one may be written as a text.
@@ -235,7 +235,7 @@ impl Given {
 }
 
 /// The first of these fields that is a text with something in it.
-fn text_in(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
+fn first_text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let texts = names.iter().filter_map(|name| object.get(*name)?.as_str());
     texts.map(str::to_owned).find(|text| !text.trim().is_empty())
 }

@@ -46,68 +46,70 @@ use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
-use crate::caller::Heard;
+use crate::caller::CallerClaims;
 use crate::config::Config;
-use crate::local::Listener;
-use crate::mcp::{McpDoor, Tools};
+use crate::local::RpcListener;
+use crate::mcp::{McpDoor, ToolSelection};
 use crate::sandbox::SandboxState;
 
 /// The commands that are no verbs.
 #[derive(Debug, Subcommand)]
-enum Program {
+enum ProgramCommand {
     /// Serve REST, and MCP over HTTP, on one address
-    Serve(serve::Serve),
+    Serve(serve::ServeCommand),
     /// Speak MCP over standard input and output, for a client that starts this program
-    Mcp(Stdio),
+    Mcp(McpCommand),
     /// Connect a coding client: its MCP server and its hooks, and take them out again
-    Setup(cli::Setup),
+    Setup(cli::SetupCommand),
     /// Answer a hook of a coding client; `setup` writes what calls this
-    Hook(hook::Hook),
+    Hook(hook::HookCommand),
     /// Show what it is for: two agents remember things for each other, in a temporary home
-    Demo(demo::Demo),
+    Demo(demo::DemoCommand),
     /// Take in memories or conversations from a file; a second run adds nothing twice
-    Import(cli::Import),
+    Import(cli::ImportCommand),
     /// Write every memory of the workspace that you may see, as lines that `import` takes
-    Export(cli::Export),
+    Export(cli::ExportCommand),
     /// Follow the journal: a line for each event as it happens, until Ctrl-C
-    Monitor(cli::Monitor),
+    Monitor(cli::MonitorCommand),
     /// Build the search index anew from the journal
-    Reindex(cli::Reindex),
+    Reindex(cli::ReindexCommand),
     /// Show and change standing memory files: what each role always knows
-    Memory(cli::Memory),
+    Memory(cli::StandingCommand),
     /// Look the store through for damage, and the server, the model, the ports and the clients
-    Doctor(cli::Doctor),
+    Doctor(cli::DoctorCommand),
     /// Print a surface as the golden files have it
     #[command(hide = true)]
-    Surface(Surface),
+    Surface(SurfaceCommand),
 }
 
 /// How a client is served over the standard streams.
 #[derive(Debug, Args)]
-struct Stdio {
+struct McpCommand {
     /// The client's name, where it should be another than the client's own
     #[arg(long)]
     client: Option<String>,
     /// The MCP tools that are offered
     #[arg(long, value_enum, default_value_t)]
-    tools: Tools,
+    tools: ToolSelection,
 }
 
 /// A surface that a golden file holds.
 #[derive(Debug, Args)]
-struct Surface {
+struct SurfaceCommand {
     /// Which one
     #[arg(value_parser = ["openapi", "tools", "events", "cli-help"])]
     name: String,
 }
 
-fn command() -> Command {
+fn clap_command() -> Command {
     let command = Command::new("commonbook")
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true);
     let about = "The memory that many AI agents hold in common";
-    Program::augment_subcommands(cli::commands(command)).about(about).long_about(None)
+    ProgramCommand::augment_subcommands(cli::add_verb_commands(command))
+        .about(about)
+        .long_about(None)
 }
 
 /// Runs the program with these arguments, the first of which is its own name.
@@ -116,20 +118,20 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     process::harden();
     use_ordinary_pages();
     if arguments.get(1).is_some_and(|command| command == "hook") {
-        return hook(arguments);
+        return run_hook(arguments);
     }
     let as_json = arguments.iter().any(|argument| argument == "--json");
-    let matches = match command().try_get_matches_from(arguments) {
+    let matches = match clap_command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
-            output::line(error.render().to_string().trim_end());
-            return ended(output::finish(), as_json);
+            output::print_line(error.render().to_string().trim_end());
+            return exit_code_of(output::finish(), as_json);
         }
         Err(error) if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::note(error.render().to_string().trim_end());
+            output::print_note(error.render().to_string().trim_end());
             return ExitCode::from(output::exit_code(ErrorKind::Invalid));
         }
-        Err(error) => return output::failure(&misused(&error), as_json),
+        Err(error) => return output::print_error(&usage_error(&error), as_json),
     };
     let mut config = Config::read();
     if let Some(home) = matches.get_one::<String>("home") {
@@ -140,36 +142,41 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     let _log = start_log(&config, matches.get_flag("log-json"));
     match sandbox {
         Ok(sandbox) => sandbox.iter().for_each(SandboxState::log),
-        Err(error) => return output::failure(&error, as_json),
+        Err(error) => return output::print_error(&error, as_json),
     }
-    ended(run(&matches, config).and_then(|()| output::finish()), as_json)
+    exit_code_of(run_subcommand(&matches, config).and_then(|()| output::finish()), as_json)
 }
 
 /// Tells how the program ended.
-fn ended(result: Result<()>, as_json: bool) -> ExitCode {
-    result.map_or_else(|error| output::failure(&error, as_json), |()| ExitCode::SUCCESS)
+fn exit_code_of(result: Result<()>, as_json: bool) -> ExitCode {
+    result.map_or_else(|error| output::print_error(&error, as_json), |()| ExitCode::SUCCESS)
 }
 
 /// Answers a client's hook. A client waits for it with every turn, so no verb's command is made, and
 /// whatever goes wrong, also with the command line, it is answered: another exit code would break
 /// the turn.
-fn hook(arguments: &[OsString]) -> ExitCode {
-    let command = Program::augment_subcommands(cli::flags(Command::new("commonbook")));
+fn run_hook(arguments: &[OsString]) -> ExitCode {
+    let command =
+        ProgramCommand::augment_subcommands(cli::add_global_flags(Command::new("commonbook")));
     let mut config = Config::read();
     let parsed = command.try_get_matches_from(arguments);
     if let Some(home) = parsed.as_ref().ok().and_then(|matches| matches.get_one::<String>("home")) {
         config.home = Some(home.into());
     }
     match parsed {
-        Err(error) if !error.use_stderr() => output::line(error.render().to_string().trim_end()),
+        Err(error) if !error.use_stderr() => {
+            output::print_line(error.render().to_string().trim_end());
+        }
         Err(error) => {
             log_hooks(&config);
-            tracing::warn!(error = %misused(&error), "a hook said nothing");
-            output::line("{}");
+            tracing::warn!(error = %usage_error(&error), "a hook said nothing");
+            output::print_line("{}");
         }
-        Ok(matches) => match (matches.subcommand(), Program::from_arg_matches(&matches)) {
-            (Some((_, own)), Ok(Program::Hook(hook))) => answer(hook, cli::heard(own), config),
-            _ => output::line("{}"),
+        Ok(matches) => match (matches.subcommand(), ProgramCommand::from_arg_matches(&matches)) {
+            (Some((_, own)), Ok(ProgramCommand::Hook(hook))) => {
+                print_hook_response(hook, cli::cli_caller_claims(own), config);
+            }
+            _ => output::print_line("{}"),
         },
     }
     ExitCode::SUCCESS
@@ -185,75 +192,79 @@ pub fn use_ordinary_pages() {
     }
 }
 
-fn answer(hook: hook::Hook, heard: Heard, config: Config) {
+fn print_hook_response(hook: hook::HookCommand, heard: CallerClaims, config: Config) {
     log_hooks(&config);
     // Words alone: no model is loaded in the time that a client waits.
     let words = Config { embedder: Some("off".to_owned()), ..config.clone() };
-    output::line(&hook.answer(heard, config, Box::new(move || open(&words))));
+    output::print_line(&hook.answer(heard, config, Box::new(move || open_commonbook(&words))));
 }
 
-fn run(matches: &clap::ArgMatches, config: Config) -> Result<()> {
+fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let Some((name, own)) = matches.subcommand() else { return Ok(()) };
-    let open = || open(&config);
+    let open = || open_commonbook(&config);
     if let Some(done) = cli::run(name, own, &config, open) {
         return done;
     }
     let as_json = own.get_flag("json");
-    match Program::from_arg_matches(matches).map_err(|error| misused(&error))? {
-        Program::Serve(serve) => {
-            let book = open().map_err(sandbox::refusal::explained)?;
+    match ProgramCommand::from_arg_matches(matches).map_err(|error| usage_error(&error))? {
+        ProgramCommand::Serve(serve) => {
+            let book = open().map_err(sandbox::refusal::explain_refusal)?;
             let mut config = config;
             // The flags stand for the environment of those who call over HTTP.
-            let heard = cli::heard(own);
+            let heard = cli::cli_caller_claims(own);
             config.workspace = heard.workspace.or(config.workspace);
             config.agent = heard.agent.or(config.agent);
             config.user = heard.user.or(config.user);
-            runtime()?.block_on(serve.run(book, Arc::new(config)))
+            build_runtime()?.block_on(serve.run(book, Arc::new(config)))
         }
-        Program::Mcp(stdio) => speak(&stdio, cli::heard(own), open()?, config),
-        Program::Setup(setup) => setup.run(&config, as_json),
-        Program::Hook(hook) => {
-            answer(hook, cli::heard(own), config);
+        ProgramCommand::Mcp(stdio) => run_mcp(&stdio, cli::cli_caller_claims(own), open()?, config),
+        ProgramCommand::Setup(setup) => setup.run(&config, as_json),
+        ProgramCommand::Hook(hook) => {
+            print_hook_response(hook, cli::cli_caller_claims(own), config);
             Ok(())
         }
-        Program::Demo(demo) => demo.run(),
-        Program::Import(import) => {
-            let caller = cli::who(own, &config)?;
+        ProgramCommand::Demo(demo) => demo.run(),
+        ProgramCommand::Import(import) => {
+            let caller = cli::resolve_cli_caller(own, &config)?;
             let given = own.contains_id("workspace") || config.workspace.is_some();
             let into = given.then(|| caller.workspace.clone());
             import.run(&open()?, &caller, into.as_ref(), as_json)
         }
-        Program::Export(export) => export.run(&open()?, &cli::who(own, &config)?, config.home()?),
-        Program::Monitor(monitor) => {
-            let (book, caller, runtime) = (open()?, cli::who(own, &config)?, runtime()?);
-            runtime
-                .block_on(async { monitor.run(book, caller, as_json, serve::told_to_stop()).await })
+        ProgramCommand::Export(export) => {
+            export.run(&open()?, &cli::resolve_cli_caller(own, &config)?, config.home()?)
         }
-        Program::Reindex(reindex) => reindex.run(&open()?, as_json),
-        Program::Memory(memory) => memory.run(&config, as_json),
-        Program::Doctor(doctor) => {
+        ProgramCommand::Monitor(monitor) => {
+            let (book, caller, runtime) =
+                (open()?, cli::resolve_cli_caller(own, &config)?, build_runtime()?);
+            runtime
+                .block_on(async { monitor.run(book, caller, as_json, serve::stop_signal()).await })
+        }
+        ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
+        ProgramCommand::Memory(memory) => memory.run(&config, as_json),
+        ProgramCommand::Doctor(doctor) => {
             let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
-            let accept = || accept_loss(&config, &cli::who(own, &config)?);
+            let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
             doctor.run(&config, open, accept, commands, as_json)
         }
-        Program::Surface(surface) => {
-            output::line(&print(&surface.name));
+        ProgramCommand::Surface(surface) => {
+            output::print_line(&surface_text(&surface.name));
             Ok(())
         }
     }
 }
 
-fn open(config: &Config) -> Result<Commonbook> {
-    let path = config.store()?;
+fn open_commonbook(config: &Config) -> Result<Commonbook> {
+    let path = config.store_path()?;
     let store = SqliteStore::open(&path)?;
     let index = Index::in_folder(path.with_file_name("index"));
     index.use_embedder(follow::embedder(config));
-    let book = Commonbook::new(store).searching(Arc::new(index)).under(config.policy()?);
-    let book = book.preferring(config.preferences()?)?.collaborating(config.collaboration()?);
+    let book = Commonbook::new(store).with_index(Arc::new(index)).with_policy(config.policy()?);
+    let book =
+        book.with_preferences(config.preferences()?)?.with_collaboration(config.collaboration()?);
     let key = config.digest_key.as_ref().map(|key| key.0.as_str());
-    let book = book.written_by(config.digest()?.writer(key, config.home.clone())?);
+    let book = book.with_digest_writer(config.digest()?.writer(key, config.home.clone())?);
     Ok(match &config.home {
-        Some(home) => book.at_home(home.clone()),
+        Some(home) => book.with_home(home.clone()),
         None => book,
     })
 }
@@ -261,7 +272,7 @@ fn open(config: &Config) -> Result<Commonbook> {
 /// Goes on with a store that has lost something: notes it in the journal first, so that the mark is
 /// not reset without a word.
 fn accept_loss(config: &Config, caller: &Caller) -> Result<StoreLoss> {
-    let path = config.store()?;
+    let path = config.store_path()?;
     let loss = SqliteStore::loss(&path)?.ok_or_else(|| {
         Error::conflict("the store has lost nothing").hint("Run `commonbook doctor` alone.")
     })?;
@@ -271,32 +282,37 @@ fn accept_loss(config: &Config, caller: &Caller) -> Result<StoreLoss> {
     Ok(loss)
 }
 
-fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Result<()> {
+fn run_mcp(
+    stdio: &McpCommand,
+    heard: CallerClaims,
+    book: Commonbook,
+    config: Config,
+) -> Result<()> {
     let client = stdio.client.clone().map(|name| (name, String::new()));
     let near = config.nearest_workspace()?;
     let config = Arc::new(config);
-    let runtime = runtime()?;
+    let runtime = build_runtime()?;
     let served = runtime.block_on(async {
         let stopping = CancellationToken::new();
-        let (book, watch) = watch::watched(book, stopping.clone());
+        let (book, watch) = watch::watch_journals(book, stopping.clone());
         let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools, watch)
-            .knowing(Heard { client, ..heard }, near);
+            .for_client(CallerClaims { client, ..heard }, near);
         // The client's hooks find its server there, and need not open the store.
-        let local = Listener::open(&config, cli::carry_out(book.clone()));
+        let local = RpcListener::open(&config, cli::rpc_handler(book.clone()));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
-        tokio::spawn(follow::in_background(book.clone(), config, stopping.clone()));
+        tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
         tokio::spawn(serve::sweep_hourly(book.clone()));
-        let served = mcp::serve_stdio(door, serve::told_to_stop()).await;
+        let served = mcp::serve_stdio(door, serve::stop_signal()).await;
         stopping.cancel();
         if let Some(local) = local {
             let patience = Duration::from_secs(limits::SHUTDOWN_SECONDS);
             drop(tokio::time::timeout(patience, local).await);
         }
         let register = move || {
-            follow::register(&book);
+            follow::register_presence(&book);
             Ok(())
         };
-        call::blocking(register).await?;
+        call::run_blocking(register).await?;
         served
     });
     // A read of standard input cannot be ended from here; it holds nothing.
@@ -304,9 +320,9 @@ fn speak(stdio: &Stdio, heard: Heard, book: Commonbook, config: Config) -> Resul
     served
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime> {
+fn build_runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| {
-        Error::new(ErrorKind::Internal, "the runtime could not be started").because(error)
+        Error::new(ErrorKind::Internal, "the runtime could not be started").with_cause(error)
     })
 }
 
@@ -351,7 +367,7 @@ fn log_hooks(config: &Config) {
 }
 
 /// A command line that is wrong, in the words of every other error.
-fn misused(error: &clap::Error) -> Error {
+fn usage_error(error: &clap::Error) -> Error {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -362,32 +378,32 @@ fn misused(error: &clap::Error) -> Error {
     Error::new(ErrorKind::Invalid, message).hint("`commonbook help COMMAND` tells what it takes.")
 }
 
-fn print(surface: &str) -> String {
+fn surface_text(surface: &str) -> String {
     let pretty =
         |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default();
     match surface {
         "openapi" => pretty(&rest::openapi()),
         "tools" => pretty(&serde_json::json!(mcp::tools())),
         "events" => pretty(&commonbook::base::input::schema::<commonbook::model::event::Event>()),
-        _ => help(&mut command().term_width(100)),
+        _ => help_text(&mut clap_command().term_width(100)),
     }
 }
 
 /// The help of the program and of every command.
-fn help(command: &mut Command) -> String {
+fn help_text(command: &mut Command) -> String {
     command.build();
     let mut text = format!("# commonbook\n\n```\n{}```\n", command.render_long_help());
-    help_below(command, "", &mut text);
+    append_help(command, "", &mut text);
     text
 }
 
 /// The help of the commands below one, whose names begin so.
-fn help_below(command: &mut Command, before: &str, text: &mut String) {
+fn append_help(command: &mut Command, before: &str, text: &mut String) {
     for sub in command.get_subcommands_mut() {
         let name = format!("{before}{}", sub.get_name());
         if !sub.is_hide_set() && sub.get_name() != "help" {
             *text += &format!("\n## {name}\n\n```\n{}```\n", sub.render_long_help());
-            help_below(sub, &format!("{name} "), text);
+            append_help(sub, &format!("{name} "), text);
         }
     }
 }

@@ -23,13 +23,13 @@ mod absent;
 #[cfg(not(unix))]
 pub(crate) use absent::{Listener, Server};
 #[cfg(unix)]
-pub(crate) use ask::Server;
+pub(crate) use ask::RpcClient;
 #[cfg(unix)]
-pub(crate) use listen::Listener;
+pub(crate) use listen::RpcListener;
 
 /// What a command asks for. The caller travels whole: the process that asks has heard it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct RpcRequest {
     /// The name of the command.
     pub(crate) verb: String,
     /// Who calls.
@@ -39,10 +39,10 @@ pub(crate) struct Asked {
 }
 
 /// Carries out what is asked; nothing for a command that there is not.
-pub(crate) type CarryOut = dyn Fn(Asked) -> Option<Result<Value>> + Send + Sync;
+pub(crate) type RpcHandler = dyn Fn(RpcRequest) -> Option<Result<Value>> + Send + Sync;
 
 /// What became of a request to a server.
-pub(crate) enum Reply {
+pub(crate) enum RpcOutcome {
     /// What the verb answered.
     Answer(Result<Value>),
     /// The server has done nothing, for its sandbox lacks the project of the caller.
@@ -52,6 +52,6 @@ pub(crate) enum Reply {
 }
 
 /// A new idempotency key, for a write that may have to be sent twice.
-pub(crate) fn key() -> String {
+pub(crate) fn new_idempotency_key() -> String {
     Id::<RequestKind>::new(&RandomIds::default(), SystemClock.now()).to_string()
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::workspace::Workspace;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -32,23 +32,23 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 
-use crate::call::while_wanted;
-use crate::caller::{Heard, caller};
+use crate::call::run_cancellable;
+use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
-use crate::rate::Rates;
+use crate::rate::AgentRateLimits;
 use crate::ticket;
-use crate::watch::Watch;
+use crate::watch::JournalWatch;
 
-use page::{page, refusal};
-use session::Working;
-use subscribe::Subscribed;
-use tool::Offer;
+use page::{error_data, page};
+use session::WorkingSession;
+use subscribe::ConnectionSubscriptions;
+use tool::ToolOffer;
 
 #[cfg(feature = "conformance")]
-pub(crate) use fixtures::Fixtures;
+pub(crate) use fixtures::FixtureDoor;
 pub(crate) use http::service;
 pub(crate) use stdio::serve as serve_stdio;
-pub(crate) use tool::{Tools, tools};
+pub(crate) use tool::{ToolSelection, tools};
 
 /// What an agent is told when it connects.
 const INSTRUCTIONS: &str = "\
@@ -69,34 +69,40 @@ Commonbook is the memory that you share with the other agents of this project.
 pub(crate) struct McpDoor {
     book: Commonbook,
     config: Arc<Config>,
-    offers: Arc<Vec<Offer>>,
-    rates: Arc<Rates>,
+    offers: Arc<Vec<ToolOffer>>,
+    rates: Arc<AgentRateLimits>,
     /// What is known of the caller before it says anything: flags of the command line.
-    known: Heard,
+    known: CallerClaims,
     /// The workspace around the folder that the client started the server in.
     near: Option<Workspace>,
-    watch: Watch,
-    subscribed: Subscribed,
-    working: Working,
+    watch: JournalWatch,
+    subscribed: ConnectionSubscriptions,
+    working: WorkingSession,
 }
 
 impl McpDoor {
     /// A door that offers these tools.
-    pub(crate) fn new(book: Commonbook, config: Arc<Config>, tools: Tools, watch: Watch) -> Self {
+    pub(crate) fn new(
+        book: Commonbook,
+        config: Arc<Config>,
+        tools: ToolSelection,
+        watch: JournalWatch,
+    ) -> Self {
         let mut offers = tool::offers();
-        offers.retain(|offer| offer.core || tools == Tools::Full);
-        let (offers, rates, subscribed) = (Arc::new(offers), Arc::default(), Subscribed::default());
-        let (known, near, working) = (Heard::default(), None, Working::default());
+        offers.retain(|offer| offer.core || tools == ToolSelection::Full);
+        let (offers, rates, subscribed) =
+            (Arc::new(offers), Arc::default(), ConnectionSubscriptions::default());
+        let (known, near, working) = (CallerClaims::default(), None, WorkingSession::default());
         Self { book, config, offers, rates, known, near, watch, subscribed, working }
     }
 
     /// The same door, where each agent may call so often.
-    pub(crate) fn within(self, rates: Arc<Rates>) -> Self {
+    pub(crate) fn with_rates(self, rates: Arc<AgentRateLimits>) -> Self {
         Self { rates, ..self }
     }
 
     /// The same door, for a client that this is known of.
-    pub(crate) fn knowing(self, known: Heard, near: Option<Workspace>) -> Self {
+    pub(crate) fn for_client(self, known: CallerClaims, near: Option<Workspace>) -> Self {
         Self { known, near, ..self }
     }
 
@@ -105,10 +111,12 @@ impl McpDoor {
         let caller = match context.extensions.get::<axum::http::request::Parts>() {
             Some(parts) => http::caller(parts, client, &self.config),
             None => {
-                let heard =
-                    Heard { client: self.known.client.clone().or(client), ..self.known.clone() };
+                let heard = CallerClaims {
+                    client: self.known.client.clone().or(client),
+                    ..self.known.clone()
+                };
                 // The client started this process in its project; who calls over HTTP is elsewhere.
-                caller(&heard, &self.config, self.near.clone(), Door::Mcp)
+                resolve_caller(&heard, &self.config, self.near.clone(), EntryPoint::Mcp)
                     .map(|caller| caller.in_project(self.config.project()))
             }
         };
@@ -117,17 +125,17 @@ impl McpDoor {
 
     /// Carries something out as the caller, within its rate, on a thread that may wait. What was cancelled before it
     /// began is not; what had begun hears of it, and the protocol's library drops its answer.
-    async fn ask<T: Send + 'static>(
+    async fn run_as_caller<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         writes: bool,
         act: impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.ask_as(self.caller(context)?, context, writes, act).await
+        self.run_as(self.caller(context)?, context, writes, act).await
     }
 
     /// The same, as this caller.
-    async fn ask_as<T: Send + 'static>(
+    async fn run_as<T: Send + 'static>(
         &self,
         caller: Caller,
         context: &RequestContext<RoleServer>,
@@ -138,48 +146,49 @@ impl McpDoor {
         self.rates.admit(&caller, writes)?;
         let (cancelled, cancellation) = (context.ct.clone(), caller.cancellation.clone());
         let told = cancelled.clone();
-        let work = while_wanted(caller, move |caller| match told.is_cancelled() {
+        let work = run_cancellable(caller, move |caller| match told.is_cancelled() {
             true => Err(Error::new(ErrorKind::Unavailable, "the request was cancelled")),
             false => act(&book, caller),
         });
-        let work = progress::cancelling(&cancelled, &cancellation, work);
-        progress::telling(context, work).await
+        let work = progress::with_cancellation(&cancelled, &cancellation, work);
+        progress::with_progress(context, work).await
     }
 
     async fn call(
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, ToolCallError> {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
-        let (call, writes) =
-            offer.map(|offer| (offer.call.clone(), offer.writes())).ok_or(Refusal::UnknownTool)?;
+        let (call, writes) = offer
+            .map(|offer| (offer.call.clone(), offer.writes()))
+            .ok_or(ToolCallError::UnknownTool)?;
         let mut arguments = request.arguments.unwrap_or_default();
         // Before anything else sees the arguments.
         let connected = self.caller(context)?;
         let agent = connected.agent.clone();
         let home = self.config.home.as_deref();
-        let caller = ticket::narrowed(connected, &request.name, &mut arguments, home);
+        let caller = ticket::redeem_ticket(connected, &request.name, &mut arguments, home);
         let own = caller.agent == agent;
         let arguments = Value::Object(arguments);
         let told = self
-            .ask_as(caller, context, writes, move |book, caller| call.run(book, caller, arguments));
+            .run_as(caller, context, writes, move |book, caller| call.run(book, caller, arguments));
         let answer = told.await?;
         // The session that a sub-agent begins is not the connection's.
         if own {
-            self.working.hear(&request.name, &answer);
+            self.working.note_tool_answer(&request.name, &answer);
         }
         Ok(answer)
     }
 }
 
 /// Why a call of a tool is not carried out.
-enum Refusal {
+enum ToolCallError {
     UnknownTool,
     Error(Error),
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for ToolCallError {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
@@ -206,7 +215,7 @@ impl ServerHandler for McpDoor {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools: Vec<_> = self.offers.iter().map(|offer| offer.tool.clone()).collect();
-        let (tools, next) = page(&tools, asked).map_err(|error| refusal(&error, &[]))?;
+        let (tools, next) = page(&tools, asked).map_err(|error| error_data(&error, &[]))?;
         Ok(ListToolsResult { next_cursor: next, ..ListToolsResult::with_all_items(tools) })
     }
 
@@ -218,10 +227,10 @@ impl ServerHandler for McpDoor {
         let name = request.name.clone();
         match self.call(request, &context).await {
             Ok(answer) => Ok(CallToolResult::structured(answer).into()),
-            Err(Refusal::UnknownTool) => {
+            Err(ToolCallError::UnknownTool) => {
                 Err(ErrorData::invalid_params(format!("there is no tool {name}"), None))
             }
-            Err(Refusal::Error(error)) => {
+            Err(ToolCallError::Error(error)) => {
                 let cause = error.cause.as_ref().map(tracing::field::display);
                 tracing::debug!(tool = %name, %error, cause, "refused");
                 let body = serde_json::to_value(error.body(None)).unwrap_or_default();
@@ -237,11 +246,11 @@ impl ServerHandler for McpDoor {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = asked.and_then(|asked| asked.cursor);
         let listed = self
-            .ask(&context, false, move |book, caller| {
+            .run_as_caller(&context, false, move |book, caller| {
                 resource::list(book, caller, cursor.as_deref())
             })
             .await;
-        let (resources, next) = listed.map_err(|error| refusal(&error, &[]))?;
+        let (resources, next) = listed.map_err(|error| error_data(&error, &[]))?;
         let mut list = ListResourcesResult::with_all_items(resources);
         list.next_cursor = next;
         Ok(list)
@@ -253,7 +262,7 @@ impl ServerHandler for McpDoor {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let listed = page(&resource::templates(), asked);
-        let (templates, next) = listed.map_err(|error| refusal(&error, &[]))?;
+        let (templates, next) = listed.map_err(|error| error_data(&error, &[]))?;
         let mut list = ListResourceTemplatesResult::with_all_items(templates);
         list.next_cursor = next;
         Ok(list)
@@ -265,9 +274,10 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let read =
-            self.ask(&context, false, move |book, caller| resource::read(book, caller, &uri)).await;
-        let contents = read.map_err(|error| refusal(&error, &[("uri", &request.uri)]))?;
+        let read = self
+            .run_as_caller(&context, false, move |book, caller| resource::read(book, caller, &uri))
+            .await;
+        let contents = read.map_err(|error| error_data(&error, &[("uri", &request.uri)]))?;
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -277,7 +287,7 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let subscribed = subscribe::subscribe(self, context, request.uri.clone()).await;
-        subscribed.map_err(|error| refusal(&error, &[("uri", &request.uri)]))
+        subscribed.map_err(|error| error_data(&error, &[("uri", &request.uri)]))
     }
 
     async fn unsubscribe(
@@ -293,13 +303,13 @@ impl ServerHandler for McpDoor {
         &self,
         asked: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(subscribe::accepted(self, asked))
+        Some(subscribe::accept_filter(self, asked))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         tokio::select! {
             () = context.cancelled() => Ok(()),
-            ended = subscribe::stream(self, &context) => ended.map_err(|error| refusal(&error, &[])),
+            ended = subscribe::stream(self, &context) => ended.map_err(|error| error_data(&error, &[])),
         }
     }
 
@@ -309,7 +319,7 @@ impl ServerHandler for McpDoor {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let listed = page(&prompt::prompts(), asked);
-        let (prompts, next) = listed.map_err(|error| refusal(&error, &[]))?;
+        let (prompts, next) = listed.map_err(|error| error_data(&error, &[]))?;
         Ok(ListPromptsResult { next_cursor: next, ..ListPromptsResult::with_all_items(prompts) })
     }
 
@@ -319,17 +329,17 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let name = request.name;
-        let Some(offer) = prompt::named(&name) else {
+        let Some(offer) = prompt::find_prompt(&name) else {
             return Err(ErrorData::invalid_params(format!("there is no prompt {name}"), None));
         };
         let (call, arguments) = (offer.call.clone(), request.arguments.unwrap_or_default());
         let told = self
-            .ask(&context, false, move |book, caller| {
+            .run_as_caller(&context, false, move |book, caller| {
                 call.run(book, caller, Value::Object(arguments))
             })
             .await;
-        let answer = told.map_err(|error| refusal(&error, &[]))?;
-        Ok(offer.result(&answer).into())
+        let answer = told.map_err(|error| error_data(&error, &[]))?;
+        Ok(offer.prompt_result(&answer).into())
     }
 
     async fn complete(
@@ -337,12 +347,15 @@ impl ServerHandler for McpDoor {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let Some(verb) = complete::verb(&request).map_err(|error| refusal(&error, &[]))? else {
+        let Some(verb) =
+            complete::completion_verb(&request).map_err(|error| error_data(&error, &[]))?
+        else {
             return Ok(CompleteResult::new(CompletionInfo::default()));
         };
         let beginning = request.argument.value;
-        let found =
-            self.ask(&context, false, move |book, caller| verb(book, caller, &beginning)).await;
-        found.map(complete::result).map_err(|error| refusal(&error, &[]))
+        let found = self
+            .run_as_caller(&context, false, move |book, caller| verb(book, caller, &beginning))
+            .await;
+        found.map(complete::completion_result).map_err(|error| error_data(&error, &[]))
     }
 }

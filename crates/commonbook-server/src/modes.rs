@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 /// What a home holds at its top: files by the beginnings of their names. Whatever else lies there is
 /// the user's own, and keeps its mode.
 #[cfg(unix)]
-const FILES: [&str; 7] =
+const HOME_FILE_PREFIXES: [&str; 7] =
     ["commonbook.db", "config.json", "hook.key", "hook.log", "hooks.json", "server.", "setup."];
 
 /// The folders of a home, with all that is in them.
 #[cfg(unix)]
-const FOLDERS: [&str; 3] = ["backups", "index", "memories"];
+const HOME_FOLDERS: [&str; 3] = ["backups", "index", "memories"];
 
 /// Bits of a mode that let other users in.
 #[cfg(unix)]
-const OTHERS: u32 = 0o077;
+const OTHERS_MODE_BITS: u32 = 0o077;
 
 /// Bits that let other users write.
 #[cfg(unix)]
-const OTHERS_WRITE: u32 = 0o022;
+const OTHERS_WRITE_BITS: u32 = 0o022;
 
 /// The bit by which only the owner of a file removes it from a folder that many write in.
 #[cfg(unix)]
-const STICKY: u32 = 0o1000;
+const STICKY_BIT: u32 = 0o1000;
 
 /// A file or a folder that other users can reach.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,17 +40,18 @@ pub(crate) struct OpenPath {
 #[cfg(unix)]
 pub(crate) fn open_to_others(home: &Path) -> Vec<OpenPath> {
     let mut found = Vec::new();
-    let writable = mode(home).filter(|mode| mode & OTHERS_WRITE != 0 && mode & STICKY == 0);
+    let writable =
+        mode(home).filter(|mode| mode & OTHERS_WRITE_BITS != 0 && mode & STICKY_BIT == 0);
     if let Some(mode) = writable {
-        found.push(OpenPath { path: home.to_owned(), mode, private: mode & !OTHERS_WRITE });
+        found.push(OpenPath { path: home.to_owned(), mode, private: mode & !OTHERS_WRITE_BITS });
     }
     for entry in std::fs::read_dir(home).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if FOLDERS.contains(&name.as_ref()) {
+        if HOME_FOLDERS.contains(&name.as_ref()) {
             walk(&entry.path(), &mut found);
-        } else if FILES.iter().any(|beginning| name.starts_with(beginning)) {
-            look_at(&entry.path(), &mut found);
+        } else if HOME_FILE_PREFIXES.iter().any(|beginning| name.starts_with(beginning)) {
+            check_path(&entry.path(), &mut found);
         }
     }
     found
@@ -85,15 +86,15 @@ fn mode(path: &Path) -> Option<u32> {
 }
 
 #[cfg(unix)]
-fn look_at(path: &Path, found: &mut Vec<OpenPath>) {
-    if let Some(mode) = mode(path).filter(|mode| mode & OTHERS != 0) {
-        found.push(OpenPath { path: path.to_owned(), mode, private: mode & !OTHERS });
+fn check_path(path: &Path, found: &mut Vec<OpenPath>) {
+    if let Some(mode) = mode(path).filter(|mode| mode & OTHERS_MODE_BITS != 0) {
+        found.push(OpenPath { path: path.to_owned(), mode, private: mode & !OTHERS_MODE_BITS });
     }
 }
 
 #[cfg(unix)]
 fn walk(path: &Path, found: &mut Vec<OpenPath>) {
-    look_at(path, found);
+    check_path(path, found);
     let folder = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let entries = folder.then(|| std::fs::read_dir(path).ok()).flatten();
     entries.into_iter().flatten().flatten().for_each(|entry| walk(&entry.path(), found));

@@ -11,7 +11,7 @@ use serde_json::Value;
 static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints a line. Who closes the pipe early has seen enough; another failure is what [`finish`] tells.
-pub fn line(text: &str) {
+pub fn print_line(text: &str) {
     if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
         note_failure(error);
     }
@@ -32,7 +32,7 @@ pub fn finish() -> Result<()> {
     if let Err(error) = io::stdout().lock().flush() {
         note_failure(error);
     }
-    OUTPUT_ERROR.get().map_or(Ok(()), |error| Err(unwritable(error)))
+    OUTPUT_ERROR.get().map_or(Ok(()), |error| Err(output_write_error(error)))
 }
 
 fn note_failure(error: io::Error) {
@@ -43,7 +43,7 @@ fn note_failure(error: io::Error) {
 }
 
 /// The error of an answer that could not be written.
-pub(crate) fn unwritable(error: &io::Error) -> Error {
+pub(crate) fn output_write_error(error: &io::Error) -> Error {
     Error::new(ErrorKind::Unavailable, format!("the output cannot be written: {error}")).hint(
         "Make room, or write elsewhere. What the command did stays done; only its answer is lost.",
     )
@@ -53,44 +53,44 @@ pub(crate) fn unwritable(error: &io::Error) -> Error {
 ///
 /// # Errors
 /// `unavailable` when they cannot be written, on a full disk say.
-pub fn lines(lines: &[String]) -> Result<bool> {
+pub fn print_lines(lines: &[String]) -> Result<bool> {
     let mut out = io::stdout().lock();
     let all = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
     match all.and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(unwritable(&error).because(error)),
+        Err(error) => Err(output_write_error(&error).with_cause(error)),
     }
 }
 
 /// Prints a line beside the answer, for people.
-pub fn note(text: &str) {
+pub fn print_note(text: &str) {
     let _closed = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// So many of something, in words.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn count_text(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Prints an answer as the REST body that it is.
-pub fn json(answer: &Value) {
-    line(&answer.to_string());
+pub fn print_json(answer: &Value) {
+    print_line(&answer.to_string());
 }
 
 /// Tells an error on standard error, and its kind as the exit code.
-pub fn failure(error: &Error, as_json: bool) -> ExitCode {
+pub fn print_error(error: &Error, as_json: bool) -> ExitCode {
     let cause = error.cause.as_ref().map(tracing::field::display);
     match error.kind {
         ErrorKind::Internal => tracing::error!(%error, cause, "failed"),
         _ => tracing::debug!(%error, cause, "failed"),
     }
     if as_json {
-        note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
+        print_note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
     } else {
-        note(&format!("error: {}", error.message));
+        print_note(&format!("error: {}", error.message));
         if let Some(hint) = &error.hint {
-            note(&format!("hint: {hint}"));
+            print_note(&format!("hint: {hint}"));
         }
     }
     ExitCode::from(exit_code(error.kind))

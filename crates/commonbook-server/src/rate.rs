@@ -8,23 +8,23 @@ use std::sync::{PoisonError, RwLock};
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::limits;
-use commonbook::model::caller::{Caller, Proof};
+use commonbook::model::caller::{Caller, CallerProof};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 /// The name of the setting, in errors and documents.
-const SETTING: &str = "COMMONBOOK_RATE";
+const RATE_SETTING: &str = "COMMONBOOK_RATE";
 
 /// How often each agent may call: what an operator asks for, or the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Setting {
+pub(crate) struct RateSetting {
     /// Reads a minute; as many as one likes when there is none.
     reads: Option<NonZeroU32>,
     /// Writes a minute; as many as one likes when there is none.
     writes: Option<NonZeroU32>,
 }
 
-impl Setting {
+impl RateSetting {
     /// What is asked for, else the default. Where only this machine can call there is none: agents
     /// without tokens name themselves, so it would hold nobody back but the honest.
     ///
@@ -42,7 +42,7 @@ impl Setting {
     }
 }
 
-impl FromStr for Setting {
+impl FromStr for RateSetting {
     type Err = Error;
 
     /// `off`, or `reads=6000,writes=1200`; what is left out has no limit.
@@ -58,8 +58,11 @@ impl FromStr for Setting {
                 ("reads", Some(_)) if setting.reads.is_none() => setting.reads = number,
                 ("writes", Some(_)) if setting.writes.is_none() => setting.writes = number,
                 _ => {
-                    return Err(Error::invalid(SETTING, format!("{text:?} is no such setting"))
-                        .hint("Write off, or calls a minute: reads=6000,writes=1200."));
+                    return Err(Error::invalid(
+                        RATE_SETTING,
+                        format!("{text:?} is no such setting"),
+                    )
+                    .hint("Write off, or calls a minute: reads=6000,writes=1200."));
                 }
             }
         }
@@ -69,15 +72,15 @@ impl FromStr for Setting {
 
 /// Counts the calls of every agent, each by itself.
 #[derive(Debug, Default)]
-pub(crate) struct Rates {
-    reads: Option<Rate>,
-    writes: Option<Rate>,
+pub(crate) struct AgentRateLimits {
+    reads: Option<KeyedRateLimit>,
+    writes: Option<KeyedRateLimit>,
 }
 
-impl Rates {
+impl AgentRateLimits {
     /// Nobody has called yet.
-    pub(crate) fn new(setting: Setting) -> Self {
-        let rate = |a_minute: Option<NonZeroU32>| a_minute.map(Rate::new);
+    pub(crate) fn new(setting: RateSetting) -> Self {
+        let rate = |a_minute: Option<NonZeroU32>| a_minute.map(KeyedRateLimit::new);
         Self { reads: rate(setting.reads), writes: rate(setting.writes) }
     }
 
@@ -90,8 +93,8 @@ impl Rates {
         let (rate, what) = if writes { (&self.writes, "writes") } else { (&self.reads, "reads") };
         let Some(rate) = rate else { return Ok(()) };
         let name = match &caller.proof {
-            Proof::Token { id, .. } => id.to_string(),
-            Proof::Word => caller.agent.to_string(),
+            CallerProof::Token { id, .. } => id.to_string(),
+            CallerProof::Word => caller.agent.to_string(),
         };
         rate.admit(&name).map_err(|seconds| {
             let message =
@@ -105,14 +108,14 @@ impl Rates {
 /// guessing is hopeless, and is to be neither cheap nor unseen.
 #[derive(Debug)]
 pub(crate) struct WrongTokens {
-    rate: Rate,
+    rate: KeyedRateLimit,
     total: AtomicU64,
 }
 
 impl Default for WrongTokens {
     fn default() -> Self {
         let a_minute = NonZeroU32::new(limits::WRONG_TOKENS_A_MINUTE).unwrap_or(NonZeroU32::MIN);
-        Self { rate: Rate::new(a_minute), total: AtomicU64::new(0) }
+        Self { rate: KeyedRateLimit::new(a_minute), total: AtomicU64::new(0) }
     }
 }
 
@@ -139,13 +142,13 @@ impl WrongTokens {
 
 /// So many calls a minute for each name: all at once if one likes, then one by one as they come back.
 #[derive(Debug)]
-struct Rate {
+struct KeyedRateLimit {
     a_minute: NonZeroU32,
     clock: DefaultClock,
     names: RwLock<DefaultKeyedRateLimiter<String>>,
 }
 
-impl Rate {
+impl KeyedRateLimit {
     fn new(a_minute: NonZeroU32) -> Self {
         let names = RwLock::new(RateLimiter::keyed(Quota::per_minute(a_minute)));
         Self { a_minute, clock: DefaultClock::default(), names }
@@ -184,19 +187,19 @@ mod tests {
     use commonbook::base::clock::Timestamp;
     use commonbook::base::error::ErrorKind;
     use commonbook::base::id::{CountingIds, Id};
-    use commonbook::model::caller::Door;
+    use commonbook::model::caller::EntryPoint;
     use commonbook::model::workspace::Workspace;
 
     use super::*;
 
     fn caller(name: Option<&str>) -> Caller {
         let name = name.map(|name| name.parse().expect("a name"));
-        Caller::new(name, Workspace::fallback(), Door::Rest)
+        Caller::new(name, Workspace::fallback(), EntryPoint::Rest)
     }
 
     #[test]
     fn a_setting_is_read_or_refused() {
-        let of = |reads, writes| Setting {
+        let of = |reads, writes| RateSetting {
             reads: NonZeroU32::new(reads),
             writes: NonZeroU32::new(writes),
         };
@@ -213,21 +216,21 @@ mod tests {
             ("reads=99999999999", None),
         ];
         for (text, wanted) in table {
-            assert_eq!(text.parse::<Setting>().ok(), wanted, "{text:?}");
+            assert_eq!(text.parse::<RateSetting>().ok(), wanted, "{text:?}");
         }
     }
 
     #[test]
     fn only_an_address_that_others_reach_is_limited_unasked() {
-        assert_eq!(Setting::of(None, true).ok(), Some(Setting::default()));
-        let open = Setting::of(None, false).expect("the default");
+        assert_eq!(RateSetting::of(None, true).ok(), Some(RateSetting::default()));
+        let open = RateSetting::of(None, false).expect("the default");
         assert_eq!(open.writes.map(NonZeroU32::get), Some(limits::WRITES_A_MINUTE));
-        assert_eq!(Setting::of(Some("off"), false).ok(), Some(Setting::default()));
+        assert_eq!(RateSetting::of(Some("off"), false).ok(), Some(RateSetting::default()));
     }
 
     #[test]
     fn each_agent_has_its_own_reads_and_writes() {
-        let rates = Rates::new("reads=2,writes=1".parse().expect("a setting"));
+        let rates = AgentRateLimits::new("reads=2,writes=1".parse().expect("a setting"));
         let call = |name: &str, writes| rates.admit(&caller(Some(name)), writes);
         assert!(call("ann", true).is_ok() && call("bob", true).is_ok());
         assert!(call("ann", false).is_ok() && call("ann", false).is_ok());
@@ -243,9 +246,9 @@ mod tests {
 
     #[test]
     fn the_children_of_a_token_have_its_allowance_in_common() {
-        let rates = Rates::new("writes=2".parse().expect("a setting"));
+        let rates = AgentRateLimits::new("writes=2".parse().expect("a setting"));
         let id = Id::new(&CountingIds::default(), Timestamp::UNIX_EPOCH);
-        let proof = Proof::Token { id, scopes: Vec::new(), bound: false, asserted: true };
+        let proof = CallerProof::Token { id, scopes: Vec::new(), bound: false, asserted: true };
         let call = |name| rates.admit(&Caller { proof: proof.clone(), ..caller(Some(name)) }, true);
         assert!(call("ann").is_ok() && call("ann/one").is_ok());
         assert!(call("ann/two").is_err());
@@ -267,7 +270,7 @@ mod tests {
 
     #[test]
     fn names_are_forgotten_before_they_are_too_many() {
-        let rate = Rate::new(NonZeroU32::MIN);
+        let rate = KeyedRateLimit::new(NonZeroU32::MIN);
         for number in 0..limits::RATE_NAMES * 3 {
             assert!(rate.admit(&number.to_string()).is_ok());
             assert!(rate.names.read().expect("unbroken").len() <= limits::RATE_NAMES);

@@ -10,9 +10,9 @@ use commonbook::model::caller::Caller;
 
 use crate::atomic;
 use crate::config::Config;
-use crate::setup::clients::Scope;
-use crate::setup::ledger::Ledger;
-use refusal::HELD_TO;
+use crate::setup::clients::SetupScope;
+use crate::setup::ledger::SetupLedger;
+use refusal::SANDBOX_FOLDERS;
 
 /// What every program reads: its libraries, the certificates, names of hosts, the time zone, what the
 /// kernel says of the machine.
@@ -39,7 +39,7 @@ const DEVICES: [&str; 6] =
 
 /// What a server may do with files.
 #[derive(Debug, Default)]
-pub(crate) struct Sandbox {
+pub(crate) struct FileSandbox {
     /// The folders that it writes beneath, the home first.
     pub(crate) writes: Vec<PathBuf>,
     /// What it reads besides the system's folders.
@@ -52,7 +52,7 @@ pub(crate) struct Sandbox {
 #[derive(Debug)]
 pub(crate) enum SandboxState {
     /// It is, to this one.
-    On(Sandbox),
+    On(FileSandbox),
     /// The settings turn it off.
     Off,
     /// The kernel has none.
@@ -61,28 +61,33 @@ pub(crate) enum SandboxState {
     Refused(Error),
 }
 
-impl Sandbox {
+impl FileSandbox {
     /// The sandbox that the settings describe.
     ///
     /// # Errors
     /// `invalid` for settings that are wrong or name a folder that is not absolute.
     pub(crate) fn plan(config: &Config) -> Result<Self> {
         let home = config.home()?.to_owned();
-        let named = config.folders()?;
+        let named = config.sandbox_folders()?;
         let (there, missing): (Vec<_>, Vec<_>) = named.into_iter().partition(|path| path.exists());
-        let ledger = Ledger::read(&home).unwrap_or_default();
-        let projects = ledger.clients.iter().filter(|client| client.chosen.scope == Scope::Project);
+        let ledger = SetupLedger::read(&home).unwrap_or_default();
+        let projects =
+            ledger.clients.iter().filter(|client| client.chosen.scope == SetupScope::Project);
         let projects = projects.map(|client| client.root.join(".commonbook"));
         let projects: Vec<PathBuf> = projects.filter(|folder| folder.is_dir()).collect();
-        let mut writes: Vec<PathBuf> =
-            [home].into_iter().chain(there).chain(projects).map(|path| resolved(&path)).collect();
+        let mut writes: Vec<PathBuf> = [home]
+            .into_iter()
+            .chain(there)
+            .chain(projects)
+            .map(|path| resolve_links(&path))
+            .collect();
         writes.dedup();
-        Ok(Self { writes, reads: model(config), missing })
+        Ok(Self { writes, reads: model_paths(config), missing })
     }
 
     /// Whether a server in this sandbox may write to a path.
     pub(crate) fn covers(&self, path: &Path) -> bool {
-        covered(&self.writes, path)
+        is_covered(&self.writes, path)
     }
 
     /// Links in the home, at its top and among its standing memory files, that lead out of the sandbox.
@@ -126,15 +131,15 @@ impl SandboxState {
 /// `invalid` for settings that are wrong; `unavailable` for a home that cannot be made.
 pub(crate) fn enter(config: &Config) -> Result<SandboxState> {
     // A rule is about a folder that is there.
-    atomic::folder(config.home()?)?;
-    let planned = match state(config)? {
+    atomic::create_folders(config.home()?)?;
+    let planned = match sandbox_state(config)? {
         SandboxState::On(planned) => planned,
         other => return Ok(other),
     };
     Ok(match restrict(&planned) {
         Ok(true) => {
             // Nobody else has set it: this runs once.
-            drop(HELD_TO.set(planned.writes.clone()));
+            drop(SANDBOX_FOLDERS.set(planned.writes.clone()));
             SandboxState::On(planned)
         }
         Ok(false) => SandboxState::Unsupported,
@@ -146,8 +151,8 @@ pub(crate) fn enter(config: &Config) -> Result<SandboxState> {
 ///
 /// # Errors
 /// `invalid` for settings that are wrong.
-pub(crate) fn state(config: &Config) -> Result<SandboxState> {
-    let planned = Sandbox::plan(config)?;
+pub(crate) fn sandbox_state(config: &Config) -> Result<SandboxState> {
+    let planned = FileSandbox::plan(config)?;
     Ok(match config.wants_sandbox()? {
         false => SandboxState::Off,
         true if !is_supported() => SandboxState::Unsupported,
@@ -158,11 +163,11 @@ pub(crate) fn state(config: &Config) -> Result<SandboxState> {
 /// Whether this process may use the standing memory of a caller's project: not if the sandbox lacks
 /// it. Then the command that asked does the work itself.
 pub(crate) fn reaches_project(caller: &Caller) -> bool {
-    let Some((held_to, project)) = HELD_TO.get().zip(caller.project.as_deref()) else {
+    let Some((held_to, project)) = SANDBOX_FOLDERS.get().zip(caller.project.as_deref()) else {
         return true;
     };
     let folder = project.join(".commonbook").join("memories");
-    if covered(held_to, &folder) || !folder.exists() {
+    if is_covered(held_to, &folder) || !folder.exists() {
         return true;
     }
     tracing::info!(
@@ -173,13 +178,13 @@ pub(crate) fn reaches_project(caller: &Caller) -> bool {
     false
 }
 
-fn covered(folders: &[PathBuf], path: &Path) -> bool {
-    let path = resolved(path);
+fn is_covered(folders: &[PathBuf], path: &Path) -> bool {
+    let path = resolve_links(path);
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
 /// A path without links, as far as it is there.
-fn resolved(path: &Path) -> PathBuf {
+fn resolve_links(path: &Path) -> PathBuf {
     let there =
         path.ancestors().find_map(|above| Some((above, std::fs::canonicalize(above).ok()?)));
     match there {
@@ -192,11 +197,11 @@ fn resolved(path: &Path) -> PathBuf {
 }
 
 /// The folder of a model that the settings name, and the files that links in it lead to.
-fn model(config: &Config) -> Vec<PathBuf> {
+fn model_paths(config: &Config) -> Vec<PathBuf> {
     let folder = config.embedder.as_deref().map(PathBuf::from).filter(|path| path.is_dir());
     let Some(folder) = folder else { return Vec::new() };
     let inside = walk_links(&folder, 3);
-    [resolved(&folder)].into_iter().chain(inside).collect()
+    [resolve_links(&folder)].into_iter().chain(inside).collect()
 }
 
 /// What links within a folder lead to, this many folders deep.
@@ -222,28 +227,28 @@ mod kernel {
         RulesetError, RulesetStatus, path_beneath_rules,
     };
 
-    use super::{DEVICES, SYSTEM_FOLDERS, Sandbox};
+    use super::{DEVICES, FileSandbox, SYSTEM_FOLDERS};
 
     /// The rights that are asked for. What an older kernel does not know of them it does not refuse.
-    const RIGHTS: ABI = ABI::V5;
+    const LANDLOCK_ABI: ABI = ABI::V5;
 
     /// Rights without which nothing is asked for: kernels before 5.19 refuse every move from a folder
     /// to another, which the socket of the home takes.
-    const NEEDED: AccessFs = AccessFs::Refer;
+    const REQUIRED_RIGHT: AccessFs = AccessFs::Refer;
 
     pub(super) fn is_supported() -> bool {
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-        ruleset.handle_access(NEEDED).and_then(Ruleset::create).is_ok()
+        ruleset.handle_access(REQUIRED_RIGHT).and_then(Ruleset::create).is_ok()
     }
 
-    pub(super) fn restrict(sandbox: &Sandbox) -> Result<bool, RulesetError> {
+    pub(super) fn restrict(sandbox: &FileSandbox) -> Result<bool, RulesetError> {
         let status = Ruleset::default()
-            .handle_access(AccessFs::from_all(RIGHTS))?
+            .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
             .create()?
-            .add_rules(path_beneath_rules(&SYSTEM_FOLDERS, AccessFs::from_read(RIGHTS)))?
-            .add_rules(path_beneath_rules(&sandbox.reads, AccessFs::from_read(RIGHTS)))?
-            .add_rules(path_beneath_rules(&DEVICES, AccessFs::from_file(RIGHTS)))?
-            .add_rules(path_beneath_rules(&sandbox.writes, AccessFs::from_all(RIGHTS)))?
+            .add_rules(path_beneath_rules(&SYSTEM_FOLDERS, AccessFs::from_read(LANDLOCK_ABI)))?
+            .add_rules(path_beneath_rules(&sandbox.reads, AccessFs::from_read(LANDLOCK_ABI)))?
+            .add_rules(path_beneath_rules(&DEVICES, AccessFs::from_file(LANDLOCK_ABI)))?
+            .add_rules(path_beneath_rules(&sandbox.writes, AccessFs::from_all(LANDLOCK_ABI)))?
             .restrict_self()?;
         Ok(status.ruleset != RulesetStatus::NotEnforced)
     }
@@ -255,10 +260,10 @@ fn is_supported() -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn restrict(sandbox: &Sandbox) -> Result<bool> {
+fn restrict(sandbox: &FileSandbox) -> Result<bool> {
     kernel::restrict(sandbox).map_err(|error| {
         let message = format!("the kernel refuses the sandbox: {error}");
-        Error::new(ErrorKind::Unavailable, message).because(error)
+        Error::new(ErrorKind::Unavailable, message).with_cause(error)
     })
 }
 
@@ -268,7 +273,7 @@ fn is_supported() -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Sandbox) -> Result<bool> {
+fn restrict(_: &FileSandbox) -> Result<bool> {
     Ok(false)
 }
 
@@ -283,7 +288,7 @@ mod tests {
     #[test]
     fn a_sandbox_is_the_home_the_named_folders_and_what_the_model_leads_to() {
         let base = tempfile::tempdir().unwrap();
-        let at = |name: &str| resolved(base.path()).join(name);
+        let at = |name: &str| resolve_links(base.path()).join(name);
         for folder in ["home", "named", "model/1_Pooling", "blobs"] {
             fs::create_dir_all(at(folder)).unwrap();
         }
@@ -295,7 +300,7 @@ mod tests {
         let embedder = Some(at("model").display().to_string());
         let config = Config { home: Some(at("home")), embedder, ..Config::default() };
 
-        let sandbox = Sandbox::plan(&config).unwrap();
+        let sandbox = FileSandbox::plan(&config).unwrap();
         assert_eq!(sandbox.writes, [at("home"), at("named")]);
         assert_eq!(sandbox.missing, [at("gone")]);
         assert_eq!(sandbox.reads, [at("model"), at("blobs/abc")]);
@@ -303,7 +308,7 @@ mod tests {
         assert!(!sandbox.covers(&at("homely")) && !sandbox.covers(&at("model")));
 
         fs::write(at("home/config.json"), r#"{"folders": ["not/absolute"]}"#).unwrap();
-        let error = Sandbox::plan(&config).unwrap_err();
+        let error = FileSandbox::plan(&config).unwrap_err();
         assert!(error.message.contains("not/absolute"), "{}", error.message);
     }
 }

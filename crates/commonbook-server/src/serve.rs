@@ -22,34 +22,34 @@ use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove
 use tracing::Instrument;
 
 use crate::body::{BodyBudget, WholeBody};
-use crate::call::blocking;
+use crate::call::run_blocking;
 use crate::cli;
 use crate::config::Config;
 use crate::connections;
 use crate::follow;
-use crate::gate::{self, Gate, Hosts};
-use crate::local::Listener;
-use crate::mcp::{self, McpDoor, Tools};
+use crate::gate::{self, AllowedHosts, RequestGate};
+use crate::local::RpcListener;
+use crate::mcp::{self, McpDoor, ToolSelection};
 use crate::output;
-use crate::rate::{Rates, Setting};
-use crate::rest::{self, RequestId, Streams, failure};
+use crate::rate::{AgentRateLimits, RateSetting};
+use crate::rest::{self, EventStreams, RequestId, error_response};
 use crate::watch;
 
 /// Where it listens, where nobody says otherwise.
-pub(crate) const ADDRESS: &str = "127.0.0.1:7077";
+pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:7077";
 
 /// Serves REST, and MCP over HTTP, on one address.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeCommand {
     /// The address to listen on; where others can reach it, every caller shows a token.
-    #[arg(long, default_value = ADDRESS)]
+    #[arg(long, default_value = DEFAULT_ADDRESS)]
     pub(crate) bind: SocketAddr,
     /// The port to listen on instead; 0 for any that is free.
     #[arg(long)]
     pub(crate) port: Option<u16>,
     /// The MCP tools that are offered.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) tools: Tools,
+    pub(crate) tools: ToolSelection,
     /// Refuse to keep what nobody has signed: who writes has a name.
     #[arg(long)]
     pub(crate) production: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Serve {
     pub(crate) streams: usize,
 }
 
-impl Serve {
+impl ServeCommand {
     /// Serves until the program is told to stop; then finishes what was begun.
     ///
     /// # Errors
@@ -66,43 +66,51 @@ impl Serve {
     pub(crate) async fn run(self, book: Commonbook, config: Arc<Config>) -> Result<()> {
         let mut policy = config.policy()?;
         policy.anonymous_writes &= !self.production;
-        let book = book.under(policy);
+        let book = book.with_policy(policy);
         let mut address = self.bind;
         address.set_port(self.port.unwrap_or(address.port()));
-        let rate = Setting::of(config.rate.as_deref(), address.ip().is_loopback())?;
+        let rate = RateSetting::of(config.rate.as_deref(), address.ip().is_loopback())?;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
                 .hint("Is a server running already? Choose another address with --bind or --port.")
-                .because(error)
+                .with_cause(error)
         })?;
         let address = listener.local_addr().unwrap_or(address);
-        let hosts = Hosts::new(address, config.hosts.as_deref())?;
-        let stopping = stopping();
-        let (book, watch) = watch::watched(book, stopping.clone());
-        let streams = Streams::new(book.clone(), watch.clone(), self.streams, stopping.clone());
+        let hosts = AllowedHosts::new(address, config.hosts.as_deref())?;
+        let stopping = shutdown_token();
+        let (book, watch) = watch::watch_journals(book, stopping.clone());
+        let streams =
+            EventStreams::new(book.clone(), watch.clone(), self.streams, stopping.clone());
         tokio::spawn(sweep_hourly(book.clone()));
-        tokio::spawn(follow::in_background(book.clone(), Arc::clone(&config), stopping.clone()));
-        let local = Listener::open(&config, cli::carry_out(book.clone()));
+        tokio::spawn(follow::follow_in_background(
+            book.clone(),
+            Arc::clone(&config),
+            stopping.clone(),
+        ));
+        let local = RpcListener::open(&config, cli::rpc_handler(book.clone()));
         output::announce(&format!("Commonbook listens on http://{address}"));
         let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
-        let gate =
-            Gate { book: book.clone(), hosts: Arc::new(hosts), wrong_tokens: Arc::default() };
-        if gate.hosts.exposed() {
+        let gate = RequestGate {
+            book: book.clone(),
+            hosts: Arc::new(hosts),
+            wrong_tokens: Arc::default(),
+        };
+        if gate.hosts.is_exposed() {
             tracing::info!(
                 "other machines can call: every caller shows a token (commonbook token create)"
             );
         }
         let places = limits::CONNECTIONS.saturating_add(self.streams);
-        let router = router(gate, config, (door, streams, Rates::new(rate)), &stopping);
+        let router = router(gate, config, (door, streams, AgentRateLimits::new(rate)), &stopping);
         tokio::select! {
-            () = serve_on(listener, local, Served { router, places, stopping }) => Ok(()),
-            error = damage(book) => Err(error),
+            () = serve_until_stopped(listener, local, HttpServer { router, places, stopping }) => Ok(()),
+            error = wait_for_damage(book) => Err(error),
         }
     }
 }
 
 /// What is served, and what ends its streams.
-struct Served {
+struct HttpServer {
     router: Router,
     /// Connections that there may be at once.
     places: usize,
@@ -110,24 +118,28 @@ struct Served {
 }
 
 fn router(
-    gate: Gate,
+    gate: RequestGate,
     config: Arc<Config>,
-    (door, streams, rates): (McpDoor, Streams, Rates),
+    (door, streams, rates): (McpDoor, EventStreams, AgentRateLimits),
     stopping: &CancellationToken,
 ) -> Router {
     let (rates, bodies) = (Arc::new(rates), BodyBudget::default());
-    let door = door.within(Arc::clone(&rates));
+    let door = door.with_rates(Arc::clone(&rates));
     #[cfg(feature = "conformance")]
-    let door = mcp::Fixtures::before(door);
-    let mcp = mcp::service(door, stopping.clone()).layer(from_fn_with_state(bodies.clone(), whole));
-    let resource = get(gate::resource).with_state(gate.clone());
+    let door = mcp::FixtureDoor::wrap_door(door);
+    let mcp = mcp::service(door, stopping.clone())
+        .layer(from_fn_with_state(bodies.clone(), read_whole_body));
+    let resource = get(gate::protected_resource).with_state(gate.clone());
     rest::router(gate.book.clone(), config, streams, (rates, bodies))
         .nest_service("/mcp", mcp)
-        .route(gate::RESOURCE, resource.clone())
-        .route(&format!("{}/mcp", gate::RESOURCE), resource)
+        .route(gate::RESOURCE_METADATA_PATH, resource.clone())
+        .route(&format!("{}/mcp", gate::RESOURCE_METADATA_PATH), resource)
         .layer(compression())
-        .layer(from_fn_with_state(gate, gate::keep))
-        .layer(from_fn_with_state(Arc::new(commonbook::base::id::RandomIds::default()), logged))
+        .layer(from_fn_with_state(gate, gate::admit_request))
+        .layer(from_fn_with_state(
+            Arc::new(commonbook::base::id::RandomIds::default()),
+            log_request,
+        ))
 }
 
 /// Long answers come compressed to who takes them so. Events do not, each of which is to come at
@@ -143,7 +155,7 @@ fn compression() -> CompressionLayer<impl Predicate> {
 }
 
 /// Takes a request's body whole before it goes on, within the limits of every request.
-async fn whole(
+async fn read_whole_body(
     State(bodies): State<BodyBudget>,
     id: RequestId,
     request: Request,
@@ -151,17 +163,21 @@ async fn whole(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let read = bodies.read(body).await;
-    let bounded = read.and_then(|body| input::bounded(&body.bytes).map(|()| body));
+    let bounded = read.and_then(|body| input::check_value_count(&body.bytes).map(|()| body));
     match bounded {
         Ok(WholeBody { bytes, share: _share }) => {
             next.run(Request::from_parts(parts, bytes.into())).await
         }
-        Err(error) => failure(&error, &id),
+        Err(error) => error_response(&error, &id),
     }
 }
 
-async fn serve_on(listener: TcpListener, local: Option<Listener>, served: Served) {
-    let Served { router, places, stopping } = served;
+async fn serve_until_stopped(
+    listener: TcpListener,
+    local: Option<RpcListener>,
+    served: HttpServer,
+) {
+    let HttpServer { router, places, stopping } = served;
     let http = connections::serve(listener, router, places, stopping.clone());
     let commands = async {
         if let Some(local) = local {
@@ -180,8 +196,8 @@ async fn serve_on(listener: TcpListener, local: Option<Listener>, served: Served
 }
 
 /// What is cancelled when the program is told to stop, which it listens for from now on.
-fn stopping() -> CancellationToken {
-    let (stopping, told) = (CancellationToken::new(), told_to_stop());
+fn shutdown_token() -> CancellationToken {
+    let (stopping, told) = (CancellationToken::new(), stop_signal());
     let cancelled = stopping.clone();
     tokio::spawn(async move {
         told.await;
@@ -192,7 +208,7 @@ fn stopping() -> CancellationToken {
 }
 
 /// Waits for Ctrl-C or SIGTERM; on Unix it hears them from the call on, not from the first wait.
-pub(crate) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
+pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
     let signals = {
         use tokio::signal::unix::{SignalKind, signal};
@@ -213,8 +229,8 @@ pub(crate) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
 
 /// Looks the store through while it is served, and ends with what is wrong with it: what a damaged
 /// store is given would be lost with it. Ends never when the store is whole.
-async fn damage(book: Commonbook) -> Error {
-    let findings = blocking(move || book.store().check()).await;
+async fn wait_for_damage(book: Commonbook) -> Error {
+    let findings = run_blocking(move || book.store().check()).await;
     match findings {
         Ok(findings) if findings.is_empty() => std::future::pending().await,
         Ok(findings) => Error::new(
@@ -241,7 +257,7 @@ pub(crate) async fn sweep_hourly(book: Commonbook) {
 }
 
 /// Gives each request an id, which its answer and the log carry. What a request says is not logged.
-async fn logged(
+async fn log_request(
     State(ids): State<Arc<commonbook::base::id::RandomIds>>,
     mut request: Request,
     next: Next,

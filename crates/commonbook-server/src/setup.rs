@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use commonbook::base::error::{Error, Result};
-use splice::Splice;
+use splice::TextSplice;
 
 /// What is to stand in a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     /// These entries in JSON, which may have comments.
-    Json(Vec<Entry>),
+    Json(Vec<JsonEntry>),
     /// A table in TOML, by its name with points, with these keys.
     Toml(Vec<String>, Map<String, Value>),
     /// A block between marks in Markdown.
@@ -38,7 +38,7 @@ pub(crate) enum Content {
 /// An entry in a file of JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Entry {
+pub(crate) enum JsonEntry {
     /// The value of a key, by the path that leads to it.
     Set {
         /// The path.
@@ -59,17 +59,17 @@ pub(crate) enum Entry {
 
 /// What was written into a file, so that it can be taken out again. Kept in the home folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct UndoRecord {
     /// What the file was before.
-    was: Was,
+    was: OriginalContent,
     /// Each change, in order.
-    done: Vec<Done>,
+    done: Vec<FileEdit>,
 }
 
 /// What a file was before the first change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Was {
+enum OriginalContent {
     /// It was not there.
     Missing,
     /// It had nothing but these blanks in it.
@@ -80,9 +80,9 @@ enum Was {
 
 /// One change of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Done {
-    what: What,
-    splice: Splice,
+struct FileEdit {
+    what: EditTarget,
+    splice: TextSplice,
     /// Whether something of the user's own stood in its place, which comes back.
     replaced: bool,
 }
@@ -90,9 +90,9 @@ struct Done {
 /// What a change is about, by which it is found when the file was changed since.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum What {
+enum EditTarget {
     /// An entry, with the paths of the objects and lists that were made for it.
-    Entry(Entry, Vec<Vec<String>>),
+    Entry(JsonEntry, Vec<Vec<String>>),
     Table(Vec<String>),
     Block,
     Whole,
@@ -100,16 +100,16 @@ enum What {
 
 /// A file after a change.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Applied {
+pub(crate) struct ApplyResult {
     /// Its text.
     pub(crate) text: String,
     /// By what the change is taken back.
-    pub(crate) record: Record,
+    pub(crate) record: UndoRecord,
     /// Whether the text is another than before.
     pub(crate) changed: bool,
 }
 
-impl Content {
+impl FileContent {
     /// A file's text with this content in it. `text` is what the file says, if it is there, and
     /// `earlier` what was recorded when something of ours was last written into it. A file that has
     /// it all stays as it is.
@@ -117,12 +117,18 @@ impl Content {
     /// # Errors
     /// `conflict` for a file that is not of its format, that has something else where ours belongs,
     /// or that is not ours to write.
-    pub(crate) fn apply(&self, text: Option<&str>, earlier: Option<&Record>) -> Result<Applied> {
+    pub(crate) fn apply(
+        &self,
+        text: Option<&str>,
+        earlier: Option<&UndoRecord>,
+    ) -> Result<ApplyResult> {
         if let Some(text) = text
             && self.is_in(text)?
         {
-            let record = earlier.cloned().unwrap_or(Record { was: Was::Text, done: Vec::new() });
-            return Ok(Applied { text: text.to_owned(), record, changed: false });
+            let record = earlier
+                .cloned()
+                .unwrap_or(UndoRecord { was: OriginalContent::Text, done: Vec::new() });
+            return Ok(ApplyResult { text: text.to_owned(), record, changed: false });
         }
         // What was written last time makes room first, so that what stood there before is not lost.
         let undone = match (text, earlier) {
@@ -130,17 +136,19 @@ impl Content {
             (text, _) => text.map(str::to_owned),
         };
         let was = match &undone {
-            None => Was::Missing,
-            Some(text) if bare(text).trim().is_empty() => Was::Blank(text.clone()),
-            Some(_) => Was::Text,
+            None => OriginalContent::Missing,
+            Some(text) if without_byte_order_mark(text).trim().is_empty() => {
+                OriginalContent::Blank(text.clone())
+            }
+            Some(_) => OriginalContent::Text,
         };
         let start = match undone {
-            Some(text) if was == Was::Text => text,
-            _ => self.nothing().to_owned(),
+            Some(text) if was == OriginalContent::Text => text,
+            _ => self.empty_text().to_owned(),
         };
         let (text_now, done) = self.write(&start)?;
         let changed = text != Some(text_now.as_str());
-        Ok(Applied { text: text_now, record: Record { was, done }, changed })
+        Ok(ApplyResult { text: text_now, record: UndoRecord { was, done }, changed })
     }
 
     /// A file's text without this content, where nothing was recorded: what looks like ours is taken
@@ -149,34 +157,34 @@ impl Content {
     /// # Errors
     /// As [`Self::apply`].
     pub(crate) fn remove(&self, text: &str) -> Result<Option<String>> {
-        let done = self.whats().into_iter().map(|what| Done {
+        let done = self.edit_targets().into_iter().map(|what| FileEdit {
             what,
-            splice: Splice::default(),
+            splice: TextSplice::default(),
             replaced: false,
         });
         let whole = || Some(text.to_owned());
-        if matches!(self, Self::Json(_)) && bare(text).trim().is_empty() {
+        if matches!(self, Self::Json(_)) && without_byte_order_mark(text).trim().is_empty() {
             return Ok(whole());
         }
-        let (was, done) = (Was::Text, done.collect());
-        let ours = Record { was, done };
+        let (was, done) = (OriginalContent::Text, done.collect());
+        let ours = UndoRecord { was, done };
         // A file with nothing of ours in it is somebody else's, however little it says.
         if ours.undo(text)? == whole() {
             return Ok(whole());
         }
-        Record { was: Was::Missing, ..ours }.undo(text)
+        UndoRecord { was: OriginalContent::Missing, ..ours }.undo(text)
     }
 
     /// What a file of this format says when it says nothing.
-    const fn nothing(&self) -> &'static str {
+    const fn empty_text(&self) -> &'static str {
         if matches!(self, Self::Json(_)) { "{}\n" } else { "" }
     }
 
     fn is_in(&self, text: &str) -> Result<bool> {
         Ok(match self {
-            Self::Json(_) if bare(text).trim().is_empty() => false,
+            Self::Json(_) if without_byte_order_mark(text).trim().is_empty() => false,
             Self::Json(entries) => {
-                let file = json::File::parse(text)?;
+                let file = json::JsonFile::parse(text)?;
                 entries.iter().all(|entry| file.has(entry))
             }
             Self::Toml(path, keys) => toml::has(text, path, keys)?,
@@ -185,7 +193,7 @@ impl Content {
         })
     }
 
-    fn write(&self, text: &str) -> Result<(String, Vec<Done>)> {
+    fn write(&self, text: &str) -> Result<(String, Vec<FileEdit>)> {
         match self {
             Self::Json(entries) => {
                 let (mut text, mut done) = (text.to_owned(), Vec::new());
@@ -201,100 +209,106 @@ impl Content {
             }
             Self::Block(inner) => {
                 let splice = block::write(text, inner);
-                let next = splice.put(text);
-                Ok((next, vec![Done { what: What::Block, splice, replaced: false }]))
+                let next = splice.splice_into(text);
+                Ok((next, vec![FileEdit { what: EditTarget::Block, splice, replaced: false }]))
             }
             Self::Whole(whole) => {
-                let ours = |text: &str| text.trim().is_empty() || text.contains(clients::OURS);
+                let ours =
+                    |text: &str| text.trim().is_empty() || text.contains(clients::OWN_FILE_WORD);
                 if !ours(text) {
                     return Err(conflict("the file is there already, and it is not ours")
                         .hint("Move it away, and run the setup again."));
                 }
-                let splice = Splice { at: 0, before: text.to_owned(), after: whole.clone() };
-                Ok((whole.clone(), vec![Done { what: What::Whole, splice, replaced: false }]))
+                let splice = TextSplice { at: 0, before: text.to_owned(), after: whole.clone() };
+                Ok((
+                    whole.clone(),
+                    vec![FileEdit { what: EditTarget::Whole, splice, replaced: false }],
+                ))
             }
         }
     }
 
     /// All that this content is about.
-    fn whats(&self) -> Vec<What> {
+    fn edit_targets(&self) -> Vec<EditTarget> {
         let made = |path: &[String]| (1..path.len()).map(|end| path[..end].to_vec()).collect();
         match self {
             Self::Json(entries) => entries
                 .iter()
                 .map(|entry| match entry {
-                    Entry::Set { path, .. } => What::Entry(entry.clone(), made(path)),
-                    Entry::Push { path, .. } => {
+                    JsonEntry::Set { path, .. } => EditTarget::Entry(entry.clone(), made(path)),
+                    JsonEntry::Push { path, .. } => {
                         let mut made: Vec<Vec<String>> = made(path);
                         made.push(path.clone());
-                        What::Entry(entry.clone(), made)
+                        EditTarget::Entry(entry.clone(), made)
                     }
                 })
                 .collect(),
-            Self::Toml(path, _) => vec![What::Table(path.clone())],
-            Self::Block(_) => vec![What::Block],
-            Self::Whole(_) => vec![What::Whole],
+            Self::Toml(path, _) => vec![EditTarget::Table(path.clone())],
+            Self::Block(_) => vec![EditTarget::Block],
+            Self::Whole(_) => vec![EditTarget::Whole],
         }
     }
 }
 
-impl Record {
+impl UndoRecord {
     /// A file's text as it was before, but for what others have written to it since. Nothing when
     /// there was no file, and nothing else is left in it.
     ///
     /// # Errors
-    /// As [`Content::apply`].
+    /// As [`FileContent::apply`].
     pub(crate) fn undo(&self, text: &str) -> Result<Option<String>> {
         let mut text = text.to_owned();
         for done in self.done.iter().rev() {
             text = done.undo(&text)?;
         }
-        let left = bare(&text).trim();
+        let left = without_byte_order_mark(&text).trim();
         // Of JSON what is left of nothing is an empty object.
         let nothing = left.is_empty() || left.split_whitespace().collect::<String>() == "{}";
         Ok(match &self.was {
-            Was::Missing if nothing => None,
-            Was::Blank(blank) if nothing => Some(blank.clone()),
+            OriginalContent::Missing if nothing => None,
+            OriginalContent::Blank(blank) if nothing => Some(blank.clone()),
             _ => Some(text),
         })
     }
 }
 
-impl Done {
+impl FileEdit {
     fn undo(&self, text: &str) -> Result<String> {
-        if let Some(before) = self.splice.take_back(text)
+        if let Some(before) = self.splice.revert_from(text)
             && self.is_sound(&before)
         {
             return Ok(before);
         }
         match &self.what {
-            What::Entry(entry, made) => {
+            EditTarget::Entry(entry, made) => {
                 json::remove(text, entry, made, self.replaced.then_some(&self.splice.before))
             }
-            What::Table(path) => toml::remove(text, path),
-            What::Block => Ok(block::remove(text)),
-            What::Whole if text.contains(clients::OURS) => Ok(self.splice.before.clone()),
-            What::Whole => Ok(text.to_owned()),
+            EditTarget::Table(path) => toml::remove(text, path),
+            EditTarget::Block => Ok(block::remove(text)),
+            EditTarget::Whole if text.contains(clients::OWN_FILE_WORD) => {
+                Ok(self.splice.before.clone())
+            }
+            EditTarget::Whole => Ok(text.to_owned()),
         }
     }
 
     /// Whether a text is still of its format when a splice was taken back.
     fn is_sound(&self, text: &str) -> bool {
         match &self.what {
-            What::Entry(..) => json::File::parse(text).is_ok(),
-            What::Table(_) => toml::is_sound(text),
-            What::Block | What::Whole => true,
+            EditTarget::Entry(..) => json::JsonFile::parse(text).is_ok(),
+            EditTarget::Table(_) => toml::is_sound(text),
+            EditTarget::Block | EditTarget::Whole => true,
         }
     }
 }
 
 /// A text without the mark that some editors put at its beginning.
-fn bare(text: &str) -> &str {
+fn without_byte_order_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
 /// The line end that a text uses.
-fn line_end(text: &str) -> &'static str {
+fn line_ending(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 

@@ -11,7 +11,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use crate::process;
 
 /// How often a command that has closed its output is looked at, until it has ended.
-const LOOK: Duration = Duration::from_millis(1);
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Runs a command until it ends, or until its time is over; answers what it says on standard output,
 /// of which no more than so many bytes are heard. `folder` is where it runs.
@@ -29,16 +29,16 @@ pub(crate) fn run(
         |why: String| Error::new(ErrorKind::Unavailable, format!("the command {command:?} {why}"));
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut process = Command::new(shell);
-    process.args([flag, &as_started(command)]).stderr(Stdio::null());
+    process.args([flag, &with_user_umask(command)]).stderr(Stdio::null());
     if let Some(folder) = folder {
         process.current_dir(folder);
     }
     of_its_own_group(&mut process);
     let piped = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = piped.map_err(|error| failed(format!("cannot be run: {error}")))?;
-    let said = heard(&mut child, told, (bytes, end));
+    let said = read_output(&mut child, told, (bytes, end));
     let status = match &said {
-        Some(_) => ended(&mut child, end),
+        Some(_) => wait_for_exit(&mut child, end),
         None => None,
     };
     let Some((said, status)) = said.zip(status) else {
@@ -52,7 +52,7 @@ pub(crate) fn run(
 }
 
 /// The command with the umask that the program was started with: what it writes is the user's own.
-fn as_started(command: &str) -> String {
+fn with_user_umask(command: &str) -> String {
     match process::user_umask().filter(|_| cfg!(unix)) {
         Some(umask) => format!("umask {umask}\n{command}"),
         None => command.to_owned(),
@@ -61,7 +61,7 @@ fn as_started(command: &str) -> String {
 
 /// What a command writes to its standard output, once it has closed that; nothing when it has not
 /// in time.
-fn heard(child: &mut Child, told: String, (bytes, end): (u64, Instant)) -> Option<Vec<u8>> {
+fn read_output(child: &mut Child, told: String, (bytes, end): (u64, Instant)) -> Option<Vec<u8>> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let (tell, heard) = mpsc::channel();
     std::thread::spawn(move || {
@@ -81,7 +81,7 @@ fn heard(child: &mut Child, told: String, (bytes, end): (u64, Instant)) -> Optio
 }
 
 /// How a command ended, once it has; nothing when it has not in time.
-fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
+fn wait_for_exit(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     let (_never, nothing) = mpsc::channel::<()>();
     loop {
         if let Ok(Some(status)) = child.try_wait() {
@@ -91,7 +91,7 @@ fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
             return None;
         }
         // The system tells nobody in time that a process has ended.
-        let _ = nothing.recv_timeout(LOOK);
+        let _ = nothing.recv_timeout(EXIT_POLL_INTERVAL);
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::agent::Agent;
-use commonbook::model::caller::{Caller, Proof};
+use commonbook::model::caller::{Caller, CallerProof};
 use commonbook::model::workspace::Workspace;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -18,26 +18,26 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::atomic::{self, Staged};
+use crate::atomic::{self, StagedFile};
 
 /// The argument that a ticket travels in.
-pub(crate) const ARGUMENT: &str = "commonbook_ticket";
+pub(crate) const TICKET_ARGUMENT: &str = "commonbook_ticket";
 
 /// How long a ticket holds: a person may be asked first whether the tool may be called.
-const HOLDS: SignedDuration = SignedDuration::from_mins(10);
+const TICKET_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
 
 /// Bytes of a block of SHA-256, which HMAC pads a key to.
-const BLOCK: usize = 64;
+const SHA256_BLOCK_BYTES: usize = 64;
 
 /// Bytes of a key.
-const KEY: usize = 32;
+const TICKET_KEY_BYTES: usize = 32;
 
 /// Bytes of a ticket that are looked at; ours are shorter.
-const LONGEST: usize = 2_048;
+const TICKET_BYTES_MAX: usize = 2_048;
 
 /// What a ticket says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ticket {
+pub(crate) struct CallTicket {
     /// The agent that calls.
     pub(crate) agent: Agent,
     /// The session that it calls in.
@@ -64,7 +64,7 @@ impl ToolCall<'_> {
     /// What tells this call from every other one, in whichever order a client writes the arguments.
     fn fingerprint(&self) -> String {
         let mut arguments = self.arguments.clone();
-        arguments.remove(ARGUMENT);
+        arguments.remove(TICKET_ARGUMENT);
         let arguments = canonical(&Value::Object(arguments));
         let whole = serde_json::json!([self.workspace.as_str(), self.tool, arguments]);
         hex(&Sha256::digest(whole.to_string()))
@@ -93,42 +93,42 @@ fn canonical(value: &Value) -> Value {
 }
 
 /// The key that tickets are signed with.
-pub(crate) struct Key([u8; KEY]);
+pub(crate) struct TicketKey([u8; TICKET_KEY_BYTES]);
 
-impl Key {
+impl TicketKey {
     /// The key of this home, made where there is none yet.
     ///
     /// # Errors
     /// `unavailable` where it can be neither read nor made.
     pub(crate) fn of(home: &Path) -> Result<Self> {
-        if let Some(key) = Self::found(home)? {
+        if let Some(key) = Self::read_key(home)? {
             return Ok(key);
         }
-        atomic::folder(home)?;
-        let mut bytes = [0; KEY];
+        atomic::create_folders(home)?;
+        let mut bytes = [0; TICKET_KEY_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| {
             let told = format!("the system gives no random bits: {error}");
             Error::new(ErrorKind::Unavailable, told)
         })?;
         // Where another hook was faster, its key is the key.
-        Staged::write(&place(home), &hex(&bytes))?.put_new()?;
-        Self::found(home)?.ok_or_else(|| damaged(home))
+        StagedFile::write(&key_path(home), &hex(&bytes))?.create_target()?;
+        Self::read_key(home)?.ok_or_else(|| damaged_key_error(home))
     }
 
     /// The key of this home, if it has one.
     ///
     /// # Errors
     /// `unavailable` where it cannot be read, or is damaged.
-    fn found(home: &Path) -> Result<Option<Self>> {
-        let Some(text) = atomic::read(&place(home))? else { return Ok(None) };
-        let key = unhex(text.trim()).and_then(|bytes| bytes.try_into().ok());
-        key.map(Self).map(Some).ok_or_else(|| damaged(home))
+    fn read_key(home: &Path) -> Result<Option<Self>> {
+        let Some(text) = atomic::read(&key_path(home))? else { return Ok(None) };
+        let key = parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok());
+        key.map(Self).map(Some).ok_or_else(|| damaged_key_error(home))
     }
 
     /// HMAC-SHA-256 (RFC 2104).
     fn sign(&self, message: &str) -> [u8; 32] {
         let padded = |with: u8| {
-            let mut block = [with; BLOCK];
+            let mut block = [with; SHA256_BLOCK_BYTES];
             block.iter_mut().zip(self.0).for_each(|(byte, key)| *byte ^= key);
             block
         };
@@ -137,14 +137,19 @@ impl Key {
     }
 }
 
-impl Ticket {
+impl CallTicket {
     /// A ticket for a call that this agent is about to make in this session.
     pub(crate) fn new(agent: Agent, session: Option<String>, call: ToolCall<'_>) -> Self {
-        Self { agent, session, call: call.fingerprint(), until: SystemClock.now() + HOLDS }
+        Self {
+            agent,
+            session,
+            call: call.fingerprint(),
+            until: SystemClock.now() + TICKET_LIFETIME,
+        }
     }
 
     /// The ticket as it travels: what it says, and its signature.
-    pub(crate) fn signed(&self, key: &Key) -> String {
+    pub(crate) fn to_signed_text(&self, key: &TicketKey) -> String {
         let said = serde_json::to_string(self).unwrap_or_default();
         format!("{}.{}", hex(said.as_bytes()), hex(&key.sign(&said)))
     }
@@ -153,10 +158,11 @@ impl Ticket {
     ///
     /// # Errors
     /// `unauthenticated`, with the reason.
-    fn read(text: &str, key: &Key, now: Timestamp) -> Result<Self> {
+    fn read(text: &str, key: &TicketKey, now: Timestamp) -> Result<Self> {
         let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the ticket {why}"));
-        let parts = (text.len() <= LONGEST).then(|| text.split_once('.')).flatten();
-        let parts = parts.and_then(|(said, signature)| Some((unhex(said)?, unhex(signature)?)));
+        let parts = (text.len() <= TICKET_BYTES_MAX).then(|| text.split_once('.')).flatten();
+        let parts =
+            parts.and_then(|(said, signature)| Some((parse_hex(said)?, parse_hex(signature)?)));
         let said =
             parts.and_then(|(said, signature)| Some((String::from_utf8(said).ok()?, signature)));
         let (said, signature) = said.ok_or_else(|| wrong("is none of ours"))?;
@@ -164,7 +170,7 @@ impl Ticket {
             return Err(wrong("is signed with another key"));
         }
         let ticket: Self = serde_json::from_str(&said)
-            .map_err(|error| wrong("says nothing that is known").because(error))?;
+            .map_err(|error| wrong("says nothing that is known").with_cause(error))?;
         if ticket.until < now {
             return Err(wrong("has expired"));
         }
@@ -175,16 +181,16 @@ impl Ticket {
 /// Takes the ticket off the arguments of a call; the caller is the agent that it names, where that
 /// is the caller itself or below it, and where it was made for this call in the caller's workspace.
 /// With a ticket that is worth nothing, or none, it stays who it is.
-pub(crate) fn narrowed(
+pub(crate) fn redeem_ticket(
     caller: Caller,
     tool: &str,
     arguments: &mut Map<String, Value>,
     home: Option<&Path>,
 ) -> Caller {
-    let Some(ticket) = arguments.shift_remove(ARGUMENT) else { return caller };
+    let Some(ticket) = arguments.shift_remove(TICKET_ARGUMENT) else { return caller };
     let call = ToolCall { workspace: &caller.workspace, tool, arguments };
-    match believed(&caller, call, &ticket, home) {
-        Ok(ticket) => of(caller, ticket),
+    match check_ticket(&caller, call, &ticket, home) {
+        Ok(ticket) => caller_of_ticket(caller, ticket),
         Err(error) => {
             tracing::warn!(agent = %caller.agent, %error, "a ticket was passed over");
             caller
@@ -192,15 +198,15 @@ pub(crate) fn narrowed(
     }
 }
 
-fn believed(
+fn check_ticket(
     caller: &Caller,
     call: ToolCall<'_>,
     ticket: &Value,
     home: Option<&Path>,
-) -> Result<Ticket> {
+) -> Result<CallTicket> {
     let unknown = || Error::new(ErrorKind::Unauthenticated, "this home has signed no ticket");
-    let key = home.map(Key::found).transpose()?.flatten().ok_or_else(unknown)?;
-    let ticket = Ticket::read(ticket.as_str().unwrap_or_default(), &key, SystemClock.now())?;
+    let key = home.map(TicketKey::read_key).transpose()?.flatten().ok_or_else(unknown)?;
+    let ticket = CallTicket::read(ticket.as_str().unwrap_or_default(), &key, SystemClock.now())?;
     if ticket.agent != caller.agent && !ticket.agent.is_child_of(&caller.agent) {
         let told = format!("the ticket is of {}, which is not below", ticket.agent);
         return Err(Error::new(ErrorKind::Forbidden, told));
@@ -212,24 +218,24 @@ fn believed(
     Ok(ticket)
 }
 
-fn of(caller: Caller, ticket: Ticket) -> Caller {
+fn caller_of_ticket(caller: Caller, ticket: CallTicket) -> Caller {
     let narrower = ticket.agent != caller.agent;
     let proof = match caller.proof {
-        Proof::Token { id, scopes, bound, asserted } => {
-            Proof::Token { id, scopes, bound, asserted: asserted || narrower }
+        CallerProof::Token { id, scopes, bound, asserted } => {
+            CallerProof::Token { id, scopes, bound, asserted: asserted || narrower }
         }
-        Proof::Word => Proof::Word,
+        CallerProof::Word => CallerProof::Word,
     };
     let session = caller.session.or(ticket.session);
     Caller { agent: ticket.agent, session, proof, ..caller }
 }
 
-fn place(home: &Path) -> PathBuf {
+fn key_path(home: &Path) -> PathBuf {
     home.join("hook.key")
 }
 
-fn damaged(home: &Path) -> Error {
-    let told = format!("{} is no key", place(home).display());
+fn damaged_key_error(home: &Path) -> Error {
+    let told = format!("{} is no key", key_path(home).display());
     Error::new(ErrorKind::Unavailable, told).hint("Remove it; the next hook makes another.")
 }
 
@@ -237,7 +243,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+fn parse_hex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -247,7 +253,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use commonbook::model::caller::Door;
+    use commonbook::model::caller::EntryPoint;
     use serde_json::json;
 
     use super::*;
@@ -258,30 +264,30 @@ mod tests {
 
     fn caller(name: &str) -> Caller {
         let agent = commonbook::model::agent::AgentName { agent: agent(name), device: None };
-        Caller::new(Some(agent), Workspace::fallback(), Door::Mcp)
+        Caller::new(Some(agent), Workspace::fallback(), EntryPoint::Mcp)
     }
 
     /// Who calls, with this ticket, as `claude-code`.
     fn who(ticket: &str, home: &Path) -> String {
-        let mut arguments = json!({"text": "tea", ARGUMENT: ticket});
+        let mut arguments = json!({"text": "tea", TICKET_ARGUMENT: ticket});
         let arguments = arguments.as_object_mut().unwrap();
-        let caller = narrowed(caller("claude-code"), "save_memory", arguments, Some(home));
+        let caller = redeem_ticket(caller("claude-code"), "save_memory", arguments, Some(home));
         assert_eq!(json!(arguments), json!({"text": "tea"}), "it goes no further");
         caller.agent.to_string()
     }
 
     /// A ticket for a save of this text, by this agent.
-    fn made(name: &str, session: Option<&str>) -> Ticket {
+    fn made(name: &str, session: Option<&str>) -> CallTicket {
         let arguments = Map::from_iter([("text".to_owned(), json!("tea"))]);
         let workspace = Workspace::fallback();
         let call = ToolCall { workspace: &workspace, tool: "save_memory", arguments: &arguments };
-        Ticket::new(agent(name), session.map(str::to_owned), call)
+        CallTicket::new(agent(name), session.map(str::to_owned), call)
     }
 
     #[test]
     fn a_ticket_holds_for_its_own_call_in_its_own_workspace_alone() {
         let home = tempfile::tempdir().unwrap();
-        let key = Key::of(home.path()).unwrap();
+        let key = TicketKey::of(home.path()).unwrap();
         let given = json!({"text": "tea", "metadata": {"a": 1, "b": [5.0, null]}, "title": null});
         let (here, elsewhere) = (Workspace::fallback(), "elsewhere".parse().unwrap());
         let call = ToolCall {
@@ -290,13 +296,13 @@ mod tests {
             arguments: given.as_object().unwrap(),
         };
         let child = agent("claude-code/engineer");
-        let ticket = Ticket::new(child.clone(), None, call).signed(&key);
+        let ticket = CallTicket::new(child.clone(), None, call).to_signed_text(&key);
         let arrives = |tool: &str, workspace: &Workspace, arguments: Value| {
             let mut arguments = arguments;
-            arguments[ARGUMENT] = json!(ticket);
+            arguments[TICKET_ARGUMENT] = json!(ticket);
             let caller = Caller { workspace: workspace.clone(), ..caller("claude-code") };
             let arguments = arguments.as_object_mut().unwrap();
-            narrowed(caller, tool, arguments, Some(home.path())).agent
+            redeem_ticket(caller, tool, arguments, Some(home.path())).agent
         };
         // As a client may write the same: other order, whole numbers, nothing for nothing.
         let same = json!({"metadata": {"b": [5, null], "a": 1.0}, "text": "tea"});
@@ -316,33 +322,35 @@ mod tests {
     #[test]
     fn a_signature_is_that_of_rfc_4231() {
         // Test case 2: the key is filled with zeros to a block, as ours is to its 32 bytes.
-        let mut key = [0; KEY];
+        let mut key = [0; TICKET_KEY_BYTES];
         key[..4].copy_from_slice(b"Jefe");
-        let signed = hex(&Key(key).sign("what do ya want for nothing?"));
+        let signed = hex(&TicketKey(key).sign("what do ya want for nothing?"));
         assert_eq!(signed, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 
     #[test]
     fn a_ticket_of_this_home_names_the_child_and_its_session() {
         let home = tempfile::tempdir().unwrap();
-        let key = Key::of(home.path()).unwrap();
-        let ticket = made("claude-code/engineer", Some("ses_1")).signed(&key);
+        let key = TicketKey::of(home.path()).unwrap();
+        let ticket = made("claude-code/engineer", Some("ses_1")).to_signed_text(&key);
         assert_eq!(who(&ticket, home.path()), "claude-code/engineer");
-        let mut arguments =
-            Map::from_iter([("text".into(), json!("tea")), (ARGUMENT.into(), json!(ticket))]);
+        let mut arguments = Map::from_iter([
+            ("text".into(), json!("tea")),
+            (TICKET_ARGUMENT.into(), json!(ticket)),
+        ]);
         let caller = caller("claude-code");
-        let narrow = narrowed(caller, "save_memory", &mut arguments, Some(home.path()));
+        let narrow = redeem_ticket(caller, "save_memory", &mut arguments, Some(home.path()));
         assert_eq!(narrow.session.as_deref(), Some("ses_1"));
-        let again = Key::of(home.path()).unwrap();
+        let again = TicketKey::of(home.path()).unwrap();
         assert_eq!(again.0, key.0, "a home has one key");
     }
 
     #[test]
     fn a_ticket_that_is_worth_nothing_leaves_the_caller_who_it_is() {
         let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let key = Key::of(home.path()).unwrap();
+        let key = TicketKey::of(home.path()).unwrap();
         let child = || made("claude-code/engineer", None);
-        let good = child().signed(&key);
+        let good = child().to_signed_text(&key);
         let (said, signature) = good.split_once('.').unwrap();
         let forged =
             hex(serde_json::to_string(&child()).unwrap().replace("engineer", "qa").as_bytes());
@@ -354,10 +362,10 @@ mod tests {
             format!("{said}."),
             format!("{said}.{}", &signature[2..]),
             format!("{forged}.{signature}"),
-            Ticket { until: past, ..child() }.signed(&key),
-            child().signed(&Key::of(other.path()).unwrap()),
-            made("codex/engineer", None).signed(&key),
-            made("claude-codex", None).signed(&key),
+            CallTicket { until: past, ..child() }.to_signed_text(&key),
+            child().to_signed_text(&TicketKey::of(other.path()).unwrap()),
+            made("codex/engineer", None).to_signed_text(&key),
+            made("claude-codex", None).to_signed_text(&key),
             "é.é".to_owned(),
             "a".repeat(1 << 20),
         ];
@@ -366,8 +374,8 @@ mod tests {
         }
         let without = tempfile::tempdir().unwrap();
         assert_eq!(who(&good, without.path()), "claude-code", "another home has another key");
-        let mut arguments = Map::from_iter([(ARGUMENT.to_owned(), json!({"agent": "x"}))]);
-        narrowed(caller("claude-code"), "save_memory", &mut arguments, None);
+        let mut arguments = Map::from_iter([(TICKET_ARGUMENT.to_owned(), json!({"agent": "x"}))]);
+        redeem_ticket(caller("claude-code"), "save_memory", &mut arguments, None);
         assert!(arguments.is_empty());
     }
 
@@ -376,8 +384,8 @@ mod tests {
     fn the_key_is_its_users_alone() {
         use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().unwrap();
-        Key::of(home.path()).unwrap();
-        let mode = std::fs::metadata(place(home.path())).unwrap().permissions().mode();
+        TicketKey::of(home.path()).unwrap();
+        let mode = std::fs::metadata(key_path(home.path())).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

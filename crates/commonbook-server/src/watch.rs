@@ -15,28 +15,28 @@ use tokio::sync::Notify;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::blocking;
+use crate::call::run_blocking;
 
 /// How often the store is asked what other processes wrote, while somebody watches.
-const LOOK: Duration = Duration::from_millis(25);
+const POLL_INTERVAL_MIN: Duration = Duration::from_millis(25);
 
 /// How many times longer than a look the pause after it is: where many workspaces are watched, a look
 /// takes a while, and is to leave the machine to others.
-const REST: u32 = 10;
+const PAUSE_FACTOR: u32 = 10;
 
 /// How long a watch that cannot read the store waits before it tries again.
-const LATER: Duration = Duration::from_secs(1);
+const WATCH_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The watch of a home's journals; one for each process. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Watch {
+pub(crate) struct JournalWatch {
     book: Commonbook,
-    watched: Arc<Watched>,
+    watched: Arc<WatchedJournals>,
 }
 
 /// What is watched, and what calls for a look.
 #[derive(Default)]
-struct Watched {
+struct WatchedJournals {
     /// The end of each journal that somebody watches.
     ends: Mutex<BTreeMap<Workspace, Sender<u64>>>,
     /// Something was written here, or somebody has begun to watch.
@@ -45,16 +45,19 @@ struct Watched {
 
 /// The same Commonbook, whose writes the watch hears of, and the watch of its journals. It watches
 /// until the program stops. To be called within the runtime.
-pub(crate) fn watched(book: Commonbook, stopping: CancellationToken) -> (Commonbook, Watch) {
-    let watched = Arc::new(Watched::default());
+pub(crate) fn watch_journals(
+    book: Commonbook,
+    stopping: CancellationToken,
+) -> (Commonbook, JournalWatch) {
+    let watched = Arc::new(WatchedJournals::default());
     let called = Arc::clone(&watched);
-    let book = book.telling(move || called.called.notify_one());
-    let watch = Watch { book: book.clone(), watched };
+    let book = book.on_write(move || called.called.notify_one());
+    let watch = JournalWatch { book: book.clone(), watched };
     tokio::spawn(watch.clone().run(stopping));
     (book, watch)
 }
 
-impl Watch {
+impl JournalWatch {
     /// The place of the last event of this workspace's journal, now and whenever it changes. It
     /// never goes back, and no change after this call is missed; several may come as one.
     ///
@@ -67,7 +70,7 @@ impl Watch {
             end.subscribe()
         };
         self.watched.called.notify_one();
-        self.look(vec![workspace.clone()]).await?;
+        self.poll_journals(vec![workspace.clone()]).await?;
         end.mark_unchanged();
         Ok(end)
     }
@@ -78,16 +81,16 @@ impl Watch {
             let workspaces = self.watched.workspaces();
             let pause = match (workspaces.is_empty(), failed) {
                 (true, _) => None,
-                (false, false) => Some(LOOK.max(took * REST)),
-                (false, true) => Some(LATER),
+                (false, false) => Some(POLL_INTERVAL_MIN.max(took * PAUSE_FACTOR)),
+                (false, true) => Some(WATCH_RETRY_DELAY),
             };
             tokio::select! {
                 () = stopping.cancelled() => return,
                 () = self.watched.called.notified(), if !failed => {},
-                () = passed(pause) => {},
+                () = sleep_or_pend(pause) => {},
             }
             let begun = Instant::now();
-            let looked = self.look(self.watched.workspaces()).await;
+            let looked = self.poll_journals(self.watched.workspaces()).await;
             took = begun.elapsed();
             if let Err(error) = &looked
                 && !failed
@@ -99,12 +102,12 @@ impl Watch {
     }
 
     /// Asks the store for the ends of these journals, and tells those that have grown.
-    async fn look(&self, workspaces: Vec<Workspace>) -> Result<()> {
+    async fn poll_journals(&self, workspaces: Vec<Workspace>) -> Result<()> {
         if workspaces.is_empty() {
             return Ok(());
         }
         let book = self.book.clone();
-        let found = blocking(move || {
+        let found = run_blocking(move || {
             book.store().read(|tx| {
                 let end = |workspace: &Workspace| tx.journal_end(workspace);
                 let ends = workspaces.iter().map(|it| Ok((it.clone(), end(it)?)));
@@ -124,7 +127,7 @@ impl Watch {
     }
 }
 
-impl Watched {
+impl WatchedJournals {
     fn ends(&self) -> MutexGuard<'_, BTreeMap<Workspace, Sender<u64>>> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,7 +141,7 @@ impl Watched {
 }
 
 /// Waits so long; for ever, when there is nothing to wait for.
-async fn passed(pause: Option<Duration>) {
+async fn sleep_or_pend(pause: Option<Duration>) {
     match pause {
         Some(pause) => tokio::time::sleep(pause).await,
         None => std::future::pending().await,
@@ -149,7 +152,7 @@ async fn passed(pause: Option<Duration>) {
 mod tests {
 
     use commonbook::model::agent::AgentName;
-    use commonbook::model::caller::{Caller, Door};
+    use commonbook::model::caller::{Caller, EntryPoint};
     use commonbook::model::memory::SaveMemory;
     use commonbook::store::sqlite::SqliteStore;
 
@@ -162,9 +165,9 @@ mod tests {
     async fn save(book: &Commonbook, workspace: &str) {
         let (book, workspace) = (book.clone(), workspace.parse().unwrap());
         let name: AgentName = "ann".parse().unwrap();
-        let caller = Caller::new(Some(name), workspace, Door::Cli);
+        let caller = Caller::new(Some(name), workspace, EntryPoint::Cli);
         let tea = SaveMemory { text: "tea".into(), ..SaveMemory::default() };
-        blocking(move || book.save_memory(&caller, &tea)).await.unwrap();
+        run_blocking(move || book.save_memory(&caller, &tea)).await.unwrap();
     }
 
     async fn told(end: &mut Receiver<u64>) -> u64 {
@@ -176,7 +179,7 @@ mod tests {
     async fn growth_is_told_to_all_who_watch_whoever_wrote() {
         let home = tempfile::tempdir().unwrap();
         let stopping = CancellationToken::new();
-        let (ours, watch) = watched(book(&home), stopping.clone());
+        let (ours, watch) = watch_journals(book(&home), stopping.clone());
         // A store of its own on the same file, as another process has it.
         let theirs = book(&home);
         let x = "x".parse().unwrap();
@@ -196,7 +199,7 @@ mod tests {
     #[tokio::test]
     async fn a_watch_that_begins_again_knows_what_happened_between() {
         let home = tempfile::tempdir().unwrap();
-        let (ours, watch) = watched(book(&home), CancellationToken::new());
+        let (ours, watch) = watch_journals(book(&home), CancellationToken::new());
         let x = "x".parse().unwrap();
         drop(watch.of(&x).await.unwrap());
         save(&ours, "x").await;

@@ -11,7 +11,7 @@ use crate::string_enum;
 
 string_enum! {
     /// What two memories differ in.
-    Kind {
+    DifferenceKind {
         /// A number: `30 seconds` and `60 seconds`.
         Number = "number",
         /// A date, a day of the week or a time of day.

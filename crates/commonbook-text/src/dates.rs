@@ -21,24 +21,24 @@ use std::ops::Range;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use reader::Reader;
-use words::{Word, Words};
+use reader::DateParser;
+use words::{DateLexer, DateWord};
 
 /// How many spans are read from one question; further ones are left out.
-const SPANS: usize = 16;
+const SPANS_MAX: usize = 16;
 
 /// What a question says about time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct When {
+pub struct QuestionTimes {
     /// The times that it names, each once, in the order in which it names them; the first 16.
-    pub spans: Vec<Span>,
+    pub spans: Vec<TimeSpan>,
     /// Whether it asks for a time: `when`, `what date`, `which year`, `how long ago`.
     pub asks: bool,
 }
 
 /// A stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Span {
+pub enum TimeSpan {
     /// Once: from a moment on, up to another and without it. Open at one end when that end is
     /// [`Timestamp::MIN`] or [`Timestamp::MAX`].
     Fixed {
@@ -66,40 +66,40 @@ pub enum Span {
 /// are the days up to now. `a week ago`, `two months ago`, `a year ago` are as wide as one such
 /// unit; `three days ago` is that day.
 #[must_use]
-pub fn spoken_of(question: &str, now: Timestamp) -> When {
-    let words: Vec<Word> = Words::of(question).collect();
-    let reader = Reader::new(&words, now);
+pub fn parse_times(question: &str, now: Timestamp) -> QuestionTimes {
+    let words: Vec<DateWord> = DateLexer::of(question).collect();
+    let reader = DateParser::new(&words, now);
     let mut spans = Vec::new();
     let mut at = 0;
-    while at < words.len() && spans.len() < SPANS {
-        let Some((next, found)) = reader.read(at) else {
+    while at < words.len() && spans.len() < SPANS_MAX {
+        let Some((next, found)) = reader.parse(at) else {
             at += 1;
             continue;
         };
         for span in found {
-            if !spans.contains(&span) && spans.len() < SPANS {
+            if !spans.contains(&span) && spans.len() < SPANS_MAX {
                 spans.push(span);
             }
         }
         at = next.max(at + 1);
     }
-    When { spans, asks: asking::asks(&words) }
+    QuestionTimes { spans, asks: asking::asks_for_time(&words) }
 }
 
-/// Whether a text tells a time: whatever [`spoken_of`] reads, and a time of day (`3 pm`,
+/// Whether a text tells a time: whatever [`parse_times`] reads, and a time of day (`3 pm`,
 /// `at 10:30`). Work grows with the length of the text alone and ends with the first time.
 #[must_use]
 pub fn tells_time(text: &str) -> bool {
-    let words: Vec<Word> = Words::of(text).collect();
+    let words: Vec<DateWord> = DateLexer::of(text).collect();
     // Which time is told does not matter here, so any present will do.
-    let reader = Reader::new(&words, Timestamp::UNIX_EPOCH);
-    (0..words.len()).any(|at| reader.read(at).is_some() || clock::tells_hour(&words, at))
+    let reader = DateParser::new(&words, Timestamp::UNIX_EPOCH);
+    (0..words.len()).any(|at| reader.parse(at).is_some() || clock::tells_hour(&words, at))
 }
 
-impl Span {
+impl TimeSpan {
     /// Whether a time lies within it.
     #[must_use]
-    pub fn holds(&self, time: Timestamp) -> bool {
+    pub fn contains(&self, time: Timestamp) -> bool {
         match *self {
             Self::Fixed { from, until } => (from..until).contains(&time),
             Self::EveryYear { month, day } => {
@@ -117,15 +117,15 @@ impl Span {
     /// span that comes back every year the nearest one counts.
     #[must_use]
     pub fn closeness(&self, time: Timestamp) -> f64 {
-        if self.holds(time) {
+        if self.contains(time) {
             return 1.0;
         }
         match *self {
-            Self::Fixed { from, until } => closeness_to(&(from..until), time),
+            Self::Fixed { from, until } => range_closeness(&(from..until), time),
             Self::EveryYear { .. } => {
                 let year = calendar::date_of(time).year();
                 let nearest = (-1..=1).filter_map(|step| self.in_year(year + step));
-                nearest.map(|range| closeness_to(&range, time)).fold(0.0, f64::max)
+                nearest.map(|range| range_closeness(&range, time)).fold(0.0, f64::max)
             }
         }
     }
@@ -134,23 +134,23 @@ impl Span {
     fn in_year(&self, year: i16) -> Option<Range<Timestamp>> {
         match *self {
             Self::Fixed { from, until } => Some(from..until),
-            Self::EveryYear { month, day: None } => calendar::month(year, month),
+            Self::EveryYear { month, day: None } => calendar::month_range(year, month),
             Self::EveryYear { month, day: Some(day) } => {
-                Date::new(year, month, day).ok().map(calendar::day)
+                Date::new(year, month, day).ok().map(calendar::day_range)
             }
         }
     }
 }
 
-impl From<Range<Timestamp>> for Span {
+impl From<Range<Timestamp>> for TimeSpan {
     fn from(range: Range<Timestamp>) -> Self {
         Self::Fixed { from: range.start, until: range.end }
     }
 }
 
-/// How close a time outside a stretch is to it, as [`Span::closeness`] tells.
-fn closeness_to(range: &Range<Timestamp>, time: Timestamp) -> f64 {
-    const REACH: f64 = 3.0;
+/// How close a time outside a stretch is to it, as [`TimeSpan::closeness`] tells.
+fn range_closeness(range: &Range<Timestamp>, time: Timestamp) -> f64 {
+    const FADE_LENGTHS: f64 = 3.0;
     let is_open = range.start == Timestamp::MIN || range.end == Timestamp::MAX;
     let days = |days: i64| SignedDuration::from_hours(24 * days);
     let length = if is_open {
@@ -159,7 +159,7 @@ fn closeness_to(range: &Range<Timestamp>, time: Timestamp) -> f64 {
         range.start.duration_until(range.end).clamp(days(1), days(366))
     };
     let away = time.duration_until(range.start).max(range.end.duration_until(time));
-    let away = away.max(SignedDuration::ZERO).as_secs_f64() / (REACH * length.as_secs_f64());
+    let away = away.max(SignedDuration::ZERO).as_secs_f64() / (FADE_LENGTHS * length.as_secs_f64());
     (1.0 - away.min(1.0)).powi(2)
 }
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// How the marks of every fence of ours begin: a context's, and a recall's.
-const MARKS: [&str; 2] = ["commonbook-context-", "commonbook-memories-"];
+const FENCE_MARK_PREFIXES: [&str; 2] = ["commonbook-context-", "commonbook-memories-"];
 /// Marks without a partner that are looked for one; more of them are nobody's contexts.
-const LONELY: usize = 64;
+const UNPAIRED_MARKS_MAX: usize = 64;
 /// Characters from which on a text that stands within what was given repeats it.
-const TELLING_CHARS: usize = 24;
+const REPEATED_CHARS_MIN: usize = 24;
 
 /// A text without the contexts that stand in it: whole fences, and items that were copied out of
 /// one with their head. What is left is trimmed only where something was taken out.
@@ -23,16 +23,19 @@ pub fn without_contexts(text: &str) -> Cow<'_, str> {
 /// again, or a part of one.
 #[must_use]
 pub fn repeats<'a>(text: &str, given: impl IntoIterator<Item = &'a str>) -> bool {
-    let said = same(&without_contexts(text));
+    let said = comparable_text(&without_contexts(text));
     if said.is_empty() {
         return true;
     }
-    let long = said.chars().count() >= TELLING_CHARS;
-    given.into_iter().map(same).any(|given| given == said || (long && given.contains(&said)))
+    let long = said.chars().count() >= REPEATED_CHARS_MIN;
+    given
+        .into_iter()
+        .map(comparable_text)
+        .any(|given| given == said || (long && given.contains(&said)))
 }
 
 /// A text as it is compared: small letters, single blanks, no marks of quotation or emphasis.
-fn same(text: &str) -> String {
+fn comparable_text(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
         let word = word.trim_matches(|c: char| {
@@ -52,7 +55,8 @@ fn same(text: &str) -> String {
 fn without_fences(text: &str) -> Cow<'_, str> {
     let (mut kept, mut from, mut lonely) = (String::new(), 0, HashSet::new());
     for (at, _) in text.match_indices('<') {
-        let Some(name) = mark(&text[at + 1..]).filter(|name| at >= from && !lonely.contains(name))
+        let Some(name) =
+            fence_mark_name(&text[at + 1..]).filter(|name| at >= from && !lonely.contains(name))
         else {
             continue;
         };
@@ -60,7 +64,7 @@ fn without_fences(text: &str) -> Cow<'_, str> {
         if let Some(end) = text[at..].find(&closing) {
             kept.push_str(&text[from..at]);
             from = at + end + closing.len();
-        } else if lonely.len() < LONELY {
+        } else if lonely.len() < UNPAIRED_MARKS_MAX {
             // A mark without its partner: what is ours behind it is known by its head.
             lonely.insert(name);
         } else {
@@ -74,10 +78,10 @@ fn without_fences(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// The name of the mark that a text begins with, behind its `<`: one of [`MARKS`] with a nonce, and
+/// The name of the mark that a text begins with, behind its `<`: one of [`FENCE_MARK_PREFIXES`] with a nonce, and
 /// then `>`.
-fn mark(text: &str) -> Option<&str> {
-    let nonce = MARKS.iter().find_map(|mark| text.strip_prefix(mark))?;
+fn fence_mark_name(text: &str) -> Option<&str> {
+    let nonce = FENCE_MARK_PREFIXES.iter().find_map(|mark| text.strip_prefix(mark))?;
     let length = nonce.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let end = text.len() - nonce.len() + length;
     (length > 0 && text[end..].starts_with('>')).then(|| &text[..end])
@@ -100,9 +104,9 @@ fn without_items(text: &str) -> Option<String> {
 /// Whether a line is one that a fence has around its items: a mark, or what it says of itself.
 fn is_frame(line: &str) -> bool {
     let line = line.trim();
-    let name = line.strip_prefix("</").or_else(|| line.strip_prefix('<')).and_then(mark);
+    let name = line.strip_prefix("</").or_else(|| line.strip_prefix('<')).and_then(fence_mark_name);
     let whole = name.is_some_and(|name| line.ends_with(&format!("{name}>")));
-    line == crate::fence::NOTE || line == crate::fence::UNSETTLED || whole
+    line == crate::fence::FENCE_NOTE || line == crate::fence::UNSETTLED_NOTE || whole
 }
 
 /// Whether a line is the head of an item: `[mem_…] decision by agent, 2026-11-18 (3 days ago)`.

@@ -5,7 +5,7 @@
 //! that are kept with this; people, projects and decisions by the words around them, in prose alone.
 //! Of a piece of code its paths and definitions are taken, of a stack trace the first calls.
 //!
-//! The confidence of an entity in a memory is [`BASE`] times one factor for each of these:
+//! The confidence of an entity in a memory is [`CONFIDENCE_BASE`] times one factor for each of these:
 //!
 //! | what | factor |
 //! |---|---|
@@ -19,7 +19,7 @@
 //! | it has under 3 characters | 0.6 |
 //! | it has over 50 characters and is no address, path or decision | 0.7 |
 //!
-//! and at most [`MOST`]. What stays below [`LEAST`] is left out. The time is linear in the text.
+//! and at most [`CONFIDENCE_MAX`]. What stays below [`CONFIDENCE_MIN`] is left out. The time is linear in the text.
 
 mod layout;
 pub mod likeness;
@@ -40,8 +40,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::string_enum;
-use layout::Ground;
-use people::Known;
+use layout::TextBlockKind;
+use people::KnownPeople;
 
 string_enum! {
     /// What sort of thing an entity is. Two things of different types are never the same.
@@ -77,23 +77,23 @@ pub const ENTITIES_MAX: usize = 100;
 pub const PLACES_MAX: usize = 8;
 
 /// The confidence before any factor (seed 000's original).
-pub const BASE: f64 = 0.7;
+pub const CONFIDENCE_BASE: f64 = 0.7;
 /// The greatest confidence that a rule has.
-pub const MOST: f64 = 0.97;
+pub const CONFIDENCE_MAX: f64 = 0.97;
 /// The least confidence with which an entity is kept.
-pub const LEAST: f64 = 0.4;
+pub const CONFIDENCE_MIN: f64 = 0.4;
 
 /// Mentions that are collected from one text before they are joined; the rest is not looked at.
-const MENTIONS: usize = 4_000;
+const MENTIONS_MAX: usize = 4_000;
 /// Lines of logs that are looked at: a log says the same thing again and again.
-const LOG_LINES: usize = 200;
+const LOG_LINES_MAX: usize = 200;
 
 /// Speakers of one memory.
-const SPEAKERS: usize = 16;
+const SPEAKERS_MAX: usize = 16;
 
 /// What entities are found in.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Source<'a> {
+pub struct ExtractionInput<'a> {
     /// The memory's title.
     pub title: Option<&'a str>,
     /// Its text.
@@ -111,7 +111,7 @@ pub struct Source<'a> {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum MemoryPart {
     /// In the title.
     Title,
     /// In the text.
@@ -124,9 +124,9 @@ pub enum Part {
 
 /// A place in a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Place {
+pub struct MentionSpan {
     /// The part of the memory.
-    pub part: Part,
+    pub part: MemoryPart,
     /// The first byte, counted from the beginning of the part; of a topic or speaker 0.
     pub from: usize,
     /// The byte after the last.
@@ -135,7 +135,7 @@ pub struct Place {
 
 /// An entity that a memory mentions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Found {
+pub struct ExtractedEntity {
     /// What sort of thing it is.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
@@ -148,12 +148,12 @@ pub struct Found {
     /// How often it is mentioned.
     pub count: usize,
     /// Where, in order; at most [`PLACES_MAX`].
-    pub places: Vec<Place>,
+    pub places: Vec<MentionSpan>,
 }
 
 /// What shows that something is an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Proof {
+enum EntityEvidence {
     /// Nothing else looks like this.
     Shape,
     /// A list has it.
@@ -164,7 +164,7 @@ enum Proof {
     Guess,
 }
 
-impl Proof {
+impl EntityEvidence {
     const fn factor(self) -> f64 {
         match self {
             Self::Shape => 1.3,
@@ -177,20 +177,25 @@ impl Proof {
 
 /// One place where something is named.
 #[derive(Debug, Clone)]
-struct Mention {
+struct TextMention {
     kind: EntityType,
     range: Range<usize>,
     /// Its name, where it is not what stands there.
     value: Option<String>,
-    proof: Proof,
+    proof: EntityEvidence,
 }
 
-impl Mention {
-    fn new(kind: EntityType, range: Range<usize>, proof: Proof) -> Self {
+impl TextMention {
+    fn new(kind: EntityType, range: Range<usize>, proof: EntityEvidence) -> Self {
         Self { kind, range, value: None, proof }
     }
 
-    fn with(kind: EntityType, range: Range<usize>, value: String, proof: Proof) -> Self {
+    fn with_value(
+        kind: EntityType,
+        range: Range<usize>,
+        value: String,
+        proof: EntityEvidence,
+    ) -> Self {
         Self { kind, range, value: Some(value), proof }
     }
 }
@@ -206,73 +211,90 @@ pub fn speakers(metadata: &Map<String, Value>) -> Vec<String> {
         Value::Array(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),
     });
-    texts.take(SPEAKERS).collect()
+    texts.take(SPEAKERS_MAX).collect()
 }
 
 /// The entities that a memory mentions, the most certain first: at most
 /// [`ENTITIES_MAX`], each once.
 #[must_use]
-pub fn extract(source: &Source<'_>) -> Vec<Found> {
-    let mut gathered = Gathered::default();
-    let mut known = Known::default();
+pub fn extract(source: &ExtractionInput<'_>) -> Vec<ExtractedEntity> {
+    let mut gathered = EntityCollector::default();
+    let mut known = KnownPeople::default();
     for speaker in source.speakers.iter().filter(|label| people::is_speaker(label)) {
         known.add(speaker);
-        let mention = Mention::with(EntityType::Person, 0..0, speaker.clone(), Proof::Shape);
-        gathered.add(&mention, speaker, Part::Speaker, 1.1);
+        let mention = TextMention::with_value(
+            EntityType::Person,
+            0..0,
+            speaker.clone(),
+            EntityEvidence::Shape,
+        );
+        gathered.add(&mention, speaker, MemoryPart::Speaker, 1.1);
     }
     if let Some(title) = source.title {
         if source.is_decision {
-            let whole = Mention::new(EntityType::Decision, 0..title.len(), Proof::Listed);
-            gathered.add(&whole, title, Part::Title, 1.1);
+            let whole =
+                TextMention::new(EntityType::Decision, 0..title.len(), EntityEvidence::Listed);
+            gathered.add(&whole, title, MemoryPart::Title, 1.1);
         }
-        part(title, Part::Title, 1.1, &mut known, &mut gathered);
+        collect_part(title, MemoryPart::Title, 1.1, &mut known, &mut gathered);
     }
-    part(source.text, Part::Text, 1.0, &mut known, &mut gathered);
+    collect_part(source.text, MemoryPart::Text, 1.0, &mut known, &mut gathered);
     for topic in source.topics {
-        gathered.add(&topic_of(topic), topic, Part::Topic, 1.1);
+        gathered.add(&topic_mention(topic), topic, MemoryPart::Topic, 1.1);
     }
-    gathered.most_certain()
+    gathered.into_most_certain()
 }
 
 /// What a topic names as a whole: a listed thing, a file, a ticket; else a notion.
-fn topic_of(topic: &str) -> Mention {
-    if let Some((kind, name)) = listed::whole(topic) {
-        return Mention::with(kind, 0..topic.len(), name.to_owned(), Proof::Listed);
+fn topic_mention(topic: &str) -> TextMention {
+    if let Some((kind, name)) = listed::find_whole(topic) {
+        return TextMention::with_value(
+            kind,
+            0..topic.len(),
+            name.to_owned(),
+            EntityEvidence::Listed,
+        );
     }
     let mut shaped = Vec::new();
-    shapes::find(topic, 0, Ground::Prose, &mut shaped);
+    shapes::find(topic, 0, TextBlockKind::Prose, &mut shaped);
     match shaped.into_iter().find(|it| it.range == (0..topic.len())) {
         Some(mention) => mention,
-        None => Mention::new(EntityType::Concept, 0..topic.len(), Proof::Cue),
+        None => TextMention::new(EntityType::Concept, 0..topic.len(), EntityEvidence::Cue),
     }
 }
 
 /// Finds what one part of a memory mentions.
-fn part(text: &str, part: Part, factor: f64, known: &mut Known, gathered: &mut Gathered) {
+fn collect_part(
+    text: &str,
+    part: MemoryPart,
+    factor: f64,
+    known: &mut KnownPeople,
+    gathered: &mut EntityCollector,
+) {
     let blocks = layout::blocks(text);
-    let shaped = shaped(text, &blocks);
+    let shaped = shape_mentions(text, &blocks);
     let technical = shaped.iter().flatten().any(|it| is_technical(it.kind))
-        || blocks.iter().any(|block| block.ground != Ground::Prose)
+        || blocks.iter().any(|block| block.ground != TextBlockKind::Prose)
         || text.contains('`')
         || listed::is_technical(text);
     let mut count = 0;
     for (block, mut mentions) in blocks.iter().zip(shaped) {
-        if block.ground == Ground::Prose {
+        if block.ground == TextBlockKind::Prose {
             let inside = &text[block.range.clone()];
-            let mut named = named(inside, block.range.start, technical, known);
+            let mut named = prose_mentions(inside, block.range.start, technical, known);
             // What has a shape is no name of a list or of a person.
             named.retain(|it| it.kind == EntityType::Decision || !overlaps(&mentions, &it.range));
             mentions.append(&mut named);
         }
         let weight = match block.ground {
-            Ground::Prose | Ground::Code => factor,
-            Ground::Log | Ground::Trace => factor * 0.8,
+            TextBlockKind::Prose | TextBlockKind::Code => factor,
+            TextBlockKind::Log | TextBlockKind::Trace => factor * 0.8,
         };
         for mention in &mentions {
             gathered.add(mention, &text[mention.range.clone()], part, weight);
         }
         count += mentions.len();
-        if count > MENTIONS {
+        if count > MENTIONS_MAX {
             break;
         }
     }
@@ -284,19 +306,19 @@ fn is_technical(kind: EntityType) -> bool {
 }
 
 /// What each block mentions by its shape, in the order of the text.
-fn shaped(text: &str, blocks: &[layout::Block]) -> Vec<Vec<Mention>> {
+fn shape_mentions(text: &str, blocks: &[layout::TextBlock]) -> Vec<Vec<TextMention>> {
     let (mut count, mut logged) = (0, 0);
-    let of = |block: &layout::Block| {
+    let of = |block: &layout::TextBlock| {
         let (inside, start) = (&text[block.range.clone()], block.range.start);
         let mut found = Vec::new();
-        logged += usize::from(block.ground == Ground::Log);
+        logged += usize::from(block.ground == TextBlockKind::Log);
         match block.ground {
-            _ if count > MENTIONS => {}
-            Ground::Log if logged > LOG_LINES => {}
-            Ground::Trace => traces::find(inside, start, &mut found),
+            _ if count > MENTIONS_MAX => {}
+            TextBlockKind::Log if logged > LOG_LINES_MAX => {}
+            TextBlockKind::Trace => traces::find(inside, start, &mut found),
             ground => shapes::find(inside, start, ground, &mut found),
         }
-        if block.ground == Ground::Code {
+        if block.ground == TextBlockKind::Code {
             traces::definitions(inside, start, &mut found);
         }
         count += found.len();
@@ -306,7 +328,12 @@ fn shaped(text: &str, blocks: &[layout::Block]) -> Vec<Vec<Mention>> {
 }
 
 /// What a block of prose mentions by name or by what it says, without names inside longer names.
-fn named(block: &str, start: usize, technical: bool, known: &mut Known) -> Vec<Mention> {
+fn prose_mentions(
+    block: &str,
+    start: usize,
+    technical: bool,
+    known: &mut KnownPeople,
+) -> Vec<TextMention> {
     let mut found = Vec::new();
     listed::find(block, start, technical, &mut found);
     people::find(block, start, known, &mut found);
@@ -335,28 +362,29 @@ fn named(block: &str, start: usize, technical: bool, known: &mut Known) -> Vec<M
 }
 
 /// Whether a stretch shares bytes with one of these, which stand in order.
-fn overlaps(shaped: &[Mention], range: &Range<usize>) -> bool {
+fn overlaps(shaped: &[TextMention], range: &Range<usize>) -> bool {
     let next = shaped.partition_point(|it| it.range.end <= range.start);
     shaped.get(next).is_some_and(|it| it.range.start < range.end)
 }
 
 /// What was found so far, each thing once.
 #[derive(Default)]
-struct Gathered {
+struct EntityCollector {
     places: FxHashMap<(EntityType, String), usize>,
-    found: Vec<Found>,
+    found: Vec<ExtractedEntity>,
 }
 
-impl Gathered {
-    fn add(&mut self, mention: &Mention, written: &str, part: Part, weight: f64) {
+impl EntityCollector {
+    fn add(&mut self, mention: &TextMention, written: &str, part: MemoryPart, weight: f64) {
         let value = mention.value.as_deref().unwrap_or(written).trim();
         let chars = value.chars().count();
         let normalised = value::normalise(mention.kind, value);
         if normalised.is_empty() || chars > NAME_CHARS_MAX {
             return;
         }
-        let place = Place { part, from: mention.range.start, to: mention.range.end };
-        let confidence = BASE * mention.proof.factor() * weight * by_length(mention.kind, chars);
+        let place = MentionSpan { part, from: mention.range.start, to: mention.range.end };
+        let confidence =
+            CONFIDENCE_BASE * mention.proof.factor() * weight * length_factor(mention.kind, chars);
         let key = (mention.kind, normalised.clone());
         if let Some(known) = self.places.get(&key).map(|at| &mut self.found[*at]) {
             known.count += 1;
@@ -367,7 +395,7 @@ impl Gathered {
             return;
         }
         self.places.insert(key, self.found.len());
-        self.found.push(Found {
+        self.found.push(ExtractedEntity {
             entity_type: mention.kind,
             value: value.split_whitespace().collect::<Vec<_>>().join(" "),
             normalised,
@@ -378,13 +406,13 @@ impl Gathered {
     }
 
     /// The most certain of them, in the order of their certainty and then of the text.
-    fn most_certain(mut self) -> Vec<Found> {
+    fn into_most_certain(mut self) -> Vec<ExtractedEntity> {
         for found in &mut self.found {
             let repeated = found.count.saturating_sub(1).min(3);
             let grown = found.confidence * 1.03_f64.powi(i32::try_from(repeated).unwrap_or(0));
-            found.confidence = (grown.min(MOST) * 1_000.0).round() / 1_000.0;
+            found.confidence = (grown.min(CONFIDENCE_MAX) * 1_000.0).round() / 1_000.0;
         }
-        self.found.retain(|found| found.confidence >= LEAST);
+        self.found.retain(|found| found.confidence >= CONFIDENCE_MIN);
         self.found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         self.found.truncate(ENTITIES_MAX);
         self.found
@@ -392,7 +420,7 @@ impl Gathered {
 }
 
 /// What the length of a name does to its confidence (seed 000's original).
-fn by_length(kind: EntityType, chars: usize) -> f64 {
+fn length_factor(kind: EntityType, chars: usize) -> f64 {
     let long = !matches!(
         kind,
         EntityType::Url | EntityType::File | EntityType::Decision | EntityType::Function

@@ -40,13 +40,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::prefilter::Keywords;
+use crate::prefilter::KeywordFilter;
 use languages::LANGUAGES;
-use normalize::Folded;
+use normalize::NormalizedText;
 use orders::{FRAGMENTS, ORDERS};
-use phrases::{ADDRESSED, ORDERED, PHRASES, Phrase};
+use phrases::{ADDRESSEE_PATTERN, COMMAND_PATTERN, InjectionPhrase, PHRASES};
 
-pub use decoding::{decoded, plain, unescaped};
+pub use decoding::{decode_stretches, readable_text, unescape};
 
 /// Whether a character is one that a reader does not see, or that turns others around.
 pub fn is_unseen(c: char) -> bool {
@@ -67,7 +67,7 @@ pub fn latin(c: char) -> char {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum InjectionReason {
     /// It tells to ignore what was told before.
     Override,
     /// It gives its reader another role.
@@ -94,7 +94,7 @@ pub enum Reason {
     Split,
 }
 
-impl Reason {
+impl InjectionReason {
     /// Every reason, in the order in which they are given.
     pub const ALL: [Self; 12] = [
         Self::Override,
@@ -151,55 +151,58 @@ impl Reason {
 }
 
 /// Every phrase of all tables, in their order.
-static TABLE: LazyLock<Vec<&'static Phrase>> =
+static ALL_PHRASES: LazyLock<Vec<&'static InjectionPhrase>> =
     LazyLock::new(|| [PHRASES, ORDERS, LANGUAGES].into_iter().flatten().collect());
 
-static KEYWORDS: LazyLock<Keywords> =
-    LazyLock::new(|| Keywords::of(TABLE.iter().map(|phrase| phrase.keywords)));
+static KEYWORDS: LazyLock<KeywordFilter> =
+    LazyLock::new(|| KeywordFilter::of(ALL_PHRASES.iter().map(|phrase| phrase.keywords)));
 
-const COUNT: usize = PHRASES.len() + ORDERS.len() + LANGUAGES.len();
+const PHRASE_COUNT: usize = PHRASES.len() + ORDERS.len() + LANGUAGES.len();
 
 /// Each phrase's expression, made when a text first needs it.
-static EXPRESSIONS: [OnceLock<Regex>; COUNT] = [const { OnceLock::new() }; COUNT];
+static EXPRESSIONS: [OnceLock<Regex>; PHRASE_COUNT] = [const { OnceLock::new() }; PHRASE_COUNT];
 
-/// Why a text belongs in quarantine: each reason once, in the order of [`Reason::ALL`]; none for
+/// Why a text belongs in quarantine: each reason once, in the order of [`InjectionReason::ALL`]; none for
 /// an ordinary text. The time is linear in the text.
 #[must_use]
-pub fn reasons(text: &str) -> Vec<Reason> {
+pub fn reasons(text: &str) -> Vec<InjectionReason> {
     let mut found = plain_reasons(text);
-    let orders = |plain: &str| !spoken(&Folded::of(plain).text).is_empty();
-    if decoding::decoded(text).any(|(_, plain)| orders(&plain))
+    let orders = |plain: &str| !word_reasons(&NormalizedText::of(plain).text).is_empty();
+    if decoding::decode_stretches(text).any(|(_, plain)| orders(&plain))
         || (found.is_empty() && decoding::readings(text).iter().any(|reading| orders(reading)))
     {
-        found.push(Reason::Encoded);
+        found.push(InjectionReason::Encoded);
     }
     found.sort_unstable();
     found
 }
 
 /// The same of a text as it stands, of which nothing is decoded.
-fn plain_reasons(text: &str) -> Vec<Reason> {
-    let folded = Folded::of(text);
-    let found = spoken(&folded.text);
-    with_marks(found, &folded)
+fn plain_reasons(text: &str) -> Vec<InjectionReason> {
+    let folded = NormalizedText::of(text);
+    let found = word_reasons(&folded.text);
+    add_concealment(found, &folded)
 }
 
 /// The same of texts that stand one below the other, each of which was judged by itself: what sends
 /// secrets does so in one sentence, and the end of a line ends a sentence.
 #[must_use]
-pub fn joint_reasons(texts: &str) -> Vec<Reason> {
-    let folded = Folded::of(texts);
-    let found = phrases_in(&folded.text);
-    with_marks(found, &folded)
+pub fn joint_reasons(texts: &str) -> Vec<InjectionReason> {
+    let folded = NormalizedText::of(texts);
+    let found = phrase_reasons(&folded.text);
+    add_concealment(found, &folded)
 }
 
 /// These reasons, and those by which a text hides what it says.
-fn with_marks(mut found: Vec<Reason>, folded: &Folded) -> Vec<Reason> {
+fn add_concealment(
+    mut found: Vec<InjectionReason>,
+    folded: &NormalizedText,
+) -> Vec<InjectionReason> {
     if folded.hides {
-        found.push(Reason::Hidden);
+        found.push(InjectionReason::Hidden);
     }
     if comments(&folded.text).any(is_order) {
-        found.push(Reason::Comment);
+        found.push(InjectionReason::Comment);
     }
     found.sort_unstable();
     found.dedup();
@@ -207,37 +210,37 @@ fn with_marks(mut found: Vec<Reason>, folded: &Folded) -> Vec<Reason> {
 }
 
 /// The reasons that stand in a folded text in words.
-fn spoken(folded: &str) -> Vec<Reason> {
-    let mut found = phrases_in(folded);
-    if !found.contains(&Reason::Exfiltration) && phrases::sends_secrets(folded) {
-        found.push(Reason::Exfiltration);
+fn word_reasons(folded: &str) -> Vec<InjectionReason> {
+    let mut found = phrase_reasons(folded);
+    if !found.contains(&InjectionReason::Exfiltration) && phrases::sends_secrets(folded) {
+        found.push(InjectionReason::Exfiltration);
     }
     found
 }
 
 /// The same, but for sentences that send secrets.
-fn phrases_in(folded: &str) -> Vec<Reason> {
+fn phrase_reasons(folded: &str) -> Vec<InjectionReason> {
     let mut found = Vec::new();
     // A phrase may run over the end of a line, and so may its keyword.
     for place in KEYWORDS.rules_for(&folded.replace('\n', " ")) {
-        let phrase = TABLE[place];
-        if !found.contains(&phrase.reason) && says(place, folded) {
+        let phrase = ALL_PHRASES[place];
+        if !found.contains(&phrase.reason) && phrase_matches(place, folded) {
             found.push(phrase.reason);
         }
     }
-    if !found.contains(&Reason::Marks) && phrases::forges_a_turn(folded) {
-        found.push(Reason::Marks);
+    if !found.contains(&InjectionReason::Marks) && phrases::forges_turn(folded) {
+        found.push(InjectionReason::Marks);
     }
     found
 }
 
-fn says(place: usize, folded: &str) -> bool {
-    EXPRESSIONS[place].get_or_init(|| expression(TABLE[place].pattern)).is_match(folded)
+fn phrase_matches(place: usize, folded: &str) -> bool {
+    EXPRESSIONS[place].get_or_init(|| compile_pattern(ALL_PHRASES[place].pattern)).is_match(folded)
 }
 
 /// An expression for folded texts, in which a blank stands for any one space or line end, and a
 /// short name in braces for what [`FRAGMENTS`] says.
-fn expression(pattern: &str) -> Regex {
+fn compile_pattern(pattern: &str) -> Regex {
     let mut whole = pattern.to_owned();
     for (name, stands_for) in FRAGMENTS {
         whole = whole.replace(name, stands_for);
@@ -255,6 +258,7 @@ fn comments(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a comment speaks to a machine that understands it, and orders something.
 fn is_order(comment: &str) -> bool {
-    static SPEAKS: LazyLock<[Regex; 2]> = LazyLock::new(|| [ADDRESSED, ORDERED].map(expression));
-    SPEAKS.iter().all(|sign| sign.is_match(comment))
+    static ORDER_PATTERNS: LazyLock<[Regex; 2]> =
+        LazyLock::new(|| [ADDRESSEE_PATTERN, COMMAND_PATTERN].map(compile_pattern));
+    ORDER_PATTERNS.iter().all(|sign| sign.is_match(comment))
 }

@@ -10,14 +10,14 @@ use aho_corasick::{Input, MatchKind};
 /// Bytes of text that a process looks through word by word, before the automaton is made for all
 /// that follow: to make it was 4 % of a delegation without a server, by a profile, and most commands
 /// look at one short text.
-const BY_WORD: usize = 16 * 1024;
+const WORD_SCAN_BYTES_MAX: usize = 16 * 1024;
 
 /// The words without which a rule cannot match, for all rules of a table.
 ///
 /// A regular expression is slow where it fits nowhere; one pass for all keywords of all rules lets
 /// an ordinary text go by after looking at each byte once.
 #[derive(Debug)]
-pub struct Keywords {
+pub struct KeywordFilter {
     words: Vec<&'static str>,
     /// The rule of each word.
     rules: Vec<usize>,
@@ -28,7 +28,7 @@ pub struct Keywords {
     seen: AtomicUsize,
 }
 
-impl Keywords {
+impl KeywordFilter {
     /// The keywords of each rule, in the order of the rules; letter case makes no difference.
     pub fn of(rules: impl Iterator<Item = &'static [&'static str]>) -> Self {
         let (mut words, mut owners, mut count) = (Vec::new(), Vec::new(), 0);
@@ -47,21 +47,21 @@ impl Keywords {
     /// When the keywords take more than 4 GiB, which a table in the source cannot.
     pub fn rules_for(&self, text: &str) -> Vec<usize> {
         let before = self.seen.fetch_add(text.len(), Ordering::Relaxed);
-        if before.saturating_add(text.len()) <= BY_WORD {
-            self.by_word(text)
+        if before.saturating_add(text.len()) <= WORD_SCAN_BYTES_MAX {
+            self.scan_words(text)
         } else {
-            self.by_automaton(text)
+            self.scan_automaton(text)
         }
     }
 
-    fn by_word(&self, text: &str) -> Vec<usize> {
+    fn scan_words(&self, text: &str) -> Vec<usize> {
         let text = text.to_ascii_lowercase();
         let words = self.words.iter().zip(&self.rules);
         let found = words.filter(|(word, _)| text.contains(&word.to_ascii_lowercase()));
-        self.in_order(found.map(|(_, rule)| *rule))
+        self.sorted_rules(found.map(|(_, rule)| *rule))
     }
 
-    fn by_automaton(&self, text: &str) -> Vec<usize> {
+    fn scan_automaton(&self, text: &str) -> Vec<usize> {
         let automaton = self.automaton.get_or_init(|| {
             NFA::builder()
                 .ascii_case_insensitive(true)
@@ -71,11 +71,11 @@ impl Keywords {
         });
         let hits = automaton.try_find_overlapping_iter(Input::new(text));
         let hits = hits.expect("the automaton is built for overlaps, and unanchored");
-        self.in_order(hits.map(|hit| self.rules[hit.pattern().as_usize()]))
+        self.sorted_rules(hits.map(|hit| self.rules[hit.pattern().as_usize()]))
     }
 
     /// These rules in their order, each once.
-    fn in_order(&self, rules: impl Iterator<Item = usize>) -> Vec<usize> {
+    fn sorted_rules(&self, rules: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut found = vec![false; self.count];
         rules.for_each(|rule| found[rule] = true);
         (0..self.count).filter(|rule| found[*rule]).collect()
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn words_and_automaton_find_the_same_rules() {
         let table: [&[&str]; 4] = [&["key", "Token"], &["token"], &["ghp_"], &["\u{e9}t\u{e9}"]];
-        let keywords = Keywords::of(table.into_iter());
+        let keywords = KeywordFilter::of(table.into_iter());
         for (text, expected) in [
             ("", &[][..]),
             ("KEY", &[0]),
@@ -98,15 +98,16 @@ mod tests {
             ("\u{e9}t\u{e9}: ke y", &[3]),
             ("tok en", &[]),
         ] {
-            assert_eq!(keywords.by_word(text), expected, "{text}");
-            assert_eq!(keywords.by_automaton(text), expected, "{text}");
+            assert_eq!(keywords.scan_words(text), expected, "{text}");
+            assert_eq!(keywords.scan_automaton(text), expected, "{text}");
         }
     }
 
     #[test]
     fn the_automaton_is_made_when_there_is_much_to_look_through() {
-        let keywords = Keywords::of([&["key"][..]].into_iter());
-        for (length, made) in [(10, false), (BY_WORD - 10, false), (1, true), (1, true)] {
+        let keywords = KeywordFilter::of([&["key"][..]].into_iter());
+        for (length, made) in [(10, false), (WORD_SCAN_BYTES_MAX - 10, false), (1, true), (1, true)]
+        {
             let text = format!("{:x<width$}", "", width = length);
             assert_eq!(keywords.rules_for(&text), [0; 0]);
             assert_eq!(keywords.automaton.get().is_some(), made, "{length}");

@@ -23,7 +23,7 @@ fn begins_order(c: char) -> bool {
 
 /// What follows a bracket that a model could take for a mark of its client, its template or ours:
 /// it begins so.
-const MARKS: [&str; 30] = [
+const MARK_PREFIXES: [&str; 30] = [
     "commonbook",
     "systemprompt",
     "systemreminder",
@@ -57,7 +57,7 @@ const MARKS: [&str; 30] = [
 ];
 
 /// What follows such a bracket whole: words that are also names in a program.
-const MARKS_WHOLE: [&str; 14] = [
+const MARK_WORDS: [&str; 14] = [
     "system",
     "sys",
     "user",
@@ -75,10 +75,10 @@ const MARKS_WHOLE: [&str; 14] = [
 ];
 
 /// Characters behind a bracket that are looked at.
-const LOOKED_AT: usize = 48;
+const MARK_CHARS_MAX: usize = 48;
 
 /// A text whose every line begins with `> `, clean and of at most `limit` characters.
-pub fn quoted(text: &str, limit: usize) -> String {
+pub fn quote_lines(text: &str, limit: usize) -> String {
     let lines = clean(text, limit);
     let mut out = String::with_capacity(lines.len() + 16);
     for (place, line) in lines.trim().lines().enumerate() {
@@ -92,7 +92,7 @@ pub fn quoted(text: &str, limit: usize) -> String {
 }
 
 /// A word for the head of an item: letters, digits, blanks and a few marks, on one line.
-pub fn word(text: &str, limit: usize) -> String {
+pub fn head_word(text: &str, limit: usize) -> String {
     let fits = |c: &char| {
         c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '@' | '#' | ':')
     };
@@ -125,7 +125,7 @@ fn clean(text: &str, limit: usize) -> String {
     }
     let cut = seen.len() > limit || end < text.len();
     seen.truncate(limit);
-    blunt(&mut seen);
+    round_brackets(&mut seen);
     let mut clean: String = seen.into_iter().collect();
     if cut {
         clean.push_str(" …");
@@ -134,9 +134,9 @@ fn clean(text: &str, limit: usize) -> String {
 }
 
 /// Turns every bracket that opens something like a mark into a round one.
-fn blunt(text: &mut [char]) {
+fn round_brackets(text: &mut [char]) {
     for place in 0..text.len() {
-        let Some(bracket) = bracket(text[place]) else { continue };
+        let Some(bracket) = bracket_likeness(text[place]) else { continue };
         let before = place.checked_sub(1).and_then(|before| text.get(before));
         // `Option<User>` and `parse::<Context>` are no marks, and `</user>` is one wherever it stands.
         let joined = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
@@ -147,7 +147,7 @@ fn blunt(text: &mut [char]) {
 }
 
 /// The bracket that a character is or looks like.
-fn bracket(c: char) -> Option<char> {
+fn bracket_likeness(c: char) -> Option<char> {
     match c {
         '<' | '＜' | '‹' | '〈' | '《' | '⟨' | '⟪' | '\u{2329}' | '❮' | '❰' | '˂' | 'ᐸ' | '≺'
         | '«' | '﹤' | '⧼' | '⦑' | '𝈶' => Some('<'),
@@ -158,20 +158,20 @@ fn bracket(c: char) -> Option<char> {
 
 /// Whether what follows a bracket makes it the beginning of a mark.
 fn opens_mark(bracket: char, joined: bool, rest: &[char]) -> bool {
-    let rest = &rest[..rest.len().min(LOOKED_AT)];
+    let rest = &rest[..rest.len().min(MARK_CHARS_MAX)];
     let is_sign = |c: &char| {
         matches!(c, '/' | '|' | '!' | '?' | '\\' | '∕' | '⁄' | '／' | '｜') || c.is_whitespace()
     };
-    let again = |c: &char| self::bracket(*c) == Some(bracket);
+    let again = |c: &char| self::bracket_likeness(*c) == Some(bracket);
     let start = rest.iter().position(|c| !is_sign(c) && !again(c)).unwrap_or(rest.len());
     let signs = &rest[..start];
     let name = rest[start..].iter().take_while(|c| c.is_alphanumeric() || is_joiner(**c));
     let name: String = name.filter(|c| !is_joiner(**c)).map(|c| injection::latin(*c)).collect();
-    let whole = MARKS_WHOLE.contains(&name.as_str());
+    let whole = MARK_WORDS.contains(&name.as_str());
     match bracket {
         '[' => name.starts_with("commonbook") || matches!(name.as_str(), "inst" | "sys" | "system"),
         _ if joined && signs.is_empty() => name.starts_with("commonbook"),
-        _ => whole || MARKS.iter().any(|mark| name.starts_with(mark)),
+        _ => whole || MARK_PREFIXES.iter().any(|mark| name.starts_with(mark)),
     }
 }
 

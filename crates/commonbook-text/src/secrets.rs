@@ -28,23 +28,23 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use crate::prefilter::Keywords;
-use rules::{Proof, RULES, Rule};
+use crate::prefilter::KeywordFilter;
+use rules::{RULES, SecretCheck, SecretRule};
 
 pub use named::redact_value;
 
 /// A text without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted<'a> {
+pub struct RedactedText<'a> {
     /// The text, where `[redacted:rule]` stands for each secret; borrowed when there was none.
     pub text: Cow<'a, str>,
     /// What was found, each rule once, in the order in which they first occur. Never the secret.
-    pub found: Vec<Finding>,
+    pub found: Vec<SecretFinding>,
 }
 
 /// How often a rule found a secret in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretFinding {
     /// The name of the rule, as it stands in the text.
     pub rule: &'static str,
     /// How many secrets it found; what overlaps counts as one.
@@ -52,79 +52,79 @@ pub struct Finding {
 }
 
 /// A stretch of a text that is a secret, and the rule that says so.
-struct Secret {
+struct SecretSpan {
     from: usize,
     to: usize,
     rule: usize,
 }
 
 /// What stands for a secret begins with this.
-const MARK: &str = "[redacted:";
+const REDACTION_PREFIX: &str = "[redacted:";
 
-static KEYWORDS: LazyLock<Keywords> =
-    LazyLock::new(|| Keywords::of(RULES.iter().map(|rule| rule.keywords)));
+static KEYWORDS: LazyLock<KeywordFilter> =
+    LazyLock::new(|| KeywordFilter::of(RULES.iter().map(|rule| rule.keywords)));
 
 /// Each rule's expression, made when a text first needs it: few processes ever need many.
 static EXPRESSIONS: [OnceLock<Regex>; RULES.len()] = [const { OnceLock::new() }; RULES.len()];
 
 /// The text with `[redacted:rule]` in the place of each secret, and what was found.
 #[must_use]
-pub fn redact(text: &str) -> Redacted<'_> {
+pub fn redact(text: &str) -> RedactedText<'_> {
     let secrets = secrets(text);
     if secrets.is_empty() {
-        return Redacted { text: Cow::Borrowed(text), found: Vec::new() };
+        return RedactedText { text: Cow::Borrowed(text), found: Vec::new() };
     }
     let mut clean = String::with_capacity(text.len());
-    let mut found: Vec<Finding> = Vec::new();
+    let mut found: Vec<SecretFinding> = Vec::new();
     let mut kept = 0;
     for secret in secrets {
         let rule = RULES[secret.rule].name;
         clean.push_str(&text[kept..secret.from]);
-        clean.push_str(MARK);
+        clean.push_str(REDACTION_PREFIX);
         clean.push_str(rule);
         clean.push(']');
         kept = secret.to;
         match found.iter_mut().find(|finding| finding.rule == rule) {
             Some(finding) => finding.count += 1,
-            None => found.push(Finding { rule, count: 1 }),
+            None => found.push(SecretFinding { rule, count: 1 }),
         }
     }
     clean.push_str(&text[kept..]);
-    Redacted { text: Cow::Owned(clean), found }
+    RedactedText { text: Cow::Owned(clean), found }
 }
 
 /// The secrets of a text in their order: those that stand there, in parts or in another writing too.
-fn secrets(text: &str) -> Vec<Secret> {
+fn secrets(text: &str) -> Vec<SecretSpan> {
     let mut found = plain_secrets(text);
     let before = found.len();
-    found.extend(split::across_joints(text));
-    found.extend(split::in_parts(text));
-    found.extend(split::encoded(text));
-    if found.len() > before { merged(found) } else { found }
+    found.extend(split::secrets_across_joints(text));
+    found.extend(split::secrets_in_parts(text));
+    found.extend(split::encoded_secrets(text));
+    if found.len() > before { merge_overlaps(found) } else { found }
 }
 
 /// The secrets that stand in a text as they are, in their order. Those that overlap are one, which bears the name of the
 /// rule that stands first in the table: the one that knows the most about it.
-fn plain_secrets(text: &str) -> Vec<Secret> {
+fn plain_secrets(text: &str) -> Vec<SecretSpan> {
     let mut found = Vec::new();
     for rule in KEYWORDS.rules_for(text) {
-        for hit in expression(rule).captures_iter(text) {
-            let Some(secret) = captured(&hit) else { continue };
+        for hit in rule_expression(rule).captures_iter(text) {
+            let Some(secret) = captured_range(&hit) else { continue };
             // The full stop is the sentence's.
             let value = text[secret.clone()].trim_end_matches('.');
-            if !value.contains(MARK) && holds(&RULES[rule], value) {
+            if !value.contains(REDACTION_PREFIX) && is_real_secret(&RULES[rule], value) {
                 let to = secret.start + value.len();
-                found.push(Secret { from: secret.start, to, rule });
+                found.push(SecretSpan { from: secret.start, to, rule });
             }
         }
     }
-    merged(found)
+    merge_overlaps(found)
 }
 
 /// The secrets in their order, those that overlap as one.
-fn merged(mut found: Vec<Secret>) -> Vec<Secret> {
+fn merge_overlaps(mut found: Vec<SecretSpan>) -> Vec<SecretSpan> {
     found.sort_unstable_by_key(|secret| (secret.from, secret.rule));
-    let mut merged: Vec<Secret> = Vec::with_capacity(found.len());
+    let mut merged: Vec<SecretSpan> = Vec::with_capacity(found.len());
     for next in found {
         match merged.last_mut().filter(|last| next.from < last.to) {
             Some(last) => {
@@ -138,13 +138,13 @@ fn merged(mut found: Vec<Secret>) -> Vec<Secret> {
 }
 
 /// Where the secret stands in a hit: its first group, or all of it when the rule has none.
-fn captured(hit: &Captures<'_>) -> Option<std::ops::Range<usize>> {
+fn captured_range(hit: &Captures<'_>) -> Option<std::ops::Range<usize>> {
     let mut groups = hit.iter();
     let whole = groups.next().flatten();
     groups.flatten().next().or(whole).map(|found| found.range())
 }
 
-fn expression(rule: usize) -> &'static Regex {
+fn rule_expression(rule: usize) -> &'static Regex {
     EXPRESSIONS[rule].get_or_init(|| {
         // Without Unicode classes the automaton stays small, and fast on every text.
         RegexBuilder::new(RULES[rule].pattern)
@@ -155,23 +155,23 @@ fn expression(rule: usize) -> &'static Regex {
 }
 
 /// Whether a value that fits a rule's pattern is a secret and no sample, code or prose.
-fn holds(rule: &Rule, value: &str) -> bool {
+fn is_real_secret(rule: &SecretRule, value: &str) -> bool {
     match rule.proof {
-        Proof::Shape => true,
-        Proof::Entropy(least) => entropy(value) >= least,
-        Proof::Value(least) => {
+        SecretCheck::Shape => true,
+        SecretCheck::Entropy(least) => entropy(value) >= least,
+        SecretCheck::Value(least) => {
             let mixed = value.bytes().any(|b| b.is_ascii_digit())
                 && value.bytes().any(|b| b.is_ascii_alphabetic());
             mixed && entropy(value) >= least && !is_placeholder(value) && !is_name(value)
         }
-        Proof::Quoted => !is_placeholder(value),
-        Proof::Password => !is_placeholder(value) && !is_code(value),
-        Proof::Uncommon => {
+        SecretCheck::Quoted => !is_placeholder(value),
+        SecretCheck::Password => !is_placeholder(value) && !is_code(value),
+        SecretCheck::Uncommon => {
             let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
             let other = value.bytes().any(|b| b.is_ascii_digit() || b"!@#$%^&*+=?~".contains(&b));
             letter && other && !is_placeholder(value) && !is_code(value) && !is_plain_slug(value)
         }
-        Proof::Basic => {
+        SecretCheck::Basic => {
             let plain = decoded_value(value).unwrap_or_default();
             plain.split_once(':').is_some_and(|(user, password)| {
                 !user.is_empty() && !user.contains(' ') && !is_placeholder(password)
@@ -182,7 +182,7 @@ fn holds(rule: &Rule, value: &str) -> bool {
 
 /// What a value says that stands in base64 or hex.
 fn decoded_value(value: &str) -> Option<String> {
-    crate::injection::plain(value.trim_end_matches('=').as_bytes())
+    crate::injection::readable_text(value.trim_end_matches('=').as_bytes())
 }
 
 /// Shannon's entropy of a value, in bits per byte.

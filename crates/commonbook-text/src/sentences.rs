@@ -6,11 +6,11 @@ use unicode_segmentation::UnicodeSegmentation;
 /// characters. A sentence without its mark gets a full stop when another
 /// follows it.
 #[must_use]
-pub fn joined(known: &str, said: &str, chars_max: usize) -> String {
+pub fn join_sentences(known: &str, said: &str, chars_max: usize) -> String {
     let (mut text, mut chars) = (String::new(), 0);
     let mut seen: Vec<String> = Vec::new();
     for sentence in sentences(known).chain(sentences(said)) {
-        let plain = plain(sentence);
+        let plain = comparable_form(sentence);
         if plain.is_empty() || seen.contains(&plain) {
             continue;
         }
@@ -37,7 +37,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A sentence as it is compared: its letters, in lower case, with single blanks.
-fn plain(sentence: &str) -> String {
+fn comparable_form(sentence: &str) -> String {
     let bare = sentence.trim_end_matches(|c: char| is_end(c) || matches!(c, ',' | ';' | ':'));
     bare.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -83,7 +83,7 @@ mod tests {
             ("Only this", " ", "Only this"),
         ];
         for (known, said, expected) in table {
-            assert_eq!(joined(known, said, 1_000), expected);
+            assert_eq!(join_sentences(known, said, 1_000), expected);
         }
     }
 
@@ -91,13 +91,13 @@ mod tests {
     fn a_long_context_ends_where_a_sentence_does() {
         let mut text = String::new();
         for n in 0..100 {
-            text = joined(&text, &format!("This is sentence number {n} of many"), 1_000);
+            text = join_sentences(&text, &format!("This is sentence number {n} of many"), 1_000);
         }
         let chars = text.chars().count();
         assert!((950..=1_000).contains(&chars), "{chars}");
         assert!(text.ends_with("of many"), "{text}");
         let whole = "x".repeat(1_000);
-        assert_eq!(joined(&whole, "More", 1_000), whole);
-        assert_eq!(joined("Less", &whole, 1_000), "Less", "no sentence is cut");
+        assert_eq!(join_sentences(&whole, "More", 1_000), whole);
+        assert_eq!(join_sentences("Less", &whole, 1_000), "Less", "no sentence is cut");
     }
 }

@@ -15,7 +15,7 @@ use unicode_normalization::char::is_combining_mark;
 pub const QUERY_WORDS_MAX: usize = 64;
 
 /// Bytes of a term; a longer run of letters (a key, a data URL) is known by its beginning.
-const TERM_BYTES: usize = 64;
+const TERM_BYTES_MAX: usize = 64;
 
 /// Words that say how a question is put and not what it is about: the closed classes of English
 /// (articles, pronouns, prepositions, conjunctions, auxiliaries) and the question words. On real
@@ -32,30 +32,30 @@ const FUNCTION_WORDS: &[&str] = &[
 ];
 
 /// What an apostrophe leaves behind of "didn't", "Caroline's" and their like: it says nothing.
-const STRAYS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
+const APOSTROPHE_REMNANTS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
 
 /// The terms of a text, in order.
 #[must_use]
 pub fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::with_capacity(text.len() / 6);
-    Stems::default().each_term(text, |term| terms.push(term.to_owned()));
+    StemCache::default().each_term(text, |term| terms.push(term.to_owned()));
     terms
 }
 
 /// Takes many texts apart, and remembers the stems of the words in them: most words are the same
 /// few, and finding a stem takes longer than looking it up.
 #[derive(Debug, Default)]
-pub struct Stems(FxHashMap<Box<str>, Box<str>>);
+pub struct StemCache(FxHashMap<Box<str>, Box<str>>);
 
 /// Words whose stems are remembered; then it begins anew.
-const REMEMBERED: usize = 20_000;
+const STEM_CACHE_MAX: usize = 20_000;
 
-impl Stems {
+impl StemCache {
     /// Gives each term of a text, in order.
     pub fn each_term(&mut self, text: &str, mut found: impl FnMut(&str)) {
         let stemmer = Stemmer::new(Algorithm::English);
         each_word(text, |word| {
-            let word = folded(word);
+            let word = fold_word(word);
             if word.is_empty() {
                 return;
             }
@@ -65,7 +65,7 @@ impl Stems {
             }
             let stem = stemmer.stem(&word);
             found(&stem);
-            if self.0.len() >= REMEMBERED {
+            if self.0.len() >= STEM_CACHE_MAX {
                 self.0.clear();
             }
             self.0.insert((&*word).into(), stem.into());
@@ -81,8 +81,8 @@ pub fn query_terms(query: &str) -> Vec<String> {
     let (mut content, mut all) = (Vec::new(), Vec::new());
     let mut first = true;
     each_word(query, |word| {
-        let word = folded(word);
-        let stray = !first && STRAYS.contains(&word.as_ref());
+        let word = fold_word(word);
+        let stray = !first && APOSTROPHE_REMNANTS.contains(&word.as_ref());
         first = false;
         if stray || word.is_empty() || all.len() > 2 * QUERY_WORDS_MAX {
             return;
@@ -102,9 +102,9 @@ pub fn query_terms(query: &str) -> Vec<String> {
 
 /// The words of a text as they are written, in lower case and without diacritics.
 #[must_use]
-pub fn plain(text: &str) -> Vec<String> {
+pub fn plain_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    each_word(text, |word| words.push(folded(word).into_owned()));
+    each_word(text, |word| words.push(fold_word(word).into_owned()));
     words
 }
 
@@ -154,15 +154,15 @@ fn stands_alone(c: char) -> bool {
 }
 
 /// A word in lower case, without diacritics, at its greatest length.
-fn folded(word: &str) -> Cow<'_, str> {
+fn fold_word(word: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    if word.len() <= TERM_BYTES && word.chars().all(plain) {
+    if word.len() <= TERM_BYTES_MAX && word.chars().all(plain) {
         return Cow::Borrowed(word);
     }
     let letters = word.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
-    let mut folded = String::with_capacity(word.len().min(TERM_BYTES));
+    let mut folded = String::with_capacity(word.len().min(TERM_BYTES_MAX));
     for letter in letters {
-        if folded.len() + letter.len_utf8() > TERM_BYTES {
+        if folded.len() + letter.len_utf8() > TERM_BYTES_MAX {
             break;
         }
         folded.push(letter);
@@ -207,6 +207,6 @@ mod tests {
     fn a_text_keeps_every_word_in_order_and_long_runs_are_cut() {
         assert_eq!(terms("The tests, the tested test"), ["the", "test", "the", "test", "test"]);
         let long = "ä".repeat(1_000);
-        assert_eq!(terms(&long), ["a".repeat(TERM_BYTES)]);
+        assert_eq!(terms(&long), ["a".repeat(TERM_BYTES_MAX)]);
     }
 }

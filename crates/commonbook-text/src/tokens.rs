@@ -14,43 +14,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use unicode_segmentation::UnicodeSegmentation;
 
 use pretokens::pieces;
-use vocabulary::lengths;
+use vocabulary::token_lengths;
 
 /// What stands for the rest of a text that was cut.
-pub const CUT: &str = " …";
+pub const CUT_MARK: &str = " …";
 
 /// How many tokens a text is.
 #[must_use]
 pub fn count(text: &str) -> usize {
-    pieces(text).map(tokens).sum()
+    pieces(text).map(piece_tokens).sum()
 }
 
 /// Pieces of which is known how many tokens they are: for each place the piece that last had it, as
 /// its hash without the lowest bits, and in those the number. The same words come again and again,
 /// in one context several times. Two pieces are one here with a chance of 2⁻⁶⁴.
-static KNOWN: [AtomicU64; 1 << 16] = [const { AtomicU64::new(0) }; 1 << 16];
+static TOKEN_COUNT_CACHE: [AtomicU64; 1 << 16] = [const { AtomicU64::new(0) }; 1 << 16];
 
 /// The bits of an entry that hold the number of tokens.
-const NUMBER: u64 = 0x3ff;
+const TOKEN_COUNT_MASK: u64 = 0x3ff;
 
 /// A key of this process alone: nobody can write two pieces that are one.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// How many tokens a piece is.
-fn tokens(piece: &str) -> usize {
+fn piece_tokens(piece: &str) -> usize {
     if piece.len() == 1 {
         return 1;
     }
     let hash = HASHER.hash_one(piece);
-    let place = &KNOWN[hash as usize % KNOWN.len()];
+    let place = &TOKEN_COUNT_CACHE[hash as usize % TOKEN_COUNT_CACHE.len()];
     let known = place.load(Ordering::Relaxed);
     // A piece is at least one token: an empty place is none's.
-    if known & !NUMBER == hash & !NUMBER && known & NUMBER > 0 {
-        return (known & NUMBER) as usize;
+    if known & !TOKEN_COUNT_MASK == hash & !TOKEN_COUNT_MASK && known & TOKEN_COUNT_MASK > 0 {
+        return (known & TOKEN_COUNT_MASK) as usize;
     }
-    let count = lengths(piece.as_bytes()).len();
-    if count as u64 <= NUMBER {
-        place.store(hash & !NUMBER | count as u64, Ordering::Relaxed);
+    let count = token_lengths(piece.as_bytes()).len();
+    if count as u64 <= TOKEN_COUNT_MASK {
+        place.store(hash & !TOKEN_COUNT_MASK | count as u64, Ordering::Relaxed);
     }
     count
 }
@@ -59,7 +59,8 @@ fn tokens(piece: &str) -> usize {
 /// beginning is looked at.
 #[must_use]
 pub fn count_within(text: &str, budget: usize) -> Option<usize> {
-    let left = pieces(text).try_fold(budget, |left, piece| left.checked_sub(tokens(piece)))?;
+    let left =
+        pieces(text).try_fold(budget, |left, piece| left.checked_sub(piece_tokens(piece)))?;
     Some(budget - left)
 }
 
@@ -68,20 +69,20 @@ pub fn count_within(text: &str, budget: usize) -> Option<usize> {
 #[must_use]
 pub fn fits(text: &str, budget: usize) -> bool {
     // A token is at least one byte.
-    text.len() <= budget || until(text, budget) == text.len()
+    text.len() <= budget || budget_end(text, budget) == text.len()
 }
 
-/// A text within a budget: whole where it fits, else its beginning and [`CUT`], both together
+/// A text within a budget: whole where it fits, else its beginning and [`CUT_MARK`], both together
 /// within the budget. Where not even that fits, nothing.
 #[must_use]
 pub fn cut(text: &str, budget: usize) -> Cow<'_, str> {
     if fits(text, budget) {
         return Cow::Borrowed(text);
     }
-    let mut room = budget.saturating_sub(count(CUT));
+    let mut room = budget.saturating_sub(count(CUT_MARK));
     while room > 0 {
-        let told = format!("{}{CUT}", beginning(text, room));
-        if told.len() == CUT.len() {
+        let told = format!("{}{CUT_MARK}", beginning(text, room));
+        if told.len() == CUT_MARK.len() {
             break;
         }
         // Two texts side by side may be a token more than each by itself.
@@ -97,13 +98,13 @@ pub fn cut(text: &str, budget: usize) -> Cow<'_, str> {
 /// keeps at least half of what fits; else where a word ends; else between two characters.
 #[must_use]
 pub fn beginning(text: &str, budget: usize) -> &str {
-    let mut end = until(text, budget);
+    let mut end = budget_end(text, budget);
     if end == text.len() {
         return text;
     }
     loop {
         let told = &text[..end];
-        let told = &told[..well_ended(told, text[end..].chars().next())];
+        let told = &told[..best_end(told, text[end..].chars().next())];
         // A shorter text is fewer tokens, but for a word that lost its end.
         if count(told) <= budget {
             return told;
@@ -113,7 +114,7 @@ pub fn beginning(text: &str, budget: usize) -> &str {
 }
 
 /// Where a text that goes on with `next` is best ended.
-fn well_ended(told: &str, next: Option<char>) -> usize {
+fn best_end(told: &str, next: Option<char>) -> usize {
     let ended = |at: usize| told[..at].trim_end().len();
     let half = told.len() / 2;
     // The last sentence is the one that was cut.
@@ -131,12 +132,12 @@ fn well_ended(told: &str, next: Option<char>) -> usize {
 }
 
 /// The byte until which a text is within a budget; the end of a character.
-fn until(text: &str, budget: usize) -> usize {
+fn budget_end(text: &str, budget: usize) -> usize {
     let (mut left, mut end) = (budget, 0);
     for piece in pieces(text) {
-        let tokens = tokens(piece);
+        let tokens = piece_tokens(piece);
         if tokens > left {
-            let fitting = lengths(piece.as_bytes()).into_iter().take(left).sum();
+            let fitting = token_lengths(piece.as_bytes()).into_iter().take(left).sum();
             return end + piece.floor_char_boundary(fitting);
         }
         left -= tokens;
@@ -211,7 +212,7 @@ mod tests {
             let told = cut(&text, budget);
             prop_assert!(count(&told) <= budget, "{:?} of {} is {}", told, budget, count(&told));
             prop_assert_eq!(told == text.as_str(), tokens <= budget || text.is_empty());
-            prop_assert!(text.starts_with(told.strip_suffix(CUT).unwrap_or(&told)));
+            prop_assert!(text.starts_with(told.strip_suffix(CUT_MARK).unwrap_or(&told)));
             prop_assert!(count(beginning(&text, budget)) <= budget);
         }
     }

@@ -38,46 +38,46 @@ use crate::base::error::{Error, Result};
 use crate::store::Store;
 pub use budget::{SearchBudget, SearchWork};
 use commonbook_embed::Embedder;
-use damage::guarded;
-use files::{lease, stamp, unwritable};
-use state::{News, State};
-use words::{Generation, TextWriter};
+use damage::catch_damage;
+use files::{lease, unwritable, written_at};
+use state::{IndexBatch, IndexState};
+use words::{IndexGeneration, TextWriter};
 
 /// Changes that are taken in while searches wait.
-const AT_ONCE: usize = 4_000;
+const FOLLOW_CHANGES_MAX: usize = 4_000;
 
 /// Memories that are written out at once.
-const BATCH: usize = 20_000;
+const WRITE_MEMORIES_MAX: usize = 20_000;
 
 /// Events from which on the generation is written as of them, though none of them changed it.
-const UNWRITTEN: u64 = 1_000;
+const UNWRITTEN_EVENTS_MAX: u64 = 1_000;
 
 /// The search index of one home. Nothing is opened before it is first used.
 pub struct Index {
     /// Where generations are kept; nowhere for an index that is never written out.
     folder: Option<PathBuf>,
-    state: RwLock<State>,
+    state: RwLock<IndexState>,
     /// Held while this process is the one that writes.
-    writing: Mutex<Option<Writing>>,
-    embedding: RwLock<Embedding>,
+    writing: Mutex<Option<LeasedWriter>>,
+    embedding: RwLock<EmbedderState>,
 }
 
 /// What embeds, or why nothing does.
-enum Embedding {
+enum EmbedderState {
     By(Arc<dyn Embedder>),
     Off,
     Failed(String),
 }
 
 /// What the process that holds the lease writes with.
-struct Writing {
+struct LeasedWriter {
     text: TextWriter,
     lease: File,
 }
 
-impl Writing {
+impl LeasedWriter {
     /// Gives what changed to the words; nothing is written before they are committed.
-    fn give(&mut self, news: &News) -> Result<()> {
+    fn put_batch(&mut self, news: &IndexBatch) -> Result<()> {
         for (reach, id) in &news.removed {
             self.text.remove(reach, *id);
         }
@@ -94,7 +94,7 @@ impl Writing {
 
 /// How far [`Index::follow`] has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct IndexProgress {
     /// Memories in the index.
     pub memories: u64,
     /// Events of the journals that are still to be read.
@@ -115,7 +115,7 @@ impl Index {
     #[must_use]
     pub fn in_memory() -> Self {
         let (state, writing) = (RwLock::default(), Mutex::default());
-        Self { folder: None, state, writing, embedding: RwLock::new(Embedding::Off) }
+        Self { folder: None, state, writing, embedding: RwLock::new(EmbedderState::Off) }
     }
 
     /// The index in this folder, which is made when something is first written out.
@@ -132,32 +132,36 @@ impl Index {
     pub fn follow(
         &self,
         store: &dyn Store,
-        mut told: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Option<Progress>> {
+        mut told: impl FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<Option<IndexProgress>> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let Some(writer) = self.lease(&mut writing)? else { return Ok(None) };
             // In strides, so that searches come in between, and the words are sorted into the
             // generation on a thread of their own while the next memories are read.
-            let left = self.advance(store, AT_ONCE)?;
-            let news = self.write().news();
-            guarded(|| writer.give(&news)).inspect_err(|error| self.discard(Some(error)))?;
+            let left = self.advance(store, FOLLOW_CHANGES_MAX)?;
+            let news = self.write().take_batch();
+            catch_damage(|| writer.put_batch(&news))
+                .inspect_err(|error| self.discard(Some(error)))?;
             let state = self.read();
-            let (full, removed) = (state.tail.len() >= BATCH, !state.removed.is_empty());
-            let changed = removed || !state.tail.is_empty() || state.unwritten() >= UNWRITTEN;
+            let (full, removed) =
+                (state.tail.len() >= WRITE_MEMORIES_MAX, !state.removed.is_empty());
+            let changed = removed
+                || !state.tail.is_empty()
+                || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX;
             drop(state);
             if left > 0 && !full {
                 continue;
             }
             if changed {
-                guarded(|| writer.text.commit(&news.places))
+                catch_damage(|| writer.text.commit(&news.places))
                     .inspect_err(|error| self.discard(Some(error)))?;
                 if removed {
                     self.scrub(&mut writing)?;
                 }
                 self.reload();
             }
-            self.lay_out();
+            self.write_segment_files();
             let progress = self.read().progress(left);
             if told(progress).is_break() || left == 0 {
                 return Ok(Some(progress));
@@ -172,10 +176,10 @@ impl Index {
     pub fn rebuild(
         &self,
         store: &dyn Store,
-        told: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Progress> {
+        told: impl FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<IndexProgress> {
         self.discard(None);
-        self.follow(store, told)?.ok_or_else(held_elsewhere)
+        self.follow(store, told)?.ok_or_else(lease_conflict)
     }
 
     /// Whether there is something for [`Index::follow`] to write out: changes, or so many events of
@@ -183,11 +187,11 @@ impl Index {
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn lags(&self, store: &dyn Store) -> Result<bool> {
-        let state = self.current(store)?;
+    pub fn needs_follow(&self, store: &dyn Store) -> Result<bool> {
+        let state = self.current_state(store)?;
         let lacks_sheets = state.generation.as_ref().is_some_and(|it| it.lacks_sheets);
         let changed = !state.tail.is_empty() || !state.removed.is_empty();
-        Ok(changed || lacks_sheets || state.unwritten() >= UNWRITTEN)
+        Ok(changed || lacks_sheets || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX)
     }
 
     /// How many events the generation was not written as of, after the catalog has come to the
@@ -195,17 +199,17 @@ impl Index {
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn behind(&self, store: &dyn Store) -> Result<u64> {
-        self.current(store).map(|state| state.unwritten())
+    pub fn unwritten_events(&self, store: &dyn Store) -> Result<u64> {
+        self.current_state(store).map(|state| state.unwritten_events())
     }
 
     /// What this process writes with, where it can get the lease.
     fn lease<'w>(
         &self,
-        writing: &'w mut MutexGuard<'_, Option<Writing>>,
-    ) -> Result<Option<&'w mut Writing>> {
+        writing: &'w mut MutexGuard<'_, Option<LeasedWriter>>,
+    ) -> Result<Option<&'w mut LeasedWriter>> {
         let Some(folder) = &self.folder else { return Ok(None) };
-        let words = folder.join(WORDS);
+        let words = folder.join(WORDS_FOLDER);
         self.open();
         let state = self.read();
         let spoilt = state.spoilt || (state.generation.is_some() && self.stamp().is_none());
@@ -219,29 +223,30 @@ impl Index {
                 if words.exists() {
                     std::fs::remove_dir_all(&words).map_err(|error| unwritable(&words, &error))?;
                 }
-                *self.write() = State { opened: true, verified: true, ..State::default() };
+                *self.write() =
+                    IndexState { opened: true, verified: true, ..IndexState::default() };
             }
-            let text = guarded(|| TextWriter::open(&words))?;
-            **writing = Some(Writing { text, lease });
+            let text = catch_damage(|| TextWriter::open(&words))?;
+            **writing = Some(LeasedWriter { text, lease });
         }
         Ok(writing.as_mut())
     }
 
     /// Makes sure that what was purged is in no file.
-    fn scrub(&self, writing: &mut Option<Writing>) -> Result<()> {
-        let Some(Writing { text, lease }) = writing.take() else { return Ok(()) };
-        let text = guarded(|| text.squeeze())?;
+    fn scrub(&self, writing: &mut Option<LeasedWriter>) -> Result<()> {
+        let Some(LeasedWriter { text, lease }) = writing.take() else { return Ok(()) };
+        let text = catch_damage(|| text.compact())?;
         // The files that are no longer read can go, once this process reads the new ones.
         self.reload();
-        guarded(|| text.tidy())?;
-        *writing = Some(Writing { text, lease });
+        catch_damage(|| text.remove_unused_files())?;
+        *writing = Some(LeasedWriter { text, lease });
         self.scrub_vectors()
     }
 
     /// Writes the facts of what is written flat beside it, for those who start. Searches go on.
-    fn lay_out(&self) {
-        let sheets = self.read().generation.as_ref().map(Generation::sheets);
-        if let Some(Err(error)) = sheets.map(guarded) {
+    fn write_segment_files(&self) {
+        let sheets = self.read().generation.as_ref().map(IndexGeneration::segment_file_writer);
+        if let Some(Err(error)) = sheets.map(catch_damage) {
             tracing::warn!(%error, "what starts reads the search index more slowly");
         }
         // Where they cannot be written they are not tried again before the next commit.
@@ -251,7 +256,7 @@ impl Index {
     }
 
     /// The state, at the end of the journals as they were when this was called.
-    fn current(&self, store: &dyn Store) -> Result<RwLockReadGuard<'_, State>> {
+    fn current_state(&self, store: &dyn Store) -> Result<RwLockReadGuard<'_, IndexState>> {
         let journals = store.read(|tx| tx.journals())?;
         {
             let state = self.read();
@@ -275,7 +280,7 @@ impl Index {
         self.verify(store)?;
         let mut state = self.write();
         let left = store.read(|tx| state.follow(tx, most));
-        state.catalog.settle();
+        state.catalog.sort_sessions();
         left
     }
 
@@ -290,15 +295,15 @@ impl Index {
         }
         state.opened = true;
         let Some(folder) = &self.folder else { return };
-        state.stamp = stamp(folder);
-        let State { catalog, .. } = &mut *state;
-        match guarded(|| Generation::open(&folder.join(WORDS), catalog)) {
+        state.stamp = written_at(folder);
+        let IndexState { catalog, .. } = &mut *state;
+        match catch_damage(|| IndexGeneration::open(&folder.join(WORDS_FOLDER), catalog)) {
             Ok(generation) => {
                 state.places = generation.as_ref().map(|it| it.places.clone()).unwrap_or_default();
                 // Files of another form are of no use to anybody.
                 state.spoilt = generation.is_none() && state.stamp.is_some();
                 state.generation = generation;
-                state.catalog.settle();
+                state.catalog.sort_sessions();
             }
             Err(error) => {
                 drop(state);
@@ -326,7 +331,7 @@ impl Index {
         drop(state);
         if same {
             // A generation tells of memories alone.
-            let shut = store.read(|tx| tx.shut_cases())?;
+            let shut = store.read(|tx| tx.inactive_cases())?;
             let mut state = self.write();
             for (workspace, case) in &shut {
                 state.catalog.note_case(workspace.as_str(), case, false);
@@ -343,8 +348,8 @@ impl Index {
     fn reload(&self) {
         let Some(folder) = &self.folder else { return };
         let mut state = self.write();
-        let reloaded = if stamp(folder).is_some() { state.reload(folder) } else { Ok(()) };
-        state.stamp = stamp(folder);
+        let reloaded = if written_at(folder).is_some() { state.reload(folder) } else { Ok(()) };
+        state.stamp = written_at(folder);
         drop(state);
         if let Err(error) = reloaded {
             self.discard(Some(&error));
@@ -357,27 +362,32 @@ impl Index {
             tracing::warn!(%error, "the search index is built anew from the journal");
         }
         let stamp = self.stamp();
-        *self.write() =
-            State { opened: true, spoilt: true, verified: true, stamp, ..State::default() };
+        *self.write() = IndexState {
+            opened: true,
+            spoilt: true,
+            verified: true,
+            stamp,
+            ..IndexState::default()
+        };
     }
 
     fn stamp(&self) -> Option<SystemTime> {
-        self.folder.as_deref().and_then(stamp)
+        self.folder.as_deref().and_then(written_at)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn read(&self) -> RwLockReadGuard<'_, IndexState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, IndexState> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The folder of the words, inside that of the index.
-const WORDS: &str = "words";
+const WORDS_FOLDER: &str = "words";
 
-fn held_elsewhere() -> Error {
+fn lease_conflict() -> Error {
     Error::conflict("another process writes the search index of this home")
         .hint("It follows the journal by itself. Stop that process to build the index anew.")
 }

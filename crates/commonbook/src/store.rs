@@ -33,33 +33,33 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{ActId, MemoryId, TokenId};
 use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentRecord};
-use crate::model::bulk::{Act, DoneTo};
+use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
-use crate::model::event::{Event, NewEvent, Recorded, Stretch};
-use crate::model::memory::{Memory, Order};
-use crate::model::search::Filter;
-use crate::model::stats::{Count, UserRecord};
-use crate::model::token::{KeptToken, Token};
+use crate::model::event::{Event, EventRecord, JournalRange, NewEvent};
+use crate::model::memory::{ListOrder, Memory};
+use crate::model::search::MemoryFilter;
+use crate::model::stats::{MemoryCount, UserRecord};
+use crate::model::token::{Token, TokenRecord};
 use crate::model::workspace::Workspace;
 
 pub use case::CaseRows;
 pub use checkpoint::CheckpointRows;
 pub use context::ContextRows;
-pub use contradiction::{ContradictionRows, WantedContradictions};
+pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
-pub use entity::{EntityRows, MentionRows, RelationRows, WantedNames};
-pub use handoff::{HandoffRows, SteadyRows};
+pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
+pub use handoff::{HandoffRows, SettledClockRows};
 pub use loss::{JournalLoss, StoreLoss};
 pub use session::SessionRows;
-pub(crate) use telling::Telling;
-pub use work::{Work, WorkRows};
+pub(crate) use telling::NotifyingStore;
+pub use work::{EngineWork, WorkRows};
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.
-pub type Write = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
+pub type StoreWrite = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
 
 /// A read as a store carries it out, on a snapshot.
-pub type Read<'a> = Box<dyn FnMut(&dyn Transaction) -> Result<()> + 'a>;
+pub type StoreRead<'a> = Box<dyn FnMut(&dyn Transaction) -> Result<()> + 'a>;
 
 /// A place where memories are kept.
 pub trait Store: Send + Sync + 'static {
@@ -68,13 +68,13 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// What the write answers, `unavailable` when the engine cannot commit, `internal` when the
     /// write panics. Nothing is kept then.
-    fn run_write(&self, write: Write) -> Result<()>;
+    fn run_write(&self, write: StoreWrite) -> Result<()>;
 
     /// Runs a read on a snapshot.
     ///
     /// # Errors
     /// What the read answers, `unavailable` when the engine cannot be read.
-    fn run_read(&self, read: Read<'_>) -> Result<()>;
+    fn run_read(&self, read: StoreRead<'_>) -> Result<()>;
 
     /// Looks the whole store through for damage; answers one line a finding, none when it is whole.
     ///
@@ -119,7 +119,7 @@ impl dyn Store {
             Ok(())
         }))?;
         let value = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        value.ok_or_else(unrun)
+        value.ok_or_else(not_run_error)
     }
 
     /// Runs a read and answers what it answers.
@@ -132,11 +132,11 @@ impl dyn Store {
             answer = Some(look(tx)?);
             Ok(())
         }))?;
-        answer.ok_or_else(unrun)
+        answer.ok_or_else(not_run_error)
     }
 }
 
-fn unrun() -> Error {
+fn not_run_error() -> Error {
     Error::new(ErrorKind::Internal, "the store answered without running the request")
 }
 
@@ -158,7 +158,7 @@ transaction!(
     AnswerRows,
     WorkspaceRows,
     TokenRows,
-    ActRows,
+    BulkOperationRows,
     CaseRows,
     SessionRows,
     CursorRows,
@@ -169,7 +169,7 @@ transaction!(
     RelationRows,
     ContradictionRows,
     HandoffRows,
-    SteadyRows,
+    SettledClockRows,
     WorkRows,
 );
 
@@ -196,8 +196,8 @@ pub trait MemoryRows {
     fn memories(
         &self,
         sight: &Sight,
-        filter: &Filter,
-        from: (Order, Option<u64>),
+        filter: &MemoryFilter,
+        from: (ListOrder, Option<u64>),
         limit: u32,
     ) -> Result<Vec<(u64, Memory)>>;
 
@@ -206,13 +206,13 @@ pub trait MemoryRows {
     fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>>;
 
     /// Memories in sight, counted by owner and type.
-    fn counts(&self, sight: &Sight) -> Result<Vec<Count>>;
+    fn counts(&self, sight: &Sight) -> Result<Vec<MemoryCount>>;
 
     /// The users that standing memories in sight are about, by id.
     fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>>;
 
     /// What this memory was before each of its changes, oldest first, of what is in sight.
-    fn earlier(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>>;
+    fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>>;
 
     /// Whether a memory of this id, or of this import fingerprint, is in the workspace, in
     /// anybody's sight or not: what keeps a second import from doubling it.
@@ -237,12 +237,12 @@ pub trait MemoryRows {
 
     /// What the next `limit` events of a workspace after this place are about, in order, as it is
     /// now: for what follows the journal, which shows it to nobody but by [`Sight`].
-    fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Change>>;
+    fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<SubjectChange>>;
 }
 
 /// What an event is about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub struct SubjectChange {
     /// The place of the event in its journal.
     pub sequence: u64,
     /// The id of what it is about.
@@ -259,21 +259,26 @@ pub trait EventRows {
     fn append_event(&mut self, event: &NewEvent) -> Result<u64>;
 
     /// At most `limit` events of this stretch that are wanted and in sight, oldest first.
-    fn events(&self, sight: &Sight, stretch: &Stretch, limit: u32) -> Result<Vec<Event>>;
+    fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>>;
 
     /// How many events of this stretch are wanted and in sight.
-    fn event_count(&self, sight: &Sight, stretch: &Stretch) -> Result<u64>;
+    fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64>;
 
     /// The next `limit` events of a journal after this place, in order, each with what decides now
     /// who is told of it: for what reads each event once for many, and gives it to nobody but by
-    /// [`Sight::is_told`].
-    fn recorded(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Recorded>>;
+    /// [`Sight::sees_event`].
+    fn event_records(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<EventRecord>>;
 }
 
 /// The rows of the agent registry.
 pub trait AgentRows {
     /// Notes that this caller was here.
-    fn see_agent(&mut self, caller: &Caller, at: Timestamp) -> Result<()>;
+    fn note_agent_seen(&mut self, caller: &Caller, at: Timestamp) -> Result<()>;
 
     /// When this agent was last noted to be here, if ever.
     fn last_seen(&self, workspace: &Workspace, agent: &Agent) -> Result<Option<Timestamp>>;
@@ -293,7 +298,7 @@ pub trait AnswerRows {
         workspace: &Workspace,
         agent: &Agent,
         key: &str,
-    ) -> Result<Option<KeptAnswer>>;
+    ) -> Result<Option<IdempotencyRecord>>;
 
     /// Keeps an answer under this key.
     fn keep_answer(
@@ -301,7 +306,7 @@ pub trait AnswerRows {
         workspace: &Workspace,
         agent: &Agent,
         key: &str,
-        answer: &KeptAnswer,
+        answer: &IdempotencyRecord,
     ) -> Result<()>;
 
     /// Drops the answers kept before this time.
@@ -310,7 +315,7 @@ pub trait AnswerRows {
 
 /// An answer that was given once and is given again for the same request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptAnswer {
+pub struct IdempotencyRecord {
     /// The fingerprint of the request.
     pub request_sha256: String,
     /// The answer, as JSON.
@@ -320,27 +325,27 @@ pub struct KeptAnswer {
 }
 
 /// The rows of acts on many memories.
-pub trait ActRows {
+pub trait BulkOperationRows {
     /// The act of this id.
-    fn act(&self, workspace: &Workspace, id: ActId) -> Result<Option<Act>>;
+    fn bulk_operation(&self, workspace: &Workspace, id: ActId) -> Result<Option<BulkOperation>>;
 
     /// Keeps an act; one that is there already stays.
-    fn put_act(&mut self, act: &Act) -> Result<()>;
+    fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()>;
 
     /// Notes that an act was done to one more memory.
-    fn add_to_act(&mut self, act: &Act, done: &DoneTo) -> Result<()>;
+    fn add_bulk_item(&mut self, act: &BulkOperation, done: &BulkItem) -> Result<()>;
 
     /// Takes at most `limit` memories out of an act, to take back what it did to them.
-    fn take_from_act(&mut self, act: &Act, limit: u32) -> Result<Vec<DoneTo>>;
+    fn take_bulk_items(&mut self, act: &BulkOperation, limit: u32) -> Result<Vec<BulkItem>>;
 
     /// Drops the acts of before this time, which then cannot be taken back.
-    fn drop_acts(&mut self, before: Timestamp) -> Result<()>;
+    fn drop_bulk_operations(&mut self, before: Timestamp) -> Result<()>;
 }
 
 /// The rows of tokens, which are the home's: who calls is known before the workspace is.
 pub trait TokenRows {
     /// The token of this id, revoked and expired ones too.
-    fn token(&self, id: TokenId) -> Result<Option<KeptToken>>;
+    fn token(&self, id: TokenId) -> Result<Option<TokenRecord>>;
 
     /// Every token, the newest first.
     fn tokens(&self) -> Result<Vec<Token>>;
@@ -350,7 +355,7 @@ pub trait TokenRows {
     fn has_tokens(&self) -> Result<bool>;
 
     /// Keeps a token, in the place of the one of its id.
-    fn put_token(&mut self, token: &KeptToken) -> Result<()>;
+    fn put_token(&mut self, token: &TokenRecord) -> Result<()>;
 
     /// Notes that a token was used.
     fn use_token(&mut self, id: TokenId, at: Timestamp) -> Result<()>;

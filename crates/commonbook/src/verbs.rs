@@ -46,22 +46,22 @@ use crate::base::hash::sha256;
 use crate::base::id::{CheckpointId, IdSource, RandomIds};
 use crate::base::{input, limits};
 use crate::index::Index;
-use crate::model::access::Policy;
+use crate::model::access::AccessPolicy;
 use crate::model::caller::Caller;
-use crate::model::case::digest::writing::SharedWriter;
-use crate::model::collaboration::Settings;
-use crate::prompt::context::Preferences;
-use crate::prompt::context::tell::Templates;
-use crate::store::{KeptAnswer, Store, Telling, Transaction};
+use crate::model::case::digest::writing::DigestWriterHandle;
+use crate::model::collaboration::CollaborationSettings;
+use crate::prompt::context::ContextPreferences;
+use crate::prompt::context::tell::TemplateSet;
+use crate::store::{IdempotencyRecord, NotifyingStore, Store, Transaction};
 
-pub use complete::Completions;
-pub use mention::Mentioning;
-use mention::Passed;
-use presence::Contacts;
+pub use complete::CompletionList;
+use mention::MentionPositions;
+pub use mention::MentionProgress;
+use presence::PresenceLog;
 use slots::SearchSlots;
-use standing::Files;
+use standing::StandingFileCache;
 pub use standing::{StandingFile, change_standing, make_standing_folder};
-pub use sweep::Swept;
+pub use sweep::SweepResult;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
 #[derive(Clone)]
@@ -71,18 +71,18 @@ pub struct Commonbook {
     searches: Arc<SearchSlots>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
-    policy: Policy,
-    collaboration: Settings,
-    contacts: Arc<Contacts>,
-    passed: Arc<Passed>,
-    preferences: Arc<Preferences>,
-    templates: Arc<Templates>,
-    files: Arc<Files>,
-    writer: Option<SharedWriter>,
+    policy: AccessPolicy,
+    collaboration: CollaborationSettings,
+    contacts: Arc<PresenceLog>,
+    passed: Arc<MentionPositions>,
+    preferences: Arc<ContextPreferences>,
+    templates: Arc<TemplateSet>,
+    files: Arc<StandingFileCache>,
+    writer: Option<DigestWriterHandle>,
 }
 
 /// What a write answers, and whether it answered so before under the same idempotency key.
-struct Once<A> {
+struct WriteAnswer<A> {
     answer: A,
     repeated: bool,
 }
@@ -91,13 +91,17 @@ impl Commonbook {
     /// A Commonbook on this store, with the machine's clock and random ids.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self::with(store, Arc::new(SystemClock), Arc::new(RandomIds::default()))
+        Self::with_clock_and_ids(store, Arc::new(SystemClock), Arc::new(RandomIds::default()))
     }
 
     /// A Commonbook on this store, with this clock and these ids.
     #[must_use]
-    pub fn with(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
-        let (index, policy) = (Arc::new(Index::in_memory()), Policy::default());
+    pub fn with_clock_and_ids(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdSource>,
+    ) -> Self {
+        let (index, policy) = (Arc::new(Index::in_memory()), AccessPolicy::default());
         Self {
             store,
             index,
@@ -105,7 +109,7 @@ impl Commonbook {
             clock,
             ids,
             policy,
-            collaboration: Settings::default(),
+            collaboration: CollaborationSettings::default(),
             contacts: Arc::default(),
             passed: Arc::default(),
             preferences: Arc::default(),
@@ -117,19 +121,19 @@ impl Commonbook {
 
     /// The same, searching in this index.
     #[must_use]
-    pub fn searching(self, index: Arc<Index>) -> Self {
+    pub fn with_index(self, index: Arc<Index>) -> Self {
         Self { index, ..self }
     }
 
     /// The same, under this policy.
     #[must_use]
-    pub fn under(self, policy: Policy) -> Self {
+    pub fn with_policy(self, policy: AccessPolicy) -> Self {
         Self { policy, ..self }
     }
 
     /// The same, handing work over by these settings.
     #[must_use]
-    pub fn collaborating(self, collaboration: Settings) -> Self {
+    pub fn with_collaboration(self, collaboration: CollaborationSettings) -> Self {
         Self { collaboration, ..self }
     }
 
@@ -137,7 +141,7 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` with the field for what cannot be configured so.
-    pub fn preferring(self, preferences: Preferences) -> Result<Self> {
+    pub fn with_preferences(self, preferences: ContextPreferences) -> Result<Self> {
         let templates = Arc::new(preferences.check()?);
         Ok(Self { preferences: Arc::new(preferences), templates, ..self })
     }
@@ -145,21 +149,21 @@ impl Commonbook {
     /// The same, reading the standing memory files of this home folder, and of the projects that
     /// its callers work in.
     #[must_use]
-    pub fn at_home(self, home: PathBuf) -> Self {
-        Self { files: Arc::new(Files::of(home)), ..self }
+    pub fn with_home(self, home: PathBuf) -> Self {
+        Self { files: Arc::new(StandingFileCache::of(home)), ..self }
     }
 
     /// What is configured of contexts.
     #[must_use]
-    pub fn preferences(&self) -> &Preferences {
+    pub fn preferences(&self) -> &ContextPreferences {
         &self.preferences
     }
 
     /// The same, calling this after each write that is on disk: at once, and before its answer. It
     /// must not wait.
     #[must_use]
-    pub fn telling(self, tell: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { store: Telling::of(self.store, Box::new(tell)), ..self }
+    pub fn on_write(self, tell: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { store: NotifyingStore::of(self.store, Box::new(tell)), ..self }
     }
 
     /// The search index.
@@ -179,12 +183,12 @@ impl Commonbook {
     ///
     /// # Errors
     /// `conflict` for a key that was used for another request; else what `act` answers.
-    fn once<R, A>(
+    fn write_once<R, A>(
         &self,
         caller: &Caller,
         (verb, request, key): (&str, &R, Option<&String>),
         mut act: impl FnMut(&mut dyn Transaction, &Caller, Timestamp) -> Result<A> + Send + 'static,
-    ) -> Result<Once<A>>
+    ) -> Result<WriteAnswer<A>>
     where
         R: Serialize,
         A: Serialize + DeserializeOwned + Send + 'static,
@@ -192,7 +196,7 @@ impl Commonbook {
         self.policy.may_write(caller)?;
         let key = fit_key(key)?;
         // Who works for another user asks for something else: the answer may be about that user.
-        let request_sha256 = sha256(&encoded(&(verb, &caller.user, request))?);
+        let request_sha256 = sha256(&encode_answer(&(verb, &caller.user, request))?);
         let (caller, now) = (caller.clone(), self.clock.now());
         // In a session, what is written may be followed by a checkpoint.
         let automatic = caller.session.as_ref().map(|_| CheckpointId::new(&*self.ids, now));
@@ -202,21 +206,21 @@ impl Commonbook {
                 && now.duration_since(kept.at)
                     < SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS)
             {
-                return repeated(&kept, &request_sha256);
+                return repeated_answer(&kept, &request_sha256);
             }
-            presence::not_mistaken(tx, &caller)?;
-            tx.see_agent(&caller, now)?;
-            checkpoint::touch(tx, &caller, automatic, now)?;
+            presence::refuse_lookalike(tx, &caller)?;
+            tx.note_agent_seen(&caller, now)?;
+            checkpoint::note_activity(tx, &caller, automatic, now)?;
             let answer = act(tx, &caller, now)?;
             if let Some(key) = &key {
-                let kept = KeptAnswer {
+                let kept = IdempotencyRecord {
                     request_sha256: request_sha256.clone(),
-                    answer: encoded(&answer)?,
+                    answer: encode_answer(&answer)?,
                     at: now,
                 };
                 tx.keep_answer(&caller.workspace, &caller.agent, key, &kept)?;
             }
-            Ok(Once { answer, repeated: false })
+            Ok(WriteAnswer { answer, repeated: false })
         })
     }
 }
@@ -226,20 +230,23 @@ fn fit_key(key: Option<&String>) -> Result<Option<String>> {
     key.map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS)).transpose()
 }
 
-fn repeated<A: DeserializeOwned>(kept: &KeptAnswer, request_sha256: &str) -> Result<Once<A>> {
+fn repeated_answer<A: DeserializeOwned>(
+    kept: &IdempotencyRecord,
+    request_sha256: &str,
+) -> Result<WriteAnswer<A>> {
     if kept.request_sha256 != request_sha256 {
         return Err(Error::conflict("idempotency_key: this key was used for another request")
-            .at("idempotency_key")
+            .with_field("idempotency_key")
             .hint("Use a new key for a new request."));
     }
     let answer = serde_json::from_str(&kept.answer).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a kept answer cannot be read").because(error)
+        Error::new(ErrorKind::Internal, "a kept answer cannot be read").with_cause(error)
     })?;
-    Ok(Once { answer, repeated: true })
+    Ok(WriteAnswer { answer, repeated: true })
 }
 
-fn encoded(value: &impl Serialize) -> Result<String> {
+fn encode_answer(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a request could not be encoded").because(error)
+        Error::new(ErrorKind::Internal, "a request could not be encoded").with_cause(error)
     })
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -326,6 +327,39 @@ fn files_begin_with_what_they_are() {
         let first = source.text.lines().next().unwrap_or_default();
         let says = first.starts_with("//! ") && first.len() >= 24;
         assert!(says, "{}:1: begin with one sentence that says what the place is", source.path);
+    }
+}
+
+/// The types that a line of code defines.
+fn type_name(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+    let kind = words.next()?;
+    let name = words.next().filter(|_| ["struct", "enum", "trait", "type"].contains(&kind))?;
+    name.split(|c: char| !c.is_alphanumeric()).next().filter(|name| !name.is_empty())
+}
+
+#[test]
+fn a_type_name_has_one_meaning() {
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    // A stand-in has the name of what it stands for, on the systems that lack it.
+    let all = sources()
+        .into_iter()
+        .filter(|it| it.path != "crates/commonbook-server/src/local/absent.rs");
+    for source in all {
+        // A type inside of an implementation or a function is known there alone.
+        for name in source
+            .code()
+            .filter(|(_, line)| !line.starts_with(' '))
+            .filter_map(|(_, line)| type_name(line))
+        {
+            let first = seen.entry(name.to_owned()).or_insert_with(|| source.path.clone());
+            let result = name == "Result" || *first == source.path;
+            assert!(
+                result,
+                "{name} is in {first} and in {}: two names for two things",
+                source.path
+            );
+        }
     }
 }
 

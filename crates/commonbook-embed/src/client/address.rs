@@ -4,11 +4,11 @@ use std::fmt;
 
 use ureq::http::Uri;
 
-use crate::error::{EmbedError, Result};
+use crate::error::{EmbedError, EmbedResult};
 
 /// What endpoints are asked for in one place, and what the settings for it are called there.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Purpose {
+pub struct EndpointPurpose {
     /// The end of the path that requests go to, after the version.
     pub path: &'static str,
     /// The field that is wrong where the address is.
@@ -25,25 +25,25 @@ pub struct Purpose {
 
 /// Where an endpoint is, and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct EndpointAddress {
     url: String,
     loopback: bool,
     /// The name of the model, as the endpoint knows it.
     pub model: String,
     /// The key, where the endpoint asks for one.
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// What it is asked for.
-    pub purpose: &'static Purpose,
+    pub purpose: &'static EndpointPurpose,
 }
 
-impl Address {
+impl EndpointAddress {
     /// Reads a base, `http(s)://HOST[:PORT][/PATH]`, and the name of a model there.
     ///
     /// # Errors
     /// `invalid` for what is no such address; it is not repeated, as it may have a password in it.
-    pub fn read(base: &str, model: &str, purpose: &'static Purpose) -> Result<Self> {
-        let wrong = |what: &str| Err(purpose.wrong(what));
-        let uri: Uri = base.parse().map_err(|_| purpose.wrong("the address is not one"))?;
+    pub fn read(base: &str, model: &str, purpose: &'static EndpointPurpose) -> EmbedResult<Self> {
+        let wrong = |what: &str| Err(purpose.address_error(what));
+        let uri: Uri = base.parse().map_err(|_| purpose.address_error("the address is not one"))?;
         let Some(authority) = uri.authority() else { return wrong("the address has no host") };
         if !matches!(uri.scheme_str(), Some("http" | "https")) {
             return wrong("the address is neither http nor https");
@@ -59,7 +59,7 @@ impl Address {
             return wrong("it names no model");
         }
         let loopback = is_loopback(authority.host());
-        let (url, model) = (full(base, purpose.path), model.trim().to_owned());
+        let (url, model) = (full_url(base, purpose.path), model.trim().to_owned());
         Ok(Self { url, loopback, model, key: None, purpose })
     }
 
@@ -67,9 +67,9 @@ impl Address {
     ///
     /// # Errors
     /// `invalid` when it has signs that a header cannot carry.
-    pub fn with_key(self, key: Option<&str>) -> Result<Self> {
+    pub fn with_key(self, key: Option<&str>) -> EmbedResult<Self> {
         let key = key.map(str::trim).filter(|key| !key.is_empty());
-        let key = key.map(|key| Key::read(key, self.purpose)).transpose()?;
+        let key = key.map(|key| ApiKey::read(key, self.purpose)).transpose()?;
         Ok(Self { key, ..self })
     }
 
@@ -87,9 +87,9 @@ impl Address {
     }
 }
 
-impl Purpose {
+impl EndpointPurpose {
     /// That the address is wrong in this way.
-    pub(crate) fn wrong(&self, what: &str) -> EmbedError {
+    pub(crate) fn address_error(&self, what: &str) -> EmbedError {
         EmbedError::invalid(self.field, what).hint(self.example)
     }
 }
@@ -99,7 +99,7 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-fn full(base: &str, path: &str) -> String {
+fn full_url(base: &str, path: &str) -> String {
     let base = base.trim_end_matches('/');
     if base.ends_with(&format!("/{path}")) {
         return base.to_owned();
@@ -114,12 +114,12 @@ fn full(base: &str, path: &str) -> String {
 
 /// A key that is shown to nobody but the endpoint.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct ApiKey {
     bearer: String,
 }
 
-impl Key {
-    fn read(text: &str, purpose: &Purpose) -> Result<Self> {
+impl ApiKey {
+    fn read(text: &str, purpose: &EndpointPurpose) -> EmbedResult<Self> {
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             let hint = format!("Set {} to the key alone, without quotes or blanks.", purpose.key);
             let what = "it has signs that no key has";
@@ -134,12 +134,12 @@ impl Key {
     }
 
     /// The same text without the key, should an endpoint repeat it.
-    pub(super) fn hidden_in(&self, text: &str) -> String {
+    pub(super) fn hide_key(&self, text: &str) -> String {
         text.replace(self.bearer.trim_start_matches("Bearer "), "(the key)")
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(hidden)")
     }

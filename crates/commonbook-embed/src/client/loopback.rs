@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// What the server does with one request.
 #[derive(Debug)]
-pub enum Reply {
+pub enum LoopbackResponse {
     /// Answers this status, with these header lines and this body.
     With(u16, &'static str, String),
     /// Says nothing until the caller goes.
@@ -20,7 +20,7 @@ pub enum Reply {
 
 /// One request that the server received.
 #[derive(Debug)]
-pub struct ClientRequest {
+pub struct LoopbackRequest {
     /// Its request line and headers.
     pub head: String,
     /// Its body.
@@ -32,25 +32,25 @@ pub struct ClientRequest {
 /// # Panics
 /// Where the machine gives it no port.
 pub fn serve(
-    mut reply: impl FnMut(&ClientRequest) -> Reply + Send + 'static,
-) -> (String, mpsc::Receiver<ClientRequest>) {
+    mut reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
+) -> (String, mpsc::Receiver<LoopbackRequest>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let (tell, asked) = mpsc::channel();
     thread::spawn(move || {
         while let Ok((stream, _)) = listener.accept() {
-            let question = read(&stream);
+            let question = read_request(&stream);
             let reply = reply(&question);
             if tell.send(question).is_err() {
                 break;
             }
-            answer(stream, reply);
+            write_response(stream, reply);
         }
     });
     (base, asked)
 }
 
-fn read(stream: &TcpStream) -> ClientRequest {
+fn read_request(stream: &TcpStream) -> LoopbackRequest {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -67,12 +67,12 @@ fn read(stream: &TcpStream) -> ClientRequest {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    ClientRequest { head, body: serde_json::from_slice(&body).unwrap() }
+    LoopbackRequest { head, body: serde_json::from_slice(&body).unwrap() }
 }
 
-fn answer(mut stream: TcpStream, reply: Reply) {
+fn write_response(mut stream: TcpStream, reply: LoopbackResponse) {
     match reply {
-        Reply::With(status, headers, body) => {
+        LoopbackResponse::With(status, headers, body) => {
             let length = body.len();
             let head = format!(
                 "HTTP/1.1 {status} Said\r\n{headers}Connection: close\r\n\
@@ -81,7 +81,7 @@ fn answer(mut stream: TcpStream, reply: Reply) {
             let _ =
                 stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
         }
-        Reply::Silence => {
+        LoopbackResponse::Silence => {
             let _ = stream.read(&mut [0; 1]);
         }
     }

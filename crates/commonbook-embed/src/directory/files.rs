@@ -8,36 +8,36 @@ use candle_transformers::models::bert::Config;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::Spec;
-use crate::error::{EmbedError, EmbedErrorKind, Result};
+use crate::ModelSpec;
+use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
 /// The architecture of the model.
-const CONFIG: &str = "config.json";
+const CONFIG_FILE: &str = "config.json";
 /// The words that the model knows.
-pub(super) const TOKENIZER: &str = "tokenizer.json";
+pub(super) const TOKENIZER_FILE: &str = "tokenizer.json";
 /// The weights.
-pub(super) const WEIGHTS: &str = "model.safetensors";
+pub(super) const WEIGHTS_FILE: &str = "model.safetensors";
 /// How long a text may be.
-const LENGTH: &str = "sentence_bert_config.json";
+const LENGTH_FILE: &str = "sentence_bert_config.json";
 /// How one vector is made of those of all tokens.
-const POOLING: &str = "1_Pooling/config.json";
+const POOLING_FILE: &str = "1_Pooling/config.json";
 /// What is put before texts and questions.
-const PROMPTS: &str = "config_sentence_transformers.json";
+const PROMPTS_FILE: &str = "config_sentence_transformers.json";
 
 /// Tokens of a text when no file says how many.
-const TOKENS: usize = 512;
+const TOKENS_DEFAULT: usize = 512;
 /// Tokens that a model must hold at the least.
-const TOKENS_LEAST: usize = 16;
+const TOKENS_MIN: usize = 16;
 /// Bytes of a file that are hashed whole.
-const WHOLE_BYTES: u64 = 64 * 1024;
+const WHOLE_HASH_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of one block of a longer file.
 const BLOCK_BYTES: usize = 1024;
 /// Blocks of a longer file, evenly spaced from its first byte to its last.
-const BLOCKS: u64 = 64;
+const HASH_BLOCKS: u64 = 64;
 
 /// How one vector is made of those of all tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pooling {
+pub(super) enum PoolingMode {
     /// Their mean.
     Mean,
     /// That of the first.
@@ -46,35 +46,36 @@ pub(super) enum Pooling {
 
 /// What the small files say.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct ModelSettings {
     pub(super) config: Config,
     pub(super) tokens: usize,
-    pub(super) pooling: Pooling,
+    pub(super) pooling: PoolingMode,
     pub(super) text_prompt: String,
     pub(super) query_prompt: String,
 }
 
-impl Layout {
+impl ModelSettings {
     /// Reads the small files, and looks whether the large ones are there.
-    pub(super) fn read(folder: &Path) -> Result<Self> {
+    pub(super) fn read(folder: &Path) -> EmbedResult<Self> {
         if !folder.is_dir() {
-            return Err(invalid(format!("there is no directory {}", folder.display())).hint(
+            return Err(invalid_model(format!("there is no directory {}", folder.display())).hint(
                 "COMMONBOOK_EMBEDDER names the directory of a model; create it, or set off.",
             ));
         }
         let config = config(folder)?;
-        for name in [TOKENIZER, WEIGHTS] {
+        for name in [TOKENIZER_FILE, WEIGHTS_FILE] {
             let path = folder.join(name);
-            File::open(&path).map_err(|cause| unreadable(&path, cause))?;
+            File::open(&path).map_err(|cause| unreadable_file(&path, cause))?;
         }
-        let length = optional(folder, LENGTH)?["max_seq_length"].as_u64();
-        let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(TOKENS);
+        let length = read_optional(folder, LENGTH_FILE)?["max_seq_length"].as_u64();
+        let length =
+            length.and_then(|length| usize::try_from(length).ok()).unwrap_or(TOKENS_DEFAULT);
         let tokens = length.min(config.max_position_embeddings);
-        if tokens < TOKENS_LEAST {
+        if tokens < TOKENS_MIN {
             let message = format!("the model in {} holds only {tokens} tokens", folder.display());
-            return Err(invalid(message).hint("Choose a model that holds at least 128."));
+            return Err(invalid_model(message).hint("Choose a model that holds at least 128."));
         }
-        let prompts = optional(folder, PROMPTS)?;
+        let prompts = read_optional(folder, PROMPTS_FILE)?;
         Ok(Self {
             config,
             tokens,
@@ -85,18 +86,18 @@ impl Layout {
     }
 
     /// The spec, with a fingerprint of everything that the vectors depend on.
-    pub(super) fn spec(&self, folder: &Path) -> Result<Spec> {
+    pub(super) fn spec(&self, folder: &Path) -> EmbedResult<ModelSpec> {
         let mut hash = Sha256::new();
         let how = (self.tokens, self.pooling, &self.text_prompt, &self.query_prompt);
         hash.update(format!("{how:?}"));
-        for name in [CONFIG, TOKENIZER, WEIGHTS] {
+        for name in [CONFIG_FILE, TOKENIZER_FILE, WEIGHTS_FILE] {
             let path = folder.join(name);
-            sample(&path, &mut hash).map_err(|cause| unreadable(&path, cause))?;
+            hash_sample(&path, &mut hash).map_err(|cause| unreadable_file(&path, cause))?;
         }
         let fingerprint: String =
             hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         let Config { num_hidden_layers: layers, hidden_size: dimension, .. } = self.config;
-        Ok(Spec {
+        Ok(ModelSpec {
             // Not the directory's name: the same model elsewhere is the same model.
             model: format!("bert-{layers}x{dimension}"),
             revision: format!("sampled:{fingerprint}"),
@@ -105,41 +106,41 @@ impl Layout {
     }
 }
 
-fn config(folder: &Path) -> Result<Config> {
-    let path = folder.join(CONFIG);
-    let bytes = std::fs::read(&path).map_err(|cause| unreadable(&path, cause))?;
+fn config(folder: &Path) -> EmbedResult<Config> {
+    let path = folder.join(CONFIG_FILE);
+    let bytes = std::fs::read(&path).map_err(|cause| unreadable_file(&path, cause))?;
     let value: Value =
-        serde_json::from_slice(&bytes).map_err(|cause| broken(&path, &cause.to_string()))?;
+        serde_json::from_slice(&bytes).map_err(|cause| broken_file(&path, &cause.to_string()))?;
     match value["model_type"].as_str() {
         Some("bert") => {}
         other => {
             let found = other.unwrap_or("none");
             let message = format!("{}: model_type is {found}, and only bert runs", path.display());
-            return Err(invalid(message).hint(
+            return Err(invalid_model(message).hint(
                 "Choose a BERT such as all-MiniLM-L6-v2, or serve the model behind an endpoint.",
             ));
         }
     }
     let config: Config =
-        serde_json::from_value(value).map_err(|cause| broken(&path, &cause.to_string()))?;
+        serde_json::from_value(value).map_err(|cause| broken_file(&path, &cause.to_string()))?;
     let (size, heads) = (config.hidden_size, config.num_attention_heads);
     if size == 0 || heads == 0 || size % heads != 0 {
-        return Err(broken(&path, &format!("hidden_size {size} with {heads} heads")));
+        return Err(broken_file(&path, &format!("hidden_size {size} with {heads} heads")));
     }
     Ok(config)
 }
 
-fn pooling(folder: &Path) -> Result<Pooling> {
-    let value = optional(folder, POOLING)?;
+fn pooling(folder: &Path) -> EmbedResult<PoolingMode> {
+    let value = read_optional(folder, POOLING_FILE)?;
     let mode = |name: &str| value[name].as_bool().unwrap_or(false);
     if mode("pooling_mode_mean_tokens") || value.is_null() {
-        return Ok(Pooling::Mean);
+        return Ok(PoolingMode::Mean);
     }
     if mode("pooling_mode_cls_token") {
-        return Ok(Pooling::First);
+        return Ok(PoolingMode::First);
     }
-    let path = folder.join(POOLING);
-    Err(invalid(format!("{}: neither mean nor first-token pooling", path.display()))
+    let path = folder.join(POOLING_FILE);
+    Err(invalid_model(format!("{}: neither mean nor first-token pooling", path.display()))
         .hint("Choose a model that pools by the mean, or serve it behind an endpoint."))
 }
 
@@ -151,25 +152,25 @@ fn prompt(file: &Value, names: &[&str]) -> String {
 }
 
 /// A file that may be missing, which is null then.
-fn optional(folder: &Path, name: &str) -> Result<Value> {
+fn read_optional(folder: &Path, name: &str) -> EmbedResult<Value> {
     let path = folder.join(name);
     match std::fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
             let message = format!("{} is not JSON: {cause}", path.display());
-            invalid(message).hint("Fetch it anew, or remove it; it is not necessary.")
+            invalid_model(message).hint("Fetch it anew, or remove it; it is not necessary.")
         }),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(Value::Null),
-        Err(cause) => Err(unreadable(&path, cause)),
+        Err(cause) => Err(unreadable_file(&path, cause)),
     }
 }
 
 /// Hashes a file's length with its bytes, or with blocks of it when it is long: a start of the
 /// program must not read a hundred megabytes.
-fn sample(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
+fn hash_sample(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     hash.update(length.to_le_bytes());
-    if length <= WHOLE_BYTES {
+    if length <= WHOLE_HASH_BYTES_MAX {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         hash.update(bytes);
@@ -177,8 +178,8 @@ fn sample(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
     }
     let mut block = [0; BLOCK_BYTES];
     let last = length - BLOCK_BYTES as u64;
-    for number in 0..BLOCKS {
-        file.seek(SeekFrom::Start(last / (BLOCKS - 1) * number))?;
+    for number in 0..HASH_BLOCKS {
+        file.seek(SeekFrom::Start(last / (HASH_BLOCKS - 1) * number))?;
         file.read_exact(&mut block)?;
         hash.update(block);
     }
@@ -188,29 +189,29 @@ fn sample(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
     Ok(())
 }
 
-fn invalid(message: String) -> EmbedError {
+fn invalid_model(message: String) -> EmbedError {
     let mut error = EmbedError::new(EmbedErrorKind::Invalid, message);
     error.field = Some("embedder".to_owned());
     error
 }
 
 /// A file that cannot be read.
-pub(super) fn unreadable(path: &Path, cause: std::io::Error) -> EmbedError {
+pub(super) fn unreadable_file(path: &Path, cause: std::io::Error) -> EmbedError {
     let shown = path.display();
     let error = match cause.kind() {
-        std::io::ErrorKind::NotFound => invalid(format!("there is no file {shown}")).hint(
+        std::io::ErrorKind::NotFound => invalid_model(format!("there is no file {shown}")).hint(
             "A model's directory has config.json, tokenizer.json and model.safetensors; put them \
              all there.",
         ),
-        _ => invalid(format!("{shown} cannot be read")).hint("Check its permissions."),
+        _ => invalid_model(format!("{shown} cannot be read")).hint("Check its permissions."),
     };
-    error.because(cause)
+    error.with_cause(cause)
 }
 
 /// A file that is not what its name says.
-pub(super) fn broken(path: &Path, why: &str) -> EmbedError {
+pub(super) fn broken_file(path: &Path, why: &str) -> EmbedError {
     // The libraries put a backtrace into their reasons.
     let why = why.lines().next().unwrap_or_default();
-    invalid(format!("{} is broken: {why}", path.display()))
+    invalid_model(format!("{} is broken: {why}", path.display()))
         .hint("Fetch it anew: it may be cut short, or of another kind.")
 }

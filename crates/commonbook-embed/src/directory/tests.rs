@@ -103,18 +103,18 @@ fn weights(folder: &TempDir, words: usize, seed: u64) {
     candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
 }
 
-fn one(model: &Directory, text: &str) -> Vec<f32> {
+fn one(model: &DirectoryEmbedder, text: &str) -> Vec<f32> {
     model.embed(&[text.to_owned()]).unwrap().remove(0)
 }
 
 #[test]
 fn laws() {
     let folder = tiny();
-    let model = Directory::open(folder.path()).unwrap();
+    let model = DirectoryEmbedder::open(folder.path()).unwrap();
     keeps_the_laws(&model);
     assert_eq!(model.spec().dimension, HIDDEN);
     assert_eq!(model.spec().model, "bert-2x32");
-    let again = Directory::open(folder.path()).unwrap();
+    let again = DirectoryEmbedder::open(folder.path()).unwrap();
     assert_eq!(again.spec(), model.spec());
     assert_eq!(one(&again, "abc"), one(&model, "abc"));
     assert!(cosine(&one(&model, "abc"), &one(&model, "xyz qrs")) < 0.999);
@@ -124,7 +124,7 @@ fn laws() {
 fn long_texts_are_cut_where_the_files_say() {
     let folder = tiny();
     write(&folder, "sentence_bert_config.json", &json!({ "max_seq_length": 16 }));
-    let model = Directory::open(folder.path()).unwrap();
+    let model = DirectoryEmbedder::open(folder.path()).unwrap();
     let words = "a b c d e f g h i j k l m n o p q r";
     assert_eq!(one(&model, words), one(&model, "a b c d e f g h i j k l m n"));
     assert_ne!(one(&model, words), one(&model, "a b c d e f g h i j k l m"));
@@ -134,25 +134,25 @@ fn long_texts_are_cut_where_the_files_say() {
 #[test]
 fn pooling_and_prompts_follow_the_files() {
     let folder = tiny();
-    let plain = Directory::open(folder.path()).unwrap();
+    let plain = DirectoryEmbedder::open(folder.path()).unwrap();
     let prompts = json!({ "prompts": { "query": "q: ", "passage": "p: " } });
     write(&folder, "config_sentence_transformers.json", &prompts);
-    let prompted = Directory::open(folder.path()).unwrap();
+    let prompted = DirectoryEmbedder::open(folder.path()).unwrap();
     assert_eq!(one(&prompted, "abc"), one(&plain_of(&tiny()), "p: abc"));
     assert_eq!(prompted.embed_query("abc").unwrap(), one(&plain_of(&tiny()), "q: abc"));
     let pooling = json!({ "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false });
     write(&folder, "1_Pooling/config.json", &pooling);
-    let first = Directory::open(folder.path()).unwrap();
+    let first = DirectoryEmbedder::open(folder.path()).unwrap();
     assert_ne!(one(&first, "abc"), one(&prompted, "abc"));
     assert_ne!(first.spec(), prompted.spec());
     assert_ne!(plain.spec(), prompted.spec());
     write(&folder, "1_Pooling/config.json", &json!({ "pooling_mode_max_tokens": true }));
-    let error = Directory::open(folder.path()).unwrap_err();
+    let error = DirectoryEmbedder::open(folder.path()).unwrap_err();
     assert!(error.message.contains("neither mean nor first-token"), "{error}");
 }
 
-fn plain_of(folder: &TempDir) -> Directory {
-    let model = Directory::open(folder.path()).unwrap();
+fn plain_of(folder: &TempDir) -> DirectoryEmbedder {
+    let model = DirectoryEmbedder::open(folder.path()).unwrap();
     model.model().unwrap();
     model
 }
@@ -160,9 +160,9 @@ fn plain_of(folder: &TempDir) -> Directory {
 #[test]
 fn other_weights_are_another_revision() {
     let folder = tiny();
-    let model = Directory::open(folder.path()).unwrap();
+    let model = DirectoryEmbedder::open(folder.path()).unwrap();
     weights(&folder, 58, 2);
-    let other = Directory::open(folder.path()).unwrap();
+    let other = DirectoryEmbedder::open(folder.path()).unwrap();
     assert_ne!(other.spec(), model.spec());
     let error = model.embed_query("abc").unwrap_err();
     assert_eq!(error.kind, EmbedErrorKind::Unavailable);
@@ -206,7 +206,7 @@ fn what_is_wrong_is_named() {
     for (spoil, words) in spoils {
         let folder = tiny();
         spoil(folder.path());
-        let opened = Directory::open(folder.path());
+        let opened = DirectoryEmbedder::open(folder.path());
         let error = opened.and_then(|model| model.embed_query("abc")).unwrap_err();
         assert!(error.message.contains(words), "{} / {words}", error.message);
         assert!(error.message.lines().count() == 1 && error.hint.is_some(), "{error}");
@@ -220,7 +220,7 @@ fn a_failure_is_not_kept() {
     let folder = tiny();
     let path = folder.path().join("model.safetensors");
     let whole = fs::read(&path).unwrap();
-    let model = Directory::open(folder.path()).unwrap();
+    let model = DirectoryEmbedder::open(folder.path()).unwrap();
     fs::write(&path, &whole[..1000]).unwrap();
     model.embed_query("abc").unwrap_err();
     fs::write(&path, whole).unwrap();

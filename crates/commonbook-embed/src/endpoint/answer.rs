@@ -3,20 +3,20 @@
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Item>,
+struct EmbeddingResponse {
+    data: Vec<EmbeddingItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     /// The place of the text; some servers leave it out and keep the order.
     index: Option<usize>,
     embedding: Vec<f32>,
 }
 
 /// The vectors of an answer in the order of the texts, or what is wrong with it.
-pub(super) fn vectors(body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>, String> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|cause| {
+pub(super) fn parse_vectors(body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>, String> {
+    let answer: EmbeddingResponse = serde_json::from_slice(body).map_err(|cause| {
         // The library's own words, without what stood in the answer.
         format!("what is not a list of embeddings ({:?} error)", cause.classify())
     })?;

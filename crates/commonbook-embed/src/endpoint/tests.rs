@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use super::super::tests::keeps_the_laws;
 use super::*;
 use crate::client::loopback;
-use crate::client::loopback::{ClientRequest, Reply};
+use crate::client::loopback::{LoopbackRequest, LoopbackResponse};
 
 const KEY: &str = "sk-very-secret";
 
 /// Starts a server; answers the address of the model `m` there, and what will be asked.
 fn serve(
-    reply: impl FnMut(&ClientRequest) -> Reply + Send + 'static,
-) -> (Address, mpsc::Receiver<ClientRequest>) {
+    reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
+) -> (EmbeddingAddress, mpsc::Receiver<LoopbackRequest>) {
     let (base, asked) = loopback::serve(reply);
     (format!("{base}#m").parse().unwrap(), asked)
 }
 
 /// One vector of three numbers for each text, in reverse order, that tells the text's length.
-fn vectors(asked: &ClientRequest) -> Reply {
+fn vectors(asked: &LoopbackRequest) -> LoopbackResponse {
     let texts = asked.body["input"].as_array().unwrap();
     let data = texts.iter().enumerate().rev();
     let data: Vec<Value> = data
@@ -33,22 +33,30 @@ fn vectors(asked: &ClientRequest) -> Reply {
             json!({ "object": "embedding", "index": index, "embedding": [length, 1, 0.5] })
         })
         .collect();
-    Reply::With(200, "", json!({ "object": "list", "data": data, "model": "m" }).to_string())
+    LoopbackResponse::With(
+        200,
+        "",
+        json!({ "object": "list", "data": data, "model": "m" }).to_string(),
+    )
 }
 
-fn item(embedding: &Value) -> Reply {
-    Reply::With(200, "", json!({ "data": [{ "index": 0, "embedding": embedding }] }).to_string())
+fn item(embedding: &Value) -> LoopbackResponse {
+    LoopbackResponse::With(
+        200,
+        "",
+        json!({ "data": [{ "index": 0, "embedding": embedding }] }).to_string(),
+    )
 }
 
-fn quick() -> Patience {
+fn quick() -> RetryPolicy {
     let short = Duration::from_millis(300);
     let pause = Duration::from_millis(1);
     let pause_most = Duration::from_secs(2);
-    Patience { texts: short, question: short, pause, pause_most, ..Patience::default() }
+    RetryPolicy { texts: short, question: short, pause, pause_most, ..RetryPolicy::default() }
 }
 
-fn with_key(address: Address) -> Address {
-    Address { at: address.at.with_key(Some(KEY)).unwrap(), ..address }
+fn with_key(address: EmbeddingAddress) -> EmbeddingAddress {
+    EmbeddingAddress { at: address.at.with_key(Some(KEY)).unwrap(), ..address }
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -57,10 +65,10 @@ fn texts(texts: &[&str]) -> Vec<String> {
 
 /// An endpoint of three numbers whose server answers in this way.
 fn endpoint(
-    reply: impl FnMut(&ClientRequest) -> Reply + Send + 'static,
-) -> (Endpoint, mpsc::Receiver<ClientRequest>) {
+    reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
+) -> (EndpointEmbedder, mpsc::Receiver<LoopbackRequest>) {
     let (address, asked) = serve(reply);
-    (Endpoint::known(with_key(address), 3, quick()), asked)
+    (EndpointEmbedder::with_dimension(with_key(address), 3, quick()), asked)
 }
 
 /// Fails with `unavailable` and these words, never with the key.
@@ -74,7 +82,7 @@ fn assert_unavailable(error: &EmbedError, words: &str) {
 #[test]
 fn laws() {
     let (address, _asked) = serve(vectors);
-    keeps_the_laws(&Endpoint::connect(address).unwrap());
+    keeps_the_laws(&EndpointEmbedder::connect(address).unwrap());
 }
 
 #[test]
@@ -93,18 +101,18 @@ fn texts_go_in_batches_and_come_back_in_order() {
 
 #[test]
 fn large_texts_go_in_smaller_batches() {
-    let large = "x".repeat(REQUEST_BYTES / 2);
-    let all = texts(&["a", &large, &large, "b", &"y".repeat(REQUEST_BYTES * 2), "c"]);
-    let sizes: Vec<usize> = requests(&all).iter().map(Vec::len).collect();
+    let large = "x".repeat(REQUEST_BYTES_MAX / 2);
+    let all = texts(&["a", &large, &large, "b", &"y".repeat(REQUEST_BYTES_MAX * 2), "c"]);
+    let sizes: Vec<usize> = request_batches(&all).iter().map(Vec::len).collect();
     assert_eq!(sizes, [2, 2, 1, 1]);
-    assert!(requests(&[]).is_empty());
+    assert!(request_batches(&[]).is_empty());
 }
 
 #[test]
 fn the_request_is_that_of_openai() {
     let (mut address, asked) = serve(vectors);
     address.dimensions = Some(3);
-    let endpoint = Endpoint::connect(with_key(address)).unwrap();
+    let endpoint = EndpointEmbedder::connect(with_key(address)).unwrap();
     endpoint.embed_query("one").unwrap();
     let one = asked.recv().unwrap();
     assert!(one.head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{}", one.head);
@@ -120,11 +128,11 @@ fn the_request_is_that_of_openai() {
 #[test]
 fn the_dimension_is_learnt() {
     let (address, _asked) = serve(vectors);
-    let endpoint = Endpoint::connect(address).unwrap();
-    let spec = Spec { model: "m".into(), revision: "endpoint".into(), dimension: 3 };
+    let endpoint = EndpointEmbedder::connect(address).unwrap();
+    let spec = ModelSpec { model: "m".into(), revision: "endpoint".into(), dimension: 3 };
     assert_eq!(endpoint.spec(), &spec);
     let (address, _asked) = serve(|_| item(&json!([])));
-    let error = Endpoint::connect(address).unwrap_err();
+    let error = EndpointEmbedder::connect(address).unwrap_err();
     assert_unavailable(&error, "a vector of 0 numbers");
 }
 
@@ -134,7 +142,7 @@ fn a_busy_endpoint_is_asked_again() {
         let mut calls = 0;
         let (endpoint, asked) = endpoint(move |one| {
             calls += 1;
-            if calls < 3 { Reply::With(status, "", String::new()) } else { vectors(one) }
+            if calls < 3 { LoopbackResponse::With(status, "", String::new()) } else { vectors(one) }
         });
         endpoint.embed(&texts(&["a"])).unwrap();
         assert_eq!(asked.try_iter().count(), 3, "{status}");
@@ -144,7 +152,7 @@ fn a_busy_endpoint_is_asked_again() {
 #[test]
 fn three_tries_and_no_more() {
     let body = json!({ "error": { "message": format!("overloaded\n for {KEY}") } }).to_string();
-    let (endpoint, asked) = endpoint(move |_| Reply::With(503, "", body.clone()));
+    let (endpoint, asked) = endpoint(move |_| LoopbackResponse::With(503, "", body.clone()));
     let error = endpoint.embed(&texts(&["a"])).unwrap_err();
     assert_unavailable(&error, "answered 503: overloaded for (the key)");
     assert_eq!(asked.try_iter().count(), 3);
@@ -155,8 +163,9 @@ fn three_tries_and_no_more() {
 #[test]
 fn what_is_wrong_for_good_is_asked_once() {
     for status in [301, 400, 401, 404] {
-        let (endpoint, asked) =
-            endpoint(move |_| Reply::With(status, "Location: /elsewhere\r\n", "no".into()));
+        let (endpoint, asked) = endpoint(move |_| {
+            LoopbackResponse::With(status, "Location: /elsewhere\r\n", "no".into())
+        });
         let error = endpoint.embed(&texts(&["a"])).unwrap_err();
         assert_unavailable(&error, &format!("answered {status}"));
         assert_eq!(asked.try_iter().count(), 1, "{status}");
@@ -168,7 +177,11 @@ fn retry_after_is_kept() {
     let mut calls = 0;
     let (endpoint, asked) = endpoint(move |one| {
         calls += 1;
-        if calls < 2 { Reply::With(429, "Retry-After: 1\r\n", String::new()) } else { vectors(one) }
+        if calls < 2 {
+            LoopbackResponse::With(429, "Retry-After: 1\r\n", String::new())
+        } else {
+            vectors(one)
+        }
     });
     let begin = std::time::Instant::now();
     endpoint.embed(&texts(&["a"])).unwrap();
@@ -178,17 +191,18 @@ fn retry_after_is_kept() {
 
 #[test]
 fn a_long_retry_after_is_not_waited_for() {
-    let (endpoint, asked) = endpoint(|_| Reply::With(429, "Retry-After: 3600\r\n", String::new()));
+    let (endpoint, asked) =
+        endpoint(|_| LoopbackResponse::With(429, "Retry-After: 3600\r\n", String::new()));
     assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), "answered 429");
     assert_eq!(asked.try_iter().count(), 1);
 }
 
 #[test]
 fn silence_is_not_waited_for_long() {
-    let (address, _asked) = serve(|_| Reply::Silence);
+    let (address, _asked) = serve(|_| LoopbackResponse::Silence);
     let short = Duration::from_millis(50);
-    let patience = Patience { texts: short, question: short, ..quick() };
-    let endpoint = Endpoint::known(with_key(address), 3, patience);
+    let patience = RetryPolicy { texts: short, question: short, ..quick() };
+    let endpoint = EndpointEmbedder::with_dimension(with_key(address), 3, patience);
     assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), "timeout");
     assert_unavailable(&endpoint.embed_query("a").unwrap_err(), "timeout");
 }
@@ -196,8 +210,8 @@ fn silence_is_not_waited_for_long() {
 #[test]
 fn nobody_there() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let address: Address = format!("http://{free}#m").parse().unwrap();
-    let error = Endpoint::connect(with_key(address)).unwrap_err();
+    let address: EmbeddingAddress = format!("http://{free}#m").parse().unwrap();
+    let error = EndpointEmbedder::connect(with_key(address)).unwrap_err();
     assert_unavailable(&error, "cannot be reached");
 }
 
@@ -210,7 +224,7 @@ fn https_is_spoken() {
         listener.accept().unwrap().0.read_exact(&mut first).unwrap();
         first
     });
-    let error = Endpoint::connect_with(with_key(address), quick()).unwrap_err();
+    let error = EndpointEmbedder::connect_with(with_key(address), quick()).unwrap_err();
     assert_unavailable(&error, "cannot be reached");
     // A TLS record of the handshake begins so.
     assert_eq!(hello.join().unwrap(), [0x16, 0x03]);
@@ -238,7 +252,7 @@ fn nonsense_is_refused() {
         ("{\"data\":[{\"embedding\":[NaN,1,1]}]}".to_owned(), "not a list of embeddings"),
     ] {
         let shown = body.clone();
-        let (endpoint, asked) = endpoint(move |_| Reply::With(200, "", body.clone()));
+        let (endpoint, asked) = endpoint(move |_| LoopbackResponse::With(200, "", body.clone()));
         assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), words);
         assert_eq!(asked.try_iter().count(), 1, "{shown}");
     }
@@ -246,9 +260,10 @@ fn nonsense_is_refused() {
 
 #[test]
 fn stopping_ends_the_wait() {
-    let (address, asked) = serve(|_| Reply::With(503, "Retry-After: 60\r\n", String::new()));
-    let patience = Patience { pause_most: Duration::from_secs(120), ..quick() };
-    let endpoint = Arc::new(Endpoint::known(address, 3, patience));
+    let (address, asked) =
+        serve(|_| LoopbackResponse::With(503, "Retry-After: 60\r\n", String::new()));
+    let patience = RetryPolicy { pause_most: Duration::from_secs(120), ..quick() };
+    let endpoint = Arc::new(EndpointEmbedder::with_dimension(address, 3, patience));
     let waiting = Arc::clone(&endpoint);
     let thread = thread::spawn(move || waiting.embed(&texts(&["a"])).unwrap_err());
     asked.recv().unwrap();

@@ -1,33 +1,33 @@
 //! Checkpoints, and what is resumed from them, as people read them.
 
 use commonbook::base::page::Page;
-use commonbook::model::checkpoint::{Checkpoint, ResumedSession, Summarised};
+use commonbook::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult};
 use serde_json::Value;
 
-use super::show::{set_apart, show, table};
-use crate::output::{line, note};
+use super::show::{print_quarantine_hint, show, table};
+use crate::output::{print_line, print_note};
 
-pub(super) fn made(answer: &Value) {
-    show(answer, |made: &Checkpoint| line(&told(made)));
+pub(super) fn show_new_checkpoint(answer: &Value) {
+    show(answer, |made: &Checkpoint| print_line(&checkpoint_line(made)));
 }
 
-fn told(made: &Checkpoint) -> String {
+fn checkpoint_line(made: &Checkpoint) -> String {
     let Checkpoint { id, sequence, session, kind, .. } = made;
     format!("{id}: {kind} checkpoint {sequence} of {session}")
 }
 
-pub(super) fn summarised(answer: &Value) {
-    show(answer, |summarised: &Summarised| {
-        line(&format!("Summed up as {}", summarised.summary));
-        line(&told(&summarised.checkpoint));
-        set_apart(summarised.hint.as_deref());
+pub(super) fn show_summarised_checkpoint(answer: &Value) {
+    show(answer, |summarised: &SummariseResult| {
+        print_line(&format!("Summed up as {}", summarised.summary));
+        print_line(&checkpoint_line(&summarised.checkpoint));
+        print_quarantine_hint(summarised.hint.as_deref());
     });
 }
 
 pub(super) fn list(answer: &Value) {
     show(answer, |page: &Page<Checkpoint>| {
         if page.items.is_empty() {
-            line("No checkpoints here");
+            print_line("No checkpoints here");
             return;
         }
         let rows = page.items.iter().map(|made| {
@@ -39,13 +39,13 @@ pub(super) fn list(answer: &Value) {
                 made.title.clone().unwrap_or_default(),
             ]
         });
-        line(&table(&["id", "number", "kind", "made", "title"], rows));
+        print_line(&table(&["id", "number", "kind", "made", "title"], rows));
     });
 }
 
-pub(super) fn resumed(answer: &Value) {
-    show(answer, |resumed: &ResumedSession| {
-        line(&resumed.text);
-        note(&format!("you work in {} now: send --session with it", resumed.session.id));
+pub(super) fn show_resumed_session(answer: &Value) {
+    show(answer, |resumed: &ResumeSessionResult| {
+        print_line(&resumed.text);
+        print_note(&format!("you work in {} now: send --session with it", resumed.session.id));
     });
 }

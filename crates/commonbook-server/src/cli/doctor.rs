@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::output;
-use checks::Check;
+use checks::HealthCheck;
 
 /// Looks the store through for damage, and the server, the model, the ports and the clients.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorCommand {
     /// Recompute the digest of every row and the hash chain of every journal too
     #[arg(long)]
     deep: bool,
@@ -25,13 +25,13 @@ pub(crate) struct Doctor {
 
 /// What was found of the store.
 #[derive(Default)]
-struct Store {
+struct StoreHealth {
     told: Value,
     lines: Vec<String>,
     damage: usize,
 }
 
-impl Doctor {
+impl DoctorCommand {
     /// Tells what it finds. `commands` is how many commands of the user's own the hooks run;
     /// `accept` goes on with a store that has lost something.
     ///
@@ -47,22 +47,22 @@ impl Doctor {
         as_json: bool,
     ) -> Result<()> {
         let accepted = self.accept_loss.then(accept).transpose()?;
-        let mut store = of_store(config, open, self.deep)?;
+        let mut store = check_store(config, open, self.deep)?;
         if let Some(StoreLoss { reason, .. }) = accepted {
             store.lines.insert(0, format!("accepted    {reason}"));
             store.told["accepted_loss"] = json!(reason);
         }
-        let checks = checks::all(config, commands);
+        let checks = checks::run_checks(config, commands);
         if as_json {
             let mut told = store.told;
             told["checks"] = json!(checks);
-            output::json(&told);
+            output::print_json(&told);
         } else {
-            store.lines.iter().for_each(|line| output::line(line));
-            for Check { what, found, mend } in &checks {
-                output::line(&format!("{what:10}  {found}"));
+            store.lines.iter().for_each(|line| output::print_line(line));
+            for HealthCheck { what, found, mend } in &checks {
+                output::print_line(&format!("{what:10}  {found}"));
                 if let Some(mend) = mend {
-                    output::line(&format!("{:10}  -> {mend}", ""));
+                    output::print_line(&format!("{:10}  -> {mend}", ""));
                 }
             }
         }
@@ -80,17 +80,17 @@ impl Doctor {
     }
 }
 
-fn of_store(
+fn check_store(
     config: &Config,
     open: impl FnOnce() -> Result<Commonbook>,
     deep: bool,
-) -> Result<Store> {
-    let path = config.store()?;
+) -> Result<StoreHealth> {
+    let path = config.store_path()?;
     // Where there is a mark there was a store, and opening it says what became of it.
     if !path.exists() && !path.with_extension("db.mark").exists() {
         let note = format!("Nothing is kept in {} yet", path.display());
         let told = json!({"store": path, "findings": [], "note": note});
-        return Ok(Store { told, lines: vec![note], damage: 0 });
+        return Ok(StoreHealth { told, lines: vec![note], damage: 0 });
     }
     let book = open()?;
     let progress = ProgressBar::new_spinner().with_message("looking through the store");
@@ -124,5 +124,5 @@ fn of_store(
         "store": path, "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
         "index_findings": spoilt,
     });
-    Ok(Store { told, lines, damage })
+    Ok(StoreHealth { told, lines, damage })
 }

@@ -2,45 +2,48 @@
 
 use commonbook::base::page::Page;
 use commonbook::model::entity::{
-    Entity, Mention, Merged, Resolution, Resolved, Review, Unmerged, Wanted,
+    Entity, EntityMention, EntityOutcome, EntityReview, MergeEntitiesResult, ResolveEntityResult,
+    ReviewProposal, UnmergeEntitiesResult,
 };
-use commonbook::model::graph::export::Subgraph;
+use commonbook::model::graph::export::KnowledgeSubgraph;
 use commonbook::model::graph::{EntityPage, Relation};
 use serde_json::Value;
 
 use super::show::{show, table};
-use crate::output::{counted, line, note};
+use crate::output::{count_text, print_line, print_note};
 
 /// An entity by what it is called.
-fn called(entity: &Entity) -> String {
+fn entity_display_name(entity: &Entity) -> String {
     format!("{}  {}:{}", entity.id, entity.entity_type, entity.value)
 }
 
 fn facts(entity: &Entity) {
-    line(&called(entity));
+    print_line(&entity_display_name(entity));
     if let Some(context) = &entity.context {
-        line(&format!("  {context}"));
+        print_line(&format!("  {context}"));
     }
     for (name, attribute) in &entity.attributes {
-        line(&format!("  {name}: {} ({})", attribute.held.value, attribute.held.agent));
+        print_line(&format!("  {name}: {} ({})", attribute.held.value, attribute.held.agent));
         for claim in &attribute.conflicts {
-            line(&format!("    but {} ({})", claim.value, claim.agent));
+            print_line(&format!("    but {} ({})", claim.value, claim.agent));
         }
     }
     if !entity.aliases.is_empty() {
-        line(&format!("  also called {}", entity.aliases.join(", ")));
+        print_line(&format!("  also called {}", entity.aliases.join(", ")));
     }
 }
 
-pub(super) fn resolved(answer: &Value) {
-    show(answer, |resolved: &Resolved| {
+pub(super) fn show_resolved_entity(answer: &Value) {
+    show(answer, |resolved: &ResolveEntityResult| {
         facts(&resolved.entity);
         let version = resolved.entity.version;
         match (resolved.outcome, resolved.review) {
-            (Resolution::Queued, Some(review)) => {
-                note(&format!("waits for a decision: commonbook entity decide {review} accept"));
+            (EntityOutcome::Queued, Some(review)) => {
+                print_note(&format!(
+                    "waits for a decision: commonbook entity decide {review} accept"
+                ));
             }
-            (outcome, _) => note(&format!("{outcome}; version {version}")),
+            (outcome, _) => print_note(&format!("{outcome}; version {version}")),
         }
     });
 }
@@ -54,7 +57,7 @@ pub(super) fn page(answer: &Value) {
         facts(&page.entity);
         let Entity { version, last_agent, first_seen, last_seen, .. } = &page.entity;
         let (first, last) = (first_seen.strftime("%F %H:%M"), last_seen.strftime("%F %H:%M"));
-        line(&format!("  version {version}; {first} to {last}, last by {last_agent}\n"));
+        print_line(&format!("  version {version}; {first} to {last}, last by {last_agent}\n"));
         let rows = page.mentioned_by.iter().map(|by| {
             vec![
                 by.agent.to_string(),
@@ -63,7 +66,7 @@ pub(super) fn page(answer: &Value) {
                 by.last_seen.strftime("%F %H:%M").to_string(),
             ]
         });
-        line(&format!("{}\n", table(&["mentioned by", "memories", "first", "last"], rows)));
+        print_line(&format!("{}\n", table(&["mentioned by", "memories", "first", "last"], rows)));
         let rows = page.statements.iter().map(|said| {
             vec![
                 said.sighting.at.strftime("%F %H:%M").to_string(),
@@ -71,17 +74,17 @@ pub(super) fn page(answer: &Value) {
                 said.sighting.context.clone().unwrap_or_default(),
             ]
         });
-        line(&format!("{}\n", table(&["stated", "by", "what"], rows)));
+        print_line(&format!("{}\n", table(&["stated", "by", "what"], rows)));
         links(&page.related);
-        let memories = counted(page.memories, "memory mentions", "memories mention");
-        note(&format!("{memories} it; commonbook entity mentions {}", page.entity.id));
+        let memories = count_text(page.memories, "memory mentions", "memories mention");
+        print_note(&format!("{memories} it; commonbook entity mentions {}", page.entity.id));
     });
 }
 
 pub(super) fn list(answer: &Value) {
     show(answer, |page: &Page<Entity>| {
         if page.items.is_empty() {
-            line("No entities");
+            print_line("No entities");
             return;
         }
         let rows = page.items.iter().map(|entity| {
@@ -93,38 +96,40 @@ pub(super) fn list(answer: &Value) {
                 entity.last_agent.to_string(),
             ]
         });
-        line(&table(&["id", "type", "name", "version", "last agent"], rows));
+        print_line(&table(&["id", "type", "name", "version", "last agent"], rows));
         if let Some(next) = &page.next {
-            note(&format!("more: --cursor {next}"));
+            print_note(&format!("more: --cursor {next}"));
         }
     });
 }
 
 pub(super) fn mentions(answer: &Value) {
-    show(answer, |page: &Page<Mention>| {
+    show(answer, |page: &Page<EntityMention>| {
         if page.items.is_empty() {
-            line("No memory in your sight mentions it");
+            print_line("No memory in your sight mentions it");
             return;
         }
         for mention in &page.items {
-            let Mention { memory, owner, at, .. } = mention;
-            line(&format!("{memory}  {owner}  {}", at.strftime("%F %H:%M")));
-            line(&format!("  > {}", mention.excerpt));
+            let EntityMention { memory, owner, at, .. } = mention;
+            print_line(&format!("{memory}  {owner}  {}", at.strftime("%F %H:%M")));
+            print_line(&format!("  > {}", mention.excerpt));
         }
         if let Some(next) = &page.next {
-            note(&format!("more: --cursor {next}"));
+            print_note(&format!("more: --cursor {next}"));
         }
     });
 }
 
-pub(super) fn merged(answer: &Value) {
-    show(answer, |merged: &Merged| {
+pub(super) fn show_merged_entities(answer: &Value) {
+    show(answer, |merged: &MergeEntitiesResult| {
         facts(&merged.entity);
         match merged.review {
             Some(review) => {
-                note(&format!("waits for a decision: commonbook entity decide {review} accept"));
+                print_note(&format!(
+                    "waits for a decision: commonbook entity decide {review} accept"
+                ));
             }
-            None => note(&format!(
+            None => print_note(&format!(
                 "{0} leads here now; commonbook entity unmerge {0} takes it back",
                 merged.source
             )),
@@ -132,33 +137,33 @@ pub(super) fn merged(answer: &Value) {
     });
 }
 
-pub(super) fn unmerged(answer: &Value) {
-    show(answer, |unmerged: &Unmerged| {
+pub(super) fn show_unmerged_entities(answer: &Value) {
+    show(answer, |unmerged: &UnmergeEntitiesResult| {
         facts(&unmerged.source);
         facts(&unmerged.target);
     });
 }
 
 pub(super) fn reviews(answer: &Value) {
-    show(answer, |page: &Page<Review>| {
+    show(answer, |page: &Page<EntityReview>| {
         if page.items.is_empty() {
-            line("Nothing waits for a decision");
+            print_line("Nothing waits for a decision");
             return;
         }
         for review in &page.items {
-            let Review { id, agent, entity, at, .. } = review;
-            line(&format!("{id}  {agent}  {}  about {entity}", at.strftime("%F %H:%M")));
+            let EntityReview { id, agent, entity, at, .. } = review;
+            print_line(&format!("{id}  {agent}  {}  about {entity}", at.strftime("%F %H:%M")));
             match &review.wanted {
-                Wanted::Stated(seen) => {
+                ReviewProposal::Stated(seen) => {
                     let said = seen.context.as_deref().unwrap_or_default();
-                    line(&format!("  states {}:{} {said}", seen.entity_type, seen.value));
+                    print_line(&format!("  states {}:{} {said}", seen.entity_type, seen.value));
                 }
-                Wanted::Merged(source) => line(&format!("  merges {source} into it")),
+                ReviewProposal::Merged(source) => print_line(&format!("  merges {source} into it")),
             }
         }
-        note("commonbook entity decide ID accept, or dismiss");
+        print_note("commonbook entity decide ID accept, or dismiss");
         if let Some(next) = &page.next {
-            note(&format!("more: --cursor {next}"));
+            print_note(&format!("more: --cursor {next}"));
         }
     });
 }
@@ -166,15 +171,18 @@ pub(super) fn reviews(answer: &Value) {
 pub(super) fn relation(answer: &Value) {
     show(answer, |relation: &Relation| {
         let Relation { from, to, relation_type, strength, count, .. } = relation;
-        line(&format!("{from} {relation_type} {to}"));
-        note(&format!("strength {strength:.1}, said {}", counted(*count, "time", "times")));
+        print_line(&format!("{from} {relation_type} {to}"));
+        print_note(&format!(
+            "strength {strength:.1}, said {}",
+            count_text(*count, "time", "times")
+        ));
     });
 }
 
 pub(super) fn graph(answer: &Value) {
-    show(answer, |graph: &Subgraph| {
+    show(answer, |graph: &KnowledgeSubgraph| {
         if let Some(dot) = &graph.dot {
-            line(dot.trim_end());
+            print_line(dot.trim_end());
             return;
         }
         let rows = graph.nodes.iter().map(|node| {
@@ -185,17 +193,17 @@ pub(super) fn graph(answer: &Value) {
                 node.label.split_whitespace().collect::<Vec<_>>().join(" "),
             ]
         });
-        line(&format!("{}\n", table(&["steps", "id", "type", "name"], rows)));
+        print_line(&format!("{}\n", table(&["steps", "id", "type", "name"], rows)));
         links(graph);
         match graph.connected {
-            Some(false) => note("No path of at most 12 steps"),
-            _ if graph.cut => note("There is more than was looked at"),
+            Some(false) => print_note("No path of at most 12 steps"),
+            _ if graph.cut => print_note("There is more than was looked at"),
             _ => {}
         }
     });
 }
 
-fn links(graph: &Subgraph) {
+fn links(graph: &KnowledgeSubgraph) {
     if graph.links.is_empty() {
         return;
     }
@@ -211,5 +219,5 @@ fn links(graph: &Subgraph) {
             format!("{:.2}", link.strength),
         ]
     });
-    line(&table(&["from", "relation", "to", "strength"], rows));
+    print_line(&table(&["from", "relation", "to", "strength"], rows));
 }

@@ -8,26 +8,26 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::Caller;
-use commonbook::model::memory::{ListMemories, Order};
+use commonbook::model::memory::{ListMemories, ListOrder};
 use indicatif::ProgressBar;
 use tempfile::NamedTempFile;
 
-use super::import::Format;
+use super::import::ImportFormat;
 use crate::output;
 
 /// Writes every memory of the workspace that you may see, oldest first, as lines that `import`
 /// takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Export {
+pub(crate) struct ExportCommand {
     /// What the lines look like
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ImportFormat,
     /// The file, for you alone and whole or not at all; standard output when there is none
     file: Option<PathBuf>,
 }
 
 /// Where an export goes.
-enum Destination {
+enum ExportDestination {
     /// Standard output.
     Stdout,
     /// A terminal, a pipe or another device, which is written as it is.
@@ -36,19 +36,19 @@ enum Destination {
     Beside { file: NamedTempFile, path: PathBuf },
 }
 
-impl Export {
+impl ExportCommand {
     /// Writes the memories.
     ///
     /// # Errors
     /// `invalid` for a file inside the home; `unavailable` when the file cannot be written.
     pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, home: &Path) -> Result<()> {
-        let Format::Jsonl = self.format;
+        let ImportFormat::Jsonl = self.format;
         let mut destination = match &self.file {
-            None => Destination::Stdout,
-            Some(path) => Destination::open(path, home)?,
+            None => ExportDestination::Stdout,
+            Some(path) => ExportDestination::open(path, home)?,
         };
         let progress = match &destination {
-            Destination::Beside { .. } => ProgressBar::new_spinner().with_message("memories"),
+            ExportDestination::Beside { .. } => ProgressBar::new_spinner().with_message("memories"),
             _ => ProgressBar::hidden(),
         };
         let written = destination.write(|out| write_all(book, caller, out, &progress));
@@ -56,26 +56,26 @@ impl Export {
         match written {
             Ok(count) => {
                 destination.finish()?;
-                output::note(&format!("{count} exported from {}", caller.workspace));
+                output::print_note(&format!("{count} exported from {}", caller.workspace));
                 Ok(())
             }
             // Who closes the pipe early has seen enough.
-            Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(Failure::Output(error)) => Err(broken(error)),
-            Err(Failure::Memories(error)) => Err(error),
+            Err(ExportError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(ExportError::Output(error)) => Err(export_write_error(error)),
+            Err(ExportError::Memories(error)) => Err(error),
         }
     }
 }
 
 /// Why an export ended early.
-enum Failure {
+enum ExportError {
     /// The memories could not be read.
     Memories(Error),
     /// The output could not be written.
     Output(io::Error),
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for ExportError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
@@ -87,16 +87,16 @@ fn write_all(
     caller: &Caller,
     out: &mut dyn Write,
     progress: &ProgressBar,
-) -> std::result::Result<u64, Failure> {
+) -> std::result::Result<u64, ExportError> {
     let mut out = BufWriter::new(out);
     let mut request = ListMemories {
-        order: Order::Oldest,
+        order: ListOrder::Oldest,
         limit: Some(limits::PAGE_MAX),
         ..ListMemories::default()
     };
     let mut count = 0;
     loop {
-        let page = book.list_memories(caller, &request).map_err(Failure::Memories)?;
+        let page = book.list_memories(caller, &request).map_err(ExportError::Memories)?;
         for memory in &page.items {
             serde_json::to_writer(&mut out, memory).map_err(io::Error::from)?;
             out.write_all(b"\n")?;
@@ -111,7 +111,7 @@ fn write_all(
     }
 }
 
-impl Destination {
+impl ExportDestination {
     /// Opens what the memories are written to first.
     ///
     /// # Errors
@@ -121,17 +121,23 @@ impl Destination {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         if special {
-            return File::options().write(true).open(&path).map(Self::Device).map_err(broken);
+            return File::options()
+                .write(true)
+                .open(&path)
+                .map(Self::Device)
+                .map_err(export_write_error);
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(broken)?;
+        let folder =
+            fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(export_write_error)?;
         if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
             let message = format!("{} is inside the home, beside the store", path.display());
             return Err(Error::invalid("file", message)
                 .hint("Name a file outside of the home folder, or leave it out and redirect."));
         }
         let mut builder = tempfile::Builder::new();
-        let file = builder.prefix(".commonbook-").tempfile_in(folder).map_err(broken)?;
+        let file =
+            builder.prefix(".commonbook-").tempfile_in(folder).map_err(export_write_error)?;
         Ok(Self::Beside { file, path })
     }
 
@@ -146,8 +152,8 @@ impl Destination {
     /// Puts the file in its place, once it is on disk. It is its user's alone.
     fn finish(self) -> Result<()> {
         let Self::Beside { file, path } = self else { return Ok(()) };
-        file.as_file().sync_all().map_err(broken)?;
-        file.persist(&path).map_err(|error| broken(error.error))?;
+        file.as_file().sync_all().map_err(export_write_error)?;
+        file.persist(&path).map_err(|error| export_write_error(error.error))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // The name is on disk when its folder is; where a system cannot do that, the file still is.
         drop(File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()));
@@ -155,8 +161,8 @@ impl Destination {
     }
 }
 
-fn broken(error: io::Error) -> Error {
+fn export_write_error(error: io::Error) -> Error {
     Error::new(ErrorKind::Unavailable, format!("the export broke off: {error}"))
         .hint("Make room, or write to another file; the file that was there is as it was.")
-        .because(error)
+        .with_cause(error)
 }

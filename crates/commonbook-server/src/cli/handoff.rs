@@ -1,49 +1,49 @@
 //! Handoffs and who hands work to whom, as people read them.
 
 use commonbook::base::page::Page;
-use commonbook::model::collaboration::{Collaborations, CreatedHandoff};
-use commonbook::model::handoff::{AcceptedHandoff, Handoff, HandoffReceipt, SteppedHandoff};
+use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
+use commonbook::model::handoff::{AcceptHandoffResult, Handoff, HandoffReceipt, HandoffStepResult};
 use serde_json::Value;
 
 use super::show::{show, table};
-use crate::output::{counted, line, note};
+use crate::output::{count_text, print_line, print_note};
 
-pub(super) fn created(answer: &Value) {
-    show(answer, |created: &CreatedHandoff| {
-        line(&told(&created.handoff));
-        goes_along(&created.handoff);
+pub(super) fn show_new_handoff(answer: &Value) {
+    show(answer, |created: &CreateHandoffResult| {
+        print_line(&handoff_line(&created.handoff));
+        package_summary(&created.handoff);
         if let Some(warning) = &created.warning {
-            note(warning);
+            print_note(warning);
         }
     });
 }
 
-fn told(handoff: &Handoff) -> String {
+fn handoff_line(handoff: &Handoff) -> String {
     let Handoff { id, from, to, status, kind, depth, .. } = handoff;
     let chain = if *depth > 1 { format!(", number {depth} of its chain") } else { String::new() };
     format!("{id}: {status}, {kind}, from {from} to {to}{chain}")
 }
 
-fn goes_along(handoff: &Handoff) {
+fn package_summary(handoff: &Handoff) {
     let Handoff { memories, entities, tokens, .. } = handoff;
-    let memories = counted(memories.len() as u64, "memory", "memories");
-    let entities = counted(entities.len() as u64, "entity", "entities");
-    line(&format!("Along: {memories}, {entities}; {tokens} tokens in all"));
+    let memories = count_text(memories.len() as u64, "memory", "memories");
+    let entities = count_text(entities.len() as u64, "entity", "entities");
+    print_line(&format!("Along: {memories}, {entities}; {tokens} tokens in all"));
 }
 
-pub(super) fn stepped(answer: &Value) {
-    show(answer, |stepped: &SteppedHandoff| line(&told(&stepped.handoff)));
+pub(super) fn show_handoff_step(answer: &Value) {
+    show(answer, |stepped: &HandoffStepResult| print_line(&handoff_line(&stepped.handoff)));
 }
 
-pub(super) fn accepted(answer: &Value) {
-    show(answer, |accepted: &AcceptedHandoff| line(&accepted.text));
+pub(super) fn show_accepted_handoff(answer: &Value) {
+    show(answer, |accepted: &AcceptHandoffResult| print_line(&accepted.text));
 }
 
 pub(super) fn receipt(answer: &Value) {
     show(answer, |receipt: &HandoffReceipt| {
         let handoff = &receipt.handoff;
-        line(&told(handoff));
-        line(&format!("Task: {}", handoff.task));
+        print_line(&handoff_line(handoff));
+        print_line(&format!("Task: {}", handoff.task));
         let times = [
             ("made", Some(handoff.created_at)),
             ("accepted", handoff.accepted_at),
@@ -51,20 +51,20 @@ pub(super) fn receipt(answer: &Value) {
         ];
         for (what, at) in times {
             if let Some(at) = at {
-                line(&format!("{what} {}", at.strftime("%F %H:%M:%S UTC")));
+                print_line(&format!("{what} {}", at.strftime("%F %H:%M:%S UTC")));
             }
         }
         if let Some(note) = &handoff.note {
-            line(&format!("Note: {note}"));
+            print_line(&format!("Note: {note}"));
         }
-        goes_along(handoff);
+        package_summary(handoff);
         let passed = handoff.memories.iter().map(|memory| {
             let (id, author) = (memory.id.to_string(), memory.author.to_string());
             vec![id, author, memory.why.to_string(), format!("{:.2}", memory.score)]
         });
         let passed: Vec<_> = passed.collect();
         if !passed.is_empty() {
-            line(&table(&["memory", "author", "why", "score"], passed.into_iter()));
+            print_line(&table(&["memory", "author", "why", "score"], passed.into_iter()));
         }
         let left_out = receipt.left_out.iter();
         let left_out = left_out.map(|left| {
@@ -72,7 +72,7 @@ pub(super) fn receipt(answer: &Value) {
         });
         let left_out: Vec<_> = left_out.collect();
         if !left_out.is_empty() {
-            line(&table(&["left out", "reason", "score"], left_out.into_iter()));
+            print_line(&table(&["left out", "reason", "score"], left_out.into_iter()));
         }
     });
 }
@@ -80,7 +80,7 @@ pub(super) fn receipt(answer: &Value) {
 pub(super) fn list(answer: &Value) {
     show(answer, |page: &Page<Handoff>| {
         if page.items.is_empty() {
-            line("No handoffs here");
+            print_line("No handoffs here");
             return;
         }
         let rows = page.items.iter().map(|handoff| {
@@ -93,13 +93,13 @@ pub(super) fn list(answer: &Value) {
                 handoff.task.lines().next().unwrap_or_default().to_owned(),
             ]
         });
-        line(&table(&["id", "from", "to", "status", "made", "task"], rows));
+        print_line(&table(&["id", "from", "to", "status", "made", "task"], rows));
     });
 }
 
 pub(super) fn graph(answer: &Value) {
-    show(answer, |graph: &Collaborations| match graph.statistics.count {
-        0 => line("No handoffs here"),
-        _ => line(graph.drawing.trim_end()),
+    show(answer, |graph: &CollaborationOverview| match graph.statistics.count {
+        0 => print_line("No handoffs here"),
+        _ => print_line(graph.drawing.trim_end()),
     });
 }

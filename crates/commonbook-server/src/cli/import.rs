@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::import;
-use commonbook::model::import::ImportedLine;
-use commonbook::model::memory::{Outcome, SetApart};
+use commonbook::model::import::ImportLineResult;
+use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
 use commonbook::model::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use crate::{follow, output};
 
 /// Lines that share one transaction.
-const CHUNK: usize = 500;
+const IMPORT_CHUNK_LINES: usize = 500;
 
 /// Bad lines that are told one by one to people.
-const TOLD: usize = 20;
+const BAD_LINES_SHOWN_MAX: usize = 20;
 
 /// What the lines of a file look like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ImportFormat {
     /// One JSON object a line.
     #[default]
     Jsonl,
@@ -34,10 +34,10 @@ pub(crate) enum Format {
 /// Takes in memories or conversations from a file: what `export` wrote, or lines of
 /// {"text", "conv", "speaker", "session", "ts", …}. A second run adds nothing twice.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportCommand {
     /// What the lines look like
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ImportFormat,
     /// Leave embedding to a server, or to `reindex`
     #[arg(long)]
     later: bool,
@@ -47,14 +47,14 @@ pub(crate) struct Import {
 
 /// What became of the lines.
 #[derive(Default)]
-struct Tally {
+struct ImportTally {
     created: u64,
     repeated: u64,
-    set_apart: Vec<(usize, SetApart)>,
+    set_apart: Vec<(usize, QuarantineNotice)>,
     bad: Vec<(usize, Error)>,
 }
 
-impl Import {
+impl ImportCommand {
     /// Takes in the file, into the given workspace or those that its lines name.
     ///
     /// # Errors
@@ -66,18 +66,18 @@ impl Import {
         into: Option<&Workspace>,
         as_json: bool,
     ) -> Result<()> {
-        let Format::Jsonl = self.format;
+        let ImportFormat::Jsonl = self.format;
         let (mut lines, progress) = open(&self.file)?;
-        let caller = Caller { door: Door::Import, ..caller.clone() };
-        let mut tally = Tally::default();
+        let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
+        let mut tally = ImportTally::default();
         let mut number = 0;
         loop {
-            let mut chunk = Vec::with_capacity(CHUNK);
-            while chunk.len() < CHUNK {
+            let mut chunk = Vec::with_capacity(IMPORT_CHUNK_LINES);
+            while chunk.len() < IMPORT_CHUNK_LINES {
                 let mut line = Vec::new();
                 let read = lines
                     .read_until(b'\n', &mut line)
-                    .map_err(|error| broken(&self.file, error))?;
+                    .map_err(|error| import_read_error(&self.file, error))?;
                 if read == 0 {
                     break;
                 }
@@ -90,21 +90,21 @@ impl Import {
             if chunk.is_empty() {
                 break;
             }
-            tally.take(book, &caller, into, &chunk)?;
+            tally.import_chunk(book, &caller, into, &chunk)?;
         }
         progress.finish_and_clear();
         if !self.later && tally.created > 0 {
             // What is imported is kept, and is found by its words, whatever becomes of this.
-            if let Err(error) = follow::bring_up(book) {
-                output::note(&format!("the search index: {error}"));
+            if let Err(error) = follow::update_index(book) {
+                output::print_note(&format!("the search index: {error}"));
             }
         }
         tally.tell(as_json)
     }
 }
 
-impl Tally {
-    fn take(
+impl ImportTally {
+    fn import_chunk(
         &mut self,
         book: &Commonbook,
         caller: &Caller,
@@ -124,10 +124,10 @@ impl Tally {
         }
         for (number, outcome) in numbers.into_iter().zip(book.import_lines(caller, into, lines)?) {
             match outcome {
-                Ok(ImportedLine { outcome, set_apart }) => {
+                Ok(ImportLineResult { outcome, set_apart }) => {
                     match outcome {
-                        Outcome::Created => self.created += 1,
-                        Outcome::Repeated => self.repeated += 1,
+                        SaveOutcome::Created => self.created += 1,
+                        SaveOutcome::Repeated => self.repeated += 1,
                     }
                     self.set_apart.extend(set_apart.map(|memory| (number, memory)));
                 }
@@ -148,30 +148,34 @@ impl Tally {
             let mut answer =
                 json!({"created": self.created, "repeated": self.repeated, "bad": bad});
             if !self.set_apart.is_empty() {
-                let told = self.set_apart.iter().map(|(number, SetApart { id, owner, hint })| {
+                let told = self.set_apart.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
                     json!({"line": number, "id": id, "owner": owner, "hint": hint})
                 });
                 answer["set_apart"] = told.collect();
             }
-            output::json(&answer);
+            output::print_json(&answer);
         } else {
-            for (number, SetApart { owner, hint, .. }) in self.set_apart.iter().take(TOLD) {
-                output::note(&format!("line {number}, by {owner}: {hint}"));
+            for (number, QuarantineNotice { owner, hint, .. }) in
+                self.set_apart.iter().take(BAD_LINES_SHOWN_MAX)
+            {
+                output::print_note(&format!("line {number}, by {owner}: {hint}"));
             }
             if !self.set_apart.is_empty() {
                 let count = self.set_apart.len();
-                output::note(&format!("{count} are set apart; `commonbook review` lists them"));
-            }
-            for (number, error) in self.bad.iter().take(TOLD) {
-                output::note(&format!("line {number}: {error}"));
-            }
-            if self.bad.len() > TOLD {
-                output::note(&format!(
-                    "… and {} more; --json tells them all",
-                    self.bad.len() - TOLD
+                output::print_note(&format!(
+                    "{count} are set apart; `commonbook review` lists them"
                 ));
             }
-            output::line(&format!(
+            for (number, error) in self.bad.iter().take(BAD_LINES_SHOWN_MAX) {
+                output::print_note(&format!("line {number}: {error}"));
+            }
+            if self.bad.len() > BAD_LINES_SHOWN_MAX {
+                output::print_note(&format!(
+                    "… and {} more; --json tells them all",
+                    self.bad.len() - BAD_LINES_SHOWN_MAX
+                ));
+            }
+            output::print_line(&format!(
                 "{} imported, {} were there already, {} could not be read",
                 self.created,
                 self.repeated,
@@ -191,13 +195,13 @@ fn open(path: &Path) -> Result<(Box<dyn BufRead>, ProgressBar)> {
     if path == Path::new("-") {
         return Ok((Box::new(BufReader::new(std::io::stdin())), ProgressBar::new_spinner()));
     }
-    let file = File::open(path).map_err(|error| broken(path, error))?;
+    let file = File::open(path).map_err(|error| import_read_error(path, error))?;
     let length = file.metadata().map_or(0, |file| file.len());
     let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     Ok((Box::new(BufReader::new(file)), ProgressBar::new(length).with_style(style)))
 }
 
-fn broken(path: &Path, error: std::io::Error) -> Error {
-    Error::invalid("FILE", format!("{} cannot be read: {error}", path.display())).because(error)
+fn import_read_error(path: &Path, error: std::io::Error) -> Error {
+    Error::invalid("FILE", format!("{} cannot be read: {error}", path.display())).with_cause(error)
 }

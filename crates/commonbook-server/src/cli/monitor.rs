@@ -13,14 +13,14 @@ use commonbook::model::event::{Event, EventFilter, FollowEvents};
 use commonbook::model::memory::GetMemory;
 use tokio_util::sync::CancellationToken;
 
-use super::show::glance;
-use crate::call::blocking;
+use super::show::memory_glance;
+use crate::call::run_blocking;
 use crate::output;
-use crate::watch::watched;
+use crate::watch::watch_journals;
 
 /// Follows the journal of the workspace: a line for each event as it happens, until Ctrl-C.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Monitor {
+pub(crate) struct MonitorCommand {
     /// Begin after this sequence; at the present end of the journal by default
     #[arg(long, value_name = "SEQUENCE")]
     after: Option<String>,
@@ -39,13 +39,13 @@ pub(crate) struct Monitor {
 }
 
 /// What was read of the journal.
-struct Read {
+struct MonitorPage {
     lines: Vec<String>,
     through: u64,
     more: bool,
 }
 
-impl Monitor {
+impl MonitorCommand {
     /// Prints each event that the caller may see, until `stop` or until nobody reads any more.
     ///
     /// # Errors
@@ -58,9 +58,9 @@ impl Monitor {
         as_json: bool,
         stop: impl Future<Output = ()>,
     ) -> Result<()> {
-        let asked = self.asked()?;
+        let asked = self.follow_request()?;
         let filter = asked.filter(&caller)?;
-        let (book, watch) = watched(book, CancellationToken::new());
+        let (book, watch) = watch_journals(book, CancellationToken::new());
         let mut grown = watch.of(&caller.workspace).await?;
         let mut stop = pin!(stop);
         let mut place = asked.after;
@@ -68,13 +68,14 @@ impl Monitor {
             grown.mark_unchanged();
             let begins = place.is_none();
             let (book, who, filter) = (book.clone(), caller.clone(), filter.clone());
-            let read = blocking(move || read(&book, &who, &filter, place, as_json));
+            let read =
+                run_blocking(move || read_monitor_page(&book, &who, &filter, place, as_json));
             let read = tokio::select! { () = &mut stop => return Ok(()), read = read => read? };
             place = Some(read.through);
             if begins {
-                output::note(&format!("following {}; Ctrl-C ends it", caller.workspace));
+                output::print_note(&format!("following {}; Ctrl-C ends it", caller.workspace));
             }
-            if !output::lines(&read.lines)? {
+            if !output::print_lines(&read.lines)? {
                 return Ok(());
             }
             if !read.more {
@@ -84,7 +85,7 @@ impl Monitor {
     }
 
     /// The request, made of the flags as REST makes it of a query string.
-    fn asked(&self) -> Result<FollowEvents> {
+    fn follow_request(&self) -> Result<FollowEvents> {
         let one = |name: &str, value: &Option<String>| {
             value.iter().map(|value| (name.to_owned(), value.clone())).collect::<Vec<_>>()
         };
@@ -102,27 +103,27 @@ impl Monitor {
     }
 }
 
-fn read(
+fn read_monitor_page(
     book: &Commonbook,
     caller: &Caller,
     filter: &EventFilter,
     place: Option<u64>,
     as_json: bool,
-) -> Result<Read> {
+) -> Result<MonitorPage> {
     let followed = book.follow_events(caller, filter, place, limits::PAGE_MAX)?;
     let line = |event: &Event| match as_json {
         true => serde_json::to_string(event).unwrap_or_default(),
-        false => line(book, caller, event),
+        false => event_line(book, caller, event),
     };
     let lines = followed.items.iter().map(line).collect();
-    Ok(Read { lines, through: followed.through, more: followed.more })
+    Ok(MonitorPage { lines, through: followed.through, more: followed.more })
 }
 
 /// An event as people read it, with the beginning of its memory as that is now, where it is in sight.
-fn line(book: &Commonbook, caller: &Caller, event: &Event) -> String {
+fn event_line(book: &Commonbook, caller: &Caller, event: &Event) -> String {
     let subject = event.subject.parse().ok();
     let memory = subject.and_then(|id| book.get_memory(caller, &GetMemory { id, at: None }).ok());
-    let about = memory.as_ref().map(glance).unwrap_or_default();
+    let about = memory.as_ref().map(memory_glance).unwrap_or_default();
     let changed = match event.changed.is_empty() {
         true => String::new(),
         false => format!(" ({})", event.changed.join(", ")),

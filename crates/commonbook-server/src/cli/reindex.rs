@@ -10,7 +10,7 @@ use crate::{follow, output};
 /// Builds the search index anew from the journal, and finds the entities of all memories anew; vectors
 /// that are there are kept.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Reindex {
+pub(crate) struct ReindexCommand {
     /// Throw the vectors away too, and embed everything anew
     #[arg(long)]
     vectors: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Reindex {
     later: bool,
 }
 
-impl Reindex {
+impl ReindexCommand {
     /// Builds it, and tells what it holds then.
     ///
     /// # Errors
@@ -29,17 +29,17 @@ impl Reindex {
         if self.vectors {
             index.forget_vectors()?;
         }
-        let words = follow::words(|told| index.rebuild(store, told))?;
+        let words = follow::with_word_progress(|told| index.rebuild(store, told))?;
         book.forget_mentions()?;
-        follow::mentions(book)?;
-        let done = if self.later { Some(words) } else { follow::bring_up(book)? };
+        follow::find_mentions_with_progress(book)?;
+        let done = if self.later { Some(words) } else { follow::update_index(book)? };
         let done = done.unwrap_or(words);
         if as_json {
-            output::json(&json!({"memories": done.memories, "waiting": done.waiting}));
+            output::print_json(&json!({"memories": done.memories, "waiting": done.waiting}));
             return Ok(());
         }
         let memories = HumanCount(done.memories);
-        output::line(&match done.waiting {
+        output::print_line(&match done.waiting {
             0 => format!("{memories} memories in the search index"),
             n => format!(
                 "{memories} memories in the search index, {} of them without a vector yet",

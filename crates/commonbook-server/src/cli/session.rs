@@ -1,52 +1,57 @@
 //! Sessions, and what has changed since, as people read them.
 
 use commonbook::base::page::Page;
-use commonbook::model::cursor::{Changes, Marked};
+use commonbook::model::cursor::{ChangesResponse, ReadMark};
 use commonbook::model::session::{
-    EndedSession, Session, SessionOutcome, SessionShown, StartedSession,
+    EndSessionResult, Session, SessionDetails, SessionOutcome, StartSessionResult,
 };
 use serde_json::Value;
 
 use super::case::entry;
-use super::show::{glance, set_apart, show, table};
-use crate::output::{line, note};
+use super::show::{memory_glance, print_quarantine_hint, show, table};
+use crate::output::{print_line, print_note};
 
-pub(super) fn started(answer: &Value) {
-    show(answer, |started: &StartedSession| {
+pub(super) fn show_started_session(answer: &Value) {
+    show(answer, |started: &StartSessionResult| {
         let outcome = match started.outcome {
             SessionOutcome::Started => "Started",
             SessionOutcome::Found => "Found",
         };
-        line(&format!("{outcome} {}", told(&started.session)));
+        print_line(&format!("{outcome} {}", session_line(&started.session)));
     });
 }
 
 pub(super) fn session(answer: &Value) {
-    show(answer, |session: &Session| line(&told(session)));
+    show(answer, |session: &Session| print_line(&session_line(session)));
 }
 
-pub(super) fn ended(answer: &Value) {
-    show(answer, |ended: &EndedSession| {
-        line(&told(&ended.session));
-        set_apart(ended.hint.as_deref());
+pub(super) fn show_ended_session(answer: &Value) {
+    show(answer, |ended: &EndSessionResult| {
+        print_line(&session_line(&ended.session));
+        print_quarantine_hint(ended.hint.as_deref());
     });
 }
 
-fn told(session: &Session) -> String {
+fn session_line(session: &Session) -> String {
     let Session { id, agent, status, .. } = session;
     let case = session.case.as_ref().map(|case| format!(", on {case}"));
     format!("{id} of {agent} ({status}{})", case.unwrap_or_default())
 }
 
-pub(super) fn shown(answer: &Value) {
-    show(answer, |shown: &SessionShown| {
-        line(&told(&shown.session));
+pub(super) fn show_session_details(answer: &Value) {
+    show(answer, |shown: &SessionDetails| {
+        print_line(&session_line(&shown.session));
         for memory in &shown.memories {
-            line(&format!("{}  {}  {}", memory.id, memory.memory_type, glance(memory)));
+            print_line(&format!(
+                "{}  {}  {}",
+                memory.id,
+                memory.memory_type,
+                memory_glance(memory)
+            ));
         }
         let left = shown.memory_count.saturating_sub(shown.memories.len() as u64);
         if left > 0 {
-            note(&format!("and {left} more: commonbook list --session {}", shown.session.id));
+            print_note(&format!("and {left} more: commonbook list --session {}", shown.session.id));
         }
     });
 }
@@ -54,7 +59,7 @@ pub(super) fn shown(answer: &Value) {
 pub(super) fn list(answer: &Value) {
     show(answer, |page: &Page<Session>| {
         if page.items.is_empty() {
-            line("No sessions here");
+            print_line("No sessions here");
             return;
         }
         let rows = page.items.iter().map(|session| {
@@ -67,34 +72,39 @@ pub(super) fn list(answer: &Value) {
                 session.case.as_ref().map(ToString::to_string).unwrap_or_default(),
             ]
         });
-        line(&table(&["id", "agent", "status", "started", "last written", "case"], rows));
+        print_line(&table(&["id", "agent", "status", "started", "last written", "case"], rows));
         if let Some(next) = &page.next {
-            note(&format!("more: --cursor {next}"));
+            print_note(&format!("more: --cursor {next}"));
         }
     });
 }
 
 pub(super) fn changes(answer: &Value) {
-    show(answer, |told: &Changes| {
+    show(answer, |told: &ChangesResponse| {
         for change in &told.changes {
             let event = &change.event;
             let at = event.at.strftime("%F %T");
-            line(&format!("{at}  {} by {}: {}", event.kind.name(), event.actor, event.subject));
+            print_line(&format!(
+                "{at}  {} by {}: {}",
+                event.kind.name(),
+                event.actor,
+                event.subject
+            ));
             if let Some(says) = &change.says {
-                line(&format!("   {}", says.replace('\n', "\n   ")));
+                print_line(&format!("   {}", says.replace('\n', "\n   ")));
             }
         }
         told.entries.iter().for_each(entry);
-        told.set_apart.iter().for_each(|memory| set_apart(Some(&memory.hint)));
+        told.set_apart.iter().for_each(|memory| print_quarantine_hint(Some(&memory.hint)));
         if told.changes.is_empty() && told.entries.is_empty() {
-            line("Nothing new");
+            print_line("Nothing new");
         }
-        note(&format!("up to {}; {} left", told.through, told.left));
+        print_note(&format!("up to {}; {} left", told.through, told.left));
     });
 }
 
-pub(super) fn marked(answer: &Value) {
-    show(answer, |marked: &Marked| {
-        line(&format!("Read up to {} of {}", marked.position, marked.end));
+pub(super) fn show_marked_cursor(answer: &Value) {
+    show(answer, |marked: &ReadMark| {
+        print_line(&format!("Read up to {} of {}", marked.position, marked.end));
     });
 }

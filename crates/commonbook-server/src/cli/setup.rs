@@ -8,21 +8,21 @@ use serde_json::json;
 
 use crate::config::Config;
 use crate::output;
-use crate::setup::clients::{Chosen, Client, Link, Scope};
-use crate::setup::install::{Change, Work};
+use crate::setup::clients::{McpTransport, SetupClient, SetupOptions, SetupScope};
+use crate::setup::install::{FileChange, SetupChanges};
 
 /// Lines of a file that are compared one by one; of longer stretches only the number is told.
-const COMPARED: usize = 1_000;
+const DIFF_LINES_MAX: usize = 1_000;
 
 /// Connects a client: writes the MCP server and the hooks into its files.
 #[derive(Debug, Args)]
-pub(crate) struct Setup {
+pub(crate) struct SetupCommand {
     /// The client
     #[arg(value_enum)]
-    client: Client,
+    client: SetupClient,
     /// For whom: for you in all projects, or for everybody who works on this one
     #[arg(long, value_enum, default_value = "user")]
-    scope: Scope,
+    scope: SetupScope,
     /// Show what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Setup {
     program: Option<String>,
 }
 
-impl Setup {
+impl SetupCommand {
     /// Sets the client up, or takes that back, and tells which files it is about.
     ///
     /// # Errors
@@ -48,10 +48,10 @@ impl Setup {
     /// cannot be read or written, `invalid` for what the client does not have. Nothing was changed
     /// then.
     pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let chosen = self.chosen(config)?;
+        let chosen = self.setup_options(config)?;
         let work = match self.undo {
-            true => Work::undo(self.client, &chosen, config)?,
-            false => Work::install(self.client, chosen, config)?,
+            true => SetupChanges::undo(self.client, &chosen, config)?,
+            false => SetupChanges::install(self.client, chosen, config)?,
         };
         let files: Vec<_> = work
             .changes
@@ -66,7 +66,7 @@ impl Setup {
         for change in &work.changes {
             lines.push(format!("{:10} {}", change.kind(), change.path.display()));
             if self.dry_run {
-                lines.extend(difference(change));
+                lines.extend(diff_lines(change));
             }
         }
         lines.extend(work.notes.iter().map(|note| (*note).to_owned()));
@@ -77,13 +77,13 @@ impl Setup {
             work.carry_out()?;
         }
         match as_json {
-            true => output::json(&told),
-            false => lines.iter().for_each(|line| output::line(line)),
+            true => output::print_json(&told),
+            false => lines.iter().for_each(|line| output::print_line(line)),
         }
         Ok(())
     }
 
-    fn chosen(&self, config: &Config) -> Result<Chosen> {
+    fn setup_options(&self, config: &Config) -> Result<SetupOptions> {
         let header = |text: &String| {
             let (name, value) = text.split_once(':').ok_or_else(|| {
                 Error::invalid("header", format!("{text:?} is no header"))
@@ -92,8 +92,8 @@ impl Setup {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         };
         let link = match &self.http {
-            None => Link::Stdio,
-            Some(url) => Link::Http {
+            None => McpTransport::Stdio,
+            Some(url) => McpTransport::Http {
                 url: url.clone(),
                 headers: self.header.iter().map(header).collect::<Result<_>>()?,
             },
@@ -101,29 +101,29 @@ impl Setup {
         let program = match (&self.program, self.scope) {
             (Some(program), _) => program.clone(),
             // Others find the program elsewhere.
-            (None, Scope::Project) => "commonbook".to_owned(),
-            (None, Scope::User) => {
+            (None, SetupScope::Project) => "commonbook".to_owned(),
+            (None, SetupScope::User) => {
                 let own = std::env::current_exe().ok();
                 let own = own.as_deref().and_then(Path::to_str).map(str::to_owned);
                 own.unwrap_or_else(|| "commonbook".to_owned())
             }
         };
-        let home = match (self.scope, config.unusual_home()) {
-            (Scope::User, Some(home)) => Some(absolute(home)?),
+        let home = match (self.scope, config.custom_home()) {
+            (SetupScope::User, Some(home)) => Some(absolute_path(home)?),
             _ => None,
         };
-        Ok(Chosen { scope: self.scope, link, program, home })
+        Ok(SetupOptions { scope: self.scope, link, program, home })
     }
 }
 
-fn absolute(path: &Path) -> Result<String> {
+fn absolute_path(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).ok();
     let text = path.as_deref().and_then(Path::to_str).map(str::to_owned);
     text.ok_or_else(|| Error::invalid("home", "the folder's name is not UTF-8"))
 }
 
 /// The lines that come and go, each with its sign.
-fn difference(change: &Change) -> Vec<String> {
+fn diff_lines(change: &FileChange) -> Vec<String> {
     let lines = |text: &Option<String>| -> Vec<String> {
         text.iter().flat_map(|text| text.lines()).map(str::to_owned).collect()
     };
@@ -133,7 +133,7 @@ fn difference(change: &Change) -> Vec<String> {
     let (before, after) = (&before[start..], &after[start..]);
     let end = before.iter().rev().zip(after.iter().rev()).take_while(same).count();
     let (before, after) = (&before[..before.len() - end], &after[..after.len() - end]);
-    if before.len().max(after.len()) > COMPARED {
+    if before.len().max(after.len()) > DIFF_LINES_MAX {
         return vec![format!("  - {} lines\n  + {} lines", before.len(), after.len())];
     }
     // Lines that stay, by their places: the longest row of them that both have.

@@ -7,27 +7,29 @@ use clap::{Args, Subcommand, ValueEnum};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::agent::Agent;
 use commonbook::model::learning::LearningType;
-use commonbook::model::standing::{Added, Standing, places, route, section_of};
-use commonbook::prompt::context::{Kept, Preferences};
+use commonbook::model::standing::{
+    AddOutcome, StandingDocument, route, section_of, standing_paths,
+};
+use commonbook::prompt::context::{ContextPreferences, StandingLocation};
 use commonbook::verbs::{change_standing, make_standing_folder};
 use serde_json::{Value, json};
 
 use super::show::table;
 use crate::config::Config;
-use crate::output::{self, line, note};
+use crate::output::{self, print_line, print_note};
 
 /// Shows and changes standing memory files.
 #[derive(Debug, Args)]
-pub(crate) struct Memory {
+pub(crate) struct StandingCommand {
     #[command(subcommand)]
-    what: What,
+    what: StandingAction,
     /// In the home folder, for every project, instead of in this project
     #[arg(long, global = true)]
     everywhere: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum StandingAction {
     /// Make the folder, and a file for each role that is named and has none
     Init { roles: Vec<String> },
     /// Tell how full each file is
@@ -43,7 +45,7 @@ enum What {
         section: Option<String>,
         /// What sort of thing it is
         #[arg(long = "type", value_enum)]
-        sort: Option<Sort>,
+        sort: Option<StandingItemType>,
     },
     /// Take out items that say the same as another, of one role or of all
     Clean { role: Option<String> },
@@ -57,7 +59,7 @@ enum What {
 
 /// What sort of thing an item is.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Sort {
+enum StandingItemType {
     Pattern,
     Architecture,
     Guideline,
@@ -68,87 +70,91 @@ enum Sort {
     Context,
 }
 
-impl Sort {
+impl StandingItemType {
     fn section(self) -> &'static str {
-        section_of(LearningType::named(&format!("{self:?}")).name())
+        section_of(LearningType::from_type_word(&format!("{self:?}")).name())
     }
 }
 
 /// The folders, and how large files may get.
-struct Place {
+struct StandingFolders {
     project: Option<PathBuf>,
     home: PathBuf,
-    preferences: Preferences,
+    preferences: ContextPreferences,
     everywhere: bool,
 }
 
 /// A file that is there.
-struct Found {
+struct RoleFile {
     role: String,
     path: PathBuf,
-    standing: Standing,
+    standing: StandingDocument,
 }
 
-impl Memory {
+impl StandingCommand {
     /// Carries it out.
     ///
     /// # Errors
     /// `invalid` with the field; `not_found` for a role without a file; `unavailable` for a file that
     /// cannot be read or written.
     pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let home = config.store()?.parent().map(Path::to_owned).unwrap_or_default();
+        let home = config.store_path()?.parent().map(Path::to_owned).unwrap_or_default();
         let preferences = config.preferences()?;
         let (project, everywhere) = (config.project(), self.everywhere);
-        let place = Place { project, home, preferences, everywhere };
+        let place = StandingFolders { project, home, preferences, everywhere };
         let told = match &self.what {
-            What::Init { roles } => place.init(roles)?,
-            What::Status => place.status()?,
-            What::View { role } => {
-                let found = place.of(role)?;
+            StandingAction::Init { roles } => place.init(roles)?,
+            StandingAction::Status => place.status()?,
+            StandingAction::View { role } => {
+                let found = place.require_role_file(role)?;
                 let text = found.standing.render();
                 json!({"role": found.role, "file": found.path, "text": text, "lines": [text.trim_end()]})
             }
-            What::Add { role, text, section, sort } => {
-                let usual = sort.map_or(section_of(""), Sort::section);
+            StandingAction::Add { role, text, section, sort } => {
+                let usual = sort.map_or(section_of(""), StandingItemType::section);
                 place.add(role, section.as_deref().unwrap_or(usual), text)?
             }
-            What::Clean { role } => place.each(role.as_deref(), |_, (_, standing)| {
-                let gone = standing.clean();
-                (gone, Vec::new())
-            })?,
-            What::Optimize { role } => place.each(role.as_deref(), |place, standing| {
-                let (role, standing) = standing;
-                let (gone, warnings) = standing.optimize(&place.preferences.limits(role));
-                (gone, warnings.iter().map(ToString::to_string).collect())
-            })?,
-            What::Route { text } => place.route(text)?,
-            What::Show { role } => place.show(role.as_deref())?,
+            StandingAction::Clean { role } => {
+                place.change_role_files(role.as_deref(), |_, (_, standing)| {
+                    let gone = standing.clean();
+                    (gone, Vec::new())
+                })?
+            }
+            StandingAction::Optimize { role } => {
+                place.change_role_files(role.as_deref(), |place, standing| {
+                    let (role, standing) = standing;
+                    let (gone, warnings) = standing.optimize(&place.preferences.limits(role));
+                    (gone, warnings.iter().map(ToString::to_string).collect())
+                })?
+            }
+            StandingAction::Route { text } => place.route(text)?,
+            StandingAction::Show { role } => place.show(role.as_deref())?,
         };
-        tell(told, as_json);
+        print_standing_answer(told, as_json);
         Ok(())
     }
 }
 
 /// Prints an answer: its `lines` for people, all else as JSON.
-fn tell(mut told: Value, as_json: bool) {
+fn print_standing_answer(mut told: Value, as_json: bool) {
     let lines = told.as_object_mut().and_then(|told| told.remove("lines"));
     if as_json {
-        return output::json(&told);
+        return output::print_json(&told);
     }
     for text in lines.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str) {
-        line(text);
+        print_line(text);
     }
     for warning in told["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        note(&format!("warning: {warning}"));
+        print_note(&format!("warning: {warning}"));
     }
 }
 
 /// The role that a name means.
-fn role_of(name: &str) -> Result<Agent> {
-    Agent::named(name).map_err(|error| error.at("role"))
+fn parse_role(name: &str) -> Result<Agent> {
+    Agent::with_any_name(name).map_err(|error| error.with_field("role"))
 }
 
-impl Place {
+impl StandingFolders {
     fn folder(&self) -> PathBuf {
         match self.project.as_ref().filter(|_| !self.everywhere) {
             Some(project) => project.join(".commonbook").join("memories"),
@@ -157,27 +163,35 @@ impl Place {
     }
 
     /// Whether a path is in the home or in a project.
-    fn kept(&self, path: &Path) -> Kept {
-        if path.starts_with(&self.home) { Kept::Home } else { Kept::Project }
+    fn folder_kind(&self, path: &Path) -> StandingLocation {
+        if path.starts_with(&self.home) {
+            StandingLocation::Home
+        } else {
+            StandingLocation::Project
+        }
     }
 
     /// Where the file of a role is, or is looked for.
-    fn places(&self, agent: &Agent) -> Vec<PathBuf> {
-        places(self.project.as_deref().filter(|_| !self.everywhere), &self.home, agent)
+    fn role_paths(&self, agent: &Agent) -> Vec<PathBuf> {
+        standing_paths(self.project.as_deref().filter(|_| !self.everywhere), &self.home, agent)
     }
 
-    fn find(&self, agent: &Agent) -> Result<Option<Found>> {
-        let path = self.places(agent).into_iter().find(|path| path.is_file());
+    fn find(&self, agent: &Agent) -> Result<Option<RoleFile>> {
+        let path = self.role_paths(agent).into_iter().find(|path| path.is_file());
         let Some(path) = path else { return Ok(None) };
         let text = std::fs::read_to_string(&path).map_err(|error| {
             let message = format!("{} cannot be read: {error}", path.display());
-            Error::new(ErrorKind::Unavailable, message).because(error)
+            Error::new(ErrorKind::Unavailable, message).with_cause(error)
         })?;
-        Ok(Some(Found { role: agent.role().to_owned(), path, standing: Standing::parse(&text) }))
+        Ok(Some(RoleFile {
+            role: agent.role().to_owned(),
+            path,
+            standing: StandingDocument::parse(&text),
+        }))
     }
 
-    fn of(&self, role: &str) -> Result<Found> {
-        let agent = role_of(role)?;
+    fn require_role_file(&self, role: &str) -> Result<RoleFile> {
+        let agent = parse_role(role)?;
         self.find(&agent)?.ok_or_else(|| {
             Error::not_found(format!("{} has no standing memory", agent.role()))
                 .hint(format!("`commonbook memory init {}` makes one.", agent.role()))
@@ -185,7 +199,7 @@ impl Place {
     }
 
     /// Every file that is there and would be read, by role.
-    fn all(&self) -> Result<Vec<Found>> {
+    fn role_files(&self) -> Result<Vec<RoleFile>> {
         let mut roles = BTreeMap::new();
         for folder in [self.folder(), self.home.join("memories")] {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -195,7 +209,7 @@ impl Place {
                     continue;
                 };
                 let role = stem.strip_suffix("_memories").unwrap_or(stem);
-                if let Ok(agent) = Agent::named(role) {
+                if let Ok(agent) = Agent::with_any_name(role) {
                     roles.insert(agent.role().to_owned(), agent);
                 }
             }
@@ -205,20 +219,20 @@ impl Place {
 
     fn init(&self, roles: &[String]) -> Result<Value> {
         let folder = self.folder();
-        make_standing_folder(&folder, self.kept(&folder)).map_err(|error| {
+        make_standing_folder(&folder, self.folder_kind(&folder)).map_err(|error| {
             let message = format!("{} cannot be made: {error}", folder.display());
-            Error::new(ErrorKind::Unavailable, message).because(error)
+            Error::new(ErrorKind::Unavailable, message).with_cause(error)
         })?;
         let (mut made, mut lines) = (Vec::new(), vec![format!("Files go to {}", folder.display())]);
         for role in roles {
-            let agent = role_of(role)?;
+            let agent = parse_role(role)?;
             if let Some(found) = self.find(&agent)? {
                 lines.push(format!("{} has {} already", found.role, found.path.display()));
                 continue;
             }
             let path = folder.join(format!("{}.md", agent.role()));
-            change_standing(&path, self.kept(&path), |there| {
-                Ok((there.unwrap_or_else(|| Standing::new(agent.role())), ()))
+            change_standing(&path, self.folder_kind(&path), |there| {
+                Ok((there.unwrap_or_else(|| StandingDocument::new(agent.role())), ()))
             })?;
             lines.push(format!("Made {}", path.display()));
             made.push(path);
@@ -228,10 +242,10 @@ impl Place {
 
     fn status(&self) -> Result<Value> {
         let (mut files, mut rows, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        for found in self.all()? {
+        for found in self.role_files()? {
             let limits = self.preferences.limits(&found.role);
             let status = found.standing.status();
-            let over = found.standing.over(&limits);
+            let over = found.standing.limit_warnings(&limits);
             let over: Vec<String> = over.iter().map(ToString::to_string).collect();
             warnings.extend(over.iter().map(|it| format!("{}: {it}", found.role)));
             rows.push(vec![
@@ -253,37 +267,37 @@ impl Place {
     }
 
     fn add(&self, role: &str, section: &str, text: &str) -> Result<Value> {
-        let agent = role_of(role)?;
-        let there = self.places(&agent).into_iter().find(|path| path.is_file());
+        let agent = parse_role(role)?;
+        let there = self.role_paths(&agent).into_iter().find(|path| path.is_file());
         let path = there.unwrap_or_else(|| self.folder().join(format!("{}.md", agent.role())));
         let limits = self.preferences.limits(agent.role());
-        let (added, warnings) = change_standing(&path, self.kept(&path), |standing| {
-            let mut standing = standing.unwrap_or_else(|| Standing::new(agent.role()));
+        let (added, warnings) = change_standing(&path, self.folder_kind(&path), |standing| {
+            let mut standing = standing.unwrap_or_else(|| StandingDocument::new(agent.role()));
             let added = standing.add(section, text, &limits)?;
             Ok((standing, added))
         })?;
         let (outcome, told) = match &added {
-            Added::Added => ("added", format!("Added to {}", path.display())),
-            Added::Repeated(same) => ("repeated", format!("The file says so already: {same}")),
+            AddOutcome::Added => ("added", format!("Added to {}", path.display())),
+            AddOutcome::Repeated(same) => ("repeated", format!("The file says so already: {same}")),
         };
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         Ok(json!({"file": path, "outcome": outcome, "warnings": warnings, "lines": [told]}))
     }
 
     /// Changes the file of a role, or each file; tells what was taken out.
-    fn each(
+    fn change_role_files(
         &self,
         role: Option<&str>,
-        change: impl Fn(&Self, (&str, &mut Standing)) -> (Vec<String>, Vec<String>),
+        change: impl Fn(&Self, (&str, &mut StandingDocument)) -> (Vec<String>, Vec<String>),
     ) -> Result<Value> {
         let all = match role {
-            Some(role) => vec![self.of(role)?],
-            None => self.all()?,
+            Some(role) => vec![self.require_role_file(role)?],
+            None => self.role_files()?,
         };
         let (mut files, mut lines, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        for Found { role, path, .. } in all {
-            let (gone, warned) = change_standing(&path, self.kept(&path), |standing| {
-                let mut standing = standing.unwrap_or_else(|| Standing::new(&role));
+        for RoleFile { role, path, .. } in all {
+            let (gone, warned) = change_standing(&path, self.folder_kind(&path), |standing| {
+                let mut standing = standing.unwrap_or_else(|| StandingDocument::new(&role));
                 let told = change(self, (&role, &mut standing));
                 Ok((standing, told))
             })?;
@@ -296,9 +310,9 @@ impl Place {
     }
 
     fn route(&self, text: &str) -> Result<Value> {
-        let all = self.all()?;
+        let all = self.role_files()?;
         let files = all.iter().map(|found| (found.role.as_str(), &found.standing));
-        let empty = Standing::parse("");
+        let empty = StandingDocument::parse("");
         let unknown = ["engineer", "qa", "research", "ops", "documentation", "security", "pm"];
         let unknown =
             unknown.into_iter().filter(|role| all.iter().all(|found| found.role != *role));
@@ -315,14 +329,16 @@ impl Place {
 
     fn show(&self, role: Option<&str>) -> Result<Value> {
         let roles = match role {
-            Some(role) => vec![role_of(role)?],
-            None => {
-                self.all()?.iter().map(|found| role_of(&found.role)).collect::<Result<Vec<_>>>()?
-            }
+            Some(role) => vec![parse_role(role)?],
+            None => self
+                .role_files()?
+                .iter()
+                .map(|found| parse_role(&found.role))
+                .collect::<Result<Vec<_>>>()?,
         };
         let (mut told, mut lines) = (Vec::new(), Vec::new());
         for agent in roles {
-            let places = self.places(&agent);
+            let places = self.role_paths(&agent);
             let found = self.find(&agent)?;
             lines.push(agent.role().to_owned());
             for path in &places {

@@ -8,7 +8,7 @@ use commonbook::base::limits;
 use serde_json::Value;
 
 /// Words that were given one by one, as one text.
-pub(super) fn joined(values: &[&String]) -> String {
+pub(super) fn join_words(values: &[&String]) -> String {
     values.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -16,10 +16,10 @@ pub(super) fn joined(values: &[&String]) -> String {
 ///
 /// # Errors
 /// `invalid` for a file that cannot be read, or is no JSON.
-pub(super) fn listed(matches: &ArgMatches, field: &str) -> Result<Value> {
+pub(super) fn read_json_list(matches: &ArgMatches, field: &str) -> Result<Value> {
     let path = matches.get_one::<String>(field).map_or("-", String::as_str);
     let text = match path {
-        "-" => standard_input()?.into_bytes(),
+        "-" => read_standard_input()?.into_bytes(),
         path => std::fs::read(path)
             .map_err(|error| Error::invalid("FILE", format!("{path} cannot be read: {error}")))?,
     };
@@ -30,7 +30,7 @@ pub(super) fn listed(matches: &ArgMatches, field: &str) -> Result<Value> {
 ///
 /// # Errors
 /// `invalid` where it breaks off, or is not UTF-8.
-pub(super) fn standard_input() -> Result<String> {
+pub(super) fn read_standard_input() -> Result<String> {
     let mut bytes = Vec::new();
     let limit = limits::BODY_BYTES as u64;
     std::io::stdin()

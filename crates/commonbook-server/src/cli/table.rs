@@ -4,12 +4,13 @@ use commonbook::Commonbook;
 use serde_json::Value;
 
 use super::{
-    Verb, case, checkpoint, context, contradictions, entities, handoff, session, show, tokens,
+    VerbCommand, case, checkpoint, context, contradictions, entities, handoff, session, show,
+    tokens,
 };
-use crate::call::Call;
+use crate::call::JsonVerb;
 
 /// What the commands of a group are about.
-pub(super) const GROUPS: &[(&str, &str)] = &[
+pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("session", "Start, end and show sessions: stretches of an agent's work"),
     ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
     ("handoff", "Hand work over to another agent, take it, and see who hands work to whom"),
@@ -19,230 +20,382 @@ pub(super) const GROUPS: &[(&str, &str)] = &[
 ];
 
 /// The fields that a file is given for, which has a JSON list, by their commands.
-pub(super) const FILES: &[(&str, &str)] = &[("batch", "memories"), ("case batch", "entries")];
+pub(super) const LIST_FILE_FIELDS: &[(&str, &str)] =
+    &[("batch", "memories"), ("case batch", "entries")];
 
 /// What `purge` does when a time is given instead of an id: no command of its own.
 pub(super) const PURGE_SINCE: &str = "purge-since";
 
 /// Every verb, in the order of the help.
-pub(super) fn verbs() -> Vec<Verb> {
-    let of_work = [sessions(), cases(), handoffs()].into_iter().flatten();
-    let of_contents = [of_entities(), of_contradictions()].into_iter().flatten();
-    [memories(), contexts(), of_work.collect(), of_contents.collect()]
+pub(super) fn verb_commands() -> Vec<VerbCommand> {
+    let of_work = [session_commands(), case_commands(), handoff_commands()].into_iter().flatten();
+    let of_contents = [entity_commands(), contradiction_commands()].into_iter().flatten();
+    [memory_commands(), context_commands(), of_work.collect(), of_contents.collect()]
         .into_iter()
         .flatten()
         .collect()
 }
 
-fn verb(
+fn verb_command(
     name: &'static str,
-    call: Call,
+    call: JsonVerb,
     positional: &'static [&'static str],
     show: fn(&Value),
-) -> Verb {
-    Verb { name, call, positional, show, or: None }
+) -> VerbCommand {
+    VerbCommand { name, call, positional, show, or: None }
 }
 
-fn memories() -> Vec<Verb> {
+#[expect(clippy::too_many_lines, reason = "a table of commands")]
+fn memory_commands() -> Vec<VerbCommand> {
     vec![
-        verb("save", Call::of(Commonbook::save_memory), &["text"], show::saved),
-        verb("search", Call::of(Commonbook::search_memory), &["query"], show::hits),
-        verb("show", Call::of(Commonbook::get_memory), &["id"], show::memory),
-        verb("list", Call::of(Commonbook::list_memories), &[], show::memories),
-        verb("update", Call::of(Commonbook::update_memory), &["id"], show::changed),
-        verb("delete", Call::of(Commonbook::delete_memory), &["id"], show::deleted),
-        verb("restore", Call::of(Commonbook::restore_memory), &["id"], show::changed),
-        verb("purge", Call::of(Commonbook::purge_memory), &["id"], show::purged)
-            .or("since", PURGE_SINCE),
-        verb(PURGE_SINCE, Call::of(Commonbook::purge_since), &[], show::acted),
-        verb("adopt", Call::of(Commonbook::adopt_memories), &["agent_name"], show::acted),
-        verb("undo", Call::of(Commonbook::undo_act), &["act_id"], show::undone),
-        verb("users", Call::of(Commonbook::list_users), &[], show::users),
-        verb("history", Call::of(Commonbook::memory_history), &["id"], show::history),
-        verb("stats", Call::of(Commonbook::get_memory_stats), &[], show::stats),
-        verb("agents", Call::of(Commonbook::list_agents), &[], show::agents),
-        verb("agent", Call::of(Commonbook::get_agent), &["name"], show::agent),
-        verb("events", Call::of(Commonbook::list_events), &[], show::events),
-        verb("review", Call::of(Commonbook::list_quarantined), &[], show::quarantined),
-        verb("appeal", Call::of(Commonbook::appeal_memory), &["id"], show::appealed),
-        verb("release", Call::of(Commonbook::release_memory), &["id"], show::changed),
-        verb("token create", Call::of(Commonbook::create_token), &["agent_name"], tokens::issued),
-        verb("token list", Call::of(Commonbook::list_tokens), &[], tokens::list),
-        verb("token revoke", Call::of(Commonbook::revoke_token), &["token_id"], tokens::revoked),
-        verb("token rotate", Call::of(Commonbook::rotate_token), &["token_id"], tokens::issued),
-        verb("batch", Call::of(Commonbook::save_memories), &["memories"], show::batch),
+        verb_command(
+            "save",
+            JsonVerb::of(Commonbook::save_memory),
+            &["text"],
+            show::show_saved_memory,
+        ),
+        verb_command("search", JsonVerb::of(Commonbook::search_memory), &["query"], show::hits),
+        verb_command("show", JsonVerb::of(Commonbook::get_memory), &["id"], show::memory),
+        verb_command("list", JsonVerb::of(Commonbook::list_memories), &[], show::memories),
+        verb_command(
+            "update",
+            JsonVerb::of(Commonbook::update_memory),
+            &["id"],
+            show::show_changed_memory,
+        ),
+        verb_command(
+            "delete",
+            JsonVerb::of(Commonbook::delete_memory),
+            &["id"],
+            show::show_deleted_memory,
+        ),
+        verb_command(
+            "restore",
+            JsonVerb::of(Commonbook::restore_memory),
+            &["id"],
+            show::show_changed_memory,
+        ),
+        verb_command("purge", JsonVerb::of(Commonbook::purge_memory), &["id"], show::show_purge)
+            .with_alternative("since", PURGE_SINCE),
+        verb_command(
+            PURGE_SINCE,
+            JsonVerb::of(Commonbook::purge_since),
+            &[],
+            show::show_bulk_result,
+        ),
+        verb_command(
+            "adopt",
+            JsonVerb::of(Commonbook::adopt_memories),
+            &["agent_name"],
+            show::show_bulk_result,
+        ),
+        verb_command(
+            "undo",
+            JsonVerb::of(Commonbook::undo_act),
+            &["act_id"],
+            show::show_undo_result,
+        ),
+        verb_command("users", JsonVerb::of(Commonbook::list_users), &[], show::users),
+        verb_command("history", JsonVerb::of(Commonbook::memory_history), &["id"], show::history),
+        verb_command("stats", JsonVerb::of(Commonbook::get_memory_stats), &[], show::stats),
+        verb_command("agents", JsonVerb::of(Commonbook::list_agents), &[], show::agents),
+        verb_command("agent", JsonVerb::of(Commonbook::get_agent), &["name"], show::agent),
+        verb_command("events", JsonVerb::of(Commonbook::list_events), &[], show::events),
+        verb_command(
+            "review",
+            JsonVerb::of(Commonbook::list_quarantined),
+            &[],
+            show::show_quarantined,
+        ),
+        verb_command("appeal", JsonVerb::of(Commonbook::appeal_memory), &["id"], show::show_appeal),
+        verb_command(
+            "release",
+            JsonVerb::of(Commonbook::release_memory),
+            &["id"],
+            show::show_changed_memory,
+        ),
+        verb_command(
+            "token create",
+            JsonVerb::of(Commonbook::create_token),
+            &["agent_name"],
+            tokens::show_issued_token,
+        ),
+        verb_command("token list", JsonVerb::of(Commonbook::list_tokens), &[], tokens::list),
+        verb_command(
+            "token revoke",
+            JsonVerb::of(Commonbook::revoke_token),
+            &["token_id"],
+            tokens::show_revoked_token,
+        ),
+        verb_command(
+            "token rotate",
+            JsonVerb::of(Commonbook::rotate_token),
+            &["token_id"],
+            tokens::show_issued_token,
+        ),
+        verb_command("batch", JsonVerb::of(Commonbook::save_memories), &["memories"], show::batch),
     ]
 }
 
-fn contexts() -> Vec<Verb> {
+fn context_commands() -> Vec<VerbCommand> {
     vec![
-        verb("context", Call::of(Commonbook::get_context), &["task"], context::context),
-        verb("explain", Call::of(Commonbook::explain_context), &["context"], context::explained),
-        verb("learn", Call::of(Commonbook::learn), &["message"], context::learned),
+        verb_command("context", JsonVerb::of(Commonbook::get_context), &["task"], context::context),
+        verb_command(
+            "explain",
+            JsonVerb::of(Commonbook::explain_context),
+            &["context"],
+            context::show_explained_context,
+        ),
+        verb_command(
+            "learn",
+            JsonVerb::of(Commonbook::learn),
+            &["message"],
+            context::show_learnings,
+        ),
     ]
 }
 
-fn of_contradictions() -> Vec<Verb> {
+fn contradiction_commands() -> Vec<VerbCommand> {
     vec![
-        verb(
+        verb_command(
             "contradictions list",
-            Call::of(Commonbook::detect_contradictions),
+            JsonVerb::of(Commonbook::detect_contradictions),
             &[],
             contradictions::list,
         ),
-        verb(
+        verb_command(
             "contradictions show",
-            Call::of(Commonbook::get_contradiction),
+            JsonVerb::of(Commonbook::get_contradiction),
             &["contradiction"],
-            contradictions::one,
+            contradictions::show_contradiction,
         ),
-        verb(
+        verb_command(
             "contradictions resolve",
-            Call::of(Commonbook::resolve_contradiction),
+            JsonVerb::of(Commonbook::resolve_contradiction),
             &["contradiction", "resolution"],
-            contradictions::one,
+            contradictions::show_contradiction,
         ),
     ]
 }
 
-fn cases() -> Vec<Verb> {
+fn case_commands() -> Vec<VerbCommand> {
     vec![
-        verb("case open", Call::of(Commonbook::open_case), &["key"], case::opened),
-        verb(
+        verb_command(
+            "case open",
+            JsonVerb::of(Commonbook::open_case),
+            &["key"],
+            case::show_opened_case,
+        ),
+        verb_command(
             "case append",
-            Call::of(Commonbook::append_entry),
+            JsonVerb::of(Commonbook::append_entry),
             &["key", "summary"],
-            case::appended,
+            case::show_appended_entries,
         ),
-        verb(
+        verb_command(
             "case batch",
-            Call::of(Commonbook::append_entries),
+            JsonVerb::of(Commonbook::append_entries),
             &["key", "entries"],
-            case::appended,
+            case::show_appended_entries,
         ),
-        verb("case read", Call::of(Commonbook::read_case), &["key"], case::entries),
-        verb("case context", Call::of(Commonbook::get_case_context), &["key"], case::context),
-        verb("case digest", Call::of(Commonbook::digest_case), &["key"], case::digested),
-        verb("case show", Call::of(Commonbook::get_case), &["key"], case::case),
-        verb("case list", Call::of(Commonbook::list_cases), &[], case::list),
-        verb("case close", Call::of(Commonbook::close_case), &["key"], case::case),
-        verb("case archive", Call::of(Commonbook::archive_case), &["key"], case::case),
-        verb("case reopen", Call::of(Commonbook::reopen_case), &["key"], case::case),
+        verb_command("case read", JsonVerb::of(Commonbook::read_case), &["key"], case::entries),
+        verb_command(
+            "case context",
+            JsonVerb::of(Commonbook::get_case_context),
+            &["key"],
+            case::context,
+        ),
+        verb_command(
+            "case digest",
+            JsonVerb::of(Commonbook::digest_case),
+            &["key"],
+            case::show_case_digest,
+        ),
+        verb_command("case show", JsonVerb::of(Commonbook::get_case), &["key"], case::case),
+        verb_command("case list", JsonVerb::of(Commonbook::list_cases), &[], case::list),
+        verb_command("case close", JsonVerb::of(Commonbook::close_case), &["key"], case::case),
+        verb_command("case archive", JsonVerb::of(Commonbook::archive_case), &["key"], case::case),
+        verb_command("case reopen", JsonVerb::of(Commonbook::reopen_case), &["key"], case::case),
     ]
 }
 
-fn sessions() -> Vec<Verb> {
+fn session_commands() -> Vec<VerbCommand> {
     vec![
-        verb("changes", Call::of(Commonbook::changes_since), &[], session::changes),
-        verb("mark", Call::of(Commonbook::mark_read), &["position"], session::marked),
-        verb("session start", Call::of(Commonbook::start_session), &[], session::started),
-        verb("session end", Call::of(Commonbook::end_session), &["session"], session::ended),
-        verb("session touch", Call::of(Commonbook::touch_session), &["session"], session::session),
-        verb("resume", Call::of(Commonbook::resume_session), &["session"], checkpoint::resumed),
-        verb("checkpoint", Call::of(Commonbook::create_checkpoint), &[], checkpoint::made),
-        verb(
+        verb_command("changes", JsonVerb::of(Commonbook::changes_since), &[], session::changes),
+        verb_command(
+            "mark",
+            JsonVerb::of(Commonbook::mark_read),
+            &["position"],
+            session::show_marked_cursor,
+        ),
+        verb_command(
+            "session start",
+            JsonVerb::of(Commonbook::start_session),
+            &[],
+            session::show_started_session,
+        ),
+        verb_command(
+            "session end",
+            JsonVerb::of(Commonbook::end_session),
+            &["session"],
+            session::show_ended_session,
+        ),
+        verb_command(
+            "session touch",
+            JsonVerb::of(Commonbook::touch_session),
+            &["session"],
+            session::session,
+        ),
+        verb_command(
+            "resume",
+            JsonVerb::of(Commonbook::resume_session),
+            &["session"],
+            checkpoint::show_resumed_session,
+        ),
+        verb_command(
+            "checkpoint",
+            JsonVerb::of(Commonbook::create_checkpoint),
+            &[],
+            checkpoint::show_new_checkpoint,
+        ),
+        verb_command(
             "summarise",
-            Call::of(Commonbook::checkpoint_and_summarise),
+            JsonVerb::of(Commonbook::checkpoint_and_summarise),
             &["summary"],
-            checkpoint::summarised,
+            checkpoint::show_summarised_checkpoint,
         ),
-        verb(
+        verb_command(
             "session checkpoint",
-            Call::of(Commonbook::get_checkpoint),
+            JsonVerb::of(Commonbook::get_checkpoint),
             &["checkpoint"],
-            checkpoint::made,
+            checkpoint::show_new_checkpoint,
         ),
-        verb("checkpoints", Call::of(Commonbook::list_checkpoints), &["session"], checkpoint::list),
-        verb("session show", Call::of(Commonbook::get_session), &["session"], session::shown),
-        verb("session list", Call::of(Commonbook::list_sessions), &[], session::list),
+        verb_command(
+            "checkpoints",
+            JsonVerb::of(Commonbook::list_checkpoints),
+            &["session"],
+            checkpoint::list,
+        ),
+        verb_command(
+            "session show",
+            JsonVerb::of(Commonbook::get_session),
+            &["session"],
+            session::show_session_details,
+        ),
+        verb_command("session list", JsonVerb::of(Commonbook::list_sessions), &[], session::list),
     ]
 }
 
-fn handoffs() -> Vec<Verb> {
+fn handoff_commands() -> Vec<VerbCommand> {
     vec![
-        verb(
+        verb_command(
             "handoff create",
-            Call::of(Commonbook::create_handoff),
+            JsonVerb::of(Commonbook::create_handoff),
             &["to", "task"],
-            handoff::created,
+            handoff::show_new_handoff,
         ),
-        verb("handoff list", Call::of(Commonbook::list_handoffs), &[], handoff::list),
-        verb("handoff show", Call::of(Commonbook::get_handoff), &["handoff"], handoff::receipt),
-        verb(
-            "handoff accept",
-            Call::of(Commonbook::accept_handoff),
+        verb_command("handoff list", JsonVerb::of(Commonbook::list_handoffs), &[], handoff::list),
+        verb_command(
+            "handoff show",
+            JsonVerb::of(Commonbook::get_handoff),
             &["handoff"],
-            handoff::accepted,
+            handoff::receipt,
         ),
-        verb(
+        verb_command(
+            "handoff accept",
+            JsonVerb::of(Commonbook::accept_handoff),
+            &["handoff"],
+            handoff::show_accepted_handoff,
+        ),
+        verb_command(
             "handoff complete",
-            Call::of(Commonbook::complete_handoff),
+            JsonVerb::of(Commonbook::complete_handoff),
             &["handoff", "result"],
-            handoff::stepped,
+            handoff::show_handoff_step,
         ),
-        verb(
+        verb_command(
             "handoff reject",
-            Call::of(Commonbook::reject_handoff),
+            JsonVerb::of(Commonbook::reject_handoff),
             &["handoff", "reason"],
-            handoff::stepped,
+            handoff::show_handoff_step,
         ),
-        verb(
+        verb_command(
             "handoff withdraw",
-            Call::of(Commonbook::withdraw_handoff),
+            JsonVerb::of(Commonbook::withdraw_handoff),
             &["handoff", "reason"],
-            handoff::stepped,
+            handoff::show_handoff_step,
         ),
-        verb("handoff graph", Call::of(Commonbook::get_collaborations), &[], handoff::graph),
+        verb_command(
+            "handoff graph",
+            JsonVerb::of(Commonbook::get_collaborations),
+            &[],
+            handoff::graph,
+        ),
     ]
 }
 
-fn of_entities() -> Vec<Verb> {
+fn entity_commands() -> Vec<VerbCommand> {
     vec![
-        verb(
+        verb_command(
             "entity resolve",
-            Call::of(Commonbook::resolve_entity),
+            JsonVerb::of(Commonbook::resolve_entity),
             &["type", "value"],
-            entities::resolved,
+            entities::show_resolved_entity,
         ),
-        verb(
+        verb_command(
             "entity find",
-            Call::of(Commonbook::find_entity),
+            JsonVerb::of(Commonbook::find_entity),
             &["type", "value"],
             entities::entity,
         ),
-        verb("entity show", Call::of(Commonbook::get_entity), &["entity"], entities::page),
-        verb("entity list", Call::of(Commonbook::list_entities), &[], entities::list),
-        verb(
+        verb_command(
+            "entity show",
+            JsonVerb::of(Commonbook::get_entity),
+            &["entity"],
+            entities::page,
+        ),
+        verb_command("entity list", JsonVerb::of(Commonbook::list_entities), &[], entities::list),
+        verb_command(
             "entity mentions",
-            Call::of(Commonbook::entity_mentions),
+            JsonVerb::of(Commonbook::entity_mentions),
             &["entity"],
             entities::mentions,
         ),
-        verb(
+        verb_command(
             "entity merge",
-            Call::of(Commonbook::merge_entities),
+            JsonVerb::of(Commonbook::merge_entities),
             &["source", "target"],
-            entities::merged,
+            entities::show_merged_entities,
         ),
-        verb(
+        verb_command(
             "entity unmerge",
-            Call::of(Commonbook::unmerge_entities),
+            JsonVerb::of(Commonbook::unmerge_entities),
             &["source"],
-            entities::unmerged,
+            entities::show_unmerged_entities,
         ),
-        verb("entity reviews", Call::of(Commonbook::list_reviews), &[], entities::reviews),
-        verb(
+        verb_command(
+            "entity reviews",
+            JsonVerb::of(Commonbook::list_reviews),
+            &[],
+            entities::reviews,
+        ),
+        verb_command(
             "entity decide",
-            Call::of(Commonbook::decide_review),
+            JsonVerb::of(Commonbook::decide_review),
             &["review_id", "judgement"],
-            entities::resolved,
+            entities::show_resolved_entity,
         ),
-        verb(
+        verb_command(
             "entity relate",
-            Call::of(Commonbook::add_relation),
+            JsonVerb::of(Commonbook::add_relation),
             &["from", "type", "to"],
             entities::relation,
         ),
-        verb("entity graph", Call::of(Commonbook::graph_query), &["from"], entities::graph),
+        verb_command(
+            "entity graph",
+            JsonVerb::of(Commonbook::graph_query),
+            &["from"],
+            entities::graph,
+        ),
     ]
 }

@@ -1,32 +1,37 @@
 //! Tokens as people read them: the secret once, then only what it is good for.
 
-use commonbook::model::token::{IssuedToken, Token, Tokens};
+use commonbook::model::token::{NewToken, Token, TokenList};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::show::{show, table};
-use crate::output::{line, note};
+use crate::output::{print_line, print_note};
 
-pub(super) fn issued(answer: &Value) {
-    show(answer, |issued: &IssuedToken| {
-        line(&issued.secret);
+pub(super) fn show_issued_token(answer: &Value) {
+    show(answer, |issued: &NewToken| {
+        print_line(&issued.secret);
         let Token { id, agent, .. } = &issued.token;
-        note(&format!("{id} proves {agent} ({}); it is shown this once", scopes(&issued.token)));
-        note("send it as `Authorization: Bearer TOKEN`; nobody calls over HTTP without one now");
+        print_note(&format!(
+            "{id} proves {agent} ({}); it is shown this once",
+            scopes(&issued.token)
+        ));
+        print_note(
+            "send it as `Authorization: Bearer TOKEN`; nobody calls over HTTP without one now",
+        );
     });
 }
 
-pub(super) fn revoked(answer: &Value) {
+pub(super) fn show_revoked_token(answer: &Value) {
     show(answer, |token: &Token| {
-        line(&format!("Revoked {}, which proved {}", token.id, token.agent));
-        note("when no token is left, callers of this machine are taken at their word again");
+        print_line(&format!("Revoked {}, which proved {}", token.id, token.agent));
+        print_note("when no token is left, callers of this machine are taken at their word again");
     });
 }
 
 pub(super) fn list(answer: &Value) {
-    show(answer, |tokens: &Tokens| {
+    show(answer, |tokens: &TokenList| {
         if tokens.items.is_empty() {
-            line("No tokens: callers of this machine are taken at their word");
+            print_line("No tokens: callers of this machine are taken at their word");
             return;
         }
         let day = |time: Option<Timestamp>| {
@@ -47,7 +52,7 @@ pub(super) fn list(answer: &Value) {
         });
         let head =
             ["id", "agent", "scopes", "workspace", "made", "expires", "last used", "revoked"];
-        line(&table(&head, rows));
+        print_line(&table(&head, rows));
     });
 }
 

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// The places that there are.
-pub(super) struct Places {
+pub(super) struct ConnectionLimiter {
     most: usize,
     table: Mutex<ConnectionTable>,
     /// Told when a connection ends, and when one becomes idle.
@@ -22,20 +22,20 @@ pub(super) struct Places {
 #[derive(Default)]
 struct ConnectionTable {
     next: u64,
-    open: BTreeMap<u64, Arc<Connection>>,
+    open: BTreeMap<u64, Arc<OpenConnection>>,
 }
 
 /// One open connection.
-pub(super) struct Connection {
+pub(super) struct OpenConnection {
     peer: IpAddr,
-    activity: watch::Sender<Activity>,
+    activity: watch::Sender<ConnectionActivity>,
     displaced: CancellationToken,
-    places: Arc<Places>,
+    places: Arc<ConnectionLimiter>,
 }
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Activity {
+enum ConnectionActivity {
     /// It was opened then, or has begun a head then.
     Head(Instant),
     /// Its request is being read, carried out or answered.
@@ -45,15 +45,15 @@ enum Activity {
 }
 
 /// The place of a connection; it is free again when this is dropped.
-pub(super) struct ConnectionPlace {
+pub(super) struct ConnectionSlot {
     number: u64,
-    connection: Arc<Connection>,
+    connection: Arc<OpenConnection>,
 }
 
 /// A request that is under way until this is dropped.
-pub(super) struct RunningRequest(Arc<Connection>);
+pub(super) struct RunningRequest(Arc<OpenConnection>);
 
-impl Places {
+impl ConnectionLimiter {
     /// So many places.
     pub(super) fn new(most: usize) -> Self {
         Self { most, table: Mutex::default(), changed: Notify::new() }
@@ -62,7 +62,7 @@ impl Places {
     /// A place for this peer. Where all are taken, the connection that has been idle longest makes room,
     /// else the one whose head is awaited longest; where every connection is busy, this waits. A peer of
     /// another machine has half of all places at the most: nothing when all of those are busy.
-    pub(super) async fn take(places: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPlace> {
+    pub(super) async fn acquire_slot(places: &Arc<Self>, peer: IpAddr) -> Option<ConnectionSlot> {
         let share = if peer.is_loopback() { places.most } else { (places.most / 2).max(1) };
         loop {
             let changed = places.changed.notified();
@@ -88,27 +88,27 @@ impl Places {
 }
 
 impl ConnectionTable {
-    fn open(&mut self, places: &Arc<Places>, peer: IpAddr) -> ConnectionPlace {
-        let connection = Arc::new(Connection {
+    fn open(&mut self, places: &Arc<ConnectionLimiter>, peer: IpAddr) -> ConnectionSlot {
+        let connection = Arc::new(OpenConnection {
             peer,
-            activity: watch::Sender::new(Activity::Head(Instant::now())),
+            activity: watch::Sender::new(ConnectionActivity::Head(Instant::now())),
             displaced: CancellationToken::new(),
             places: Arc::clone(places),
         });
         let number = self.next;
         self.next += 1;
         self.open.insert(number, Arc::clone(&connection));
-        ConnectionPlace { number, connection }
+        ConnectionSlot { number, connection }
     }
 
     /// Ends the connection among these that waits longest for its client; whether there was any.
-    fn displace(&mut self, among: impl Fn(&Connection) -> bool) -> bool {
+    fn displace(&mut self, among: impl Fn(&OpenConnection) -> bool) -> bool {
         let waiting = self.open.iter().filter(|(_, connection)| among(connection));
         let oldest =
             waiting.filter_map(|(number, connection)| match *connection.activity.borrow() {
-                Activity::Idle(since) => Some(((0, since), *number)),
-                Activity::Head(since) => Some(((1, since), *number)),
-                Activity::Busy => None,
+                ConnectionActivity::Idle(since) => Some(((0, since), *number)),
+                ConnectionActivity::Head(since) => Some(((1, since), *number)),
+                ConnectionActivity::Busy => None,
             });
         let Some((_, number)) = oldest.min() else { return false };
         if let Some(connection) = self.open.remove(&number) {
@@ -118,43 +118,45 @@ impl ConnectionTable {
     }
 }
 
-impl ConnectionPlace {
+impl ConnectionSlot {
     /// The connection in this place.
-    pub(super) fn connection(&self) -> Arc<Connection> {
+    pub(super) fn connection(&self) -> Arc<OpenConnection> {
         Arc::clone(&self.connection)
     }
 }
 
-impl Drop for ConnectionPlace {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connection.places.table().open.remove(&self.number);
         self.connection.places.changed.notify_one();
     }
 }
 
-impl Connection {
+impl OpenConnection {
     /// Its client has sent something: where it was idle, a head begins.
-    pub(super) fn has_sent(&self) {
+    pub(super) fn note_received(&self) {
         self.activity.send_if_modified(|activity| {
-            let begins = matches!(activity, Activity::Idle(_));
+            let begins = matches!(activity, ConnectionActivity::Idle(_));
             if begins {
-                *activity = Activity::Head(Instant::now());
+                *activity = ConnectionActivity::Head(Instant::now());
             }
             begins
         });
     }
 
     /// Waits until a head is over its time.
-    pub(super) async fn is_late(&self) {
+    pub(super) async fn wait_for_head_timeout(&self) {
         let mut activity = self.activity.subscribe();
         loop {
             let now = *activity.borrow_and_update();
             let late = async {
                 match now {
-                    Activity::Head(since) => {
+                    ConnectionActivity::Head(since) => {
                         sleep_until(since + Duration::from_secs(limits::HEAD_SECONDS)).await;
                     }
-                    Activity::Busy | Activity::Idle(_) => std::future::pending().await,
+                    ConnectionActivity::Busy | ConnectionActivity::Idle(_) => {
+                        std::future::pending::<()>().await;
+                    }
                 }
             };
             tokio::select! {
@@ -166,15 +168,15 @@ impl Connection {
     }
 
     /// Waits until another client has got its place.
-    pub(super) async fn is_displaced(&self) {
+    pub(super) async fn wait_for_displacement(&self) {
         self.displaced.cancelled().await;
     }
 }
 
 impl RunningRequest {
     /// A request of this connection is under way.
-    pub(super) fn begin(connection: &Arc<Connection>) -> Self {
-        connection.activity.send_replace(Activity::Busy);
+    pub(super) fn begin(connection: &Arc<OpenConnection>) -> Self {
+        connection.activity.send_replace(ConnectionActivity::Busy);
         Self(Arc::clone(connection))
     }
 
@@ -186,7 +188,7 @@ impl RunningRequest {
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {
-        self.0.activity.send_replace(Activity::Idle(Instant::now()));
+        self.0.activity.send_replace(ConnectionActivity::Idle(Instant::now()));
         self.0.places.changed.notify_one();
     }
 }

@@ -19,7 +19,8 @@ fn router() -> Router {
 /// A client whose connection is served for as long as the second lives.
 async fn client() -> (DuplexStream, GracefulShutdown) {
     let (client, ours) = tokio::io::duplex(1024);
-    let place = Places::take(&Arc::new(Places::new(1)), PEER).await.unwrap();
+    let place =
+        ConnectionLimiter::acquire_slot(&Arc::new(ConnectionLimiter::new(1)), PEER).await.unwrap();
     let open = GracefulShutdown::new();
     tokio::spawn(serve_connection(ours, router(), place, open.watcher()));
     (client, open)
@@ -115,23 +116,26 @@ async fn half_open_heads_leave_room_for_who_has_something_to_say() {
 
 #[tokio::test]
 async fn another_machine_has_half_of_the_places_and_busy_ones_are_left_alone() {
-    let places = Arc::new(Places::new(4));
-    let first = Places::take(&places, OTHER).await.unwrap();
-    let second = Places::take(&places, OTHER).await.unwrap();
+    let places = Arc::new(ConnectionLimiter::new(4));
+    let first = ConnectionLimiter::acquire_slot(&places, OTHER).await.unwrap();
+    let second = ConnectionLimiter::acquire_slot(&places, OTHER).await.unwrap();
     let (one, two) =
         (RunningRequest::begin(&first.connection()), RunningRequest::begin(&second.connection()));
-    assert!(Places::take(&places, OTHER).await.is_none(), "its share is busy");
+    assert!(ConnectionLimiter::acquire_slot(&places, OTHER).await.is_none(), "its share is busy");
     drop(two);
-    let third = Places::take(&places, OTHER).await.unwrap();
-    second.connection().is_displaced().await;
+    let third = ConnectionLimiter::acquire_slot(&places, OTHER).await.unwrap();
+    second.connection().wait_for_displacement().await;
     // Of this machine all may be; and who comes when all are busy waits for a place.
-    let local = [Places::take(&places, PEER).await, Places::take(&places, PEER).await];
+    let local = [
+        ConnectionLimiter::acquire_slot(&places, PEER).await,
+        ConnectionLimiter::acquire_slot(&places, PEER).await,
+    ];
     let all = [&third].into_iter().chain(local.iter().flatten());
     let busy: Vec<RunningRequest> =
         all.map(|place| RunningRequest::begin(&place.connection())).collect();
     let waiting = tokio::spawn({
         let places = Arc::clone(&places);
-        async move { Places::take(&places, PEER).await.is_some() }
+        async move { ConnectionLimiter::acquire_slot(&places, PEER).await.is_some() }
     });
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());

@@ -9,17 +9,17 @@ use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use commonbook::base::error::{Error, ErrorKind, Result};
 
 /// The name of the setting, in errors and documents.
-const SETTING: &str = "COMMONBOOK_HOSTS";
+const HOSTS_SETTING: &str = "COMMONBOOK_HOSTS";
 
 /// What a browser says of the page that sent a request.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The page that a link of another site may lead to.
-const LINKED: &str = "/docs";
+const LINKABLE_PATH: &str = "/docs";
 
 /// The names that this server is called by.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts {
+pub(crate) struct AllowedHosts {
     address: SocketAddr,
     named: Vec<HostName>,
 }
@@ -31,7 +31,7 @@ struct HostName {
     port: Option<u16>,
 }
 
-impl Hosts {
+impl AllowedHosts {
     /// The names of a server at this address: those of the setting, `HOST` or `HOST:PORT` with commas
     /// between them, and on this machine its own.
     ///
@@ -42,29 +42,28 @@ impl Hosts {
         let named = named.map(|text| {
             let authority = text.trim().parse::<Authority>().ok();
             let host = authority.filter(|host| !host.as_str().contains(['@', '*']));
-            host.map(|host| HostName { name: bare(&host), port: host.port_u16() }).ok_or_else(
-                || {
-                    Error::invalid(SETTING, format!("{text:?} is no host"))
+            host.map(|host| HostName { name: normalized_host(&host), port: host.port_u16() })
+                .ok_or_else(|| {
+                    Error::invalid(HOSTS_SETTING, format!("{text:?} is no host"))
                         .hint("Write names with commas between them: book.example,localhost:8080.")
-                },
-            )
+                })
         });
         Ok(Self { address, named: named.collect::<Result<_>>()? })
     }
 
     /// Whether other machines can reach the server.
-    pub(crate) fn exposed(&self) -> bool {
+    pub(crate) fn is_exposed(&self) -> bool {
         !self.address.ip().is_loopback()
     }
 
     /// Whether a request that names this host means this server.
     fn admits(&self, host: &Authority) -> bool {
-        let (name, port) = (bare(host), host.port_u16().unwrap_or(80));
+        let (name, port) = (normalized_host(host), host.port_u16().unwrap_or(80));
         let is_named =
             |known: &HostName| known.name == name && known.port.is_none_or(|known| known == port);
         let local = ["localhost", "127.0.0.1", "::1"].contains(&name.as_str())
             || name.parse() == Ok(self.address.ip());
-        (self.exposed() && self.named.is_empty())
+        (self.is_exposed() && self.named.is_empty())
             || self.named.iter().any(is_named)
             || (local && port == self.address.port())
     }
@@ -77,7 +76,9 @@ impl Hosts {
     pub(super) fn check(&self, request: &Request) -> Result<()> {
         let headers = request.headers();
         let Some(host) = authority(headers, request.uri()) else {
-            return Err(foreign("the request names no Host, or one that cannot be read"));
+            return Err(foreign_origin_error(
+                "the request names no Host, or one that cannot be read",
+            ));
         };
         if !self.admits(&host) {
             return Err(Error::new(
@@ -85,26 +86,26 @@ impl Hosts {
                 format!("Host {host} is not this server"),
             )
             .hint(format!(
-                "Call http://{}, or name the host in {SETTING} where the server starts.",
+                "Call http://{}, or name the host in {HOSTS_SETTING} where the server starts.",
                 self.address
             )));
         }
         if let Some(site) = headers.get(FETCH_SITE)
             && !["same-origin", "none"].iter().any(|own| site == own)
-            && request.uri().path() != LINKED
+            && request.uri().path() != LINKABLE_PATH
         {
-            return Err(foreign("a page of another site has sent this"));
+            return Err(foreign_origin_error("a page of another site has sent this"));
         }
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
         let origin = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
         let Some(origin) = origin.and_then(|uri| uri.authority().cloned()) else {
-            return Err(foreign("the Origin is not this machine"));
+            return Err(foreign_origin_error("the Origin is not this machine"));
         };
         // A page of this very server is at home, under whatever name it is reached.
-        if is_this_machine(origin.host()) || self.exposed() && host == origin {
+        if is_this_machine(origin.host()) || self.is_exposed() && host == origin {
             return Ok(());
         }
-        Err(foreign(format!("Origin {} is not this machine", origin.host())))
+        Err(foreign_origin_error(format!("Origin {} is not this machine", origin.host())))
     }
 }
 
@@ -139,18 +140,18 @@ pub(super) fn is_json(request: &Request) -> bool {
 }
 
 /// The answer to a body that is no JSON.
-pub(super) fn no_json() -> Error {
+pub(super) fn not_json_error() -> Error {
     Error::invalid("content-type", "the body is not said to be JSON")
         .hint("Send the header `Content-Type: application/json`.")
 }
 
-fn foreign(reason: impl Into<String>) -> Error {
+fn foreign_origin_error(reason: impl Into<String>) -> Error {
     Error::new(ErrorKind::Forbidden, reason)
         .hint("Call http://127.0.0.1 from a program, or from a page of this machine.")
 }
 
 /// The name of a host in lower case, without the brackets of an address.
-fn bare(host: &Authority) -> String {
+fn normalized_host(host: &Authority) -> String {
     host.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
 
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     fn admits(address: &str, setting: Option<&str>, host: &str) -> bool {
-        let hosts = Hosts::new(address.parse().unwrap(), setting).unwrap();
+        let hosts = AllowedHosts::new(address.parse().unwrap(), setting).unwrap();
         host.parse().is_ok_and(|host| hosts.admits(&host))
     }
 
@@ -213,8 +214,8 @@ mod tests {
             "without a setting any name leads there"
         );
         for wrong in ["", "a b", "book.example,", "me@book.example", "*.example"] {
-            let error = Hosts::new("127.0.0.1:1".parse().unwrap(), Some(wrong)).unwrap_err();
-            assert_eq!(error.field.as_deref(), Some(SETTING), "{wrong:?}");
+            let error = AllowedHosts::new("127.0.0.1:1".parse().unwrap(), Some(wrong)).unwrap_err();
+            assert_eq!(error.field.as_deref(), Some(HOSTS_SETTING), "{wrong:?}");
         }
     }
 
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_page_of_another_site_is_refused_whatever_it_asks_but_the_documents() {
-        let hosts = Hosts::new("127.0.0.1:7077".parse().unwrap(), None).unwrap();
+        let hosts = AllowedHosts::new("127.0.0.1:7077".parse().unwrap(), None).unwrap();
         let let_in = |path: &str, site: &str| {
             let headers = [("host", "127.0.0.1:7077"), ("sec-fetch-site", site)];
             hosts.check(&request("GET", path, &headers, "")).is_ok()

@@ -3,11 +3,11 @@
 use commonbook_text::echo::without_contexts;
 use serde_json::{Map, Value, json};
 
-use super::{Client, Input, Moment};
+use super::{HookClient, HookEvent, HookInput};
 
 /// What a hook has to say.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Answer {
+pub(crate) enum HookResponse {
     /// Nothing.
     Nothing,
     /// What the agent is to be given to read.
@@ -20,9 +20,9 @@ pub(crate) enum Answer {
 /// behind the task. A context that the task holds already is taken out: there is one, the newest.
 /// Nothing where the event hands over no task, or
 /// where nothing changes.
-pub(crate) fn delegated(input: &Input, context: &str) -> Answer {
+pub(crate) fn delegation_response(input: &HookInput, context: &str) -> HookResponse {
     let (Some(delegation), Some(tool)) = (&input.delegation, &input.tool) else {
-        return Answer::Nothing;
+        return HookResponse::Nothing;
     };
     let mut arguments = tool.arguments.clone();
     let task = match context {
@@ -31,21 +31,21 @@ pub(crate) fn delegated(input: &Input, context: &str) -> Answer {
     };
     let task = Value::from(task);
     if arguments.insert(delegation.argument.to_owned(), task.clone()) == Some(task) {
-        return Answer::Nothing;
+        return HookResponse::Nothing;
     }
-    Answer::Arguments(arguments)
+    HookResponse::Arguments(arguments)
 }
 
-impl Answer {
+impl HookResponse {
     /// The answer to what a client told, as JSON on one line; `{}` where there is nothing to say, or
     /// where the client takes no such answer to this event.
-    pub(crate) fn render(&self, input: &Input) -> String {
+    pub(crate) fn render(&self, input: &HookInput) -> String {
         let value = match self {
             Self::Nothing => None,
             Self::Context(text) if text.is_empty() || !takes_context(input) => None,
-            Self::Context(text) => Some(context(input, text)),
+            Self::Context(text) => Some(context_output(input, text)),
             Self::Arguments(_) if !takes_arguments(input) => None,
-            Self::Arguments(arguments) => Some(changed(input, arguments)),
+            Self::Arguments(arguments) => Some(arguments_output(input, arguments)),
         };
         value.unwrap_or_else(|| json!({})).to_string()
     }
@@ -53,37 +53,37 @@ impl Answer {
 
 /// Whether the client gives the agent to read what a hook answers to this event. A sub-agent gets
 /// its context with its task, and so not again when it begins.
-fn takes_context(input: &Input) -> bool {
-    matches!(input.moment, Moment::SessionStart | Moment::Prompt)
+fn takes_context(input: &HookInput) -> bool {
+    matches!(input.moment, HookEvent::SessionStart | HookEvent::Prompt)
 }
 
-fn takes_arguments(input: &Input) -> bool {
-    matches!(input.moment, Moment::Delegation | Moment::OwnCall)
+fn takes_arguments(input: &HookInput) -> bool {
+    matches!(input.moment, HookEvent::Delegation | HookEvent::OwnCall)
 }
 
-fn context(input: &Input, text: &str) -> Value {
+fn context_output(input: &HookInput, text: &str) -> Value {
     match input.client {
-        Client::ClaudeCode | Client::Codex | Client::Gemini => {
+        HookClient::ClaudeCode | HookClient::Codex | HookClient::Gemini => {
             json!({"hookSpecificOutput": {"hookEventName": input.event, "additionalContext": text}})
         }
-        Client::Copilot => json!({"additionalContext": text}),
-        Client::Opencode => json!({"context": text}),
+        HookClient::Copilot => json!({"additionalContext": text}),
+        HookClient::Opencode => json!({"context": text}),
     }
 }
 
-fn changed(input: &Input, arguments: &Map<String, Value>) -> Value {
+fn arguments_output(input: &HookInput, arguments: &Map<String, Value>) -> Value {
     match input.client {
-        Client::ClaudeCode => {
+        HookClient::ClaudeCode => {
             json!({"hookSpecificOutput": {"hookEventName": input.event, "updatedInput": arguments}})
         }
         // Codex takes other arguments only together with a decision.
-        Client::Codex => json!({"hookSpecificOutput": {
+        HookClient::Codex => json!({"hookSpecificOutput": {
             "hookEventName": input.event, "permissionDecision": "allow", "updatedInput": arguments,
         }}),
-        Client::Gemini => {
+        HookClient::Gemini => {
             json!({"hookSpecificOutput": {"hookEventName": input.event, "tool_input": arguments}})
         }
-        Client::Copilot => json!({"permissionDecision": "allow", "modifiedArgs": arguments}),
-        Client::Opencode => json!({"args": arguments}),
+        HookClient::Copilot => json!({"permissionDecision": "allow", "modifiedArgs": arguments}),
+        HookClient::Opencode => json!({"args": arguments}),
     }
 }

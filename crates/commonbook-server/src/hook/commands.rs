@@ -8,14 +8,14 @@ use commonbook::base::{input, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Input;
-use crate::hook::steps::Command;
+use super::HookInput;
+use crate::hook::steps::UserCommand;
 use crate::{atomic, shell};
 
 /// What a command may say.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     /// The task that is handed over instead.
     #[serde(default)]
     pub(super) task: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Said {
 ///
 /// # Errors
 /// `unavailable` where it cannot be read, `invalid` where it is no such list.
-pub(crate) fn of(home: &Path) -> Result<Vec<Command>> {
+pub(crate) fn read_user_commands(home: &Path) -> Result<Vec<UserCommand>> {
     match atomic::read(&home.join("hooks.json"))? {
         Some(text) => input::from_json(text.as_bytes()),
         None => Ok(Vec::new()),
@@ -36,7 +36,7 @@ pub(crate) fn of(home: &Path) -> Result<Vec<Command>> {
 }
 
 /// What a command is told of the moment.
-fn told(input: &Input, agent: &str) -> Value {
+fn command_input(input: &HookInput, agent: &str) -> Value {
     json!({
         "client": input.client.name(), "event": input.event, "moment": input.moment,
         "agent": agent, "session": input.session, "cwd": input.cwd,
@@ -50,12 +50,19 @@ fn told(input: &Input, agent: &str) -> Value {
 ///
 /// # Errors
 /// `unavailable` for one that cannot be run, fails, or takes too long; `invalid` for what it says,
-/// where that is something else than [`Said`].
-pub(super) fn run(command: &Command, input: &Input, agent: &str, end: Instant) -> Result<Said> {
+/// where that is something else than [`CommandOutput`].
+pub(super) fn run(
+    command: &UserCommand,
+    input: &HookInput,
+    agent: &str,
+    end: Instant,
+) -> Result<CommandOutput> {
     let cwd = input.cwd.as_ref().map(Path::new).filter(|cwd| cwd.is_dir());
     let most = (limits::BODY_BYTES as u64, end);
-    match shell::run(&command.command, cwd, told(input, agent).to_string(), most)?.trim_ascii() {
-        [] => Ok(Said::default()),
+    match shell::run(&command.command, cwd, command_input(input, agent).to_string(), most)?
+        .trim_ascii()
+    {
+        [] => Ok(CommandOutput::default()),
         said => input::from_json(said),
     }
 }

@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Moment;
+use super::HookEvent;
 use commonbook::base::error::{Error, Result};
 
 /// The priority of giving memory; what comes before it may still change the task.
-pub(crate) const MEMORY: u8 = 20;
+pub(crate) const MEMORY_PRIORITY: u8 = 20;
 /// The priority of taking in learnings.
-pub(crate) const LEARNING: u8 = 80;
+pub(crate) const LEARNING_PRIORITY: u8 = 80;
 /// The greatest priority.
-pub(crate) const LAST: u8 = 100;
+pub(crate) const PRIORITY_MAX: u8 = 100;
 
 /// A command of the user's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Command {
+pub(crate) struct UserCommand {
     /// When it is run.
-    pub(crate) moment: Moment,
+    pub(crate) moment: HookEvent,
     /// Its place in the order: 0 first, 100 last.
     pub(crate) priority: u8,
     /// What is run.
@@ -26,13 +26,13 @@ pub(crate) struct Command {
 
 /// Something that is done at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum HookStep<'a> {
     /// The agent is given what it should know.
     Memory,
     /// What the agent learned, and how far it came, is taken in.
     Learning,
     /// A command of the user's is run.
-    Command(&'a Command),
+    Command(&'a UserCommand),
 }
 
 /// What is done at a moment, in order; of what has the same priority our own first, then the
@@ -40,22 +40,31 @@ pub(crate) enum Step<'a> {
 ///
 /// # Errors
 /// `invalid` for a priority over 100.
-pub(crate) fn steps(moment: Moment, commands: &[Command]) -> Result<Vec<Step<'_>>> {
-    if let Some(wrong) = commands.iter().find(|command| command.priority > LAST) {
-        return Err(Error::invalid("priority", format!("{} is over {LAST}", wrong.priority)));
+pub(crate) fn hook_steps(moment: HookEvent, commands: &[UserCommand]) -> Result<Vec<HookStep<'_>>> {
+    if let Some(wrong) = commands.iter().find(|command| command.priority > PRIORITY_MAX) {
+        return Err(Error::invalid(
+            "priority",
+            format!("{} is over {PRIORITY_MAX}", wrong.priority),
+        ));
     }
     let own = match moment {
-        Moment::SessionStart | Moment::Prompt | Moment::Delegation | Moment::OwnCall => {
-            vec![(MEMORY, Step::Memory)]
+        HookEvent::SessionStart
+        | HookEvent::Prompt
+        | HookEvent::Delegation
+        | HookEvent::OwnCall => {
+            vec![(MEMORY_PRIORITY, HookStep::Memory)]
         }
-        Moment::SubagentStop | Moment::TurnEnd | Moment::Compaction | Moment::SessionEnd => {
-            vec![(LEARNING, Step::Learning)]
+        HookEvent::SubagentStop
+        | HookEvent::TurnEnd
+        | HookEvent::Compaction
+        | HookEvent::SessionEnd => {
+            vec![(LEARNING_PRIORITY, HookStep::Learning)]
         }
         _ => Vec::new(),
     };
     let others = commands.iter().filter(|command| command.moment == moment);
-    let others = others.map(|command| (command.priority, Step::Command(command)));
-    let mut all: Vec<(u8, Step<'_>)> = own.into_iter().chain(others).collect();
+    let others = others.map(|command| (command.priority, HookStep::Command(command)));
+    let mut all: Vec<(u8, HookStep<'_>)> = own.into_iter().chain(others).collect();
     all.sort_by_key(|(priority, _)| *priority);
     Ok(all.into_iter().map(|(_, step)| step).collect())
 }

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::*;
-use crate::hook::steps::{Command, Step, steps};
-use Client::{ClaudeCode, Codex, Copilot, Gemini, Opencode};
+use crate::hook::steps::{HookStep, UserCommand, hook_steps};
+use HookClient::{ClaudeCode, Codex, Copilot, Gemini, Opencode};
 
-fn read(client: Client, event: &str, given: &Value) -> Input {
-    Input::read(client, event, given.to_string().as_bytes()).expect("it is an object")
+fn read(client: HookClient, event: &str, given: &Value) -> HookInput {
+    HookInput::read(client, event, given.to_string().as_bytes()).expect("it is an object")
 }
 
 fn agent(name: &str) -> Agent {
@@ -19,7 +19,7 @@ fn within(key: &str) -> Value {
     json!({ key: "a1", "agent_type": "engineer", "agentType": "engineer", "prompt": "p" })
 }
 
-fn check(table: Vec<(Client, &str, Value, Moment)>) {
+fn check(table: Vec<(HookClient, &str, Value, HookEvent)>) {
     for (client, event, given, moment) in table {
         assert_eq!(read(client, event, &given).moment, moment, "{client} {event} {given}");
     }
@@ -31,46 +31,46 @@ fn every_event_of_claude_code_codex_and_gemini_is_a_moment() {
         |name: &str| json!({"tool_name": name, "tool_input": {"prompt": "p", "message": "p"}});
     let empty = json!({});
     check(vec![
-        (ClaudeCode, "SessionStart", empty.clone(), Moment::SessionStart),
-        (ClaudeCode, "UserPromptSubmit", json!({"prompt": "hi"}), Moment::Prompt),
+        (ClaudeCode, "SessionStart", empty.clone(), HookEvent::SessionStart),
+        (ClaudeCode, "UserPromptSubmit", json!({"prompt": "hi"}), HookEvent::Prompt),
         (
             ClaudeCode,
             "UserPromptSubmit",
             json!({"prompt": "\n<task-notification>\nx"}),
-            Moment::Other,
+            HookEvent::Other,
         ),
-        (ClaudeCode, "PreToolUse", tool("Agent"), Moment::Delegation),
-        (ClaudeCode, "PreToolUse", tool("Task"), Moment::Delegation),
+        (ClaudeCode, "PreToolUse", tool("Agent"), HookEvent::Delegation),
+        (ClaudeCode, "PreToolUse", tool("Task"), HookEvent::Delegation),
         (
             ClaudeCode,
             "PreToolUse",
             json!({"tool_name": "Agent", "tool_input": {"prompt": " "}}),
-            Moment::Other,
+            HookEvent::Other,
         ),
-        (ClaudeCode, "PreToolUse", tool("mcp__commonbook__save_memory"), Moment::OwnCall),
-        (ClaudeCode, "PreToolUse", tool("mcp__other__save_memory"), Moment::Other),
-        (ClaudeCode, "PreToolUse", tool("Bash"), Moment::Other),
-        (ClaudeCode, "SubagentStart", within("agent_id"), Moment::SubagentStart),
-        (ClaudeCode, "SubagentStop", within("agent_id"), Moment::SubagentStop),
-        (ClaudeCode, "PreCompact", json!({"trigger": "auto"}), Moment::Compaction),
-        (ClaudeCode, "Stop", empty.clone(), Moment::TurnEnd),
-        (ClaudeCode, "Stop", within("agent_id"), Moment::Other),
-        (ClaudeCode, "SessionEnd", empty.clone(), Moment::SessionEnd),
-        (ClaudeCode, "PostToolUse", tool("Agent"), Moment::Other),
-        (ClaudeCode, "Unheard", empty.clone(), Moment::Other),
-        (Codex, "PreToolUse", tool("spawn_agent"), Moment::Delegation),
-        (Codex, "PreToolUse", tool("Agent"), Moment::Other),
-        (Codex, "UserPromptSubmit", within("agent_id"), Moment::Other),
-        (Gemini, "SessionStart", empty.clone(), Moment::SessionStart),
-        (Gemini, "BeforeAgent", json!({"prompt": "hi"}), Moment::Prompt),
-        (Gemini, "BeforeTool", tool("invoke_agent"), Moment::Delegation),
-        (Gemini, "BeforeTool", tool("mcp_commonbook_search_memory"), Moment::OwnCall),
-        (Gemini, "AfterTool", tool("invoke_agent"), Moment::SubagentStop),
-        (Gemini, "AfterTool", tool("complete_task"), Moment::Other),
-        (Gemini, "PreCompress", empty.clone(), Moment::Compaction),
-        (Gemini, "AfterAgent", empty.clone(), Moment::TurnEnd),
-        (Gemini, "SessionEnd", empty.clone(), Moment::SessionEnd),
-        (Gemini, "BeforeModel", empty.clone(), Moment::Other),
+        (ClaudeCode, "PreToolUse", tool("mcp__commonbook__save_memory"), HookEvent::OwnCall),
+        (ClaudeCode, "PreToolUse", tool("mcp__other__save_memory"), HookEvent::Other),
+        (ClaudeCode, "PreToolUse", tool("Bash"), HookEvent::Other),
+        (ClaudeCode, "SubagentStart", within("agent_id"), HookEvent::SubagentStart),
+        (ClaudeCode, "SubagentStop", within("agent_id"), HookEvent::SubagentStop),
+        (ClaudeCode, "PreCompact", json!({"trigger": "auto"}), HookEvent::Compaction),
+        (ClaudeCode, "Stop", empty.clone(), HookEvent::TurnEnd),
+        (ClaudeCode, "Stop", within("agent_id"), HookEvent::Other),
+        (ClaudeCode, "SessionEnd", empty.clone(), HookEvent::SessionEnd),
+        (ClaudeCode, "PostToolUse", tool("Agent"), HookEvent::Other),
+        (ClaudeCode, "Unheard", empty.clone(), HookEvent::Other),
+        (Codex, "PreToolUse", tool("spawn_agent"), HookEvent::Delegation),
+        (Codex, "PreToolUse", tool("Agent"), HookEvent::Other),
+        (Codex, "UserPromptSubmit", within("agent_id"), HookEvent::Other),
+        (Gemini, "SessionStart", empty.clone(), HookEvent::SessionStart),
+        (Gemini, "BeforeAgent", json!({"prompt": "hi"}), HookEvent::Prompt),
+        (Gemini, "BeforeTool", tool("invoke_agent"), HookEvent::Delegation),
+        (Gemini, "BeforeTool", tool("mcp_commonbook_search_memory"), HookEvent::OwnCall),
+        (Gemini, "AfterTool", tool("invoke_agent"), HookEvent::SubagentStop),
+        (Gemini, "AfterTool", tool("complete_task"), HookEvent::Other),
+        (Gemini, "PreCompress", empty.clone(), HookEvent::Compaction),
+        (Gemini, "AfterAgent", empty.clone(), HookEvent::TurnEnd),
+        (Gemini, "SessionEnd", empty.clone(), HookEvent::SessionEnd),
+        (Gemini, "BeforeModel", empty.clone(), HookEvent::Other),
     ]);
 }
 
@@ -81,39 +81,44 @@ fn every_event_of_copilot_and_opencode_is_a_moment() {
         |name: &str| json!({"input": {"tool": name, "sessionID": "s"}, "args": {"prompt": "p"}});
     let empty = json!({});
     check(vec![
-        (Copilot, "sessionStart", empty.clone(), Moment::SessionStart),
-        (Copilot, "userPromptSubmitted", json!({"prompt": "hi"}), Moment::Prompt),
-        (Copilot, "userPromptSubmitted", within("agentId"), Moment::Other),
-        (Copilot, "preToolUse", called("task"), Moment::Delegation),
-        (Copilot, "preToolUse", called("commonbook-save_memory"), Moment::OwnCall),
-        (Copilot, "subagentStart", within("agentId"), Moment::SubagentStart),
-        (Copilot, "subagentStop", within("agentId"), Moment::SubagentStop),
-        (Copilot, "agentStop", empty.clone(), Moment::TurnEnd),
-        (Copilot, "agentStop", within("agentId"), Moment::Other),
-        (Copilot, "preCompact", empty.clone(), Moment::Compaction),
-        (Copilot, "sessionEnd", empty.clone(), Moment::SessionEnd),
-        (Copilot, "postToolUse", called("task"), Moment::Other),
+        (Copilot, "sessionStart", empty.clone(), HookEvent::SessionStart),
+        (Copilot, "userPromptSubmitted", json!({"prompt": "hi"}), HookEvent::Prompt),
+        (Copilot, "userPromptSubmitted", within("agentId"), HookEvent::Other),
+        (Copilot, "preToolUse", called("task"), HookEvent::Delegation),
+        (Copilot, "preToolUse", called("commonbook-save_memory"), HookEvent::OwnCall),
+        (Copilot, "subagentStart", within("agentId"), HookEvent::SubagentStart),
+        (Copilot, "subagentStop", within("agentId"), HookEvent::SubagentStop),
+        (Copilot, "agentStop", empty.clone(), HookEvent::TurnEnd),
+        (Copilot, "agentStop", within("agentId"), HookEvent::Other),
+        (Copilot, "preCompact", empty.clone(), HookEvent::Compaction),
+        (Copilot, "sessionEnd", empty.clone(), HookEvent::SessionEnd),
+        (Copilot, "postToolUse", called("task"), HookEvent::Other),
         (
             Opencode,
             "event:session.created",
             json!({"info": {"directory": "/p"}}),
-            Moment::SessionStart,
+            HookEvent::SessionStart,
         ),
         (
             Opencode,
             "event:session.created",
             json!({"info": {"parentID": "s", "agent": "engineer"}}),
-            Moment::SubagentStart,
+            HookEvent::SubagentStart,
         ),
-        (Opencode, "experimental.chat.system.transform", json!({"prompt": "hi"}), Moment::Prompt),
-        (Opencode, "chat.message", json!({"prompt": "hi", "parentID": "s"}), Moment::Other),
-        (Opencode, "tool.execute.before", plugin("task"), Moment::Delegation),
-        (Opencode, "tool.execute.before", plugin("commonbook_save_memory"), Moment::OwnCall),
-        (Opencode, "tool.execute.after", plugin("task"), Moment::SubagentStop),
-        (Opencode, "tool.execute.after", plugin("bash"), Moment::Other),
-        (Opencode, "experimental.session.compacting", empty.clone(), Moment::Compaction),
-        (Opencode, "event:session.idle", empty.clone(), Moment::TurnEnd),
-        (Opencode, "event:session.deleted", empty, Moment::SessionEnd),
+        (
+            Opencode,
+            "experimental.chat.system.transform",
+            json!({"prompt": "hi"}),
+            HookEvent::Prompt,
+        ),
+        (Opencode, "chat.message", json!({"prompt": "hi", "parentID": "s"}), HookEvent::Other),
+        (Opencode, "tool.execute.before", plugin("task"), HookEvent::Delegation),
+        (Opencode, "tool.execute.before", plugin("commonbook_save_memory"), HookEvent::OwnCall),
+        (Opencode, "tool.execute.after", plugin("task"), HookEvent::SubagentStop),
+        (Opencode, "tool.execute.after", plugin("bash"), HookEvent::Other),
+        (Opencode, "experimental.session.compacting", empty.clone(), HookEvent::Compaction),
+        (Opencode, "event:session.idle", empty.clone(), HookEvent::TurnEnd),
+        (Opencode, "event:session.deleted", empty, HookEvent::SessionEnd),
     ]);
 }
 
@@ -121,7 +126,7 @@ fn every_event_of_copilot_and_opencode_is_a_moment() {
 fn what_a_client_names_itself_counts_before_what_the_hook_was_set_up_for() {
     let given = json!({"hook_event_name": "Stop"});
     let input = read(ClaudeCode, "SessionStart", &given);
-    assert_eq!((input.event.as_str(), input.moment), ("Stop", Moment::TurnEnd));
+    assert_eq!((input.event.as_str(), input.moment), ("Stop", HookEvent::TurnEnd));
 }
 
 #[test]
@@ -211,7 +216,7 @@ fn a_role_is_a_child_and_what_is_no_name_is_passed_over() {
         let given =
             json!({"tool_name": "Agent", "tool_input": {"prompt": "p", "subagent_type": role}});
         let input = read(ClaudeCode, "PreToolUse", &given);
-        input.target(&agent("claude-code")).map(String::from)
+        input.target_agent(&agent("claude-code")).map(String::from)
     };
     let table = [
         ("engineer", Some("claude-code/engineer")),
@@ -272,12 +277,12 @@ fn the_task_is_handed_over_with_its_context_and_all_else_as_it_was() {
         ),
     ];
     for (input, expected) in table {
-        let rendered = delegated(&input, "CTX").render(&input);
+        let rendered = delegation_response(&input, "CTX").render(&input);
         assert_eq!(serde_json::from_str::<Value>(&rendered).expect("JSON"), expected);
-        assert_eq!(delegated(&input, "").render(&input), "{}");
+        assert_eq!(delegation_response(&input, "").render(&input), "{}");
         // A second hook, or a task that quotes ours, does not give it twice.
         let ours = "<commonbook-context-abcabcabcabc>\nx\n</commonbook-context-abcabcabcabc>";
-        let Answer::Arguments(once) = delegated(&input, ours) else {
+        let HookResponse::Arguments(once) = delegation_response(&input, ours) else {
             panic!("it hands over a task")
         };
         let mut again = input.clone();
@@ -286,15 +291,15 @@ fn the_task_is_handed_over_with_its_context_and_all_else_as_it_was() {
             .as_str()
             .expect("a text")
             .to_owned();
-        assert_eq!(delegated(&again, ours), Answer::Arguments(once));
+        assert_eq!(delegation_response(&again, ours), HookResponse::Arguments(once));
     }
     let stop = read(ClaudeCode, "Stop", &json!({}));
-    assert_eq!(delegated(&stop, "CTX"), Answer::Nothing);
+    assert_eq!(delegation_response(&stop, "CTX"), HookResponse::Nothing);
 }
 
 #[test]
 fn context_is_answered_where_a_client_takes_it() {
-    let own = |client: Client, event: &str| json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": "CTX"}, "c": client.name()});
+    let own = |client: HookClient, event: &str| json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": "CTX"}, "c": client.name()});
     let table = [
         (ClaudeCode, "SessionStart", own(ClaudeCode, "SessionStart")["hookSpecificOutput"].clone()),
         (
@@ -307,19 +312,22 @@ fn context_is_answered_where_a_client_takes_it() {
     ];
     for (client, event, expected) in table {
         let input = read(client, event, &json!({"prompt": "hi"}));
-        let rendered = Answer::Context("CTX".into()).render(&input);
+        let rendered = HookResponse::Context("CTX".into()).render(&input);
         assert_eq!(
             serde_json::from_str::<Value>(&rendered).expect("JSON"),
             json!({ "hookSpecificOutput": expected })
         );
-        assert_eq!(Answer::Context(String::new()).render(&input), "{}");
-        assert_eq!(Answer::Nothing.render(&input), "{}");
-        assert_eq!(Answer::Arguments(Map::new()).render(&input), "{}");
+        assert_eq!(HookResponse::Context(String::new()).render(&input), "{}");
+        assert_eq!(HookResponse::Nothing.render(&input), "{}");
+        assert_eq!(HookResponse::Arguments(Map::new()).render(&input), "{}");
     }
     let copilot = read(Copilot, "userPromptSubmitted", &json!({"prompt": "hi"}));
-    assert_eq!(Answer::Context("CTX".into()).render(&copilot), r#"{"additionalContext":"CTX"}"#);
+    assert_eq!(
+        HookResponse::Context("CTX".into()).render(&copilot),
+        r#"{"additionalContext":"CTX"}"#
+    );
     let opencode = read(Opencode, "experimental.chat.system.transform", &json!({}));
-    assert_eq!(Answer::Context("CTX".into()).render(&opencode), r#"{"context":"CTX"}"#);
+    assert_eq!(HookResponse::Context("CTX".into()).render(&opencode), r#"{"context":"CTX"}"#);
     for event in [
         "Stop",
         "SessionEnd",
@@ -330,7 +338,7 @@ fn context_is_answered_where_a_client_takes_it() {
         "PostToolUse",
     ] {
         let input = read(ClaudeCode, event, &json!({"agent_id": "a"}));
-        assert_eq!(Answer::Context("CTX".into()).render(&input), "{}", "{event}");
+        assert_eq!(HookResponse::Context("CTX".into()).render(&input), "{}", "{event}");
     }
 }
 
@@ -344,42 +352,42 @@ fn one_of_our_own_tools_can_be_called_with_other_arguments() {
     let mut arguments = input.tool.as_ref().expect("a tool").arguments.clone();
     arguments.insert("ticket".into(), "x".into());
     let expected = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"text": "t", "ticket": "x"}}});
-    assert_eq!(Answer::Arguments(arguments).render(&input), expected.to_string());
+    assert_eq!(HookResponse::Arguments(arguments).render(&input), expected.to_string());
 }
 
 #[test]
 fn what_is_no_object_is_refused() {
     for bad in ["", "[]", "null", "{", "\"x\"", "{} {}"] {
-        assert!(Input::read(ClaudeCode, "Stop", bad.as_bytes()).is_err(), "{bad:?}");
+        assert!(HookInput::read(ClaudeCode, "Stop", bad.as_bytes()).is_err(), "{bad:?}");
     }
-    assert!(Input::read(ClaudeCode, "Stop", b"\xff").is_err());
+    assert!(HookInput::read(ClaudeCode, "Stop", b"\xff").is_err());
 }
 
 #[test]
 fn steps_are_done_by_priority() {
     let command =
-        |moment, priority, command: &str| Command { moment, priority, command: command.into() };
+        |moment, priority, command: &str| UserCommand { moment, priority, command: command.into() };
     let commands = [
-        command(Moment::Prompt, 100, "last"),
-        command(Moment::Prompt, 20, "with"),
-        command(Moment::Prompt, 0, "first"),
-        command(Moment::TurnEnd, 79, "before"),
-        command(Moment::TurnEnd, 81, "after"),
+        command(HookEvent::Prompt, 100, "last"),
+        command(HookEvent::Prompt, 20, "with"),
+        command(HookEvent::Prompt, 0, "first"),
+        command(HookEvent::TurnEnd, 79, "before"),
+        command(HookEvent::TurnEnd, 81, "after"),
     ];
     let names = |moment| {
-        let steps = steps(moment, &commands).expect("priorities");
-        let name = |step: &Step<'_>| match step {
-            Step::Memory => "memory".to_owned(),
-            Step::Learning => "learning".to_owned(),
-            Step::Command(command) => command.command.clone(),
+        let steps = hook_steps(moment, &commands).expect("priorities");
+        let name = |step: &HookStep<'_>| match step {
+            HookStep::Memory => "memory".to_owned(),
+            HookStep::Learning => "learning".to_owned(),
+            HookStep::Command(command) => command.command.clone(),
         };
         steps.iter().map(name).collect::<Vec<_>>()
     };
-    assert_eq!(names(Moment::Prompt), ["first", "memory", "with", "last"]);
-    assert_eq!(names(Moment::TurnEnd), ["before", "learning", "after"]);
-    assert_eq!(names(Moment::SessionEnd), ["learning"]);
-    assert_eq!(names(Moment::Other), Vec::<String>::new());
-    assert!(steps(Moment::Prompt, &[command(Moment::Prompt, 101, "x")]).is_err());
+    assert_eq!(names(HookEvent::Prompt), ["first", "memory", "with", "last"]);
+    assert_eq!(names(HookEvent::TurnEnd), ["before", "learning", "after"]);
+    assert_eq!(names(HookEvent::SessionEnd), ["learning"]);
+    assert_eq!(names(HookEvent::Other), Vec::<String>::new());
+    assert!(hook_steps(HookEvent::Prompt, &[command(HookEvent::Prompt, 101, "x")]).is_err());
 }
 
 proptest::proptest! {
@@ -395,9 +403,9 @@ proptest::proptest! {
             (key, value)
         });
         let given = Value::Object(pairs.collect());
-        for client in Client::value_variants() {
+        for client in HookClient::value_variants() {
             let input = read(*client, &event, &given);
-            for answer in [Answer::Context("x".into()), delegated(&input, "x"), Answer::Nothing] {
+            for answer in [HookResponse::Context("x".into()), delegation_response(&input, "x"), HookResponse::Nothing] {
                 let rendered = answer.render(&input);
                 assert!(serde_json::from_str::<Value>(&rendered).expect("JSON").is_object());
                 assert!(!rendered.contains('\n'));

@@ -8,21 +8,21 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::local::{Asked, Reply, Server};
+use crate::local::{RpcClient, RpcOutcome, RpcRequest};
 
 /// Opens the store.
-pub(super) type Open = Box<dyn FnOnce() -> Result<Commonbook> + Send>;
+pub(super) type StoreOpener = Box<dyn FnOnce() -> Result<Commonbook> + Send>;
 
 /// The verbs, as a hook calls them.
-pub(super) struct Verbs<'c> {
+pub(super) struct VerbClient<'c> {
     config: &'c Config,
-    open: Option<Open>,
+    open: Option<StoreOpener>,
     book: Option<Commonbook>,
 }
 
-impl<'c> Verbs<'c> {
+impl<'c> VerbClient<'c> {
     /// The verbs of this home.
-    pub(super) fn new(config: &'c Config, open: Open) -> Self {
+    pub(super) fn new(config: &'c Config, open: StoreOpener) -> Self {
         Self { config, open: Some(open), book: None }
     }
 
@@ -43,8 +43,8 @@ impl<'c> Verbs<'c> {
         A: DeserializeOwned,
     {
         if self.book.is_none() {
-            if let Some(server) = Server::near(self.config)
-                && let Some(told) = asked(server, command, caller, request)?
+            if let Some(server) = RpcClient::connect_to_home(self.config)
+                && let Some(told) = call_server(server, command, caller, request)?
             {
                 return Ok(told);
             }
@@ -56,23 +56,24 @@ impl<'c> Verbs<'c> {
 }
 
 /// What a server answers; nothing where it leaves the work to this process.
-fn asked<A: DeserializeOwned>(
-    server: Server,
+fn call_server<A: DeserializeOwned>(
+    server: RpcClient,
     command: &str,
     caller: &Caller,
     request: &impl Serialize,
 ) -> Result<Option<A>> {
     let wrong = |error: serde_json::Error| {
-        Error::new(ErrorKind::Internal, "what the server was asked or told is none").because(error)
+        Error::new(ErrorKind::Internal, "what the server was asked or told is none")
+            .with_cause(error)
     };
     let request = match serde_json::to_value(request).map_err(wrong)? {
         Value::Object(request) => request,
         _ => serde_json::Map::new(),
     };
-    let asked = Asked { verb: command.to_owned(), caller: caller.clone(), request };
-    match server.ask(&asked) {
-        Reply::Answer(told) => serde_json::from_value(told?).map(Some).map_err(wrong),
-        Reply::Declined => Ok(None),
-        Reply::Lost => Err(Error::new(ErrorKind::Unavailable, "the server has not answered")),
+    let asked = RpcRequest { verb: command.to_owned(), caller: caller.clone(), request };
+    match server.send_rpc_request(&asked) {
+        RpcOutcome::Answer(told) => serde_json::from_value(told?).map(Some).map_err(wrong),
+        RpcOutcome::Declined => Ok(None),
+        RpcOutcome::Lost => Err(Error::new(ErrorKind::Unavailable, "the server has not answered")),
     }
 }

@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Asked, CarryOut, Reply};
+use super::{RpcHandler, RpcOutcome, RpcRequest};
 use crate::config::Config;
 
 /// A server that is never found.
-pub(crate) enum Server {}
+pub(crate) enum RpcClient {}
 
-impl Server {
+impl RpcClient {
     /// Finds none.
-    pub(crate) fn near(_: &Config) -> Option<Self> {
+    pub(crate) fn connect_to_home(_: &Config) -> Option<Self> {
         None
     }
 
     /// Asks nobody.
-    pub(crate) fn ask(self, _: &Asked) -> Reply {
+    pub(crate) fn send_rpc_request(self, _: &RpcRequest) -> RpcOutcome {
         match self {}
     }
 }
 
 /// A listener that is never made.
-pub(crate) enum Listener {}
+pub(crate) enum RpcListener {}
 
-impl Listener {
+impl RpcListener {
     /// Makes none.
-    pub(crate) fn open(_: &Config, _: Arc<CarryOut>) -> Option<Self> {
+    pub(crate) fn open(_: &Config, _: Arc<RpcHandler>) -> Option<Self> {
         None
     }
 

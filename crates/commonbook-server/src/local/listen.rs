@@ -16,39 +16,39 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::wire::{Greeting, Told, place};
-use super::{Asked, CarryOut};
-use crate::call::{blocking, cancel_when};
+use super::wire::{RpcResponse, ServerGreeting, socket_path};
+use super::{RpcHandler, RpcRequest};
+use crate::call::{cancel_on_disconnect, run_blocking};
 use crate::config::Config;
 use crate::sandbox;
 
 /// How long a client may take over its request, and over taking the answer.
-const PATIENCE: Duration = Duration::from_secs(limits::REQUEST_SECONDS);
+const RPC_CLIENT_TIMEOUT: Duration = Duration::from_secs(limits::REQUEST_SECONDS);
 
 /// Commands that read or write the standing memory of the caller's project.
 const STANDING_COMMANDS: [&str; 3] = ["context", "explain", "learn"];
 
 /// The socket of this home, which this server answers on.
-pub(crate) struct Listener {
+pub(crate) struct RpcListener {
     listener: UnixListener,
-    kept: Kept,
+    kept: SocketFile,
     greeting: Arc<[u8]>,
-    carry_out: Arc<CarryOut>,
+    carry_out: Arc<RpcHandler>,
 }
 
 /// The socket's file; dropping it removes the file, if it is still ours.
-struct Kept {
+struct SocketFile {
     path: PathBuf,
     made: (u64, u64),
     /// Held for as long as this server lives, by which another knows that it does.
     _lock: File,
 }
 
-impl Listener {
+impl RpcListener {
     /// Listens on the socket of this home. Where that cannot be, or another server does so
     /// already, the log says it, and every command opens the store itself.
-    pub(crate) fn open(config: &Config, carry_out: Arc<CarryOut>) -> Option<Self> {
-        match Self::bound(config, carry_out) {
+    pub(crate) fn open(config: &Config, carry_out: Arc<RpcHandler>) -> Option<Self> {
+        match Self::bind_to_home(config, carry_out) {
             Ok(listener) => Some(listener),
             Err(error) => {
                 tracing::info!(%error, "not on the socket: commands open the store themselves");
@@ -57,11 +57,12 @@ impl Listener {
         }
     }
 
-    fn bound(config: &Config, carry_out: Arc<CarryOut>) -> io::Result<Self> {
+    fn bind_to_home(config: &Config, carry_out: Arc<RpcHandler>) -> io::Result<Self> {
         let unknown = || io::Error::other("this program, or its store, cannot be found");
-        let (place, greeting) = place(config).zip(Greeting::of(config)).ok_or_else(unknown)?;
+        let (place, greeting) =
+            socket_path(config).zip(ServerGreeting::of(config)).ok_or_else(unknown)?;
         let greeting = serde_json::to_string(&greeting)? + "\n";
-        let (listener, kept) = bound(&place)?;
+        let (listener, kept) = bind_socket(&place)?;
         Ok(Self { listener, kept, greeting: greeting.into_bytes().into(), carry_out })
     }
 
@@ -80,7 +81,7 @@ impl Listener {
                     let (greeting, carry_out) = (Arc::clone(&greeting), Arc::clone(&carry_out));
                     let stopping = stopping.clone();
                     clients.spawn(async move {
-                        let served = serve(client, &greeting, carry_out, &stopping).await;
+                        let served = serve_client(client, &greeting, carry_out, &stopping).await;
                         if let Err(error) = served {
                             tracing::debug!(%error, "a command on the socket broke off");
                         }
@@ -100,22 +101,22 @@ impl Listener {
 }
 
 /// Greets one client, takes its request and answers it. What cannot be understood is not answered.
-async fn serve(
+async fn serve_client(
     mut client: UnixStream,
     greeting: &[u8],
-    carry_out: Arc<CarryOut>,
+    carry_out: Arc<RpcHandler>,
     stopping: &CancellationToken,
 ) -> io::Result<()> {
     let line = tokio::select! {
         () = stopping.cancelled() => return Ok(()),
-        line = timeout(PATIENCE, request(&mut client, greeting)) => line??,
+        line = timeout(RPC_CLIENT_TIMEOUT, read_rpc_request(&mut client, greeting)) => line??,
     };
     let cancellation = Cancellation::default();
     let carried_out = {
         let cancellation = cancellation.clone();
-        blocking(move || carried_out(&line, &cancellation, &*carry_out))
+        run_blocking(move || execute_request_line(&line, &cancellation, &*carry_out))
     };
-    let told = match while_connected(&mut client, &cancellation, carried_out).await {
+    let told = match run_while_connected(&mut client, &cancellation, carried_out).await {
         Ok(Some(told)) => told,
         Ok(None) => return Ok(()),
         Err(error) => {
@@ -125,26 +126,26 @@ async fn serve(
                 ErrorKind::Unavailable => tracing::warn!(%error, cause, "failed"),
                 _ => tracing::debug!(%error, cause, "refused"),
             }
-            Told::Error(error.body(None).error)
+            RpcResponse::Error(error.body(None).error)
         }
     };
     let mut line = serde_json::to_vec(&told)?;
     line.push(b'\n');
-    timeout(PATIENCE, client.write_all(&line)).await?
+    timeout(RPC_CLIENT_TIMEOUT, client.write_all(&line)).await?
 }
 
 /// Waits for the end of some work, and cancels it when the client goes meanwhile: it has nothing more to
 /// say, so that what can be read is its end.
-async fn while_connected<T>(
+async fn run_while_connected<T>(
     client: &mut UnixStream,
     cancellation: &Cancellation,
     work: impl Future<Output = T>,
 ) -> T {
-    cancel_when(client.read_u8(), cancellation, work).await
+    cancel_on_disconnect(client.read_u8(), cancellation, work).await
 }
 
 /// Greets, and reads the line that is asked.
-async fn request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>> {
+async fn read_rpc_request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>> {
     client.write_all(greeting).await?;
     let mut line = Vec::new();
     let mut bounded = BufReader::new(client).take(limits::BODY_BYTES as u64);
@@ -153,19 +154,19 @@ async fn request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>
 }
 
 /// What the verb answers; nothing for a line that was cut off, is too long, or asks for no verb.
-fn carried_out(
+fn execute_request_line(
     line: &[u8],
     cancellation: &Cancellation,
-    carry_out: &CarryOut,
-) -> Result<Option<Told>> {
+    carry_out: &RpcHandler,
+) -> Result<Option<RpcResponse>> {
     let whole = line.strip_suffix(b"\n").unwrap_or_default();
-    input::bounded(whole)?;
-    match serde_json::from_slice::<Asked>(whole) {
-        Ok(asked) if is_beyond_sandbox(&asked) => Ok(Some(Told::Declined)),
+    input::check_value_count(whole)?;
+    match serde_json::from_slice::<RpcRequest>(whole) {
+        Ok(asked) if is_beyond_sandbox(&asked) => Ok(Some(RpcResponse::Declined)),
         Ok(mut asked) => {
             asked.caller.cancellation = cancellation.clone();
-            let answer = carry_out(asked).transpose().map_err(sandbox::refusal::explained)?;
-            Ok(answer.map(Told::Answer))
+            let answer = carry_out(asked).transpose().map_err(sandbox::refusal::explain_refusal)?;
+            Ok(answer.map(RpcResponse::Answer))
         }
         Err(error) => {
             tracing::debug!(%error, "a request on the socket was not understood");
@@ -175,14 +176,14 @@ fn carried_out(
 }
 
 /// Whether a command uses the standing memory of a project that the sandbox lacks.
-fn is_beyond_sandbox(asked: &Asked) -> bool {
+fn is_beyond_sandbox(asked: &RpcRequest) -> bool {
     STANDING_COMMANDS.contains(&asked.verb.as_str()) && !sandbox::reaches_project(&asked.caller)
 }
 
 /// Makes the socket. A killed server's is replaced; that of one which lives is left alone.
-fn bound(place: &Path) -> io::Result<(UnixListener, Kept)> {
+fn bind_socket(place: &Path) -> io::Result<(UnixListener, SocketFile)> {
     let home = place.parent().unwrap_or(place);
-    let lock = locked(&home.join("server.lock"))?;
+    let lock = lock_file(&home.join("server.lock"))?;
     if fs::symlink_metadata(place).is_ok_and(|found| !found.file_type().is_socket()) {
         return Err(io::Error::other("what is there is no socket, and was left as it is"));
     }
@@ -196,13 +197,13 @@ fn bound(place: &Path) -> io::Result<(UnixListener, Kept)> {
     let made = folder.path().join("s");
     let listener = UnixListener::bind(&made)?;
     fs::set_permissions(&made, Permissions::from_mode(0o600))?;
-    let kept = Kept { path: place.to_owned(), made: inode(&made)?, _lock: lock };
+    let kept = SocketFile { path: place.to_owned(), made: inode(&made)?, _lock: lock };
     fs::rename(&made, place)?;
     Ok((listener, kept))
 }
 
 /// The lock that a server holds while it lives.
-fn locked(path: &Path) -> io::Result<File> {
+fn lock_file(path: &Path) -> io::Result<File> {
     let file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
     match file.try_lock() {
@@ -216,7 +217,7 @@ fn inode(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
-impl Drop for Kept {
+impl Drop for SocketFile {
     fn drop(&mut self) {
         if inode(&self.path).is_ok_and(|found| found == self.made) {
             // Should it stay, the next server replaces it.
@@ -234,14 +235,14 @@ mod tests {
         let (client, mut ours) = UnixStream::pair().unwrap();
         let cancellation = Cancellation::default();
         let wanted = cancellation.clone();
-        let work = blocking(move || {
+        let work = run_blocking(move || {
             while !wanted.is_cancelled() {
                 std::thread::yield_now();
             }
             Ok("ended")
         });
         drop(client);
-        let ended = while_connected(&mut ours, &cancellation, work).await;
+        let ended = run_while_connected(&mut ours, &cancellation, work).await;
         assert_eq!(ended.ok(), Some("ended"));
     }
 }

@@ -13,7 +13,7 @@ use crate::config::Config;
 /// What a server says first: which program it is, and which file it has open. Who asks does so only
 /// of the same program on the same file, and has sent nothing otherwise.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Greeting {
+pub(super) struct ServerGreeting {
     version: String,
     /// The size of the program, and when it was built: versions alone do not tell builds apart.
     program: (u64, i64, i64),
@@ -21,11 +21,11 @@ pub(super) struct Greeting {
     store: (u64, u64),
 }
 
-impl Greeting {
+impl ServerGreeting {
     /// What this process would say now.
     pub(super) fn of(config: &Config) -> Option<Self> {
         let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
-        let store = fs::metadata(config.store().ok()?).ok()?;
+        let store = fs::metadata(config.store_path().ok()?).ok()?;
         Some(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: (program.size(), program.mtime(), program.mtime_nsec()),
@@ -37,7 +37,7 @@ impl Greeting {
 /// What a server says last.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Told {
+pub(super) enum RpcResponse {
     /// What the verb answers.
     Answer(Value),
     /// Why it was not carried out.
@@ -47,6 +47,6 @@ pub(super) enum Told {
 }
 
 /// Where the socket is.
-pub(super) fn place(config: &Config) -> Option<PathBuf> {
+pub(super) fn socket_path(config: &Config) -> Option<PathBuf> {
     config.home.as_ref().map(|home| home.join("server.sock"))
 }

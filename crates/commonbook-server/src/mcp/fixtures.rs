@@ -26,29 +26,29 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::McpDoor;
-use super::page::refusal;
+use super::page::error_data;
 use content::{
-    PNG, elicitation, image, plain, question, resource, sampling, text, tools, with_choices,
+    PNG, elicitation, fixed_answer, image, question, resource, sampling, text, tools, with_choices,
     with_defaults,
 };
-use input::{answered, name_question, require, with_input};
+use input::{find_input_response, name_question, require, with_input};
 
-type Context = RequestContext<RoleServer>;
-type Outcome<T> = Result<T, ErrorData>;
+type FixtureContext = RequestContext<RoleServer>;
+type FixtureResult<T> = Result<T, ErrorData>;
 
 /// The pause after which a notification has gone its way, before the next or the answer.
-const PAUSE: Duration = Duration::from_millis(50);
+const NOTIFICATION_PAUSE: Duration = Duration::from_millis(50);
 
 /// The fixtures in front of the door.
 #[derive(Clone)]
-pub(crate) struct Fixtures {
+pub(crate) struct FixtureDoor {
     door: McpDoor,
     listeners: Arc<Mutex<Vec<SubscriptionSink>>>,
 }
 
-impl Fixtures {
+impl FixtureDoor {
     /// The fixtures in front of this door.
-    pub(crate) fn before(door: McpDoor) -> Self {
+    pub(crate) fn wrap_door(door: McpDoor) -> Self {
         Self { door, listeners: Arc::default() }
     }
 
@@ -58,21 +58,21 @@ impl Fixtures {
 }
 
 /// A value of the protocol from how it is on the wire.
-fn wire<T: DeserializeOwned>(value: Value) -> Outcome<T> {
+fn from_wire<T: DeserializeOwned>(value: Value) -> FixtureResult<T> {
     serde_json::from_value(value)
         .map_err(|error| ErrorData::internal_error(format!("a fixture is wrong: {error}"), None))
 }
 
 /// A finished answer. Only the stateless era has `resultType`, and rmcp takes it off elsewhere; but
 /// it does not put it on what was not made by its own constructors.
-fn finished<T: DeserializeOwned>(mut value: Value) -> Outcome<T> {
+fn finished_from_wire<T: DeserializeOwned>(mut value: Value) -> FixtureResult<T> {
     value["resultType"] = "complete".into();
-    wire(value)
+    from_wire(value)
 }
 
 /// Asks the client within a call, which only the session era allows.
-async fn ask(context: &Context, request: Value) -> Outcome<CallToolResponse> {
-    let request: ServerRequest = wire(request)?;
+async fn ask(context: &FixtureContext, request: Value) -> FixtureResult<CallToolResponse> {
+    let request: ServerRequest = from_wire(request)?;
     let told = match context.peer.send_request(request).await {
         Ok(answer) => serde_json::to_value(answer).unwrap_or_default().to_string(),
         Err(error) => {
@@ -83,41 +83,41 @@ async fn ask(context: &Context, request: Value) -> Outcome<CallToolResponse> {
     say(&format!("The client answered {told}"))
 }
 
-async fn notify(context: &Context, notification: Value) -> Outcome<()> {
-    let notification: ServerNotification = wire(notification)?;
+async fn notify(context: &FixtureContext, notification: Value) -> FixtureResult<()> {
+    let notification: ServerNotification = from_wire(notification)?;
     // A client that has gone away is no failure of the fixture.
     drop(context.peer.send_notification(notification).await);
-    tokio::time::sleep(PAUSE).await;
+    tokio::time::sleep(NOTIFICATION_PAUSE).await;
     Ok(())
 }
 
-async fn log(context: &Context, level: &str, line: &str) -> Outcome<()> {
+async fn log(context: &FixtureContext, level: &str, line: &str) -> FixtureResult<()> {
     let params = json!({"level": level, "logger": "fixtures", "data": line});
     notify(context, json!({"method": "notifications/message", "params": params})).await
 }
 
-fn finish(result: Value) -> Outcome<CallToolResponse> {
-    finished::<CallToolResult>(result).map(Into::into)
+fn finish(result: Value) -> FixtureResult<CallToolResponse> {
+    finished_from_wire::<CallToolResult>(result).map(Into::into)
 }
 
-fn say(line: &str) -> Outcome<CallToolResponse> {
+fn say(line: &str) -> FixtureResult<CallToolResponse> {
     finish(json!({"content": [text(line)]}))
 }
 
-impl Fixtures {
+impl FixtureDoor {
     async fn behave(
         &self,
         request: &CallToolRequestParams,
-        context: &Context,
-    ) -> Option<Outcome<CallToolResponse>> {
+        context: &FixtureContext,
+    ) -> Option<FixtureResult<CallToolResponse>> {
         if let Err(error) = self.door.caller(context) {
-            return Some(Err(refusal(&error, &[])));
+            return Some(Err(error_data(&error, &[])));
         }
         let argument = |name: &str| {
             let given = request.arguments.as_ref().and_then(|arguments| arguments.get(name));
             given.and_then(Value::as_str).unwrap_or("?").to_owned()
         };
-        if let Some(answer) = plain(&request.name) {
+        if let Some(answer) = fixed_answer(&request.name) {
             return Some(finish(answer));
         }
         Some(match &*request.name {
@@ -139,7 +139,7 @@ impl Fixtures {
                 if can.sampling.is_some() {
                     say("The capability is declared.")
                 } else {
-                    wire(json!({"sampling": {}}))
+                    from_wire(json!({"sampling": {}}))
                         .and_then(|needs| Err(ErrorData::missing_required_client_capability(needs)))
                 }
             }
@@ -173,14 +173,14 @@ impl Fixtures {
         })
     }
 
-    async fn logs(&self, context: &Context) -> Outcome<CallToolResponse> {
+    async fn logs(&self, context: &FixtureContext) -> FixtureResult<CallToolResponse> {
         for line in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
             log(context, "info", line).await?;
         }
         say("Done.")
     }
 
-    async fn progresses(&self, context: &Context) -> Outcome<CallToolResponse> {
+    async fn progresses(&self, context: &FixtureContext) -> FixtureResult<CallToolResponse> {
         let token = context.meta.get_progress_token();
         for progress in [0, 50, 100] {
             if let Some(token) = &token {
@@ -193,7 +193,7 @@ impl Fixtures {
     }
 }
 
-impl ServerHandler for Fixtures {
+impl ServerHandler for FixtureDoor {
     fn get_info(&self) -> ServerConfig {
         let mut info = self.door.get_info();
         let capabilities = json!({
@@ -203,15 +203,15 @@ impl ServerHandler for Fixtures {
             "logging": {},
             "completions": {},
         });
-        info.capabilities = wire(capabilities).unwrap_or_default();
+        info.capabilities = from_wire(capabilities).unwrap_or_default();
         info
     }
 
     async fn initialize(
         &self,
         request: InitializeRequestParams,
-        context: Context,
-    ) -> Outcome<InitializeResult> {
+        context: FixtureContext,
+    ) -> FixtureResult<InitializeResult> {
         let mut result = self.door.initialize(request, context).await?;
         result.capabilities = self.get_info().capabilities;
         Ok(result)
@@ -224,8 +224,8 @@ impl ServerHandler for Fixtures {
     async fn list_tools(
         &self,
         page: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Outcome<ListToolsResult> {
+        context: FixtureContext,
+    ) -> FixtureResult<ListToolsResult> {
         let mut list = self.door.list_tools(page, context).await?;
         list.tools.extend(tools());
         Ok(list)
@@ -234,8 +234,8 @@ impl ServerHandler for Fixtures {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: Context,
-    ) -> Outcome<CallToolResponse> {
+        context: FixtureContext,
+    ) -> FixtureResult<CallToolResponse> {
         match self.behave(&request, &context).await {
             Some(answer) => answer,
             None => self.door.call_tool(request, context).await,
@@ -245,36 +245,36 @@ impl ServerHandler for Fixtures {
     async fn list_resources(
         &self,
         page: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Outcome<ListResourcesResult> {
+        context: FixtureContext,
+    ) -> FixtureResult<ListResourcesResult> {
         let mut list = self.door.list_resources(page, context).await?;
         let all = json!([
             {"uri": "test://static-text", "name": "Text", "description": "A text.", "mimeType": "text/plain"},
             {"uri": "test://static-binary", "name": "Image", "description": "An image.", "mimeType": "image/png"},
         ]);
-        list.resources.extend(wire::<Vec<_>>(all)?);
+        list.resources.extend(from_wire::<Vec<_>>(all)?);
         Ok(list)
     }
 
     async fn list_resource_templates(
         &self,
         page: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Outcome<ListResourceTemplatesResult> {
+        context: FixtureContext,
+    ) -> FixtureResult<ListResourceTemplatesResult> {
         let mut list = self.door.list_resource_templates(page, context).await?;
         let all = json!([{
             "uriTemplate": "test://template/{id}/data", "name": "Data",
             "description": "What belongs to an id.", "mimeType": "application/json",
         }]);
-        list.resource_templates.extend(wire::<Vec<_>>(all)?);
+        list.resource_templates.extend(from_wire::<Vec<_>>(all)?);
         Ok(list)
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: Context,
-    ) -> Outcome<ReadResourceResponse> {
+        context: FixtureContext,
+    ) -> FixtureResult<ReadResourceResponse> {
         let uri = &*request.uri;
         let id = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
         let content = match (uri, id) {
@@ -292,27 +292,31 @@ impl ServerHandler for Fixtures {
             }
             _ => return self.door.read_resource(request, context).await,
         };
-        finished::<ReadResourceResult>(json!({"contents": [content]})).map(Into::into)
+        finished_from_wire::<ReadResourceResult>(json!({"contents": [content]})).map(Into::into)
     }
 
-    async fn subscribe(&self, _: SubscribeRequestParams, _: Context) -> Outcome<()> {
+    async fn subscribe(&self, _: SubscribeRequestParams, _: FixtureContext) -> FixtureResult<()> {
         Ok(())
     }
 
-    async fn unsubscribe(&self, _: UnsubscribeRequestParams, _: Context) -> Outcome<()> {
+    async fn unsubscribe(
+        &self,
+        _: UnsubscribeRequestParams,
+        _: FixtureContext,
+    ) -> FixtureResult<()> {
         Ok(())
     }
 
     #[expect(deprecated, reason = "the session era has it, and the suite asks for it")]
-    async fn set_level(&self, _: SetLevelRequestParams, _: Context) -> Outcome<()> {
+    async fn set_level(&self, _: SetLevelRequestParams, _: FixtureContext) -> FixtureResult<()> {
         Ok(())
     }
 
     async fn list_prompts(
         &self,
         page: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Outcome<ListPromptsResult> {
+        context: FixtureContext,
+    ) -> FixtureResult<ListPromptsResult> {
         let mut list = self.door.list_prompts(page, context).await?;
         let argument = |name: &str| json!({"name": name, "required": true});
         let prompt = |name: &str, arguments: Value| json!({"name": name, "description": "A fixture.", "arguments": arguments});
@@ -323,15 +327,15 @@ impl ServerHandler for Fixtures {
             prompt("test_prompt_with_image", json!([])),
             prompt("test_input_required_result_prompt", json!([])),
         ]);
-        list.prompts.extend(wire::<Vec<_>>(all)?);
+        list.prompts.extend(from_wire::<Vec<_>>(all)?);
         Ok(list)
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        context: Context,
-    ) -> Outcome<GetPromptResponse> {
+        context: FixtureContext,
+    ) -> FixtureResult<GetPromptResponse> {
         let argument = |name: &str| {
             let given = request.arguments.as_ref().and_then(|arguments| arguments.get(name));
             given.and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -352,7 +356,7 @@ impl ServerHandler for Fixtures {
             ],
             "test_prompt_with_image" => vec![image(), text("Please analyze the image above.")],
             "test_input_required_result_prompt" => {
-                match answered(request.input_responses.as_ref(), "user_context") {
+                match find_input_response(request.input_responses.as_ref(), "user_context") {
                     Some(answer) => vec![text(&answer["content"]["context"].to_string())],
                     None => {
                         let asked = question("Which context?", "context", "string");
@@ -364,18 +368,20 @@ impl ServerHandler for Fixtures {
         };
         let messages: Vec<_> =
             contents.iter().map(|content| json!({"role": "user", "content": content})).collect();
-        finished::<GetPromptResult>(json!({"messages": messages})).map(Into::into)
+        finished_from_wire::<GetPromptResult>(json!({"messages": messages})).map(Into::into)
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        context: Context,
-    ) -> Outcome<CompleteResult> {
+        context: FixtureContext,
+    ) -> FixtureResult<CompleteResult> {
         if !request.r#ref.as_prompt_name().is_some_and(|name| name.starts_with("test_")) {
             return self.door.complete(request, context).await;
         }
-        finished(json!({"completion": {"values": ["test"], "total": 1, "hasMore": false}}))
+        finished_from_wire(
+            json!({"completion": {"values": ["test"], "total": 1, "hasMore": false}}),
+        )
     }
 
     fn accepted_subscription_filter(
@@ -385,7 +391,7 @@ impl ServerHandler for Fixtures {
         Some(asked.clone())
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Outcome<()> {
+    async fn listen(&self, context: SubscriptionContext) -> FixtureResult<()> {
         if let Ok(mut all) = self.listeners.lock() {
             all.push(context.sink().clone());
         }

@@ -8,14 +8,14 @@ use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use commonbook::base::error::Result;
 use commonbook::base::limits;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::ownership::{self, Ownership};
-use crate::caller::{Http, from_http};
+use super::ownership::{self, SessionOwnership};
+use crate::caller::{HttpCallerSource, resolve_http_caller};
 use crate::config::Config;
 
 /// The service behind `/mcp`, a clone of this door for each connection. `stopping` ends its streams. A
@@ -31,9 +31,11 @@ pub(crate) fn service<D: ServerHandler + Clone>(door: D, stopping: CancellationT
     // An agent is often silent for longer than the library's five minutes, and yet listens.
     sessions.session_config.keep_alive = Some(Duration::from_secs(limits::SESSION_HOURS * 60 * 60));
     let sessions = Arc::new(sessions);
-    let ownership = Ownership::of(Arc::clone(&sessions));
+    let ownership = SessionOwnership::of(Arc::clone(&sessions));
     let service = StreamableHttpService::new(move || Ok(door.clone()), sessions, config);
-    Router::new().fallback_service(service).layer(from_fn_with_state(ownership, ownership::keep))
+    Router::new()
+        .fallback_service(service)
+        .layer(from_fn_with_state(ownership, ownership::check_session_owner))
 }
 
 /// The caller behind one message: what its own HTTP request says, and the client's name.
@@ -42,5 +44,6 @@ pub(super) fn caller(
     client: Option<(String, String)>,
     config: &Config,
 ) -> Result<Caller> {
-    from_http(Http { parts, client, door: Door::Mcp }, config).map(|(caller, _)| caller)
+    resolve_http_caller(HttpCallerSource { parts, client, door: EntryPoint::Mcp }, config)
+        .map(|(caller, _)| caller)
 }

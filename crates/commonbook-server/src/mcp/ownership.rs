@@ -11,28 +11,28 @@ use commonbook::base::id::TokenId;
 use commonbook::model::agent::AgentName;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
-use crate::caller::Admitted;
+use crate::caller::VerifiedToken;
 
 /// The header that names a session.
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// What no session is called: they are called by random ids.
-const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
+const UNKNOWN_SESSION: HeaderValue = HeaderValue::from_static("unknown");
 
 /// Sessions that are remembered before those that have ended are looked for.
-const SWEEP_AFTER: usize = 256;
+const SWEEP_SESSIONS_MIN: usize = 256;
 
 /// The caller that opened a session: a token, and the name that the caller gave. The name may be
 /// that of an agent below the token's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Owner {
+struct SessionOwner {
     token: Option<TokenId>,
     name: Option<String>,
 }
 
-impl Owner {
+impl SessionOwner {
     fn of(request: &Request) -> Self {
-        let admitted = request.extensions().get::<Admitted>();
+        let admitted = request.extensions().get::<VerifiedToken>();
         let token = admitted.and_then(|admitted| admitted.0.as_ref()).map(|token| token.id);
         let header = request.headers().get("x-commonbook-agent");
         let header = header.map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
@@ -53,65 +53,65 @@ impl Owner {
 
 /// Whose the open sessions are.
 #[derive(Clone)]
-pub(super) struct Ownership {
+pub(super) struct SessionOwnership {
     sessions: Arc<LocalSessionManager>,
-    owners: Arc<Mutex<HashMap<String, Owner>>>,
+    owners: Arc<Mutex<HashMap<String, SessionOwner>>>,
 }
 
-impl Ownership {
+impl SessionOwnership {
     /// That of these sessions.
     pub(super) fn of(sessions: Arc<LocalSessionManager>) -> Self {
         Self { sessions, owners: Arc::default() }
     }
 
-    fn owns(&self, owner: &Owner, session: &str) -> bool {
-        self.locked().get(session) == Some(owner)
+    fn owns(&self, owner: &SessionOwner, session: &str) -> bool {
+        self.lock_owners().get(session) == Some(owner)
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<String, Owner>> {
+    fn lock_owners(&self) -> std::sync::MutexGuard<'_, HashMap<String, SessionOwner>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers whose a new session is, and forgets those that have ended by themselves.
-    async fn opened(&self, session: String, owner: Owner) {
+    async fn note_opened(&self, session: String, owner: SessionOwner) {
         let full = {
-            let mut owners = self.locked();
+            let mut owners = self.lock_owners();
             owners.insert(session, owner);
-            owners.len() >= SWEEP_AFTER
+            owners.len() >= SWEEP_SESSIONS_MIN
         };
         if full {
             let open = self.sessions.sessions.read().await;
-            self.locked().retain(|session, _| open.contains_key(session.as_str()));
+            self.lock_owners().retain(|session, _| open.contains_key(session.as_str()));
         }
     }
 }
 
 /// Lets a request into the session that it names if that is the caller's own; into anybody else's no
 /// more than into one that there is not, and with the same answer.
-pub(super) async fn keep(
-    State(ownership): State<Ownership>,
+pub(super) async fn check_session_owner(
+    State(ownership): State<SessionOwnership>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let owner = Owner::of(&request);
+    let owner = SessionOwner::of(&request);
     let named = session_of(request.headers());
     let ends = request.method() == Method::DELETE;
     if let Some(session) = &named {
         if !ownership.owns(&owner, session) {
-            request.headers_mut().insert(SESSION, UNKNOWN);
+            request.headers_mut().insert(SESSION_HEADER, UNKNOWN_SESSION);
         } else if ends {
-            ownership.locked().remove(session);
+            ownership.lock_owners().remove(session);
         }
     }
     let response = next.run(request).await;
     if named.is_none()
         && let Some(session) = session_of(response.headers())
     {
-        ownership.opened(session, owner).await;
+        ownership.note_opened(session, owner).await;
     }
     response
 }
 
 fn session_of(headers: &HeaderMap) -> Option<String> {
-    headers.get(&SESSION).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned())
+    headers.get(&SESSION_HEADER).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned())
 }

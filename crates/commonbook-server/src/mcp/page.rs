@@ -2,7 +2,7 @@
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
-use commonbook::base::page::Cursor;
+use commonbook::base::page::PageCursor;
 use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 use serde_json::{Value, json};
@@ -19,26 +19,26 @@ pub(super) fn page<T: Clone>(
     let begin = match asked.and_then(|asked| asked.cursor) {
         None => 0,
         Some(cursor) => {
-            let [begin] = Cursor::try_from(cursor)?.numbers()?;
+            let [begin] = PageCursor::try_from(cursor)?.numbers()?;
             usize::try_from(begin)
                 .ok()
                 .filter(|it| *it > 0 && *it < all.len())
-                .ok_or_else(foreign)?
+                .ok_or_else(foreign_list_cursor)?
         }
     };
     let rest = &all[begin..];
-    let next = (rest.len() > size).then(|| Cursor::of(&[(begin + size) as u64]).into());
+    let next = (rest.len() > size).then(|| PageCursor::of(&[(begin + size) as u64]).into());
     Ok((rest.iter().take(size).cloned().collect(), next))
 }
 
 /// The answer to a cursor that a list has not given.
-pub(super) fn foreign() -> Error {
+pub(super) fn foreign_list_cursor() -> Error {
     Error::invalid("cursor", "this is not a cursor of this list")
         .hint("Send back the `nextCursor` of the page before, unchanged, or leave it out.")
 }
 
 /// An error as the protocol has it, with what every door answers in its data, and what it is about.
-pub(super) fn refusal(error: &Error, about: &[(&str, &str)]) -> ErrorData {
+pub(super) fn error_data(error: &Error, about: &[(&str, &str)]) -> ErrorData {
     let cause = error.cause.as_ref().map(tracing::field::display);
     let mut data = serde_json::to_value(error.body(None)).unwrap_or_default();
     for (name, value) in about {

@@ -9,15 +9,15 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::cancel_when;
+use crate::call::cancel_on_disconnect;
 
 /// How often a client is told.
-const STEP: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Does some work, and tells whoever gave a progress token that it goes on: at once, and then every
 /// second, with the seconds that have gone by. How many it will take nobody knows: a write may have
 /// to wait for others.
-pub(super) async fn telling<T>(
+pub(super) async fn with_progress<T>(
     context: &RequestContext<RoleServer>,
     work: impl Future<Output = T>,
 ) -> T {
@@ -28,10 +28,10 @@ pub(super) async fn telling<T>(
         drop(context.peer.notify_progress(progress.with_message("under way")).await);
     };
     // The answer comes after it; but one that has closed its end would let us wait for ever.
-    let first = async { drop(timeout(STEP, tell(0)).await) };
+    let first = async { drop(timeout(PROGRESS_INTERVAL, tell(0)).await) };
     let later = async {
         for seconds in 1.. {
-            sleep(STEP).await;
+            sleep(PROGRESS_INTERVAL).await;
             if context.ct.is_cancelled() {
                 return;
             }
@@ -49,12 +49,12 @@ pub(super) async fn telling<T>(
 }
 
 /// Does some work to its end, and tells it when the client has taken its request back or is gone.
-pub(super) async fn cancelling<T>(
+pub(super) async fn with_cancellation<T>(
     cancelled: &CancellationToken,
     cancellation: &Cancellation,
     work: impl Future<Output = T>,
 ) -> T {
-    cancel_when(cancelled.cancelled(), cancellation, work).await
+    cancel_on_disconnect(cancelled.cancelled(), cancellation, work).await
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
             taken_back.cancel();
             work.await.unwrap()
         };
-        assert_eq!(cancelling(&cancelled, &cancellation, work).await, "ended");
+        assert_eq!(with_cancellation(&cancelled, &cancellation, work).await, "ended");
         assert!(cancellation.is_cancelled());
     }
 }

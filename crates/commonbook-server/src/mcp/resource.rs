@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, Result};
 use commonbook::base::limits;
-use commonbook::base::page::Cursor;
+use commonbook::base::page::PageCursor;
 use commonbook::model::agent::{Agent, AgentRecord, ListAgents};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::Event;
@@ -13,53 +13,60 @@ use commonbook::model::memory::{ListMemories, Memory};
 use rmcp::model::{Annotations, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value};
 
-use super::page::foreign;
-use crate::call::{Call, Complete};
+use super::page::foreign_list_cursor;
+use crate::call::{CompletionVerb, JsonVerb};
 
-const MEMORY: &str = "commonbook://memory/{id}";
-const AGENT: &str = "commonbook://agent/{id}";
-const CASE: &str = "commonbook://case/{id}";
-const STATS: &str = "commonbook://stats";
-const JSON: &str = "application/json";
+const MEMORY_URI: &str = "commonbook://memory/{id}";
+const AGENT_URI: &str = "commonbook://agent/{id}";
+const CASE_URI: &str = "commonbook://case/{id}";
+const STATS_URI: &str = "commonbook://stats";
+const JSON_MIME_TYPE: &str = "application/json";
 
 /// The variable of a template.
-const ID: &str = "{id}";
+const ID_VARIABLE: &str = "{id}";
 
 /// A kind of resource: a verb that reads one thing, and the URIs of such things.
-pub(super) struct Kind {
+pub(super) struct ResourceKind {
     /// The URI; with a variable, where there are many of the kind.
     uri: &'static str,
     name: &'static str,
     title: &'static str,
-    call: Call,
+    call: JsonVerb,
     /// The field of the verb's request that the variable stands for.
     field: &'static str,
-    complete: Option<Complete>,
+    complete: Option<CompletionVerb>,
 }
 
 /// Every kind, in the order in which they are listed.
-static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-    let kind =
-        |uri, name, title, call, field, complete| Kind { uri, name, title, call, field, complete };
-    let (memory, agent) = (Call::of(Commonbook::get_memory), Call::of(Commonbook::get_agent));
-    let stats = Call::of(Commonbook::get_memory_stats);
-    let case = Call::of(Commonbook::get_case_context);
+static RESOURCE_KINDS: LazyLock<Vec<ResourceKind>> = LazyLock::new(|| {
+    let kind = |uri, name, title, call, field, complete| ResourceKind {
+        uri,
+        name,
+        title,
+        call,
+        field,
+        complete,
+    };
+    let (memory, agent) =
+        (JsonVerb::of(Commonbook::get_memory), JsonVerb::of(Commonbook::get_agent));
+    let stats = JsonVerb::of(Commonbook::get_memory_stats);
+    let case = JsonVerb::of(Commonbook::get_case_context);
     vec![
-        kind(STATS, "stats", "What this workspace holds", stats, "", None),
-        kind(AGENT, "agent", "An agent", agent, "name", Some(Commonbook::complete_agent)),
-        kind(CASE, "case", "A case", case, "key", Some(Commonbook::complete_case)),
-        kind(MEMORY, "memory", "A memory", memory, "id", Some(Commonbook::complete_memory)),
+        kind(STATS_URI, "stats", "What this workspace holds", stats, "", None),
+        kind(AGENT_URI, "agent", "An agent", agent, "name", Some(Commonbook::complete_agent)),
+        kind(CASE_URI, "case", "A case", case, "key", Some(Commonbook::complete_case)),
+        kind(MEMORY_URI, "memory", "A memory", memory, "id", Some(Commonbook::complete_memory)),
     ]
 });
 
-impl Kind {
+impl ResourceKind {
     fn is_one_of_many(&self) -> bool {
-        self.uri.ends_with(ID)
+        self.uri.ends_with(ID_VARIABLE)
     }
 
     /// What the variable is in this URI: nothing for a URI that is not of this kind.
     fn variable(&self, uri: &str) -> Option<String> {
-        let Some(before) = self.uri.strip_suffix(ID) else {
+        let Some(before) = self.uri.strip_suffix(ID_VARIABLE) else {
             return (uri == self.uri).then(String::new);
         };
         let encoded = uri.strip_prefix(before).filter(|rest| !rest.is_empty())?;
@@ -72,58 +79,61 @@ impl Kind {
 /// The URI of one of a kind; a name's `/` is encoded, as a template asks for.
 fn uri(template: &str, id: &str) -> String {
     let encoded: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
-    template.replace(ID, &encoded)
+    template.replace(ID_VARIABLE, &encoded)
 }
 
 /// The URI of a memory.
 fn uri_of_memory(id: &str) -> String {
-    uri(MEMORY, id)
+    uri(MEMORY_URI, id)
 }
 
 /// The URI of what an event is about, where that is a resource.
 pub(super) fn uri_of_subject(event: &Event) -> Option<String> {
     match event.kind.name().split_once('.')?.0 {
         "memory" => Some(uri_of_memory(&event.subject)),
-        "case" => Some(uri(CASE, &event.subject)),
+        "case" => Some(uri(CASE_URI, &event.subject)),
         _ => None,
     }
 }
 
 /// The URI of an agent.
 fn uri_of_agent(agent: &Agent) -> String {
-    uri(AGENT, agent.as_str())
+    uri(AGENT_URI, agent.as_str())
 }
 
 /// The URIs of an agent, however a client encodes its name.
 pub(super) fn uris_of_agent(agent: &Agent) -> [String; 2] {
-    [uri_of_agent(agent), AGENT.replace(ID, agent.as_str())]
+    [uri_of_agent(agent), AGENT_URI.replace(ID_VARIABLE, agent.as_str())]
 }
 
 /// The URI of what a workspace holds.
 pub(super) fn uri_of_stats() -> String {
-    STATS.to_owned()
+    STATS_URI.to_owned()
 }
 
 /// Whether there can be a resource of this URI.
 pub(super) fn is_ours(uri: &str) -> bool {
-    KINDS.iter().any(|kind| kind.variable(uri).is_some())
+    RESOURCE_KINDS.iter().any(|kind| kind.variable(uri).is_some())
 }
 
 /// The templates of the kinds that there are many of.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let many = KINDS.iter().filter(|kind| kind.is_one_of_many());
+    let many = RESOURCE_KINDS.iter().filter(|kind| kind.is_one_of_many());
     many.map(|kind| {
         ResourceTemplate::new(kind.uri, kind.name)
             .with_title(kind.title)
-            .with_description(kind.call.about().replace('\n', " "))
-            .with_mime_type(JSON)
+            .with_description(kind.call.verb_description().replace('\n', " "))
+            .with_mime_type(JSON_MIME_TYPE)
     })
     .collect()
 }
 
 /// The verb that completes the variable of a template; nothing for what is no template of ours.
-pub(super) fn completing(template: &str, variable: &str) -> Option<Option<Complete>> {
-    let kind = KINDS.iter().find(|kind| kind.uri == template && kind.is_one_of_many())?;
+pub(super) fn variable_completion(
+    template: &str,
+    variable: &str,
+) -> Option<Option<CompletionVerb>> {
+    let kind = RESOURCE_KINDS.iter().find(|kind| kind.uri == template && kind.is_one_of_many())?;
     (variable == "id").then_some(kind.complete)
 }
 
@@ -132,7 +142,7 @@ pub(super) fn completing(template: &str, variable: &str) -> Option<Option<Comple
 /// # Errors
 /// `not_found` for a URI that is none of ours; else what the verb answers.
 pub(super) fn read(book: &Commonbook, caller: &Caller, uri: &str) -> Result<ResourceContents> {
-    let found = KINDS.iter().find_map(|kind| Some((kind.variable(uri)?, kind)));
+    let found = RESOURCE_KINDS.iter().find_map(|kind| Some((kind.variable(uri)?, kind)));
     let Some((variable, kind)) = found else {
         return Err(Error::not_found("there is no such resource")
             .hint("resources/list and resources/templates/list tell what there is."));
@@ -142,24 +152,26 @@ pub(super) fn read(book: &Commonbook, caller: &Caller, uri: &str) -> Result<Reso
         request.insert(kind.field.to_owned(), variable.into());
     }
     let answer = kind.call.run(book, caller, Value::Object(request))?;
-    Ok(ResourceContents::text(answer.to_string(), uri).with_mime_type(JSON))
+    Ok(ResourceContents::text(answer.to_string(), uri).with_mime_type(JSON_MIME_TYPE))
 }
 
 /// Where a page of the list begins.
-enum Place {
+enum ListPosition {
     /// After this agent.
     Agents(Agent),
     /// After so many memories, at this place of the list of memories.
-    Memories(u64, Cursor),
+    Memories(u64, PageCursor),
 }
 
-impl Place {
-    fn told(cursor: &str) -> Result<Self> {
+impl ListPosition {
+    fn from_cursor(cursor: &str) -> Result<Self> {
         if let Some(name) = cursor.strip_prefix("agent/") {
-            return Agent::try_from(name.to_owned()).map(Self::Agents).map_err(|_| foreign());
+            return Agent::try_from(name.to_owned())
+                .map(Self::Agents)
+                .map_err(|_| foreign_list_cursor());
         }
-        let [given, sequence] = Cursor::try_from(cursor.to_owned())?.numbers()?;
-        Ok(Self::Memories(given, Cursor::of(&[sequence])))
+        let [given, sequence] = PageCursor::try_from(cursor.to_owned())?.numbers()?;
+        Ok(Self::Memories(given, PageCursor::of(&[sequence])))
     }
 }
 
@@ -174,15 +186,15 @@ pub(super) fn list(
     cursor: Option<&str>,
 ) -> Result<(Vec<Resource>, Option<String>)> {
     let size = limits::PAGE_MAX as usize;
-    let place = cursor.map(Place::told).transpose()?;
+    let place = cursor.map(ListPosition::from_cursor).transpose()?;
     let mut page = Vec::new();
     let (given, from) = match place {
-        Some(Place::Memories(given, from)) => (given, Some(from)),
+        Some(ListPosition::Memories(given, from)) => (given, Some(from)),
         place => {
             let after = match place {
-                Some(Place::Agents(agent)) => Some(agent),
+                Some(ListPosition::Agents(agent)) => Some(agent),
                 _ => {
-                    page.extend(single());
+                    page.extend(single_resources());
                     None
                 }
             };
@@ -190,7 +202,7 @@ pub(super) fn list(
             let mut agents =
                 agents.filter(|it| after.as_ref().is_none_or(|after| it.agent > *after)).peekable();
             let listed: Vec<AgentRecord> = agents.by_ref().take(size).collect();
-            page.extend(listed.iter().map(of_agent));
+            page.extend(listed.iter().map(agent_resource));
             if let (Some(_), Some(last)) = (agents.peek(), listed.last()) {
                 return Ok((page, Some(format!("agent/{}", last.agent))));
             }
@@ -200,33 +212,33 @@ pub(super) fn list(
     let request =
         ListMemories { limit: Some(limits::PAGE_MAX), cursor: from, ..Default::default() };
     let memories = book.list_memories(caller, &request)?;
-    page.extend(memories.items.iter().map(of_memory));
+    page.extend(memories.items.iter().map(memory_resource));
     let given = given.saturating_add(u64::from(limits::PAGE_MAX));
     let next = memories.next.filter(|_| given < limits::LISTED_MEMORIES);
     let next =
-        next.map(|next| next.numbers().map(|[sequence]| Cursor::of(&[given, sequence]).into()));
+        next.map(|next| next.numbers().map(|[sequence]| PageCursor::of(&[given, sequence]).into()));
     Ok((page, next.transpose()?))
 }
 
 /// The resources that there is one of.
-fn single() -> impl Iterator<Item = Resource> {
-    KINDS.iter().filter(|kind| !kind.is_one_of_many()).map(|kind| {
+fn single_resources() -> impl Iterator<Item = Resource> {
+    RESOURCE_KINDS.iter().filter(|kind| !kind.is_one_of_many()).map(|kind| {
         Resource::new(kind.uri, kind.name)
             .with_title(kind.title)
-            .with_description(kind.call.about().replace('\n', " "))
-            .with_mime_type(JSON)
+            .with_description(kind.call.verb_description().replace('\n', " "))
+            .with_mime_type(JSON_MIME_TYPE)
     })
 }
 
-fn of_agent(record: &AgentRecord) -> Resource {
+fn agent_resource(record: &AgentRecord) -> Resource {
     let name = record.agent.as_str();
     Resource::new(uri_of_agent(&record.agent), name)
         .with_description(format!("An agent; {} of its memories are in sight", record.memory_count))
-        .with_mime_type(JSON)
-        .with_annotations(changed(&record.last_seen.to_string()))
+        .with_mime_type(JSON_MIME_TYPE)
+        .with_annotations(modified_annotation(&record.last_seen.to_string()))
 }
 
-fn of_memory(memory: &Memory) -> Resource {
+fn memory_resource(memory: &Memory) -> Resource {
     let id = memory.id.to_string();
     let line = memory.title.as_deref().or(memory.text.lines().next()).unwrap_or_default();
     let title: String = line.chars().take(limits::TITLE_CHARS / 2).collect();
@@ -236,11 +248,11 @@ fn of_memory(memory: &Memory) -> Resource {
     Resource::new(uri_of_memory(&id), id)
         .with_title(title)
         .with_description(about)
-        .with_mime_type(JSON)
-        .with_annotations(changed(&memory.revised_at.to_string()))
+        .with_mime_type(JSON_MIME_TYPE)
+        .with_annotations(modified_annotation(&memory.revised_at.to_string()))
 }
 
-fn changed(at: &str) -> Annotations {
+fn modified_annotation(at: &str) -> Annotations {
     let mut annotations = Annotations::default();
     annotations.last_modified = Some(at.to_owned());
     annotations
@@ -252,7 +264,9 @@ mod tests {
 
     #[test]
     fn a_uri_names_one_thing_however_it_is_encoded() {
-        let of = |uri: &str| KINDS.iter().find_map(|kind| Some((kind.name, kind.variable(uri)?)));
+        let of = |uri: &str| {
+            RESOURCE_KINDS.iter().find_map(|kind| Some((kind.name, kind.variable(uri)?)))
+        };
         let agent: Agent = "claude-code/engineer".parse().unwrap();
         assert_eq!(uri_of_agent(&agent), "commonbook://agent/claude-code%2Fengineer");
         let table = [

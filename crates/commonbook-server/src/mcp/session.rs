@@ -6,22 +6,22 @@ use commonbook::model::caller::Caller;
 use serde_json::Value;
 
 /// The tools after which a connection works in the session that they answer.
-const BEGIN: [&str; 2] = ["start_session", "resume_session"];
+const SESSION_BEGIN_TOOLS: [&str; 2] = ["start_session", "resume_session"];
 
 /// The tool after which it works in none.
-const END: &str = "end_session";
+const SESSION_END_TOOL: &str = "end_session";
 
 /// The session that a connection works in. A clone belongs to another connection, and has none.
 #[derive(Default)]
-pub(super) struct Working(Mutex<Option<String>>);
+pub(super) struct WorkingSession(Mutex<Option<String>>);
 
-impl Clone for Working {
+impl Clone for WorkingSession {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl Working {
+impl WorkingSession {
     /// The caller in this session, unless it names one itself.
     pub(super) fn of(&self, caller: Caller) -> Caller {
         let working = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,11 +30,11 @@ impl Working {
     }
 
     /// Hears what a tool has answered.
-    pub(super) fn hear(&self, tool: &str, answer: &Value) {
+    pub(super) fn note_tool_answer(&self, tool: &str, answer: &Value) {
         let mut working = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if BEGIN.contains(&tool) {
+        if SESSION_BEGIN_TOOLS.contains(&tool) {
             *working = answer["session"]["id"].as_str().map(str::to_owned).or(working.take());
-        } else if tool == END && working.as_deref() == answer["id"].as_str() {
+        } else if tool == SESSION_END_TOOL && working.as_deref() == answer["id"].as_str() {
             *working = None;
         }
     }

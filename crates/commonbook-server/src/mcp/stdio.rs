@@ -15,13 +15,13 @@ use tokio::io::{
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::McpDoor;
-use underway::Underway;
+use underway::PendingRequests;
 
 /// Bytes on their way between the streams and the protocol.
-const PIPE: usize = 64 * 1024;
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// Answers that wait until the client reads them.
-const ANSWERS: usize = 64;
+const QUEUED_ANSWERS_MAX: usize = 64;
 
 /// Serves one client until it closes its end or the program is told to stop; what was begun is
 /// finished then.
@@ -32,10 +32,10 @@ pub(crate) async fn serve(
     door: McpDoor,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
-    let (ours, theirs) = tokio::io::duplex(PIPE);
+    let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let (from_protocol, to_protocol) = tokio::io::split(ours);
-    let (answers, written) = channel(ANSWERS);
-    let underway = Arc::new(Underway::default());
+    let (answers, written) = channel(QUEUED_ANSWERS_MAX);
+    let underway = Arc::new(PendingRequests::default());
     let (stopped, stopping) = tokio::sync::oneshot::channel::<()>();
     let reading = (answers.clone(), Arc::clone(&underway));
     tokio::spawn(read(to_protocol, reading, async {
@@ -60,14 +60,14 @@ pub(crate) async fn serve(
 
 async fn run(door: McpDoor, stream: DuplexStream) -> Result<()> {
     match door.serve(tokio::io::split(stream)).await {
-        Ok(running) => running.waiting().await.map(drop).map_err(|error| broke_off(&error)),
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| stdio_error(&error)),
         // A client that looks and leaves before it initialises did nothing wrong.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(broke_off(&error)),
+        Err(error) => Err(stdio_error(&error)),
     }
 }
 
-fn broke_off(error: &dyn std::error::Error) -> Error {
+fn stdio_error(error: &dyn std::error::Error) -> Error {
     Error::new(ErrorKind::Unavailable, format!("the client broke off: {error}"))
 }
 
@@ -75,7 +75,7 @@ fn broke_off(error: &dyn std::error::Error) -> Error {
 /// ours.
 async fn read(
     mut to_protocol: impl AsyncWrite + Unpin,
-    (answers, underway): (Sender<Vec<u8>>, Arc<Underway>),
+    (answers, underway): (Sender<Vec<u8>>, Arc<PendingRequests>),
     stop: impl Future<Output = ()>,
 ) {
     tokio::select! {
@@ -91,7 +91,7 @@ async fn read(
 async fn pass_lines(
     to_protocol: &mut (impl AsyncWrite + Unpin),
     answers: &Sender<Vec<u8>>,
-    underway: &Underway,
+    underway: &PendingRequests,
 ) {
     let mut input = BufReader::new(tokio::io::stdin());
     let mut line = Vec::new();
@@ -156,14 +156,14 @@ async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Resul
 async fn forward(
     mut from_protocol: impl AsyncBufReadExt + Unpin,
     answers: Sender<Vec<u8>>,
-    underway: Arc<Underway>,
+    underway: Arc<PendingRequests>,
 ) {
     loop {
         let mut line = Vec::new();
         match from_protocol.read_until(b'\n', &mut line).await {
             Err(_) | Ok(0) => return,
             Ok(_) => {
-                underway.answered(&line);
+                underway.note_answer_line(&line);
                 if answers.send(line).await.is_err() {
                     return;
                 }

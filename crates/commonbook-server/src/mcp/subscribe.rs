@@ -20,41 +20,41 @@ use tokio::sync::watch::Receiver;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{McpDoor, resource};
-use crate::call::blocking;
+use crate::call::run_blocking;
 use crate::gate;
 
 /// What a connection has subscribed to; dropping one ends it.
-type All = Mutex<BTreeMap<String, DropGuard>>;
+type SubscriptionGuards = Mutex<BTreeMap<String, DropGuard>>;
 
 /// Where the journals ended when a stream was asked for, by what it was asked for.
-type Asked = Mutex<Vec<(SubscriptionFilter, Ends)>>;
+type StreamRequests = Mutex<Vec<(SubscriptionFilter, JournalEnds)>>;
 
-type Ends = BTreeMap<Workspace, u64>;
+type JournalEnds = BTreeMap<Workspace, u64>;
 
 /// What one connection has subscribed to. A clone belongs to another connection, and has nothing.
 #[derive(Default)]
-pub(super) struct Subscribed {
-    all: Arc<All>,
-    asked: Asked,
+pub(super) struct ConnectionSubscriptions {
+    all: Arc<SubscriptionGuards>,
+    asked: StreamRequests,
 }
 
-impl Clone for Subscribed {
+impl Clone for ConnectionSubscriptions {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_unpoisoned<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Subscribed {
+impl ConnectionSubscriptions {
     /// Begins a subscription, and answers what tells of its end; nothing for one that there is.
     ///
     /// # Errors
     /// `too_large` for more than a connection may have.
     fn begin(&self, uri: &str) -> Result<Option<CancellationToken>> {
-        let mut all = locked(&self.all);
+        let mut all = lock_unpoisoned(&self.all);
         if all.contains_key(uri) {
             return Ok(None);
         }
@@ -70,19 +70,19 @@ impl Subscribed {
 
     /// Ends a subscription, if there is one.
     pub(super) fn end(&self, uri: &str) {
-        locked(&self.all).remove(uri);
+        lock_unpoisoned(&self.all).remove(uri);
     }
 }
 
 /// Where a client is told.
-enum Sink {
+enum NotificationSink {
     /// On the stream of its session.
     Session(Peer<RoleServer>),
     /// On the stream that it asked for.
     Stream(SubscriptionSink),
 }
 
-impl Sink {
+impl NotificationSink {
     /// Tells that this resource has changed; whether the client is still there.
     async fn tell(&self, uri: &str) -> bool {
         let told = ResourceUpdatedNotificationParam::new(uri);
@@ -96,7 +96,7 @@ impl Sink {
 /// The resources of a filter that can be subscribed to, as many as one may have. The client is told
 /// of them before its stream begins: where the journals end now is kept until then, so that nothing
 /// is missed between.
-pub(super) fn accepted(door: &McpDoor, asked: &SubscriptionFilter) -> SubscriptionFilter {
+pub(super) fn accept_filter(door: &McpDoor, asked: &SubscriptionFilter) -> SubscriptionFilter {
     let uris = asked.resource_subscriptions.iter().flatten();
     let ours = uris.filter(|uri| resource::is_ours(uri)).take(limits::SUBSCRIPTIONS);
     let ours: Vec<String> = ours.cloned().collect();
@@ -105,7 +105,7 @@ pub(super) fn accepted(door: &McpDoor, asked: &SubscriptionFilter) -> Subscripti
         // A store that cannot be read now is asked again when the stream begins.
         if let Ok(ends) = ends {
             let ends = ends.into_iter().collect();
-            locked(&door.subscribed.asked).push((asked.clone(), ends));
+            lock_unpoisoned(&door.subscribed.asked).push((asked.clone(), ends));
         }
     }
     SubscriptionFilter::builder().resource_subscriptions(ours).build()
@@ -114,20 +114,20 @@ pub(super) fn accepted(door: &McpDoor, asked: &SubscriptionFilter) -> Subscripti
 /// Tells the client of a stream of what changes, until it is gone.
 ///
 /// # Errors
-/// As [`Followed::begin`] and [`Followed::tell`].
+/// As [`ResourceFollower::begin`] and [`ResourceFollower::tell`].
 pub(super) async fn stream(door: &McpDoor, stream: &SubscriptionContext) -> Result<()> {
     let ends = {
-        let mut asked = locked(&door.subscribed.asked);
+        let mut asked = lock_unpoisoned(&door.subscribed.asked);
         let place = asked.iter().position(|(filter, _)| filter == stream.requested());
         place.map(|place| asked.remove(place).1)
     };
     let uris = stream.accepted().resource_subscriptions.clone().unwrap_or_default();
     let context = stream.request_context().clone();
-    let mut followed = Followed::begin(door.clone(), context, uris).await?;
+    let mut followed = ResourceFollower::begin(door.clone(), context, uris).await?;
     if let Some(ends) = ends {
-        followed.since(&ends);
+        followed.rewind_to(&ends);
     }
-    followed.tell(&Sink::Stream(stream.sink().clone())).await
+    followed.tell(&NotificationSink::Stream(stream.sink().clone())).await
 }
 
 /// Subscribes the caller of this request to a resource that it may read.
@@ -140,13 +140,16 @@ pub(super) async fn subscribe(
     uri: String,
 ) -> Result<()> {
     let read = uri.clone();
-    door.ask(&context, false, move |book, caller| resource::read(book, caller, &read).map(drop))
-        .await?;
+    door.run_as_caller(&context, false, move |book, caller| {
+        resource::read(book, caller, &read).map(drop)
+    })
+    .await?;
     let Some(ended) = door.subscribed.begin(&uri)? else { return Ok(()) };
     // From here on nothing is missed, though the client is answered before anything is told.
-    let followed = Followed::begin(door.clone(), context.clone(), [uri.clone()]).await;
+    let followed = ResourceFollower::begin(door.clone(), context.clone(), [uri.clone()]).await;
     let mut followed = followed.inspect_err(|_| door.subscribed.end(&uri))?;
-    let (subscribed, sink) = (Arc::downgrade(&door.subscribed.all), Sink::Session(context.peer));
+    let (subscribed, sink) =
+        (Arc::downgrade(&door.subscribed.all), NotificationSink::Session(context.peer));
     tokio::spawn(async move {
         tokio::select! {
             () = ended.cancelled() => {}
@@ -154,7 +157,7 @@ pub(super) async fn subscribe(
                 let error = result.err().map(tracing::field::display);
                 tracing::debug!(error, "a subscription broke off");
                 if let Some(all) = subscribed.upgrade() {
-                    locked(&all).remove(&uri);
+                    lock_unpoisoned(&all).remove(&uri);
                 }
             }
         }
@@ -163,21 +166,21 @@ pub(super) async fn subscribe(
 }
 
 /// The journals that a caller reads, followed for the sake of some resources.
-struct Followed {
+struct ResourceFollower {
     door: McpDoor,
     context: RequestContext<RoleServer>,
     uris: BTreeSet<String>,
-    journals: Vec<Journal>,
+    journals: Vec<JournalFollower>,
 }
 
 /// A journal, as far as it was looked at. `caller` is who reads it, there.
-struct Journal {
+struct JournalFollower {
     caller: Caller,
     end: Receiver<u64>,
     after: u64,
 }
 
-impl Followed {
+impl ResourceFollower {
     /// Follows, from now on, for the caller of this request.
     ///
     /// # Errors
@@ -192,13 +195,17 @@ impl Followed {
         for workspace in caller.workspace.with_global() {
             let end = door.watch.of(&workspace).await?;
             let after = *end.borrow();
-            journals.push(Journal { caller: Caller { workspace, ..caller.clone() }, end, after });
+            journals.push(JournalFollower {
+                caller: Caller { workspace, ..caller.clone() },
+                end,
+                after,
+            });
         }
         Ok(Self { door, context, uris: uris.into_iter().collect(), journals })
     }
 
     /// Follows from where the journals ended before.
-    fn since(&mut self, ends: &Ends) {
+    fn rewind_to(&mut self, ends: &JournalEnds) {
         for journal in &mut self.journals {
             let end = ends.get(&journal.caller.workspace).copied().unwrap_or(0);
             journal.after = end.min(journal.after);
@@ -209,11 +216,11 @@ impl Followed {
     ///
     /// # Errors
     /// When nobody is calling any more.
-    async fn tell(&mut self, sink: &Sink) -> Result<()> {
+    async fn tell(&mut self, sink: &NotificationSink) -> Result<()> {
         let mut failed = false;
         loop {
             if failed || self.journals.iter().all(|it| *it.end.borrow() <= it.after) {
-                grown(&mut self.journals).await?;
+                wait_for_growth(&mut self.journals).await?;
             }
             failed = match self.tell_once(sink).await {
                 Ok(true) => false,
@@ -228,13 +235,13 @@ impl Followed {
     }
 
     /// Tells what has changed until now; whether the client is still there.
-    async fn tell_once(&mut self, sink: &Sink) -> Result<bool> {
+    async fn tell_once(&mut self, sink: &NotificationSink) -> Result<bool> {
         for journal in &mut self.journals {
             journal.end.mark_unchanged();
         }
-        self.still_calls().await?;
+        self.check_still_admitted().await?;
         for (place, journal) in self.journals.iter_mut().enumerate() {
-            for uri in journal.changed(&self.door.book, place == 0).await? {
+            for uri in journal.changed_uris(&self.door.book, place == 0).await? {
                 if self.uris.contains(&uri) && !sink.tell(&uri).await {
                     return Ok(false);
                 }
@@ -244,20 +251,20 @@ impl Followed {
     }
 
     /// Whether who subscribed may still call at all.
-    async fn still_calls(&self) -> Result<()> {
+    async fn check_still_admitted(&self) -> Result<()> {
         let Some(parts) = self.context.extensions.get::<Parts>() else { return Ok(()) };
         let (book, headers) = (self.door.book.clone(), parts.headers.clone());
-        blocking(move || gate::holds_still(&book, &headers)).await
+        run_blocking(move || gate::is_still_admitted(&book, &headers)).await
     }
 }
 
-impl Journal {
+impl JournalFollower {
     /// The resources that have changed since it was last looked at; of the caller's own workspace
     /// also its agents and what it holds.
-    async fn changed(&mut self, book: &Commonbook, own: bool) -> Result<BTreeSet<String>> {
+    async fn changed_uris(&mut self, book: &Commonbook, own: bool) -> Result<BTreeSet<String>> {
         let end = *self.end.borrow_and_update();
         let (book, caller, mut after) = (book.clone(), self.caller.clone(), self.after);
-        let changed = blocking(move || {
+        let changed = run_blocking(move || {
             let mut changed = BTreeSet::new();
             loop {
                 let page =
@@ -284,7 +291,7 @@ impl Journal {
 }
 
 /// Waits until one of these journals has grown.
-async fn grown(journals: &mut [Journal]) -> Result<()> {
+async fn wait_for_growth(journals: &mut [JournalFollower]) -> Result<()> {
     let grown = match journals {
         [own] => own.end.changed().await,
         [own, global] => tokio::select! {
@@ -293,6 +300,7 @@ async fn grown(journals: &mut [Journal]) -> Result<()> {
         },
         _ => std::future::pending().await,
     };
-    grown
-        .map_err(|gone| Error::new(ErrorKind::Unavailable, "nobody watches any more").because(gone))
+    grown.map_err(|gone| {
+        Error::new(ErrorKind::Unavailable, "nobody watches any more").with_cause(gone)
+    })
 }

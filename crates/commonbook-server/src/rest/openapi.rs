@@ -7,10 +7,10 @@ use commonbook::model::event::FollowEvents;
 use serde_json::{Map, Value, json};
 
 use super::examples;
-use super::route::{Route, status};
+use super::route::{RestRoute, status_of_kind};
 
 /// The document of these routes.
-pub(super) fn document(routes: &[Route]) -> Value {
+pub(super) fn document(routes: &[RestRoute]) -> Value {
     let mut paths = Map::new();
     for route in routes {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
@@ -41,31 +41,31 @@ pub(super) fn document(routes: &[Route]) -> Value {
     })
 }
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &RestRoute) -> Value {
     let mut parameters: Vec<Value> = common_parameters()
         .as_object()
         .into_iter()
         .flatten()
         .filter(|(name, _)| match name.as_str() {
             "IdempotencyKey" => route.call.takes_key(),
-            "IfMatch" => route.expects_revision(),
-            "IfNoneMatch" => route.has_known_answers(),
+            "IfMatch" => route.supports_if_match(),
+            "IfNoneMatch" => route.supports_if_none_match(),
             _ => true,
         })
         .map(|(name, _)| json!({"$ref": format!("#/components/parameters/{name}")}))
         .collect();
-    let outside = |name: &str| route.in_path(name) || !route.has_body();
-    let taken = |name: &str| outside(name) && route.takes(name);
+    let outside = |name: &str| route.is_path_field(name) || !route.has_body();
+    let taken = |name: &str| outside(name) && route.takes_field(name);
     for (name, schema) in route.call.fields().filter(|(name, _)| taken(name)) {
         if name != "idempotency_key" {
-            let place = if route.in_path(name) { "path" } else { "query" };
+            let place = if route.is_path_field(name) { "path" } else { "query" };
             parameters.push(parameter((name, place), route.call.requires(name), schema));
         }
     }
     let mut operation = json!({
         "operationId": route.name,
         "summary": sentence(route.name),
-        "description": route.call.about(),
+        "description": route.call.verb_description(),
         "parameters": parameters,
         "responses": responses(route),
     });
@@ -87,12 +87,12 @@ fn parameter((name, place): (&str, &str), required: bool, schema: &Value) -> Val
         "in": place,
         "required": required,
         "description": schema["description"],
-        "schema": given(&without_description(schema)),
+        "schema": without_null(&without_description(schema)),
     })
 }
 
 /// The schema of a parameter: it is left out where a field may be `null`.
-fn given(schema: &Value) -> Value {
+fn without_null(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(kinds) = schema["type"].as_array() {
         let kind = kinds.iter().find(|kind| *kind != "null").cloned();
@@ -114,9 +114,9 @@ fn without_description(schema: &Value) -> Value {
 }
 
 /// The schema of a route's body: the request without what stands outside the body.
-fn body(route: &Route) -> Value {
+fn body(route: &RestRoute) -> Value {
     let mut one = (**route.call.request).clone();
-    let outside = |name: &str| route.in_path(name) || name == "idempotency_key";
+    let outside = |name: &str| route.is_path_field(name) || name == "idempotency_key";
     if let Some(fields) = one["properties"].as_object_mut() {
         fields.retain(|name, _| !outside(name));
     }
@@ -137,7 +137,7 @@ fn body(route: &Route) -> Value {
     json!({"required": needed, "content": {"application/json": content}})
 }
 
-fn responses(route: &Route) -> Value {
+fn responses(route: &RestRoute) -> Value {
     let one = &**route.call.answer;
     // Two equal forms would make every answer one of both, and none of exactly one.
     let answer = match &route.list {
@@ -156,17 +156,17 @@ fn responses(route: &Route) -> Value {
     if route.memory.is_some() {
         responses[route.status.as_str()]["headers"] = json!({"ETag": etag()});
     }
-    if route.has_known_answers() {
+    if route.supports_if_none_match() {
         responses["304"] = json!({
             "description": "You have this revision already: it is one of If-None-Match.",
             "headers": {"ETag": etag()},
         });
     }
     for kind in ErrorKind::ALL {
-        responses[status(kind).as_str()] = refusal(kind);
+        responses[status_of_kind(kind).as_str()] = error_response_schema(kind);
     }
     if route.has_body() {
-        let mut unsupported = refusal(ErrorKind::Invalid);
+        let mut unsupported = error_response_schema(ErrorKind::Invalid);
         unsupported["description"] = "The body is not said to be JSON.".into();
         responses["415"] = unsupported;
     }
@@ -188,7 +188,7 @@ fn etag() -> Value {
     })
 }
 
-fn refusal(kind: ErrorKind) -> Value {
+fn error_response_schema(kind: ErrorKind) -> Value {
     let schema = input::schema::<ErrorKind>();
     let forms = schema["oneOf"].as_array().cloned().unwrap_or_default();
     let form = forms.iter().find(|form| form["const"] == kind.name());
@@ -269,7 +269,7 @@ fn stream() -> Value {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }});
     for kind in ErrorKind::ALL {
-        responses[status(kind).as_str()] = refusal(kind);
+        responses[status_of_kind(kind).as_str()] = error_response_schema(kind);
     }
     json!({"get": {
         "operationId": "follow_events",
@@ -293,8 +293,8 @@ fn health() -> Value {
                     "required": ["status", "version"],
                 }}},
             },
-            "500": refusal(ErrorKind::Internal),
-            "503": refusal(ErrorKind::Unavailable),
+            "500": error_response_schema(ErrorKind::Internal),
+            "503": error_response_schema(ErrorKind::Unavailable),
         },
     }})
 }

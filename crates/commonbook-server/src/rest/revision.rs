@@ -4,19 +4,19 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use commonbook::base::error::{Error, Result};
 
 /// The field of a request that `If-Match` stands for.
-pub(super) const EXPECTED: &str = "expected_revision";
+pub(super) const EXPECTED_REVISION_FIELD: &str = "expected_revision";
 
 /// What an answer depends on besides its address: who calls, and what was asked of its form.
-pub(super) const VARY: &str =
+pub(super) const VARY_HEADERS: &str =
     "authorization, x-commonbook-agent, x-commonbook-workspace, x-commonbook-user";
 
 /// The entity tag of a revision. It is a strong one: what a memory is at a revision never changes.
-pub(super) fn tag(revision: u64) -> Option<HeaderValue> {
+pub(super) fn revision_etag(revision: u64) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("\"{revision}\"")).ok()
 }
 
 /// Whether `If-None-Match` says that the client has this revision already.
-pub(super) fn is_known(headers: &HeaderMap, revision: u64) -> bool {
+pub(super) fn matches_if_none_match(headers: &HeaderMap, revision: u64) -> bool {
     let ours = format!("\"{revision}\"");
     let named = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok());
     // It compares weakly (RFC 9110, 13.1.2): on its way a tag may have been marked as weak.
@@ -30,7 +30,7 @@ pub(super) fn is_known(headers: &HeaderMap, revision: u64) -> bool {
 ///
 /// # Errors
 /// `invalid` for what is not one strong tag of a revision.
-pub(super) fn expected(headers: &HeaderMap) -> Result<Option<String>> {
+pub(super) fn if_match_revision(headers: &HeaderMap) -> Result<Option<String>> {
     let mut named = headers.get_all(header::IF_MATCH).iter();
     let Some(tag) = named.next() else { return Ok(None) };
     let text = tag.to_str().map(str::trim).unwrap_or_default();
@@ -41,11 +41,11 @@ pub(super) fn expected(headers: &HeaderMap) -> Result<Option<String>> {
     let number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match (revision.filter(number), named.next()) {
         (Some(revision), None) => Ok(Some(revision.to_owned())),
-        _ => Err(unreadable(&header::IF_MATCH)),
+        _ => Err(unreadable_header(&header::IF_MATCH)),
     }
 }
 
-fn unreadable(name: &HeaderName) -> Error {
+fn unreadable_header(name: &HeaderName) -> Error {
     Error::invalid(name.as_str(), "this is not the ETag of one revision")
         .hint("Send the ETag that the memory was read with, such as \"3\", or leave it out.")
 }
@@ -75,7 +75,7 @@ mod tests {
             (&["*", "\"3\""], None),
         ];
         for (given, wanted) in table {
-            let found = expected(&with(&header::IF_MATCH, given)).ok();
+            let found = if_match_revision(&with(&header::IF_MATCH, given)).ok();
             assert_eq!(found.as_ref().map(Option::as_deref), wanted, "{given:?}");
         }
     }
@@ -93,7 +93,11 @@ mod tests {
             (&["3"], false),
         ];
         for (given, known) in table {
-            assert_eq!(is_known(&with(&header::IF_NONE_MATCH, given), 3), known, "{given:?}");
+            assert_eq!(
+                matches_if_none_match(&with(&header::IF_NONE_MATCH, given), 3),
+                known,
+                "{given:?}"
+            );
         }
     }
 }

@@ -19,7 +19,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::model::access::Sight;
-use commonbook::model::caller::{Caller, Door as Way};
+use commonbook::model::caller::{Caller, EntryPoint as Way};
 use commonbook::model::event::{Event, EventFilter, FollowEvents};
 use serde_json::json;
 use tokio::sync::watch::Receiver;
@@ -27,23 +27,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::route::{Door, RequestId, failure};
-use crate::call::blocking;
-use crate::caller::{Http, from_http, header as heard};
-use crate::watch::Watch;
-use feed::{Feed, Feeds};
+use super::route::{RequestId, RestDoor, error_response};
+use crate::call::run_blocking;
+use crate::caller::{HttpCallerSource, header_text as heard, resolve_http_caller};
+use crate::watch::JournalWatch;
+use feed::{WorkspaceFeed, WorkspaceFeeds};
 
 /// Readers that ask the store at the same time; the others wait for their turn.
-const TURNS: usize = 8;
+const STORE_READERS_MAX: usize = 8;
 
 /// What is sent when there was nothing else to send for a while: it shows that both ends are there.
 const KEEP_ALIVE: &str = ": keep-alive\n\n";
 
 /// The streams of a server. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Streams {
+pub(crate) struct EventStreams {
     book: Commonbook,
-    feeds: Arc<Feeds>,
+    feeds: Arc<WorkspaceFeeds>,
     most: usize,
     free: Arc<Semaphore>,
     turns: Arc<Semaphore>,
@@ -51,12 +51,12 @@ pub(crate) struct Streams {
 }
 
 /// Who follows a journal over one connection.
-struct Reader {
-    streams: Streams,
+struct StreamReader {
+    streams: EventStreams,
     caller: Caller,
     sight: Sight,
     filter: EventFilter,
-    feed: Arc<Feed>,
+    feed: Arc<WorkspaceFeed>,
     /// Tells that the feed has come further.
     grown: Receiver<u64>,
     /// The place up to which the reader was given everything.
@@ -69,32 +69,32 @@ struct Reader {
     _one_of_the_free: OwnedSemaphorePermit,
 }
 
-impl Streams {
+impl EventStreams {
     /// So many streams at the most, until the server stops.
     pub(crate) fn new(
         book: Commonbook,
-        watch: Watch,
+        watch: JournalWatch,
         most: usize,
         stopping: CancellationToken,
     ) -> Self {
         let most = most.min(Semaphore::MAX_PERMITS);
-        let feeds = Feeds::new(book.clone(), watch);
-        let turns = Arc::new(Semaphore::new(TURNS));
+        let feeds = WorkspaceFeeds::new(book.clone(), watch);
+        let turns = Arc::new(Semaphore::new(STORE_READERS_MAX));
         Self { book, feeds, most, free: Arc::new(Semaphore::new(most)), turns, stopping }
     }
 
     /// Answers a request for a stream.
-    pub(super) async fn serve(self, door: Door, id: RequestId, request: Request) -> Response {
+    pub(super) async fn serve(self, door: RestDoor, id: RequestId, request: Request) -> Response {
         match self.begin(&door, request).await {
             Ok(reader) => reader.response(),
-            Err(error) => failure(&error, &id),
+            Err(error) => error_response(&error, &id),
         }
     }
 
-    async fn begin(self, door: &Door, request: Request) -> Result<Reader> {
+    async fn begin(self, door: &RestDoor, request: Request) -> Result<StreamReader> {
         let (parts, _) = request.into_parts();
-        let http = Http { parts: &parts, client: None, door: Way::Rest };
-        let (caller, pairs) = from_http(http, &door.config)?;
+        let http = HttpCallerSource { parts: &parts, client: None, door: Way::Rest };
+        let (caller, pairs) = resolve_http_caller(http, &door.config)?;
         let mut asked: FollowEvents = input::from_pairs(pairs)?;
         if let Some(last) = heard(&parts.headers, "last-event-id")?.filter(|id| !id.is_empty()) {
             let none = |_| {
@@ -110,7 +110,7 @@ impl Streams {
                 .hint("Close one that nobody needs, or start the server with more (--streams).")
         })?;
         let (feed, grown) = self.feeds.of(&caller.workspace).await?;
-        let mut reader = Reader {
+        let mut reader = StreamReader {
             streams: self,
             caller,
             sight,
@@ -119,18 +119,18 @@ impl Streams {
             grown,
             place: asked.after.unwrap_or_default(),
             live: false,
-            quiet_until: quiet(),
-            asked_again: quiet(),
+            quiet_until: silence_deadline(),
+            asked_again: silence_deadline(),
             _one_of_the_free: free,
         };
         if asked.after.is_none() {
-            reader.journal(None).await?;
+            reader.journal_frames(None).await?;
         }
         Ok(reader)
     }
 }
 
-impl Reader {
+impl StreamReader {
     fn response(self) -> Response {
         let events = futures_util::stream::unfold(self, |mut reader| async move {
             let text = reader.next().await?;
@@ -150,9 +150,9 @@ impl Reader {
         let stopping = self.streams.stopping.clone();
         let text = tokio::select! {
             () = stopping.cancelled() => return None,
-            text = self.told() => text,
+            text = self.wait_for_frames() => text,
         };
-        self.quiet_until = quiet();
+        self.quiet_until = silence_deadline();
         text.inspect_err(|error| {
             let cause = error.cause.as_ref().map(tracing::field::display);
             tracing::info!(%error, cause, "a stream ends; its reader can go on where it was");
@@ -161,16 +161,16 @@ impl Reader {
     }
 
     /// Waits for what the reader is told next.
-    async fn told(&mut self) -> Result<String> {
+    async fn wait_for_frames(&mut self) -> Result<String> {
         loop {
             if self.asked_again <= Instant::now() {
-                self.asked_again = quiet();
+                self.asked_again = silence_deadline();
                 let _turn = self.streams.turns.acquire().await;
                 let (book, caller) = (self.streams.book.clone(), self.caller.clone());
-                blocking(move || book.let_stay(&caller)).await?;
+                run_blocking(move || book.recheck_token(&caller)).await?;
             }
             if !self.live {
-                let text = self.journal(Some(self.place)).await?;
+                let text = self.journal_frames(Some(self.place)).await?;
                 if !text.is_empty() {
                     return Ok(text);
                 }
@@ -178,7 +178,7 @@ impl Reader {
             }
             self.grown.mark_unchanged();
             match self.feed.take(self.place, &self.sight, &self.filter) {
-                None => return self.lagged().await,
+                None => return self.lag_frame().await,
                 Some(taken) => {
                     self.place = taken.through;
                     if !taken.text.is_empty() {
@@ -196,35 +196,35 @@ impl Reader {
     }
 
     /// What the journal has after this place; at its end the feed goes on.
-    async fn journal(&mut self, after: Option<u64>) -> Result<String> {
+    async fn journal_frames(&mut self, after: Option<u64>) -> Result<String> {
         let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
         let (filter, limit) = (self.filter.clone(), limits::STREAM_BUFFER as u32);
         let read = move || book.follow_events(&caller, &filter, after, limit);
-        let followed = blocking(read).await?;
+        let followed = run_blocking(read).await?;
         self.place = followed.through;
         self.live = !followed.more;
-        Ok(followed.items.iter().map(frame).collect())
+        Ok(followed.items.iter().map(event_frame).collect())
     }
 
     /// Says how many events the feed no longer has for this reader; the journal has them.
-    async fn lagged(&mut self) -> Result<String> {
+    async fn lag_frame(&mut self) -> Result<String> {
         self.live = false;
         let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
         let (filter, after) = (self.filter.clone(), self.place);
-        let missed = blocking(move || book.count_events(&caller, &filter, after)).await?;
+        let missed = run_blocking(move || book.count_events(&caller, &filter, after)).await?;
         Ok(format!("event: lagged\ndata: {}\n\n", json!({"missed": missed})))
     }
 }
 
 /// An event as it is sent. JSON has no line ends, which would end the field.
-fn frame(event: &Event) -> String {
+fn event_frame(event: &Event) -> String {
     let data = serde_json::to_string(event).unwrap_or_default();
     format!("id: {}\nevent: {}\ndata: {data}\n\n", event.sequence, event.kind.name())
 }
 
 /// Until when a stream may be silent from now on.
-fn quiet() -> Instant {
+fn silence_deadline() -> Instant {
     Instant::now() + Duration::from_secs(limits::KEEP_ALIVE_SECONDS)
 }

@@ -6,20 +6,20 @@ use std::sync::OnceLock;
 use commonbook::base::error::Error;
 
 /// The folders that this process is held to, once it is.
-pub(super) static HELD_TO: OnceLock<Vec<PathBuf>> = OnceLock::new();
+pub(super) static SANDBOX_FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
 /// The same error; if it comes from a path that the sandbox refuses, its hint names the setting that
 /// allows the path.
-pub(crate) fn explained(error: Error) -> Error {
-    if HELD_TO.get().is_none() || !is_refusal(&error) {
+pub(crate) fn explain_refusal(error: Error) -> Error {
+    if SANDBOX_FOLDERS.get().is_none() || !is_refusal(&error) {
         return error;
     }
     error.hint(ALLOW_HINT)
 }
 
 /// The error of a command of the user's own, which has the sandbox of the server that starts it.
-pub(crate) fn explained_command(error: Error) -> Error {
-    if HELD_TO.get().is_none() {
+pub(crate) fn explain_command_refusal(error: Error) -> Error {
+    if SANDBOX_FOLDERS.get().is_none() {
         return error;
     }
     let message = format!(

@@ -1,29 +1,33 @@
 //! Blocks: our lines between marks, in a Markdown file that is somebody else's.
 
-use super::line_end;
-use super::splice::{Splice, replaced};
+use super::line_ending;
+use super::splice::{TextSplice, replace_range};
 
-const BEGIN: &str = "<!-- commonbook: begin -->";
-const END: &str = "<!-- commonbook: end -->";
+const BLOCK_BEGIN: &str = "<!-- commonbook: begin -->";
+const BLOCK_END: &str = "<!-- commonbook: end -->";
 
 /// Whether our block stands in a text, with this in it.
 pub(super) fn has(text: &str, inner: &str) -> bool {
-    find(text).is_some_and(|(at, length)| text[at..at + length] == block(inner, line_end(text)))
+    find(text).is_some_and(|(at, length)| text[at..at + length] == block(inner, line_ending(text)))
 }
 
 /// The splice that puts our block at the end of a text, a blank line before it; or in the place of
 /// the block that is there.
-pub(super) fn write(text: &str, inner: &str) -> Splice {
-    let end = line_end(text);
+pub(super) fn write(text: &str, inner: &str) -> TextSplice {
+    let end = line_ending(text);
     if let Some((at, length)) = find(text) {
-        return Splice { at, before: text[at..at + length].to_owned(), after: block(inner, end) };
+        return TextSplice {
+            at,
+            before: text[at..at + length].to_owned(),
+            after: block(inner, end),
+        };
     }
     let gap = match text {
         "" => "",
         _ if text.ends_with('\n') => end,
         _ => &end.repeat(2),
     };
-    Splice {
+    TextSplice {
         at: text.len(),
         before: String::new(),
         after: format!("{gap}{}{end}", block(inner, end)),
@@ -41,16 +45,19 @@ pub(super) fn remove(text: &str) -> String {
         .into_iter()
         .find(|gap| before.ends_with(gap))
         .map_or(0, |gap| gap.len() / 2);
-    replaced(text, at - gap, gap + length + line, "")
+    replace_range(text, at - gap, gap + length + line, "")
 }
 
 /// Where our block stands, and how long it is, its marks included.
 fn find(text: &str) -> Option<(usize, usize)> {
-    let at = text.find(BEGIN)?;
-    let end = text[at..].find(END)? + END.len();
+    let at = text.find(BLOCK_BEGIN)?;
+    let end = text[at..].find(BLOCK_END)? + BLOCK_END.len();
     Some((at, end))
 }
 
 fn block(inner: &str, end: &str) -> String {
-    format!("{BEGIN}{end}{}{end}{END}", inner.trim().replace("\r\n", "\n").replace('\n', end))
+    format!(
+        "{BLOCK_BEGIN}{end}{}{end}{BLOCK_END}",
+        inner.trim().replace("\r\n", "\n").replace('\n', end)
+    )
 }

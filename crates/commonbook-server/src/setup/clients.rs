@@ -6,18 +6,18 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Content, Entry};
+use super::{FileContent, JsonEntry};
 use commonbook::base::error::{Error, Result};
 
 /// By this word a file is known as ours.
-pub(super) const OURS: &str = "commonbook";
+pub(super) const OWN_FILE_WORD: &str = "commonbook";
 /// Seconds that a client waits for a hook; the hook itself gives up after two.
 const HOOK_SECONDS: u32 = 5;
 
 /// A client that can be set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Client {
+pub(crate) enum SetupClient {
     /// Claude Code.
     ClaudeCode,
     /// Codex.
@@ -32,7 +32,7 @@ pub(crate) enum Client {
     Cursor,
 }
 
-impl Client {
+impl SetupClient {
     /// The value as it is written.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Client {
     }
 }
 
-impl std::fmt::Display for Client {
+impl std::fmt::Display for SetupClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
@@ -55,14 +55,14 @@ impl std::fmt::Display for Client {
 /// For whom a client is set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Scope {
+pub(crate) enum SetupScope {
     /// For the user, in all projects.
     User,
     /// For everybody who works on this project.
     Project,
 }
 
-impl Scope {
+impl SetupScope {
     /// The value as it is written.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Scope {
     }
 }
 
-impl std::fmt::Display for Scope {
+impl std::fmt::Display for SetupScope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
@@ -81,7 +81,7 @@ impl std::fmt::Display for Scope {
 /// How the client reaches Commonbook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Link {
+pub(crate) enum McpTransport {
     /// The client starts a process of its own, in the folder of the project.
     Stdio,
     /// Over HTTP.
@@ -95,42 +95,42 @@ pub(crate) enum Link {
 
 /// What is chosen for a setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Chosen {
+pub(crate) struct SetupOptions {
     /// For whom.
-    pub(crate) scope: Scope,
+    pub(crate) scope: SetupScope,
     /// How Commonbook is reached.
-    pub(crate) link: Link,
+    pub(crate) link: McpTransport,
     /// The program, as the client is to start it: `commonbook`, or a path.
     pub(crate) program: String,
     /// The home folder that it is told, where that is not the usual one.
     pub(crate) home: Option<String>,
 }
 
-impl Chosen {
+impl SetupOptions {
     /// The arguments that tell it its home.
-    fn home(&self) -> impl Iterator<Item = &str> {
+    fn home_arguments(&self) -> impl Iterator<Item = &str> {
         self.home.iter().flat_map(|home| ["--home", home.as_str()])
     }
 }
 
 /// A file that is written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct File {
+pub(crate) struct ClientFile {
     /// Where it is, from the user's home folder or from the project's.
     pub(crate) path: &'static str,
     /// Where it may be instead; the first of the two that is there is written.
     pub(crate) or: Option<&'static str>,
     /// What is to stand in it.
-    pub(crate) content: Content,
+    pub(crate) content: FileContent,
 }
 
 /// All that is written for a client.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct SetupPlan {
     /// For whom.
-    pub(crate) scope: Scope,
+    pub(crate) scope: SetupScope,
     /// Each file.
-    pub(crate) files: Vec<File>,
+    pub(crate) files: Vec<ClientFile>,
     /// What the user has to do besides.
     pub(crate) notes: Vec<&'static str>,
 }
@@ -139,87 +139,99 @@ pub(crate) struct Plan {
 ///
 /// # Errors
 /// `invalid` for a scope that the client does not have, and for a program that no shell can be told.
-pub(crate) fn plan(client: Client, chosen: &Chosen) -> Result<Plan> {
-    if client == Client::Copilot && chosen.scope == Scope::Project {
+pub(crate) fn setup_plan(client: SetupClient, chosen: &SetupOptions) -> Result<SetupPlan> {
+    if client == SetupClient::Copilot && chosen.scope == SetupScope::Project {
         return Err(Error::invalid("scope", "Copilot CLI is set up for the user")
             .hint("Leave out --scope, or say --scope user."));
     }
-    let program = Told {
-        program: quoted("program", &chosen.program)?,
-        home: chosen.home().map(|part| quoted("home", part)).collect::<Result<Vec<_>>>()?,
+    let program = ShellProgram {
+        program: shell_quoted("program", &chosen.program)?,
+        home: chosen
+            .home_arguments()
+            .map(|part| shell_quoted("home", part))
+            .collect::<Result<Vec<_>>>()?,
     };
     let notes = match (client, chosen.scope) {
-        (Client::Codex, _) => {
+        (SetupClient::Codex, _) => {
             vec!["Codex runs hooks only once you trust them: start it, and say so in /hooks."]
         }
-        (Client::Cursor, Scope::User) => {
+        (SetupClient::Cursor, SetupScope::User) => {
             vec!["Cursor has rules in projects only: run this with --scope project there too."]
         }
         _ => Vec::new(),
     };
-    Ok(Plan { scope: chosen.scope, files: files(client, chosen, &program), notes })
+    Ok(SetupPlan { scope: chosen.scope, files: files(client, chosen, &program), notes })
 }
 
 /// The program as a shell is told it.
-struct Told {
+struct ShellProgram {
     program: String,
     home: Vec<String>,
 }
 
-impl Told {
+impl ShellProgram {
     /// The command of a hook.
-    fn hook(&self, client: Client, event: &str) -> String {
+    fn hook(&self, client: SetupClient, event: &str) -> String {
         let command = format!("{} hook {client} {event}", self.program);
         [&[command], self.home.as_slice()].concat().join(" ")
     }
 }
 
 /// The files of a client.
-fn files(client: Client, chosen: &Chosen, program: &Told) -> Vec<File> {
-    let user = chosen.scope == Scope::User;
+fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> Vec<ClientFile> {
+    let user = chosen.scope == SetupScope::User;
     let at = |for_user, for_project| if user { for_user } else { for_project };
-    let file = |path, content| File { path, or: None, content };
+    let file = |path, content| ClientFile { path, or: None, content };
     let server = server(client, chosen);
-    let set = |path: &[&str]| Entry::Set { path: owned(path), value: server.clone() };
+    let set = |path: &[&str]| JsonEntry::Set { path: owned_path(path), value: server.clone() };
     let hooks = || hooks(client, program);
     match client {
-        Client::ClaudeCode => vec![
+        SetupClient::ClaudeCode => vec![
             file(
                 at(".claude.json", ".mcp.json"),
-                Content::Json(vec![set(&["mcpServers", "commonbook"])]),
+                FileContent::Json(vec![set(&["mcpServers", "commonbook"])]),
             ),
-            file(".claude/settings.json", Content::Json(hooks())),
+            file(".claude/settings.json", FileContent::Json(hooks())),
         ],
-        Client::Codex => {
+        SetupClient::Codex => {
             let keys = server.as_object().cloned().unwrap_or_default();
-            let table = Content::Toml(owned(&["mcp_servers", "commonbook"]), keys);
+            let table = FileContent::Toml(owned_path(&["mcp_servers", "commonbook"]), keys);
             vec![
                 file(".codex/config.toml", table),
-                file(".codex/hooks.json", Content::Json(hooks())),
-                file(at(".codex/AGENTS.md", "AGENTS.md"), Content::Block(texts::BLOCK.to_owned())),
+                file(".codex/hooks.json", FileContent::Json(hooks())),
+                file(
+                    at(".codex/AGENTS.md", "AGENTS.md"),
+                    FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()),
+                ),
             ]
         }
-        Client::Gemini => {
+        SetupClient::Gemini => {
             let entries = [set(&["mcpServers", "commonbook"])].into_iter().chain(hooks());
             vec![
-                file(".gemini/settings.json", Content::Json(entries.collect())),
-                file(at(".gemini/GEMINI.md", "GEMINI.md"), Content::Block(texts::BLOCK.to_owned())),
+                file(".gemini/settings.json", FileContent::Json(entries.collect())),
+                file(
+                    at(".gemini/GEMINI.md", "GEMINI.md"),
+                    FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()),
+                ),
             ]
         }
-        Client::Copilot => vec![
+        SetupClient::Copilot => vec![
             file(
                 ".copilot/mcp-config.json",
-                Content::Json(vec![set(&["mcpServers", "commonbook"])]),
+                FileContent::Json(vec![set(&["mcpServers", "commonbook"])]),
             ),
-            file(".copilot/hooks/commonbook.json", Content::Whole(copilot_hooks(program))),
+            file(".copilot/hooks/commonbook.json", FileContent::Whole(copilot_hooks(program))),
         ],
-        Client::Opencode => {
-            let plugin = Content::Whole(texts::opencode_plugin(&chosen.program, chosen.home()));
+        SetupClient::Opencode => {
+            let plugin = FileContent::Whole(texts::opencode_plugin(
+                &chosen.program,
+                chosen.home_arguments(),
+            ));
             vec![
-                File {
+                ClientFile {
                     path: at(".config/opencode/opencode.json", "opencode.json"),
                     or: Some(at(".config/opencode/opencode.jsonc", "opencode.jsonc")),
-                    content: Content::Json(vec![set(&["mcp", "commonbook"])]),
+                    content: FileContent::Json(vec![set(&["mcp", "commonbook"])]),
                 },
                 file(
                     at(".config/opencode/plugins/commonbook.js", ".opencode/plugins/commonbook.js"),
@@ -227,10 +239,10 @@ fn files(client: Client, chosen: &Chosen, program: &Told) -> Vec<File> {
                 ),
             ]
         }
-        Client::Cursor => {
-            let entry = Content::Json(vec![set(&["mcpServers", "commonbook"])]);
+        SetupClient::Cursor => {
+            let entry = FileContent::Json(vec![set(&["mcpServers", "commonbook"])]);
             let rule =
-                || file(".cursor/rules/commonbook.mdc", Content::Whole(texts::cursor_rule()));
+                || file(".cursor/rules/commonbook.mdc", FileContent::Whole(texts::cursor_rule()));
             let mut files = vec![file(".cursor/mcp.json", entry)];
             files.extend((!user).then(rule));
             files
@@ -239,23 +251,23 @@ fn files(client: Client, chosen: &Chosen, program: &Told) -> Vec<File> {
 }
 
 /// The entry of the MCP server, as each client has it.
-fn server(client: Client, chosen: &Chosen) -> Value {
+fn server(client: SetupClient, chosen: &SetupOptions) -> Value {
     let program = &chosen.program;
     let own = ["mcp", "--client", client.name()];
-    let arguments: Vec<&str> = own.into_iter().chain(chosen.home()).collect();
+    let arguments: Vec<&str> = own.into_iter().chain(chosen.home_arguments()).collect();
     match (&chosen.link, client) {
-        (Link::Stdio, Client::Opencode) => {
+        (McpTransport::Stdio, SetupClient::Opencode) => {
             let command = [&[program.as_str()], arguments.as_slice()].concat();
             json!({"type": "local", "command": command, "enabled": true})
         }
-        (Link::Stdio, Client::ClaudeCode) => {
+        (McpTransport::Stdio, SetupClient::ClaudeCode) => {
             json!({"type": "stdio", "command": program, "args": arguments, "alwaysLoad": true})
         }
-        (Link::Stdio, Client::Copilot) => {
+        (McpTransport::Stdio, SetupClient::Copilot) => {
             json!({"type": "local", "command": program, "args": arguments, "tools": ["*"]})
         }
-        (Link::Stdio, _) => json!({"command": program, "args": arguments}),
-        (Link::Http { url, headers }, client) => {
+        (McpTransport::Stdio, _) => json!({"command": program, "args": arguments}),
+        (McpTransport::Http { url, headers }, client) => {
             let given = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
             // Its hooks speak under this name; a token has its own.
             let own = [("X-Commonbook-Agent", client.name())].into_iter();
@@ -264,27 +276,27 @@ fn server(client: Client, chosen: &Chosen) -> Value {
             let headers: Map<String, Value> =
                 own.chain(given).map(|(name, value)| (name.to_owned(), value.into())).collect();
             match client {
-                Client::ClaudeCode => {
+                SetupClient::ClaudeCode => {
                     json!({"type": "http", "url": url, "headers": headers, "alwaysLoad": true})
                 }
-                Client::Codex => json!({"url": url, "http_headers": headers}),
-                Client::Gemini => json!({"httpUrl": url, "headers": headers}),
-                Client::Copilot => {
+                SetupClient::Codex => json!({"url": url, "http_headers": headers}),
+                SetupClient::Gemini => json!({"httpUrl": url, "headers": headers}),
+                SetupClient::Copilot => {
                     json!({"type": "http", "url": url, "headers": headers, "tools": ["*"]})
                 }
-                Client::Opencode => {
+                SetupClient::Opencode => {
                     json!({"type": "remote", "url": url, "headers": headers, "oauth": false, "enabled": true})
                 }
-                Client::Cursor => json!({"url": url, "headers": headers}),
+                SetupClient::Cursor => json!({"url": url, "headers": headers}),
             }
         }
     }
 }
 
 /// The events of a client that we want to be told of, each with the tools that it is about.
-const fn events(client: Client) -> &'static [(&'static str, Option<&'static str>)] {
+const fn events(client: SetupClient) -> &'static [(&'static str, Option<&'static str>)] {
     match client {
-        Client::ClaudeCode => &[
+        SetupClient::ClaudeCode => &[
             ("SessionStart", None),
             ("UserPromptSubmit", None),
             ("PreToolUse", Some("Agent|Task|mcp__commonbook__.*")),
@@ -293,7 +305,7 @@ const fn events(client: Client) -> &'static [(&'static str, Option<&'static str>
             ("Stop", None),
             ("SessionEnd", None),
         ],
-        Client::Codex => &[
+        SetupClient::Codex => &[
             ("SessionStart", None),
             ("UserPromptSubmit", None),
             ("PreToolUse", Some("spawn_agent|mcp__commonbook__.*")),
@@ -302,7 +314,7 @@ const fn events(client: Client) -> &'static [(&'static str, Option<&'static str>
             ("Stop", None),
             ("SessionEnd", None),
         ],
-        Client::Gemini => &[
+        SetupClient::Gemini => &[
             ("SessionStart", None),
             ("BeforeAgent", None),
             ("BeforeTool", Some("invoke_agent|mcp_commonbook_.*")),
@@ -311,7 +323,7 @@ const fn events(client: Client) -> &'static [(&'static str, Option<&'static str>
             ("AfterAgent", None),
             ("SessionEnd", None),
         ],
-        Client::Copilot => &[
+        SetupClient::Copilot => &[
             ("sessionStart", None),
             ("userPromptSubmitted", None),
             ("preToolUse", None),
@@ -320,18 +332,18 @@ const fn events(client: Client) -> &'static [(&'static str, Option<&'static str>
             ("sessionEnd", None),
         ],
         // Their hooks are a plugin of ours, or none.
-        Client::Opencode | Client::Cursor => &[],
+        SetupClient::Opencode | SetupClient::Cursor => &[],
     }
 }
 
 /// The hooks of a client that has them in lists by event.
-fn hooks(client: Client, program: &Told) -> Vec<Entry> {
-    let mark = vec![OURS.to_owned(), format!(" hook {client} ")];
+fn hooks(client: SetupClient, program: &ShellProgram) -> Vec<JsonEntry> {
+    let mark = vec![OWN_FILE_WORD.to_owned(), format!(" hook {client} ")];
     let entry = |(event, matcher): &(&str, Option<&str>)| {
         let timeout = match (client, *event) {
             // Gemini counts in thousandths; Codex ends a session after three seconds anyway.
-            (Client::Gemini, _) => HOOK_SECONDS * 1_000,
-            (Client::Codex, "SessionEnd") => 3,
+            (SetupClient::Gemini, _) => HOOK_SECONDS * 1_000,
+            (SetupClient::Codex, "SessionEnd") => 3,
             _ => HOOK_SECONDS,
         };
         let command = program.hook(client, event);
@@ -340,14 +352,14 @@ fn hooks(client: Client, program: &Told) -> Vec<Entry> {
             Some(matcher) => json!({"matcher": matcher, "hooks": [hook]}),
             None => json!({"hooks": [hook]}),
         };
-        Entry::Push { path: owned(&["hooks", event]), value, mark: mark.clone() }
+        JsonEntry::Push { path: owned_path(&["hooks", event]), value, mark: mark.clone() }
     };
     events(client).iter().map(entry).collect()
 }
 
-fn copilot_hooks(program: &Told) -> String {
-    let hooks = events(Client::Copilot).iter().map(|(event, _)| {
-        let command = program.hook(Client::Copilot, event);
+fn copilot_hooks(program: &ShellProgram) -> String {
+    let hooks = events(SetupClient::Copilot).iter().map(|(event, _)| {
+        let command = program.hook(SetupClient::Copilot, event);
         let hook = json!([{"type": "command", "bash": command, "timeoutSec": HOOK_SECONDS}]);
         ((*event).to_owned(), hook)
     });
@@ -356,7 +368,7 @@ fn copilot_hooks(program: &Told) -> String {
 }
 
 /// A part of a command as a shell is told it.
-fn quoted(field: &str, program: &str) -> Result<String> {
+fn shell_quoted(field: &str, program: &str) -> Result<String> {
     let plain =
         |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '-' | '_' | ':' | '+');
     if program.is_empty()
@@ -368,6 +380,6 @@ fn quoted(field: &str, program: &str) -> Result<String> {
     Ok(if program.chars().all(plain) { program.to_owned() } else { format!("\"{program}\"") })
 }
 
-fn owned(path: &[&str]) -> Vec<String> {
+fn owned_path(path: &[&str]) -> Vec<String> {
     path.iter().map(|key| (*key).to_owned()).collect()
 }

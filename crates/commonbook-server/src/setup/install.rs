@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, Result};
 
-use super::clients::{self, Chosen, Client, Plan, Scope};
-use super::ledger::{Installed, Ledger, Written};
-use crate::atomic::{self, Staged};
+use super::clients::{self, SetupClient, SetupOptions, SetupPlan, SetupScope};
+use super::ledger::{InstalledClient, InstalledFile, SetupLedger};
+use crate::atomic::{self, StagedFile};
 use crate::config::Config;
 
 /// What is done with a client's files.
-pub(crate) struct Work {
-    client: Client,
+pub(crate) struct SetupChanges {
+    client: SetupClient,
     home: PathBuf,
     root: PathBuf,
     /// Each file that has to do with it, in order.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<FileChange>,
     /// What the user has to do besides.
     pub(crate) notes: Vec<&'static str>,
     /// What is set up afterwards, but for the folders that have to be made.
-    then: Option<Installed>,
+    then: Option<InstalledClient>,
 }
 
 /// A file, as it is and as it will be.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct FileChange {
     /// The file.
     pub(crate) path: PathBuf,
     /// What it says; nothing where it is not there.
@@ -38,7 +38,7 @@ pub(crate) struct Change {
     folders: Vec<PathBuf>,
 }
 
-impl Change {
+impl FileChange {
     /// What becomes of it, in a word.
     pub(crate) fn kind(&self) -> &'static str {
         match (&self.before, &self.after) {
@@ -49,39 +49,49 @@ impl Change {
         }
     }
 
-    fn is_one(&self) -> bool {
+    fn is_change(&self) -> bool {
         self.before != self.after
     }
 }
 
-impl Work {
+impl SetupChanges {
     /// What setting a client up takes. Nothing is written yet.
     ///
     /// # Errors
     /// `conflict` for a file that is not as the client would have it, `unavailable` for one that
     /// cannot be read, `invalid` for what the client does not have.
-    pub(crate) fn install(client: Client, chosen: Chosen, config: &Config) -> Result<Self> {
-        let (home, root) = (config.home()?.to_owned(), root(chosen.scope, config)?);
-        let plan = clients::plan(client, &chosen)?;
-        let ledger = Ledger::read(&home)?;
+    pub(crate) fn install(
+        client: SetupClient,
+        chosen: SetupOptions,
+        config: &Config,
+    ) -> Result<Self> {
+        let (home, root) = (config.home()?.to_owned(), client_root(chosen.scope, config)?);
+        let plan = clients::setup_plan(client, &chosen)?;
+        let ledger = SetupLedger::read(&home)?;
         let earlier = ledger.of(client, &root);
         let (mut changes, mut files) = (Vec::new(), Vec::new());
-        for (path, content) in placed(&plan, &root, config) {
+        for (path, content) in plan_paths(&plan, &root, config) {
             let before = atomic::read(&path)?;
             let known = earlier.and_then(|it| it.files.iter().find(|file| file.path == path));
             let record = known.map(|file| &file.record);
-            let applied =
-                content.apply(before.as_deref(), record).map_err(|error| of(&path, error))?;
+            let applied = content
+                .apply(before.as_deref(), record)
+                .map_err(|error| error_at_path(&path, error))?;
             let folders = known.map(|file| file.folders.clone()).unwrap_or_default();
-            files.push(Written { path: path.clone(), record: applied.record, folders });
-            changes.push(Change { path, before, after: Some(applied.text), folders: Vec::new() });
+            files.push(InstalledFile { path: path.clone(), record: applied.record, folders });
+            changes.push(FileChange {
+                path,
+                before,
+                after: Some(applied.text),
+                folders: Vec::new(),
+            });
         }
         // What an earlier version wrote elsewhere goes.
-        let stays = |file: &&Written| !files.iter().any(|other| other.path == file.path);
+        let stays = |file: &&InstalledFile| !files.iter().any(|other| other.path == file.path);
         for file in earlier.iter().flat_map(|it| &it.files).filter(stays) {
-            changes.push(taken_back(file)?);
+            changes.push(undo_change(file)?);
         }
-        let then = Some(Installed { client, root: root.clone(), chosen, files });
+        let then = Some(InstalledClient { client, root: root.clone(), chosen, files });
         Ok(Self { client, home, root, changes, notes: plan.notes, then })
     }
 
@@ -89,21 +99,27 @@ impl Work {
     ///
     /// # Errors
     /// As [`Self::install`].
-    pub(crate) fn undo(client: Client, chosen: &Chosen, config: &Config) -> Result<Self> {
-        let (home, root) = (config.home()?.to_owned(), root(chosen.scope, config)?);
-        let ledger = Ledger::read(&home)?;
+    pub(crate) fn undo(
+        client: SetupClient,
+        chosen: &SetupOptions,
+        config: &Config,
+    ) -> Result<Self> {
+        let (home, root) = (config.home()?.to_owned(), client_root(chosen.scope, config)?);
+        let ledger = SetupLedger::read(&home)?;
         let changes = match ledger.of(client, &root) {
-            Some(earlier) => earlier.files.iter().map(taken_back).collect::<Result<_>>()?,
+            Some(earlier) => earlier.files.iter().map(undo_change).collect::<Result<_>>()?,
             None => {
-                let plan = clients::plan(client, chosen)?;
-                let placed = placed(&plan, &root, config);
+                let plan = clients::setup_plan(client, chosen)?;
+                let placed = plan_paths(&plan, &root, config);
                 let removed = placed.map(|(path, content)| {
                     let before = atomic::read(&path)?;
                     let after = match &before {
-                        Some(text) => content.remove(text).map_err(|error| of(&path, error))?,
+                        Some(text) => {
+                            content.remove(text).map_err(|error| error_at_path(&path, error))?
+                        }
                         None => None,
                     };
-                    Ok(Change { path, before, after, folders: Vec::new() })
+                    Ok(FileChange { path, before, after, folders: Vec::new() })
                 });
                 removed.collect::<Result<_>>()?
             }
@@ -117,8 +133,8 @@ impl Work {
     /// `conflict` where a file has become another since it was read, or another setup runs;
     /// `unavailable` where a file cannot be written.
     pub(crate) fn carry_out(mut self) -> Result<()> {
-        atomic::folder(&self.home)?;
-        let _lock = lock(&self.home)?;
+        atomic::create_folders(&self.home)?;
+        let _lock = lock_setup(&self.home)?;
         for change in &self.changes {
             if atomic::read(&change.path)? != change.before {
                 return Err(Error::conflict(format!(
@@ -129,33 +145,33 @@ impl Work {
             }
         }
         let made = self.make_folders()?;
-        let staged = self.stage().inspect_err(|_| gone(&made))?;
-        let before = Ledger::read(&self.home)?;
+        let staged = self.stage().inspect_err(|_| remove_empty_folders(&made))?;
+        let before = SetupLedger::read(&self.home)?;
         // What takes it back is on the disk before there is anything to take back. Of an undo the
         // word stays until it is done.
         if let Some(then) = &self.then {
             let then = Some(then.clone());
-            before.clone().with(self.client, &self.root, then).write(&self.home)?;
+            before.clone().with_client(self.client, &self.root, then).write(&self.home)?;
         }
         let mut put = Vec::new();
         for (change, staged) in staged {
             let done = match staged {
-                Some(staged) => staged.put(),
-                None => fs::remove_file(&change.path).map_err(|error| gone_wrong(change, error)),
+                Some(staged) => staged.replace_target(),
+                None => fs::remove_file(&change.path).map_err(|error| removal_error(change, error)),
             };
             if let Err(error) = done {
-                put.iter().rev().for_each(|change: &&Change| put_back(change));
-                gone(&made);
+                put.iter().rev().for_each(|change: &&FileChange| restore_file(change));
+                remove_empty_folders(&made);
                 before.write(&self.home)?;
                 return Err(error);
             }
             put.push(change);
         }
         for change in put.iter().rev().filter(|change| change.after.is_none()) {
-            gone(&change.folders);
+            remove_empty_folders(&change.folders);
         }
         if self.then.is_none() {
-            before.with(self.client, &self.root, None).write(&self.home)?;
+            before.with_client(self.client, &self.root, None).write(&self.home)?;
         }
         Ok(())
     }
@@ -167,7 +183,8 @@ impl Work {
             let (true, Some(folder)) = (change.after.is_some(), change.path.parent()) else {
                 continue;
             };
-            let made = atomic::folder(folder).inspect_err(|_| gone(&all))?;
+            let made =
+                atomic::create_folders(folder).inspect_err(|_| remove_empty_folders(&all))?;
             all.extend(made.iter().cloned());
             let files = self.then.iter_mut().flat_map(|then| &mut then.files);
             for file in files.filter(|file| file.path == change.path) {
@@ -178,16 +195,17 @@ impl Work {
     }
 
     /// Writes what changes beside itself, and what there is now into the home's backups.
-    fn stage(&self) -> Result<Vec<(&Change, Option<Staged>)>> {
+    fn stage(&self) -> Result<Vec<(&FileChange, Option<StagedFile>)>> {
         let mut staged = Vec::new();
         let backups = self.home.join("backups");
-        for change in self.changes.iter().filter(|change| change.is_one()) {
+        for change in self.changes.iter().filter(|change| change.is_change()) {
             if let Some(before) = &change.before {
-                atomic::folder(&backups)?;
-                Staged::write(&backups.join(backup(&change.path)), before)?.put()?;
+                atomic::create_folders(&backups)?;
+                StagedFile::write(&backups.join(backup_name(&change.path)), before)?
+                    .replace_target()?;
             }
             let after = change.after.as_deref();
-            let after = after.map(|text| Staged::write(&change.path, text)).transpose()?;
+            let after = after.map(|text| StagedFile::write(&change.path, text)).transpose()?;
             staged.push((change, after));
         }
         Ok(staged)
@@ -198,24 +216,24 @@ impl Work {
 ///
 /// # Errors
 /// `invalid` where there is none.
-pub(crate) fn root(scope: Scope, config: &Config) -> Result<PathBuf> {
+pub(crate) fn client_root(scope: SetupScope, config: &Config) -> Result<PathBuf> {
     let (found, hint) = match scope {
-        Scope::User => (config.user_home.clone(), "Set HOME."),
-        Scope::Project => (config.project(), "Run it in the folder of the project."),
+        SetupScope::User => (config.user_home.clone(), "Set HOME."),
+        SetupScope::Project => (config.project(), "Run it in the folder of the project."),
     };
     found.ok_or_else(|| Error::invalid("scope", "there is no such folder").hint(hint))
 }
 
 /// The files of a plan, each where it stands on this machine.
-pub(crate) fn placed<'p>(
-    plan: &'p Plan,
+pub(crate) fn plan_paths<'p>(
+    plan: &'p SetupPlan,
     root: &'p Path,
     config: &'p Config,
-) -> impl Iterator<Item = (PathBuf, &'p super::Content)> {
+) -> impl Iterator<Item = (PathBuf, &'p super::FileContent)> {
     plan.files.iter().map(move |file| {
         let at = |path: &str| match plan.scope {
-            Scope::User => config.of_client(path).unwrap_or_else(|| root.join(path)),
-            Scope::Project => root.join(path),
+            SetupScope::User => config.client_path(path).unwrap_or_else(|| root.join(path)),
+            SetupScope::Project => root.join(path),
         };
         let first = at(file.path);
         let other = file.or.map(at).filter(|other| !first.exists() && other.exists());
@@ -223,23 +241,23 @@ pub(crate) fn placed<'p>(
     })
 }
 
-fn taken_back(file: &Written) -> Result<Change> {
+fn undo_change(file: &InstalledFile) -> Result<FileChange> {
     let before = atomic::read(&file.path)?;
     let after = match &before {
-        Some(text) => file.record.undo(text).map_err(|error| of(&file.path, error))?,
+        Some(text) => file.record.undo(text).map_err(|error| error_at_path(&file.path, error))?,
         None => None,
     };
-    Ok(Change { path: file.path.clone(), before, after, folders: file.folders.clone() })
+    Ok(FileChange { path: file.path.clone(), before, after, folders: file.folders.clone() })
 }
 
 /// The error of a file, with its path.
-fn of(path: &Path, error: Error) -> Error {
+fn error_at_path(path: &Path, error: Error) -> Error {
     let message = format!("{}: {}", path.display(), error.message);
     Error { message, ..error }
 }
 
 /// The name of a backup: when it was made, and of which file.
-fn backup(path: &Path) -> String {
+fn backup_name(path: &Path) -> String {
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
     let name: String = path.to_string_lossy().chars().map(letter).collect();
     let time = SystemClock.now().strftime("%Y%m%dT%H%M%S%.6f");
@@ -247,7 +265,7 @@ fn backup(path: &Path) -> String {
 }
 
 /// Holds off another setup of this home.
-fn lock(home: &Path) -> Result<File> {
+fn lock_setup(home: &Path) -> Result<File> {
     let path = home.join("setup.lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
     let locked = file.and_then(|file| Ok(file.try_lock().map(|()| file)?));
@@ -258,38 +276,40 @@ fn lock(home: &Path) -> Result<File> {
 }
 
 /// Removes folders that were made, where nothing is in them.
-fn gone(folders: &[PathBuf]) {
+fn remove_empty_folders(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
         // Who has put something there since keeps it.
         drop(fs::remove_dir(folder));
     }
 }
 
-fn put_back(change: &Change) {
+fn restore_file(change: &FileChange) {
     let put = match &change.before {
-        Some(before) => Staged::write(&change.path, before).and_then(Staged::put),
-        None => fs::remove_file(&change.path).map_err(|error| gone_wrong(change, error)),
+        Some(before) => {
+            StagedFile::write(&change.path, before).and_then(StagedFile::replace_target)
+        }
+        None => fs::remove_file(&change.path).map_err(|error| removal_error(change, error)),
     };
     if let Err(error) = put {
         tracing::error!(%error, "a file could not be put back; its backup is in the home");
     }
 }
 
-fn gone_wrong(change: &Change, error: std::io::Error) -> Error {
+fn removal_error(change: &FileChange, error: std::io::Error) -> Error {
     let message = format!("{} cannot be removed: {error}", change.path.display());
-    Error::conflict(message).hint("Look at the permissions of its folder.").because(error)
+    Error::conflict(message).hint("Look at the permissions of its folder.").with_cause(error)
 }
 
 /// How a client that was set up is now, in words.
 ///
 /// # Errors
 /// `conflict` where its files are not as they were written, or its program is gone; as
-/// [`Work::install`].
-pub(crate) fn state(installed: &Installed, config: &Config) -> Result<String> {
-    let Installed { client, chosen, root, files } = installed;
+/// [`SetupChanges::install`].
+pub(crate) fn installation_state(installed: &InstalledClient, config: &Config) -> Result<String> {
+    let InstalledClient { client, chosen, root, files } = installed;
     let scope = chosen.scope.name();
     let again = || {
-        let place = if chosen.scope == Scope::Project { " in its folder" } else { "" };
+        let place = if chosen.scope == SetupScope::Project { " in its folder" } else { "" };
         format!("Run `commonbook setup {client} --scope {scope}`{place} again.")
     };
     let program = Path::new(&chosen.program);
@@ -297,11 +317,12 @@ pub(crate) fn state(installed: &Installed, config: &Config) -> Result<String> {
         let told = format!("{client}: it starts {}, which is not there", program.display());
         return Err(Error::conflict(told).hint(again()));
     }
-    let plan = clients::plan(*client, chosen)?;
-    for (path, content) in placed(&plan, root, config) {
+    let plan = clients::setup_plan(*client, chosen)?;
+    for (path, content) in plan_paths(&plan, root, config) {
         let text = atomic::read(&path)?;
         let record = files.iter().find(|file| file.path == path).map(|file| &file.record);
-        let applied = content.apply(text.as_deref(), record).map_err(|error| of(&path, error))?;
+        let applied =
+            content.apply(text.as_deref(), record).map_err(|error| error_at_path(&path, error))?;
         if applied.changed {
             let told = format!("{client}: {} lacks what was written into it", path.display());
             return Err(Error::conflict(told).hint(again()));

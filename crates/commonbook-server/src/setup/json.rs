@@ -9,12 +9,12 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, pars
 use serde::Serialize;
 use serde_json::Value;
 
-use super::splice::{Splice, replaced};
-use super::{Done, Entry, What, bare, conflict, line_end};
+use super::splice::{TextSplice, replace_range};
+use super::{EditTarget, FileEdit, JsonEntry, conflict, line_ending, without_byte_order_mark};
 use commonbook::base::error::{Error, Result};
 
 /// A file taken apart: where everything stands in its text.
-pub(super) struct File<'a> {
+pub(super) struct JsonFile<'a> {
     text: &'a str,
     /// The bytes before the JSON itself: the mark that some editors put there.
     start: usize,
@@ -23,15 +23,15 @@ pub(super) struct File<'a> {
 }
 
 /// An object or a list, by where it stands and what is in it.
-struct Container {
+struct JsonContainer {
     range: Range<usize>,
     items: Vec<Range<usize>>,
 }
 
-impl<'a> File<'a> {
+impl<'a> JsonFile<'a> {
     /// The file that a text is: JSON, comments and commas behind the last thing allowed.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
-        let body = bare(text);
+        let body = without_byte_order_mark(text);
         let collect =
             CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let options = ParseOptions {
@@ -51,31 +51,35 @@ impl<'a> File<'a> {
                 .hint("Mend it, and run the setup again; nothing was changed.")
         })?;
         let root = parsed.value.filter(|value| value.as_object().is_some());
-        let root = root.ok_or_else(|| not_this("an object", &[]))?;
+        let root = root.ok_or_else(|| json_shape_error("an object", &[]))?;
         let start = text.len() - body.len();
         Ok(Self { text, start, root, tokens: parsed.tokens.unwrap_or_default() })
     }
 
     /// Whether an entry stands in the file, as it is to be.
-    pub(super) fn has(&self, entry: &Entry) -> bool {
+    pub(super) fn has(&self, entry: &JsonEntry) -> bool {
         match entry {
-            Entry::Set { path, value } => self.at(path).is_some_and(|found| json(found) == *value),
-            Entry::Push { path, value, mark } => {
-                let ours = self.ours(path, mark);
-                matches!(ours.as_slice(), [one] if json(one) == *value)
+            JsonEntry::Set { path, value } => {
+                self.value_at_path(path).is_some_and(|found| plain_value(found) == *value)
+            }
+            JsonEntry::Push { path, value, mark } => {
+                let ours = self.own_values(path, mark);
+                matches!(ours.as_slice(), [one] if plain_value(one) == *value)
             }
         }
     }
 
     /// The value that a path leads to; of keys that stand there twice the last counts.
-    fn at(&self, path: &[String]) -> Option<&ast::Value<'a>> {
+    fn value_at_path(&self, path: &[String]) -> Option<&ast::Value<'a>> {
         path.iter().try_fold(&self.root, |value, key| Some(&property(value, key)?.value))
     }
 
     /// Those of a list that are ours.
-    fn ours(&self, path: &[String], mark: &[String]) -> Vec<&ast::Value<'a>> {
-        let list = self.at(path).and_then(ast::Value::as_array);
-        let is_ours = |value: &&ast::Value<'a>| mark.iter().all(|mark| holds(&json(value), mark));
+    fn own_values(&self, path: &[String], mark: &[String]) -> Vec<&ast::Value<'a>> {
+        let list = self.value_at_path(path).and_then(ast::Value::as_array);
+        let is_ours = |value: &&ast::Value<'a>| {
+            mark.iter().all(|mark| contains_text(&plain_value(value), mark))
+        };
         list.map_or_else(Vec::new, |list| list.elements.iter().filter(is_ours).collect())
     }
 
@@ -83,7 +87,7 @@ impl<'a> File<'a> {
         self.start + of.start()..self.start + of.end()
     }
 
-    fn container(&self, value: &ast::Value<'a>) -> Option<Container> {
+    fn container(&self, value: &ast::Value<'a>) -> Option<JsonContainer> {
         let items = match value {
             ast::Value::Object(object) => {
                 object.properties.iter().map(|it| self.range(it)).collect()
@@ -91,34 +95,40 @@ impl<'a> File<'a> {
             ast::Value::Array(list) => list.elements.iter().map(|it| self.range(it)).collect(),
             _ => return None,
         };
-        Some(Container { range: self.range(value), items })
+        Some(JsonContainer { range: self.range(value), items })
     }
 
     /// The blanks by which a level is set in.
-    fn unit(&self) -> &'a str {
+    fn indent_unit(&self) -> &'a str {
         let first = self.container(&self.root).and_then(|root| root.items.first().cloned());
         let unit = first.map_or("", |first| own_indent(self.text, first.start).unwrap_or_default());
         if unit.is_empty() { "  " } else { unit }
     }
 
     /// The splice that puts one more thing into a container, behind the others.
-    fn insertion(&self, into: &Container, thing: &Thing<'_>) -> Splice {
-        let (text, end) = (self.text, line_end(self.text));
+    fn insertion(&self, into: &JsonContainer, thing: &JsonMember<'_>) -> TextSplice {
+        let (text, end) = (self.text, line_ending(self.text));
         let outer = indent_of_line(text, into.range.start);
-        let inner = format!("{outer}{}", self.unit());
+        let inner = format!("{outer}{}", self.indent_unit());
         let Some(last) = into.items.last() else {
             let inside = &text[into.range.start + 1..into.range.end - 1];
-            let one_line = !text.contains('\n') && bare(text).trim() != "{}";
+            let one_line = !text.contains('\n') && without_byte_order_mark(text).trim() != "{}";
             let after = match inside.contains('\n') {
-                _ if one_line => thing.on_one_line(),
-                true => format!("{end}{inner}{}", thing.on_lines(&inner, self.unit(), end)),
+                _ if one_line => thing.format_one_line(),
+                true => format!(
+                    "{end}{inner}{}",
+                    thing.format_multiline(&inner, self.indent_unit(), end)
+                ),
                 false => {
-                    format!("{end}{inner}{}{end}{outer}", thing.on_lines(&inner, self.unit(), end))
+                    format!(
+                        "{end}{inner}{}{end}{outer}",
+                        thing.format_multiline(&inner, self.indent_unit(), end)
+                    )
                 }
             };
-            return Splice { at: into.range.start + 1, before: String::new(), after };
+            return TextSplice { at: into.range.start + 1, before: String::new(), after };
         };
-        let (behind, comma) = self.behind(last.end, into.range.end);
+        let (behind, comma) = self.member_end(last.end, into.range.end);
         let before = text[last.end..behind].to_owned();
         let first = into.items.first().unwrap_or(last);
         // Behind a comment that goes to the end of its line nothing can stand on the same.
@@ -127,15 +137,17 @@ impl<'a> File<'a> {
             matches!(token.token, Token::CommentLine(_)) && (last.end..behind).contains(&at)
         });
         let told = match own_indent(text, first.start).or(line.then_some(inner.as_str())) {
-            Some(indent) => format!("{end}{indent}{}", thing.on_lines(indent, self.unit(), end)),
-            None => format!(" {}", thing.on_one_line()),
+            Some(indent) => {
+                format!("{end}{indent}{}", thing.format_multiline(indent, self.indent_unit(), end))
+            }
+            None => format!(" {}", thing.format_one_line()),
         };
         let after = if comma { format!("{before}{told},") } else { format!(",{before}{told}") };
-        Splice { at: last.end, before, after }
+        TextSplice { at: last.end, before, after }
     }
 
     /// How far what belongs to the last thing goes: a comma behind it, and comments on its line.
-    fn behind(&self, from: usize, until: usize) -> (usize, bool) {
+    fn member_end(&self, from: usize, until: usize) -> (usize, bool) {
         let (mut end, mut comma) = (from, false);
         let tokens = self.tokens.iter().filter(|token| {
             let range = self.range(*token);
@@ -157,7 +169,7 @@ impl<'a> File<'a> {
     }
 
     /// The text without one of its things: its own line, and the comma that set it apart.
-    fn without(&self, item: &Range<usize>) -> String {
+    fn text_without(&self, item: &Range<usize>) -> String {
         let is_comment =
             |token: &Token<'_>| matches!(token, Token::CommentLine(_) | Token::CommentBlock(_));
         let tokens = || self.tokens.iter().filter(|token| !is_comment(&token.token));
@@ -173,76 +185,82 @@ impl<'a> File<'a> {
         if let Some(next) = next.filter(comma) {
             let end = self.range(next).end;
             let between = &self.text[item.end..self.range(next).start];
-            return replaced(self.text, start, end - start, between);
+            return replace_range(self.text, start, end - start, between);
         }
-        let text = replaced(self.text, start, item.end - start, "");
+        let text = replace_range(self.text, start, item.end - start, "");
         match prev.filter(comma) {
-            Some(comma) => replaced(&text, self.range(comma).start, 1, ""),
+            Some(comma) => replace_range(&text, self.range(comma).start, 1, ""),
             None => text,
         }
     }
 }
 
 /// A value, with its key where it goes into an object.
-struct Thing<'a> {
+struct JsonMember<'a> {
     key: Option<&'a str>,
     value: &'a Value,
 }
 
-impl Thing<'_> {
-    fn on_one_line(&self) -> String {
+impl JsonMember<'_> {
+    fn format_one_line(&self) -> String {
         let key = self.key.map_or_else(String::new, |key| format!("{}: ", Value::from(key)));
         format!("{key}{}", self.value)
     }
 
-    fn on_lines(&self, indent: &str, unit: &str, end: &str) -> String {
+    fn format_multiline(&self, indent: &str, unit: &str, end: &str) -> String {
         let key = self.key.map_or_else(String::new, |key| format!("{}: ", Value::from(key)));
         format!("{key}{}", pretty(self.value, indent, unit, end))
     }
 }
 
 /// A text with an entry in it, and the change that puts it there; none where it is there already.
-pub(super) fn write(text: &str, entry: &Entry) -> Result<(String, Option<Done>)> {
-    let file = File::parse(text)?;
+pub(super) fn write(text: &str, entry: &JsonEntry) -> Result<(String, Option<FileEdit>)> {
+    let file = JsonFile::parse(text)?;
     if file.has(entry) {
         return Ok((text.to_owned(), None));
     }
-    if let Entry::Push { path, mark, .. } = entry
-        && let Some(old) = file.ours(path, mark).first()
+    if let JsonEntry::Push { path, mark, .. } = entry
+        && let Some(old) = file.own_values(path, mark).first()
     {
-        return write(&file.without(&file.range(*old)), entry);
+        return write(&file.text_without(&file.range(*old)), entry);
     }
     let (path, value) = match entry {
-        Entry::Set { path, value } | Entry::Push { path, value, .. } => (path, value),
+        JsonEntry::Set { path, value } | JsonEntry::Push { path, value, .. } => (path, value),
     };
-    let is_push = matches!(entry, Entry::Push { .. });
-    let done = |splice: Splice, made, replaced| {
-        (splice.put(text), Some(Done { what: What::Entry(entry.clone(), made), splice, replaced }))
+    let is_push = matches!(entry, JsonEntry::Push { .. });
+    let done = |splice: TextSplice, made, replaced| {
+        (
+            splice.splice_into(text),
+            Some(FileEdit { what: EditTarget::Entry(entry.clone(), made), splice, replaced }),
+        )
     };
-    if let Some(found) = file.at(path) {
+    if let Some(found) = file.value_at_path(path) {
         let list = file.container(found).filter(|_| found.as_array().is_some());
         return match (is_push, list) {
             (true, Some(list)) => {
-                Ok(done(file.insertion(&list, &Thing { key: None, value }), Vec::new(), false))
+                Ok(done(file.insertion(&list, &JsonMember { key: None, value }), Vec::new(), false))
             }
-            (true, None) => Err(not_this("a list", path)),
+            (true, None) => Err(json_shape_error("a list", path)),
             (false, _) => {
                 let range = file.range(found);
                 let indent = indent_of_line(text, range.start);
-                let after = pretty(value, indent, file.unit(), line_end(text));
+                let after = pretty(value, indent, file.indent_unit(), line_ending(text));
                 Ok(done(
-                    Splice { at: range.start, before: text[range].to_owned(), after },
+                    TextSplice { at: range.start, before: text[range].to_owned(), after },
                     Vec::new(),
                     true,
                 ))
             }
         };
     }
-    let depth = (0..path.len()).rev().find(|depth| file.at(&path[..*depth]).is_some()).unwrap_or(0);
-    let object = file.at(&path[..depth]).filter(|value| value.as_object().is_some());
+    let depth = (0..path.len())
+        .rev()
+        .find(|depth| file.value_at_path(&path[..*depth]).is_some())
+        .unwrap_or(0);
+    let object = file.value_at_path(&path[..depth]).filter(|value| value.as_object().is_some());
     let object = object
         .and_then(|value| file.container(value))
-        .ok_or_else(|| not_this("an object", &path[..depth]))?;
+        .ok_or_else(|| json_shape_error("an object", &path[..depth]))?;
     let innermost = if is_push { Value::from(vec![value.clone()]) } else { value.clone() };
     let nested = path[depth + 1..]
         .iter()
@@ -250,7 +268,7 @@ pub(super) fn write(text: &str, entry: &Entry) -> Result<(String, Option<Done>)>
         .fold(innermost, |inner, key| serde_json::json!({ key: inner }));
     let made =
         (depth + 1..path.len() + usize::from(is_push)).map(|end| path[..end].to_vec()).collect();
-    let thing = Thing { key: path.get(depth).map(String::as_str), value: &nested };
+    let thing = JsonMember { key: path.get(depth).map(String::as_str), value: &nested };
     Ok(done(file.insertion(&object, &thing), made, false))
 }
 
@@ -258,33 +276,33 @@ pub(super) fn write(text: &str, entry: &Entry) -> Result<(String, Option<Done>)>
 /// stood in its place before.
 pub(super) fn remove(
     text: &str,
-    entry: &Entry,
+    entry: &JsonEntry,
     made: &[Vec<String>],
     before: Option<&String>,
 ) -> Result<String> {
-    let file = File::parse(text)?;
+    let file = JsonFile::parse(text)?;
     let mut text = match entry {
-        Entry::Set { path, .. } => match (file.property(path), before) {
+        JsonEntry::Set { path, .. } => match (file.property(path), before) {
             (None, _) => return Ok(text.to_owned()),
             (Some(found), Some(before)) => {
                 let range = file.range(&found.value);
-                return Ok(replaced(text, range.start, range.len(), before));
+                return Ok(replace_range(text, range.start, range.len(), before));
             }
-            (Some(found), None) => file.without(&file.range(found)),
+            (Some(found), None) => file.text_without(&file.range(found)),
         },
-        Entry::Push { path, mark, .. } => match file.ours(path, mark).first() {
+        JsonEntry::Push { path, mark, .. } => match file.own_values(path, mark).first() {
             None => return Ok(text.to_owned()),
-            Some(found) => file.without(&file.range(*found)),
+            Some(found) => file.text_without(&file.range(*found)),
         },
     };
     for path in made.iter().rev() {
-        let file = File::parse(&text)?;
+        let file = JsonFile::parse(&text)?;
         let empty =
             |value: &ast::Value<'_>| file.container(value).is_some_and(|it| it.items.is_empty());
         let next = file
             .property(path)
             .filter(|found| empty(&found.value))
-            .map(|found| file.without(&file.range(found)));
+            .map(|found| file.text_without(&file.range(found)));
         if let Some(next) = next {
             text = next;
         }
@@ -292,11 +310,11 @@ pub(super) fn remove(
     Ok(text)
 }
 
-impl<'a> File<'a> {
+impl<'a> JsonFile<'a> {
     /// The property that a path leads to.
     fn property(&self, path: &[String]) -> Option<&ObjectProp<'a>> {
         let (last, above) = path.split_last()?;
-        property(self.at(above)?, last)
+        property(self.value_at_path(above)?, last)
     }
 }
 
@@ -304,21 +322,21 @@ fn property<'v, 'a>(value: &'v ast::Value<'a>, key: &str) -> Option<&'v ObjectPr
     value.as_object()?.properties.iter().rfind(|property| property.name.as_str() == key)
 }
 
-fn json(value: &ast::Value<'_>) -> Value {
+fn plain_value(value: &ast::Value<'_>) -> Value {
     Value::from(value.clone())
 }
 
 /// Whether some text within a value holds these words.
-fn holds(value: &Value, words: &str) -> bool {
+fn contains_text(value: &Value, words: &str) -> bool {
     match value {
         Value::String(text) => text.contains(words),
-        Value::Array(items) => items.iter().any(|item| holds(item, words)),
-        Value::Object(object) => object.values().any(|item| holds(item, words)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, words)),
+        Value::Object(object) => object.values().any(|item| contains_text(item, words)),
         _ => false,
     }
 }
 
-fn not_this(what: &str, path: &[String]) -> Error {
+fn json_shape_error(what: &str, path: &[String]) -> Error {
     let place = if path.is_empty() { "the beginning".to_owned() } else { path.join(".") };
     conflict(format!("there is something else than {what} at {place}"))
         .hint("Mend the file, and run the setup again; nothing was changed.")

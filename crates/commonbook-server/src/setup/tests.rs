@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::clients::{Chosen, Client, Link, Scope, plan};
+use super::clients::{McpTransport, SetupClient, SetupOptions, SetupScope, setup_plan};
 use super::*;
 use commonbook::base::error::ErrorKind;
 
@@ -10,36 +10,36 @@ fn owned(path: &[&str]) -> Vec<String> {
     path.iter().map(|key| (*key).to_owned()).collect()
 }
 
-fn set(path: &[&str], value: Value) -> Entry {
-    Entry::Set { path: owned(path), value }
+fn set(path: &[&str], value: Value) -> JsonEntry {
+    JsonEntry::Set { path: owned(path), value }
 }
 
-fn push(path: &[&str], value: Value) -> Entry {
-    Entry::Push { path: owned(path), value, mark: owned(&["commonbook", " hook "]) }
+fn push(path: &[&str], value: Value) -> JsonEntry {
+    JsonEntry::Push { path: owned(path), value, mark: owned(&["commonbook", " hook "]) }
 }
 
 /// A server and a hook, as most clients have them.
-fn both() -> Content {
-    Content::Json(vec![
+fn both() -> FileContent {
+    FileContent::Json(vec![
         set(&["mcpServers", "commonbook"], json!({"command": "commonbook"})),
         push(&["hooks", "Stop"], json!({"hooks": [{"command": "commonbook hook x"}]})),
     ])
 }
 
-fn table() -> Content {
+fn table() -> FileContent {
     let keys = json!({"command": "commonbook", "args": ["mcp"], "env": {"A": "b"}});
-    Content::Toml(
+    FileContent::Toml(
         owned(&["mcp_servers", "commonbook"]),
         keys.as_object().cloned().unwrap_or_default(),
     )
 }
 
 /// Applies, applies again, and undoes; the text in between.
-fn there_and_back(content: &Content, text: Option<&str>) -> String {
+fn there_and_back(content: &FileContent, text: Option<&str>) -> String {
     let applied = content.apply(text, None).expect("it can be written");
     assert!(applied.changed);
     let kept = serde_json::to_string(&applied.record).expect("JSON");
-    let record: Record = serde_json::from_str(&kept).expect("a record");
+    let record: UndoRecord = serde_json::from_str(&kept).expect("a record");
     assert_eq!(record, applied.record);
     let again = content.apply(Some(&applied.text), Some(&record)).expect("it is there");
     assert_eq!(
@@ -52,18 +52,21 @@ fn there_and_back(content: &Content, text: Option<&str>) -> String {
 }
 
 fn value(text: &str) -> Value {
-    let parsed: Value =
-        jsonc_parser::parse_to_ast(bare(text), &Default::default(), &Default::default())
-            .expect("JSON")
-            .value
-            .expect("a value")
-            .into();
+    let parsed: Value = jsonc_parser::parse_to_ast(
+        without_byte_order_mark(text),
+        &Default::default(),
+        &Default::default(),
+    )
+    .expect("JSON")
+    .value
+    .expect("a value")
+    .into();
     parsed
 }
 
 #[test]
 fn entries_are_written_in_the_way_of_the_file() {
-    let one = Content::Json(vec![set(&["mcpServers", "commonbook"], json!({"url": "u"}))]);
+    let one = FileContent::Json(vec![set(&["mcpServers", "commonbook"], json!({"url": "u"}))]);
     let table = [
         (
             None,
@@ -179,7 +182,7 @@ fn what_stood_there_comes_back_and_what_others_wrote_since_stays() {
 fn another_setup_takes_the_place_of_the_last_one() {
     let before = "{\n  \"mcpServers\": {\"commonbook\": 1}\n}\n";
     let first = both().apply(Some(before), None).expect("it can be written");
-    let other = Content::Json(vec![
+    let other = FileContent::Json(vec![
         set(&["mcpServers", "commonbook"], json!({"url": "u"})),
         push(&["hooks", "Stop"], json!({"hooks": [{"command": "/bin/commonbook hook x"}]})),
     ]);
@@ -222,7 +225,7 @@ fn files_that_cannot_be_written_are_refused_and_say_why() {
         (both(), "{\"hooks\": {\"Stop\": {}}}", "a list at hooks.Stop"),
         (table(), "a = ", "not TOML"),
         (table(), "mcp_servers = 1", "a table at mcp_servers"),
-        (Content::Whole("// commonbook\n".into()), "mine", "not ours"),
+        (FileContent::Whole("// commonbook\n".into()), "mine", "not ours"),
     ];
     for (content, text, reason) in table {
         let error = content.apply(Some(text), None).expect_err(text);
@@ -277,7 +280,7 @@ fn a_table_is_written_at_the_end_of_a_file_of_toml() {
 
 #[test]
 fn a_block_stands_between_its_marks() {
-    let block = Content::Block("Look there.\nSave there.\n".into());
+    let block = FileContent::Block("Look there.\nSave there.\n".into());
     let ours = "<!-- commonbook: begin -->\nLook there.\nSave there.\n<!-- commonbook: end -->\n";
     let table = [
         (None, ours.to_owned()),
@@ -298,7 +301,7 @@ fn a_block_stands_between_its_marks() {
         );
     }
     let first = block.apply(Some("a\n"), None).expect("it can be written");
-    let second = Content::Block("Other.".into())
+    let second = FileContent::Block("Other.".into())
         .apply(Some(&first.text), Some(&first.record))
         .expect("it can be written");
     assert_eq!(second.text.matches("begin").count(), 1);
@@ -307,10 +310,10 @@ fn a_block_stands_between_its_marks() {
 
 #[test]
 fn a_file_of_ours_goes_whole() {
-    let whole = Content::Whole("// commonbook 1\n".into());
+    let whole = FileContent::Whole("// commonbook 1\n".into());
     there_and_back(&whole, None);
     let first = whole.apply(None, None).expect("it can be written");
-    let second = Content::Whole("// commonbook 2\n".into())
+    let second = FileContent::Whole("// commonbook 2\n".into())
         .apply(Some(&first.text), Some(&first.record))
         .expect("ours");
     assert_eq!(second.record.undo(&second.text).expect("it can be undone"), None);
@@ -321,43 +324,47 @@ fn a_file_of_ours_goes_whole() {
     );
 }
 
-fn chosen(scope: Scope, link: Link) -> Chosen {
-    Chosen { scope, link, program: "commonbook".into(), home: None }
+fn chosen(scope: SetupScope, link: McpTransport) -> SetupOptions {
+    SetupOptions { scope, link, program: "commonbook".into(), home: None }
 }
 
 #[test]
 fn every_client_has_its_files() {
-    let table: [(Client, &[&str], &[&str]); 6] = [
+    let table: [(SetupClient, &[&str], &[&str]); 6] = [
         (
-            Client::ClaudeCode,
+            SetupClient::ClaudeCode,
             &[".claude.json", ".claude/settings.json"],
             &[".mcp.json", ".claude/settings.json"],
         ),
         (
-            Client::Codex,
+            SetupClient::Codex,
             &[".codex/config.toml", ".codex/hooks.json", ".codex/AGENTS.md"],
             &[".codex/config.toml", ".codex/hooks.json", "AGENTS.md"],
         ),
         (
-            Client::Gemini,
+            SetupClient::Gemini,
             &[".gemini/settings.json", ".gemini/GEMINI.md"],
             &[".gemini/settings.json", "GEMINI.md"],
         ),
-        (Client::Copilot, &[".copilot/mcp-config.json", ".copilot/hooks/commonbook.json"], &[]),
         (
-            Client::Opencode,
+            SetupClient::Copilot,
+            &[".copilot/mcp-config.json", ".copilot/hooks/commonbook.json"],
+            &[],
+        ),
+        (
+            SetupClient::Opencode,
             &[".config/opencode/opencode.json", ".config/opencode/plugins/commonbook.js"],
             &["opencode.json", ".opencode/plugins/commonbook.js"],
         ),
         (
-            Client::Cursor,
+            SetupClient::Cursor,
             &[".cursor/mcp.json"],
             &[".cursor/mcp.json", ".cursor/rules/commonbook.mdc"],
         ),
     ];
     for (client, user, project) in table {
-        for (scope, expected) in [(Scope::User, user), (Scope::Project, project)] {
-            let planned = plan(client, &chosen(scope, Link::Stdio));
+        for (scope, expected) in [(SetupScope::User, user), (SetupScope::Project, project)] {
+            let planned = setup_plan(client, &chosen(scope, McpTransport::Stdio));
             if expected.is_empty() {
                 assert!(planned.is_err(), "{client}");
                 continue;
@@ -376,54 +383,59 @@ fn every_client_has_its_files() {
 #[test]
 fn every_client_reaches_us_in_its_own_words() {
     let headers = vec![("Authorization".to_owned(), "Bearer t".to_owned())];
-    let link = Link::Http { url: "http://h/mcp".into(), headers };
+    let link = McpTransport::Http { url: "http://h/mcp".into(), headers };
     let head = json!({"Authorization": "Bearer t"});
     let table = [
         (
-            Client::ClaudeCode,
+            SetupClient::ClaudeCode,
             "mcpServers",
             json!({"type": "stdio", "command": "commonbook", "args": ["mcp", "--client", "claude-code"], "alwaysLoad": true}),
             json!({"type": "http", "url": "http://h/mcp", "headers": head, "alwaysLoad": true}),
         ),
         (
-            Client::Gemini,
+            SetupClient::Gemini,
             "mcpServers",
             json!({"command": "commonbook", "args": ["mcp", "--client", "gemini"]}),
             json!({"httpUrl": "http://h/mcp", "headers": head}),
         ),
         (
-            Client::Copilot,
+            SetupClient::Copilot,
             "mcpServers",
             json!({"type": "local", "command": "commonbook", "args": ["mcp", "--client", "copilot"], "tools": ["*"]}),
             json!({"type": "http", "url": "http://h/mcp", "headers": head, "tools": ["*"]}),
         ),
         (
-            Client::Opencode,
+            SetupClient::Opencode,
             "mcp",
             json!({"type": "local", "command": ["commonbook", "mcp", "--client", "opencode"], "enabled": true}),
             json!({"type": "remote", "url": "http://h/mcp", "headers": head, "oauth": false, "enabled": true}),
         ),
         (
-            Client::Cursor,
+            SetupClient::Cursor,
             "mcpServers",
             json!({"command": "commonbook", "args": ["mcp", "--client", "cursor"]}),
             json!({"url": "http://h/mcp", "headers": head}),
         ),
     ];
-    let written = |client, link: Link| {
-        let planned = plan(client, &chosen(Scope::User, link)).expect("it can be set up");
+    let written = |client, link: McpTransport| {
+        let planned =
+            setup_plan(client, &chosen(SetupScope::User, link)).expect("it can be set up");
         there_and_back(&planned.files[0].content, None)
     };
     for (client, key, stdio, http) in table {
-        assert_eq!(value(&written(client, Link::Stdio))[key]["commonbook"], stdio, "{client}");
+        assert_eq!(
+            value(&written(client, McpTransport::Stdio))[key]["commonbook"],
+            stdio,
+            "{client}"
+        );
         assert_eq!(value(&written(client, link.clone()))[key]["commonbook"], http, "{client}");
     }
     assert_eq!(
-        written(Client::Codex, link),
+        written(SetupClient::Codex, link),
         "[mcp_servers.commonbook]\nurl = \"http://h/mcp\"\nhttp_headers = { Authorization = \"Bearer t\" }\n"
     );
     assert_eq!(
-        written(Client::Codex, Link::Stdio),
+        written(SetupClient::Codex, McpTransport::Stdio),
         "[mcp_servers.commonbook]\ncommand = \"commonbook\"\nargs = [\"mcp\", \"--client\", \"codex\"]\n"
     );
 }
@@ -431,9 +443,12 @@ fn every_client_reaches_us_in_its_own_words() {
 #[test]
 fn hooks_stand_beside_those_of_the_user() {
     let own = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"./check.sh\"}]}\n    ]\n  }\n}\n";
-    let planned = plan(
-        Client::ClaudeCode,
-        &Chosen { program: "/opt/my tools/commonbook".into(), ..chosen(Scope::User, Link::Stdio) },
+    let planned = setup_plan(
+        SetupClient::ClaudeCode,
+        &SetupOptions {
+            program: "/opt/my tools/commonbook".into(),
+            ..chosen(SetupScope::User, McpTransport::Stdio)
+        },
     )
     .expect("it can be set up");
     let hooks = value(&there_and_back(&planned.files[1].content, Some(own)))["hooks"].clone();
@@ -443,14 +458,15 @@ fn hooks_stand_beside_those_of_the_user() {
         json!({"matcher": "Agent|Task|mcp__commonbook__.*", "hooks": [{"type": "command", "command": "\"/opt/my tools/commonbook\" hook claude-code PreToolUse", "timeout": 5}]})
     );
     assert_eq!(hooks.as_object().map(Map::len), Some(7));
-    let gemini = plan(Client::Gemini, &chosen(Scope::User, Link::Stdio)).expect("it can be set up");
+    let gemini = setup_plan(SetupClient::Gemini, &chosen(SetupScope::User, McpTransport::Stdio))
+        .expect("it can be set up");
     let hooks = value(&there_and_back(&gemini.files[0].content, None))["hooks"].clone();
     assert_eq!(
         hooks["AfterTool"],
         json!([{"matcher": "invoke_agent", "hooks": [{"type": "command", "command": "commonbook hook gemini AfterTool", "timeout": 5000}]}])
     );
-    let copilot =
-        plan(Client::Copilot, &chosen(Scope::User, Link::Stdio)).expect("it can be set up");
+    let copilot = setup_plan(SetupClient::Copilot, &chosen(SetupScope::User, McpTransport::Stdio))
+        .expect("it can be set up");
     let own = value(&there_and_back(&copilot.files[1].content, None));
     assert_eq!(own["version"], 1);
     assert_eq!(
@@ -459,17 +475,23 @@ fn hooks_stand_beside_those_of_the_user() {
     );
     for bad in ["", "a\"b", "$HOME/x", "a`b`", "a\nb"] {
         assert!(
-            plan(
-                Client::Cursor,
-                &Chosen { program: bad.into(), ..chosen(Scope::User, Link::Stdio) }
+            setup_plan(
+                SetupClient::Cursor,
+                &SetupOptions {
+                    program: bad.into(),
+                    ..chosen(SetupScope::User, McpTransport::Stdio)
+                }
             )
             .is_err(),
             "{bad:?}"
         );
     }
-    let plugin = plan(
-        Client::Opencode,
-        &Chosen { program: "C:\\x y\\commonbook.exe".into(), ..chosen(Scope::User, Link::Stdio) },
+    let plugin = setup_plan(
+        SetupClient::Opencode,
+        &SetupOptions {
+            program: "C:\\x y\\commonbook.exe".into(),
+            ..chosen(SetupScope::User, McpTransport::Stdio)
+        },
     )
     .expect("it can be set up");
     assert!(
@@ -551,7 +573,7 @@ proptest::proptest! {
 
     #[test]
     fn any_markdown_comes_back_to_the_byte(text in "(\\PC|\n|\r\n){0,40}") {
-        let block = Content::Block("Look there.".into());
+        let block = FileContent::Block("Look there.".into());
         let applied = block.apply(Some(&text), None).expect("it can be written");
         assert_eq!(applied.record.undo(&applied.text).expect("it can be undone").as_deref(), Some(text.as_str()));
     }

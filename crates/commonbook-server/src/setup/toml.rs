@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
-use super::splice::Splice;
-use super::{Done, What, conflict, line_end};
+use super::splice::TextSplice;
+use super::{EditTarget, FileEdit, conflict, line_ending};
 use commonbook::base::error::{Error, Result};
 
 /// Whether a text is TOML.
@@ -15,7 +15,7 @@ pub(super) fn is_sound(text: &str) -> bool {
 /// Whether the table stands in a text with these keys, and no other.
 pub(super) fn has(text: &str, path: &[String], keys: &Map<String, Value>) -> Result<bool> {
     let document = parse(text)?;
-    Ok(table_at(&document, path).is_some_and(|item| same(item, keys)))
+    Ok(table_at(&document, path).is_some_and(|item| has_exact_keys(item, keys)))
 }
 
 /// A text with the table at its end; or, where a table of this name is there, in its place.
@@ -23,33 +23,36 @@ pub(super) fn write(
     text: &str,
     path: &[String],
     keys: &Map<String, Value>,
-) -> Result<(String, Done)> {
+) -> Result<(String, FileEdit)> {
     let document = parse(text)?;
-    let done =
-        |splice: Splice, replaced| Done { what: What::Table(path.to_vec()), splice, replaced };
+    let done = |splice: TextSplice, replaced| FileEdit {
+        what: EditTarget::Table(path.to_vec()),
+        splice,
+        replaced,
+    };
     let there = table_at(&document, path).is_some();
     if !there {
-        let end = line_end(text);
+        let end = line_ending(text);
         let gap = match text {
             "" => "",
             _ if text.ends_with('\n') => end,
             _ => &end.repeat(2),
         };
         let after = format!("{gap}{}", table(path, keys, end));
-        let splice = Splice { at: text.len(), before: String::new(), after };
-        let next = splice.put(text);
+        let splice = TextSplice { at: text.len(), before: String::new(), after };
+        let next = splice.splice_into(text);
         // In a file that has `mcp_servers = {}` no table can be added so.
         if has(&next, path, keys).unwrap_or(false) {
             return Ok((next, done(splice, false)));
         }
     }
     let mut document = document;
-    put(&mut document, path, keys)?;
+    put_table(&mut document, path, keys)?;
     let next = document.to_string();
     if !has(&next, path, keys)? {
-        return Err(not_a_table(path));
+        return Err(not_table_error(path));
     }
-    Ok((next.clone(), done(Splice { at: 0, before: text.to_owned(), after: next }, there)))
+    Ok((next.clone(), done(TextSplice { at: 0, before: text.to_owned(), after: next }, there)))
 }
 
 /// A text without the table, and without the tables around it that are empty then.
@@ -82,7 +85,7 @@ fn parse(text: &str) -> Result<DocumentMut> {
     })
 }
 
-fn not_a_table(path: &[String]) -> Error {
+fn not_table_error(path: &[String]) -> Error {
     conflict(format!("there is something else than a table at {}", path.join(".")))
         .hint("Mend the file, and run the setup again; nothing was changed.")
 }
@@ -112,10 +115,10 @@ fn table(path: &[String], keys: &Map<String, Value>, end: &str) -> String {
 }
 
 /// Puts the table into a document, whatever the form of the tables around it.
-fn put(document: &mut DocumentMut, path: &[String], keys: &Map<String, Value>) -> Result<()> {
+fn put_table(document: &mut DocumentMut, path: &[String], keys: &Map<String, Value>) -> Result<()> {
     let Some((last, above)) = path.split_last() else { return Ok(()) };
     let around = above.iter().try_fold(document.as_item_mut(), |item, key| item.get_mut(key));
-    let around = around.and_then(Item::as_table_like_mut).ok_or_else(|| not_a_table(above))?;
+    let around = around.and_then(Item::as_table_like_mut).ok_or_else(|| not_table_error(above))?;
     let inline: InlineTable =
         keys.iter().map(|(key, value)| (key.as_str(), to_toml(value))).collect();
     let item = match around.get(last) {
@@ -151,19 +154,20 @@ fn to_toml(value: &Value) -> toml_edit::Value {
 }
 
 /// Whether a table has these keys with these values, and no other.
-fn same(item: &Item, keys: &Map<String, Value>) -> bool {
+fn has_exact_keys(item: &Item, keys: &Map<String, Value>) -> bool {
     let Some(table) = item.as_table_like() else { return false };
-    let equal = |key: &str, value: &Value| table.get(key).is_some_and(|found| equal(found, value));
+    let equal =
+        |key: &str, value: &Value| table.get(key).is_some_and(|found| equals_json(found, value));
     table.len() == keys.len() && keys.iter().all(|(key, value)| equal(key, value))
 }
 
-fn equal(item: &Item, value: &Value) -> bool {
+fn equals_json(item: &Item, value: &Value) -> bool {
     match value {
-        Value::Object(object) => same(item, object),
+        Value::Object(object) => has_exact_keys(item, object),
         Value::Array(items) => item.as_array().is_some_and(|found| {
             let found: Vec<Item> = found.iter().cloned().map(Item::Value).collect();
             found.len() == items.len()
-                && found.iter().zip(items).all(|(found, item)| equal(found, item))
+                && found.iter().zip(items).all(|(found, item)| equals_json(found, item))
         }),
         Value::String(text) => item.as_str() == Some(text),
         Value::Bool(flag) => item.as_bool() == Some(*flag),

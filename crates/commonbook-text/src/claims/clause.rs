@@ -3,29 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lists::{
-    ALIKE, BEING, CHOOSING, DENIALS, DISLIKES, ENVIRONMENTS, LABELS, NEUTRAL, NO_DENIAL_BEFORE,
-    TELLING,
+    BEING_VERBS, CHOICE_WORDS, CONDITION_WORDS, DENIALS, DISLIKE_VERBS, ENVIRONMENTS, LABEL_NOUNS,
+    NEUTRAL_WORDS, NO_DENIAL_BEFORE, SYNONYM_STEMS,
 };
-use super::moments::{EVOLVED, HAPPENED, NOT_HAPPENED, UNSURE};
-use super::pairs::{AXES, Stands};
-use super::value::{self, Bound, Value};
-use super::word::Word;
-use crate::terms::{self, Stems};
+use super::moments::{CHANGE_WORDS, PAST_TENSE_VERBS, STATE_WORDS, UNCERTAIN_WORDS};
+use super::pairs::{OPPOSITES, WordPosition};
+use super::value::{self, ClaimValue, NumberBound};
+use super::word::ClauseWord;
+use crate::terms::{self, StemCache};
 
 /// Characters of a text that are looked at.
-const CHARS: usize = 4_000;
+const TEXT_CHARS_MAX: usize = 4_000;
 
 /// Clauses of a text that are looked at.
-const CLAUSES: usize = 24;
+const CLAUSES_MAX: usize = 24;
 
 /// Words of a clause at the most; a longer one is prose that says many things.
-const WORDS: usize = 30;
+const CLAUSE_WORDS_MAX: usize = 30;
 
 /// A value with the words that say it.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct ValuePhrase {
     /// The value.
-    pub value: Value,
+    pub value: ClaimValue,
     /// The words, as the text writes them.
     pub words: String,
     /// Whether it stands right behind a name: "Node 18".
@@ -40,7 +40,7 @@ pub struct Clause {
     /// Of those, what can only be another thing when it stands on one side alone.
     pub names: BTreeSet<String>,
     /// The values it gives, in order.
-    pub values: Vec<Said>,
+    pub values: Vec<ValuePhrase>,
     /// The sides it takes: of which pair, which side, and the word.
     pub sides: BTreeMap<usize, (usize, String)>,
     /// The word that denies it.
@@ -55,10 +55,10 @@ pub struct Clause {
 
 /// The plain statements of a text.
 pub fn clauses(text: &str) -> Vec<Clause> {
-    let end = text.char_indices().nth(CHARS).map_or(text.len(), |(end, _)| end);
+    let end = text.char_indices().nth(TEXT_CHARS_MAX).map_or(text.len(), |(end, _)| end);
     let (mut found, mut fenced) = (Vec::new(), false);
     let mut heading: Vec<String> = Vec::new();
-    let mut stems = Stems::default();
+    let mut stems = StemCache::default();
     for line in text[..end].lines() {
         let line = line.trim();
         if line.starts_with("```") {
@@ -73,10 +73,10 @@ pub fn clauses(text: &str) -> Vec<Clause> {
         }
         let bare = line.trim_start_matches(['-', '*', '+', '•', '>']).trim_start();
         for sentence in sentences(bare) {
-            if found.len() == CLAUSES {
+            if found.len() == CLAUSES_MAX {
                 return found;
             }
-            if let Some(mut clause) = read(sentence, &mut stems) {
+            if let Some(mut clause) = parse_clause(sentence, &mut stems) {
                 let about = heading.iter().map(|term| (term.clone(), term.clone()));
                 clause.names.extend(heading.iter().cloned());
                 clause.subject.extend(about);
@@ -119,13 +119,13 @@ fn sentences(line: &str) -> Vec<&str> {
     }
 }
 
-fn tokens(sentence: &str) -> Vec<Word<'_>> {
+fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
     let around =
         |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '!' | '“' | '”' | '’' | '*');
     let mut tokens = Vec::new();
     let mut push = |raw| {
         let lower = str::to_lowercase(raw);
-        tokens.push(Word { raw, lower: lower.replace('’', "'") });
+        tokens.push(ClauseWord { raw, lower: lower.replace('’', "'") });
     };
     for piece in sentence.split_whitespace() {
         let piece = piece.trim_matches(around);
@@ -145,11 +145,12 @@ fn tokens(sentence: &str) -> Vec<Word<'_>> {
 }
 
 /// What a sentence states; nothing where it is no plain statement of how things are.
-fn read(sentence: &str, stems: &mut Stems) -> Option<Clause> {
-    let mut tokens = tokens(sentence);
+fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
+    let mut tokens = clause_words(sentence);
     // "Tabs over spaces" chooses tabs.
-    let over = |token: &Word<'_>| matches!(token.lower.as_str(), "over" | "rather" | "instead");
-    let chooses = |token: &Word<'_>| CHOOSING.contains(&token.lower.as_str());
+    let over =
+        |token: &ClauseWord<'_>| matches!(token.lower.as_str(), "over" | "rather" | "instead");
+    let chooses = |token: &ClauseWord<'_>| CHOICE_WORDS.contains(&token.lower.as_str());
     if tokens.iter().any(chooses)
         && let Some(place) = tokens.iter().position(over)
     {
@@ -159,38 +160,38 @@ fn read(sentence: &str, stems: &mut Stems) -> Option<Clause> {
         let words = ["it", "this", "that", "they", "he", "she", "these", "those", "its", "their"];
         words.contains(&first.lower.as_str())
     });
-    if pronoun || tokens.len() > WORDS || !is_plain(&tokens) {
+    if pronoun || tokens.len() > CLAUSE_WORDS_MAX || !is_plain(&tokens) {
         return None;
     }
     let mut clause = Clause::default();
     let mut place = 0;
     while place < tokens.len() {
-        place += clause.take(&tokens, place, stems)?;
+        place += clause.take_word(&tokens, place, stems)?;
     }
     Some(clause)
 }
 
 /// Whether a clause says how things are: not how they were, may be, or came to be.
-fn is_plain(tokens: &[Word<'_>]) -> bool {
+fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
     tokens.iter().enumerate().all(|(place, token)| {
         let lower = token.lower.as_str();
         let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
         let is = before.is_some_and(|before| {
-            BEING.contains(&before) || DENIALS.contains(&before) || before.ends_with("ly")
+            BEING_VERBS.contains(&before) || DENIALS.contains(&before) || before.ends_with("ly")
         });
         let past = lower.len() > 4
             && lower.ends_with("ed")
             && !is
-            && !NOT_HAPPENED.contains(&lower)
+            && !STATE_WORDS.contains(&lower)
             && side_of(lower).is_none();
         let chosen = lower == "used" && tokens.get(place + 1).is_some_and(|it| it.lower == "to");
-        !past && !chosen && !UNSURE.contains(&lower) && !HAPPENED.contains(&lower)
+        !past && !chosen && !UNCERTAIN_WORDS.contains(&lower) && !PAST_TENSE_VERBS.contains(&lower)
     })
 }
 
 /// Which pair a word is of, and which side of it.
 fn side_of(lower: &str) -> Option<(usize, usize)> {
-    AXES.iter().enumerate().find_map(|(axis, pair)| {
+    OPPOSITES.iter().enumerate().find_map(|(axis, pair)| {
         let side = pair.sides.iter().position(|words| words.contains(&lower))?;
         Some((axis, side))
     })
@@ -199,22 +200,27 @@ fn side_of(lower: &str) -> Option<(usize, usize)> {
 impl Clause {
     /// Takes the word at a place, and those that belong to it; answers how many. Nothing where it
     /// makes the clause one that cannot be compared.
-    fn take(&mut self, tokens: &[Word<'_>], place: usize, stems: &mut Stems) -> Option<usize> {
+    fn take_word(
+        &mut self,
+        tokens: &[ClauseWord<'_>],
+        place: usize,
+        stems: &mut StemCache,
+    ) -> Option<usize> {
         let token = &tokens[place];
         let lower = token.lower.as_str();
         let next = tokens.get(place + 1).map(|next| next.lower.as_str());
         let last = next.is_none();
-        self.evolved |= EVOLVED.contains(&lower);
+        self.evolved |= CHANGE_WORDS.contains(&lower);
         self.of_the_speaker |= terms::is_first_person(lower);
-        self.is_being |= BEING.contains(&lower);
-        if let Some((taken, bound)) = bound(lower, next)
+        self.is_being |= BEING_VERBS.contains(&lower);
+        if let Some((taken, bound)) = parse_bound(lower, next)
             && tokens.get(place + taken).is_some()
-            && let Some((value, length)) = value::read(tokens, place + taken, bound)
+            && let Some((value, length)) = value::parse_value(tokens, place + taken, bound)
         {
-            self.give(tokens, (place + taken, length), value);
+            self.add_value(tokens, (place + taken, length), value);
             return Some(taken + length);
         }
-        let answer = last && place > 0 && BEING.contains(&tokens[place - 1].lower.as_str());
+        let answer = last && place > 0 && BEING_VERBS.contains(&tokens[place - 1].lower.as_str());
         let denies = DENIALS.contains(&lower) || lower.ends_with("n't") || lower == "don't";
         if denies && !(answer && lower == "no") {
             if next.is_some_and(|next| NO_DENIAL_BEFORE.contains(&next)) || self.denied.is_some() {
@@ -223,44 +229,49 @@ impl Clause {
             self.denied = Some(token.raw.to_owned());
             return Some(1);
         }
-        if DISLIKES.contains(&lower) && self.denied.is_none() {
+        if DISLIKE_VERBS.contains(&lower) && self.denied.is_none() {
             self.denied = Some(token.raw.to_owned());
             self.subject.insert("prefer".to_owned(), token.raw.to_owned());
             return Some(1);
         }
-        if let Some((value, length)) = value::read(tokens, place, Bound::Exact) {
+        if let Some((value, length)) = value::parse_value(tokens, place, NumberBound::Exact) {
             let names = value::is_label(tokens, place) || is_in_subject(tokens, place, length);
             if names && !value.is_time() {
-                self.name(format!("#{lower}"), token.raw);
+                self.add_name(format!("#{lower}"), token.raw);
             } else {
-                self.give(tokens, (place, length), value);
+                self.add_value(tokens, (place, length), value);
             }
             return Some(length);
         }
-        if let Some(side) = side_of(lower).filter(|(axis, _)| stands(*axis, tokens, place)) {
-            self.side(side, token.raw);
+        if let Some(side) = side_of(lower).filter(|(axis, _)| states_side(*axis, tokens, place)) {
+            self.add_side(side, token.raw);
             return Some(1);
         }
-        self.about(token, place, stems);
+        self.add_subject_word(token, place, stems);
         Some(1)
     }
 
-    fn give(&mut self, tokens: &[Word<'_>], (place, length): (usize, usize), value: Value) {
+    fn add_value(
+        &mut self,
+        tokens: &[ClauseWord<'_>],
+        (place, length): (usize, usize),
+        value: ClaimValue,
+    ) {
         let words: Vec<&str> = tokens[place..place + length].iter().map(|it| it.raw).collect();
         let of_a_name = place.checked_sub(1).is_some_and(|before| {
             let before_it = &tokens[before];
             before_it.raw.starts_with(char::is_uppercase)
-                && !LABELS.contains(&before_it.lower.as_str())
+                && !LABEL_NOUNS.contains(&before_it.lower.as_str())
         });
-        self.values.push(Said { value, words: words.join(" "), of_a_name });
+        self.values.push(ValuePhrase { value, words: words.join(" "), of_a_name });
     }
 
     /// Notes which side of a pair it takes; who takes both, or speaks of both, takes none.
-    fn side(&mut self, (axis, side): (usize, usize), word: &str) {
+    fn add_side(&mut self, (axis, side): (usize, usize), word: &str) {
         match self.sides.get(&axis) {
             Some((known, _)) if *known != side => {
                 self.sides.remove(&axis);
-                self.name(format!("pair {axis}"), word);
+                self.add_name(format!("pair {axis}"), word);
             }
             _ => {
                 self.sides.insert(axis, (side, word.to_owned()));
@@ -269,21 +280,24 @@ impl Clause {
     }
 
     /// Notes a word of what it is about.
-    fn about(&mut self, token: &Word<'_>, place: usize, stems: &mut Stems) {
+    fn add_subject_word(&mut self, token: &ClauseWord<'_>, place: usize, stems: &mut StemCache) {
         let lower = token.lower.trim_end_matches("'s");
-        if TELLING.contains(&lower) {
-            return self.name(lower.to_owned(), token.raw);
+        if CONDITION_WORDS.contains(&lower) {
+            return self.add_name(lower.to_owned(), token.raw);
         }
-        if NEUTRAL.contains(&lower) || terms::is_function_word(lower) || BEING.contains(&lower) {
+        if NEUTRAL_WORDS.contains(&lower)
+            || terms::is_function_word(lower)
+            || BEING_VERBS.contains(&lower)
+        {
             return;
         }
         if token.is_identifier() {
-            return self.name(lower.to_owned(), token.raw);
+            return self.add_name(lower.to_owned(), token.raw);
         }
         let (mut all, names) = (Vec::new(), token.is_capital(place));
         stems.each_term(lower, |stem| all.push(stem.to_owned()));
         for stem in all {
-            let alike = ALIKE.iter().find(|(word, _)| *word == stem);
+            let alike = SYNONYM_STEMS.iter().find(|(word, _)| *word == stem);
             let stem = alike.map_or(stem, |(_, same)| (*same).to_owned());
             if names || ENVIRONMENTS.contains(&lower) {
                 self.names.insert(stem.clone());
@@ -292,18 +306,19 @@ impl Clause {
         }
     }
 
-    fn name(&mut self, stem: String, raw: &str) {
+    fn add_name(&mut self, stem: String, raw: &str) {
         self.names.insert(stem.clone());
         self.subject.insert(stem, raw.to_owned());
     }
 }
 
 /// Whether a number is part of what a clause is about: "component 3 is written in Rust".
-fn is_in_subject(tokens: &[Word<'_>], place: usize, length: usize) -> bool {
-    let is_being = |token: &Word<'_>| BEING.contains(&token.lower.as_str());
+fn is_in_subject(tokens: &[ClauseWord<'_>], place: usize, length: usize) -> bool {
+    let is_being = |token: &ClauseWord<'_>| BEING_VERBS.contains(&token.lower.as_str());
     let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
     let noun = before.is_some_and(|word| {
-        let says = [BEING, CHOOSING, NEUTRAL].iter().any(|list| list.contains(&word));
+        let says =
+            [BEING_VERBS, CHOICE_WORDS, NEUTRAL_WORDS].iter().any(|list| list.contains(&word));
         !says && !terms::is_function_word(word)
     });
     let being_follows =
@@ -313,28 +328,30 @@ fn is_in_subject(tokens: &[Word<'_>], place: usize, length: usize) -> bool {
 }
 
 /// Whether a word of a pair stands where it says something, and not where it names something.
-fn stands(axis: usize, tokens: &[Word<'_>], place: usize) -> bool {
+fn states_side(axis: usize, tokens: &[ClauseWord<'_>], place: usize) -> bool {
     let before =
         |words: &[&str]| tokens[..place].iter().any(|token| words.contains(&token.lower.as_str()));
-    match AXES[axis].stands {
-        Stands::Anywhere => true,
-        Stands::AtTheEnd => place > 0 && place + 1 == tokens.len(),
-        Stands::AfterBeing => before(BEING) || before(&["must", "should", "stay", "keep"]),
-        Stands::AfterChoosing => before(BEING) || before(CHOOSING),
+    match OPPOSITES[axis].stands {
+        WordPosition::Anywhere => true,
+        WordPosition::AtTheEnd => place > 0 && place + 1 == tokens.len(),
+        WordPosition::AfterBeing => {
+            before(BEING_VERBS) || before(&["must", "should", "stay", "keep"])
+        }
+        WordPosition::AfterChoosing => before(BEING_VERBS) || before(CHOICE_WORDS),
     }
 }
 
 /// How many words before a number say how near it comes, and how near that is.
-fn bound(lower: &str, next: Option<&str>) -> Option<(usize, Bound)> {
+fn parse_bound(lower: &str, next: Option<&str>) -> Option<(usize, NumberBound)> {
     Some(match (lower, next) {
-        ("at", Some("least")) | ("more" | "greater", Some("than")) => (2, Bound::Least),
+        ("at", Some("least")) | ("more" | "greater", Some("than")) => (2, NumberBound::Least),
         ("at", Some("most")) | ("up", Some("to")) | ("less" | "fewer", Some("than")) => {
-            (2, Bound::Most)
+            (2, NumberBound::Most)
         }
-        ("over" | "above" | "≥" | ">", _) => (1, Bound::Least),
-        ("below" | "under" | "≤" | "<", _) => (1, Bound::Most),
+        ("over" | "above" | "≥" | ">", _) => (1, NumberBound::Least),
+        ("below" | "under" | "≤" | "<", _) => (1, NumberBound::Most),
         ("about" | "around" | "roughly" | "approximately" | "nearly" | "almost", _) => {
-            (1, Bound::About)
+            (1, NumberBound::About)
         }
         _ => return None,
     })

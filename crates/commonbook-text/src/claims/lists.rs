@@ -1,12 +1,12 @@
 //! The words by which clauses are compared: what says nothing, what means alike, what denies.
 
 /// What is said of the word after them: what something is.
-pub const BEING: &[&str] = &[
+pub const BEING_VERBS: &[&str] = &[
     "is", "are", "be", "being", "been", "isn't", "aren't", "=", ":", "remain", "remains", "stays",
 ];
 
 /// After them stands what is chosen.
-pub const CHOOSING: &[&str] = &[
+pub const CHOICE_WORDS: &[&str] = &[
     "prefer", "prefers", "want", "wants", "like", "likes", "favor", "favors", "favour", "favours",
     "use", "uses", "using", "need", "needs", "require", "requires", "should", "must", "set",
     "keep", "choose", "chooses", "make", "write", "runs", "indent", "always", "never",
@@ -16,7 +16,7 @@ pub const CHOOSING: &[&str] = &[
 pub const DENIALS: &[&str] = &["not", "never", "no", "cannot", "nor", "neither", "nobody"];
 
 /// Verbs that deny that something is liked.
-pub const DISLIKES: &[&str] = &["dislike", "dislikes", "hate", "hates", "avoids"];
+pub const DISLIKE_VERBS: &[&str] = &["dislike", "dislikes", "hate", "hates", "avoids"];
 
 /// After a denial these make it something else than a denial: "no more than 5", "not only".
 pub const NO_DENIAL_BEFORE: &[&str] = &[
@@ -41,7 +41,7 @@ pub const NO_DENIAL_BEFORE: &[&str] = &[
 ];
 
 /// Words that say nothing of what a clause is about, besides the function words.
-pub const NEUTRAL: &[&str] = &[
+pub const NEUTRAL_WORDS: &[&str] = &[
     "currently",
     "definitely",
     "certainly",
@@ -97,13 +97,13 @@ pub const NEUTRAL: &[&str] = &[
 
 /// Words of the closed classes that tell two statements apart all the same: under which condition,
 /// before or after what, with or without what.
-pub const TELLING: &[&str] = &[
+pub const CONDITION_WORDS: &[&str] = &[
     "if", "unless", "when", "while", "except", "before", "after", "without", "during", "from",
     "against", "only", "until", "about", "into",
 ];
 
 /// What makes a word of one side alone a word about something else.
-pub const DISTINGUISHING: &[&str] = &[
+pub const DISTINGUISHING_WORDS: &[&str] = &[
     "default",
     "maximum",
     "minimum",
@@ -200,7 +200,7 @@ pub const ENVIRONMENTS: &[&str] = &[
 
 /// Past tenses that do not end in "ed": what happened once is no contradiction of what happened
 /// Nouns before a number that names one of many: "step 3" is another thing than "step 4".
-pub const LABELS: &[&str] = &[
+pub const LABEL_NOUNS: &[&str] = &[
     "step",
     "phase",
     "chapter",
@@ -273,13 +273,13 @@ pub const LABELS: &[&str] = &[
 ];
 
 /// Verbs of which several versions can be told at once.
-pub const NOT_EXCLUSIVE: &[&str] = &[
+pub const NON_EXCLUSIVE_VERBS: &[&str] = &[
     "support", "work", "test", "releas", "add", "fix", "introduc", "compat", "avail", "includ",
     "contain", "find", "affect", "appear", "run", "tri", "know", "speak", "visit", "mention",
 ];
 
 /// Stems of words that say when something is, so that it is not at another time too.
-pub const SCHEDULED: &[&str] = &[
+pub const SCHEDULE_STEMS: &[&str] = &[
     "due",
     "deadlin",
     "expir",
@@ -302,7 +302,7 @@ pub const SCHEDULED: &[&str] = &[
 ];
 
 /// Words that mean the same where statements are compared, as stems.
-pub const ALIKE: &[(&str, &str)] = &[
+pub const SYNONYM_STEMS: &[(&str, &str)] = &[
     ("want", "prefer"),
     ("like", "prefer"),
     ("favor", "prefer"),

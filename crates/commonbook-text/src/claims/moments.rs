@@ -1,7 +1,7 @@
 //! Words by which a clause is no plain statement of how things are, but of a change or a moment.
 
 /// Words by which a clause is no plain statement of how things are: a guess, a change, a moment.
-pub const UNSURE: &[&str] = &[
+pub const UNCERTAIN_WORDS: &[&str] = &[
     "maybe",
     "perhaps",
     "might",
@@ -88,10 +88,10 @@ pub const UNSURE: &[&str] = &[
 ];
 
 /// Words by which a statement says itself that it was otherwise before.
-pub const EVOLVED: &[&str] = &["now", "nowadays", "anymore", "since", "henceforth"];
+pub const CHANGE_WORDS: &[&str] = &["now", "nowadays", "anymore", "since", "henceforth"];
 
 /// Words by which an author corrects what it said.
-pub const CORRECTING: &[&str] = &[
+pub const CORRECTION_WORDS: &[&str] = &[
     "correction",
     "corrected",
     "actually",
@@ -109,7 +109,7 @@ pub const CORRECTING: &[&str] = &[
 ];
 
 /// another time.
-pub const HAPPENED: &[&str] = &[
+pub const PAST_TENSE_VERBS: &[&str] = &[
     "met", "went", "saw", "took", "ran", "made", "found", "built", "wrote", "bought", "spent",
     "said", "told", "gave", "got", "came", "left", "lost", "won", "began", "sent", "paid", "held",
     "broke", "chose", "spoke", "sold", "fell", "ate", "drove", "flew", "slept", "felt", "thought",
@@ -117,7 +117,7 @@ pub const HAPPENED: &[&str] = &[
 ];
 
 /// Words in "ed" that say how something is, or that are no past tense at all.
-pub const NOT_HAPPENED: &[&str] = &[
+pub const STATE_WORDS: &[&str] = &[
     "based",
     "named",
     "called",

@@ -1,11 +1,11 @@
 //! Values within a clause: numbers with their units, versions, dates and times of day.
 
-use super::lists::LABELS;
-use super::word::Word;
+use super::lists::LABEL_NOUNS;
+use super::word::ClauseWord;
 
 /// How near the number may come to what is meant: "at least 3" and "5" can both hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum NumberBound {
     /// The number itself: "5 seconds".
     Exact,
     /// The number or more: "at least 5".
@@ -18,7 +18,7 @@ pub enum Bound {
 
 /// A value, as far as two of them can be compared.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum ClaimValue {
     /// A number, of a unit where it has one; times in seconds, sizes in bytes.
     Number {
         /// The unit as it is compared; empty where there is none.
@@ -26,7 +26,7 @@ pub enum Value {
         /// The number in that unit.
         value: f64,
         /// How near it may come to what is meant.
-        bound: Bound,
+        bound: NumberBound,
     },
     /// A version or an address: `3.12.1`, `v2`, `10.0.0.1`.
     Dotted(String),
@@ -63,7 +63,7 @@ pub enum Value {
 
 /// How two values of a clause stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stand {
+pub enum ValueRelation {
     /// Both give the same value.
     Same,
     /// Both cannot hold.
@@ -72,38 +72,39 @@ pub enum Stand {
     Apart,
 }
 
-impl Value {
+impl ClaimValue {
     /// Whether it says when something is.
     pub fn is_time(&self) -> bool {
         !matches!(self, Self::Number { .. } | Self::Dotted(_))
     }
 
     /// How it stands to another.
-    pub fn stand(&self, other: &Self) -> Stand {
-        let told = |same: bool| if same { Stand::Same } else { Stand::Different };
+    pub fn relation_to(&self, other: &Self) -> ValueRelation {
+        let told = |same: bool| if same { ValueRelation::Same } else { ValueRelation::Different };
         match (self, other) {
             (
                 Self::Number { unit: a, value: x, bound: p },
                 Self::Number { unit: b, value: y, bound: q },
             ) => match (a == b, (x - y).abs() <= 1e-9 * x.abs().max(y.abs())) {
-                (false, _) => Stand::Apart,
-                (true, true) => Stand::Same,
-                (true, false) if *p == Bound::About || *q == Bound::About => {
+                (false, _) => ValueRelation::Apart,
+                (true, true) => ValueRelation::Same,
+                (true, false) if *p == NumberBound::About || *q == NumberBound::About => {
                     // Of what is told roughly, a fifth is no difference.
                     let far = (x - y).abs() > 0.2 * x.abs().max(y.abs());
                     if far
                         && !matches!(
                             (p, q),
-                            (Bound::Least | Bound::Most, _) | (_, Bound::Least | Bound::Most)
+                            (NumberBound::Least | NumberBound::Most, _)
+                                | (_, NumberBound::Least | NumberBound::Most)
                         )
                     {
-                        Stand::Different
+                        ValueRelation::Different
                     } else {
-                        Stand::Apart
+                        ValueRelation::Apart
                     }
                 }
-                (true, false) if p == q => Stand::Different,
-                (true, false) => Stand::Apart,
+                (true, false) if p == q => ValueRelation::Different,
+                (true, false) => ValueRelation::Apart,
             },
             (Self::Dotted(a), Self::Dotted(b)) => told(a == b),
             (Self::Day { year: a, month: m, day: d }, Self::Day { year: b, month: n, day: e }) => {
@@ -116,42 +117,50 @@ impl Value {
                 if p == q {
                     told(a == b)
                 } else {
-                    Stand::Apart
+                    ValueRelation::Apart
                 }
             }
             (Self::Year(a), Self::Year(b)) => told(a == b),
             (Self::Quarter(a), Self::Quarter(b)) => told(a == b),
             (Self::Clock(a), Self::Clock(b)) => told(a == b),
-            _ => Stand::Apart,
+            _ => ValueRelation::Apart,
         }
     }
 }
 
 /// The value that begins at a place of a clause, and how many tokens it takes.
-pub fn read(tokens: &[Word<'_>], place: usize, bound: Bound) -> Option<(Value, usize)> {
-    time(tokens, place).or_else(|| number(tokens, place, bound))
+pub fn parse_value(
+    tokens: &[ClauseWord<'_>],
+    place: usize,
+    bound: NumberBound,
+) -> Option<(ClaimValue, usize)> {
+    parse_time(tokens, place).or_else(|| parse_number(tokens, place, bound))
 }
 
 /// Whether the number at this place only names one of many: "step 3", "#12".
-pub fn is_label(tokens: &[Word<'_>], place: usize) -> bool {
+pub fn is_label(tokens: &[ClauseWord<'_>], place: usize) -> bool {
     let before = place.checked_sub(1).and_then(|before| tokens.get(before));
     // "Node 18" is no label: a name and its version.
-    before
-        .is_some_and(|token| LABELS.contains(&token.lower.as_str()) && !token.is_capital(place - 1))
-        || before.is_some_and(|token| matches!(token.lower.as_str(), "http" | "rfc" | "pr" | "adr"))
+    before.is_some_and(|token| {
+        LABEL_NOUNS.contains(&token.lower.as_str()) && !token.is_capital(place - 1)
+    }) || before.is_some_and(|token| matches!(token.lower.as_str(), "http" | "rfc" | "pr" | "adr"))
         || tokens[place].raw.starts_with('#')
 }
 
-fn number(tokens: &[Word<'_>], place: usize, bound: Bound) -> Option<(Value, usize)> {
+fn parse_number(
+    tokens: &[ClauseWord<'_>],
+    place: usize,
+    bound: NumberBound,
+) -> Option<(ClaimValue, usize)> {
     let lower = tokens[place].lower.as_str();
-    if let Some(dotted) = dotted(lower) {
-        return Some((Value::Dotted(dotted), 1));
+    if let Some(dotted) = parse_dotted(lower) {
+        return Some((ClaimValue::Dotted(dotted), 1));
     }
     let (about, lower) = match lower.strip_prefix('~') {
         Some(rest) => (true, rest),
         None => (false, lower),
     };
-    let bound = if about { Bound::About } else { bound };
+    let bound = if about { NumberBound::About } else { bound };
     let (money, lower) = match lower.chars().next() {
         Some('$') => (Some("usd"), &lower[1..]),
         Some('€') => (Some("eur"), &lower['€'.len_utf8()..]),
@@ -162,11 +171,11 @@ fn number(tokens: &[Word<'_>], place: usize, bound: Bound) -> Option<(Value, usi
         lower.find(|c: char| !c.is_ascii_digit() && !",._".contains(c)).unwrap_or(lower.len());
     let (digits, ending) = lower.split_at(end);
     let value = match digits.is_empty() {
-        true => f64::from(spelt(lower)?),
+        true => f64::from(parse_number_word(lower)?),
         false => digits.replace([',', '_'], "").parse().ok()?,
     };
     let number = |unit, factor: f64, taken| {
-        Some((Value::Number { unit, value: value * factor, bound }, taken))
+        Some((ClaimValue::Number { unit, value: value * factor, bound }, taken))
     };
     if let Some(money) = money {
         let factor = match ending {
@@ -179,21 +188,21 @@ fn number(tokens: &[Word<'_>], place: usize, bound: Bound) -> Option<(Value, usi
     }
     if !ending.is_empty() && !digits.is_empty() {
         let ending = ending.trim_start_matches('-');
-        let (unit, factor) = unit(ending).or(match ending {
+        let (unit, factor) = parse_unit(ending).or(match ending {
             "k" => Some(("", 1e3)),
             "x" => Some(("times", 1.0)),
             _ => None,
         })?;
         return number(unit, factor, 1);
     }
-    match tokens.get(place + 1).and_then(|next| unit(&next.lower)) {
+    match tokens.get(place + 1).and_then(|next| parse_unit(&next.lower)) {
         Some((unit, factor)) => number(unit, factor, 2),
         None => number("", 1.0, 1),
     }
 }
 
 /// A version or an address: digits between dots, or behind a "v".
-fn dotted(lower: &str) -> Option<String> {
+fn parse_dotted(lower: &str) -> Option<String> {
     let bare = lower.strip_prefix('v').unwrap_or(lower);
     let parts: Vec<&str> = bare.split('.').collect();
     let digits = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
@@ -201,26 +210,26 @@ fn dotted(lower: &str) -> Option<String> {
     (is_version && parts.iter().all(digits)).then(|| bare.to_owned())
 }
 
-fn spelt(lower: &str) -> Option<u8> {
-    const SPELT: [&str; 11] = [
+fn parse_number_word(lower: &str) -> Option<u8> {
+    const NUMBER_WORDS: [&str; 11] = [
         "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     ];
-    let place = SPELT.iter().position(|word| *word == lower)?;
+    let place = NUMBER_WORDS.iter().position(|word| *word == lower)?;
     u8::try_from(place + 2).ok()
 }
 
 /// A unit, and how many of what it is compared in.
-fn unit(lower: &str) -> Option<(&'static str, f64)> {
-    const MINUTE: f64 = 60.0;
-    const DAY: f64 = 86_400.0;
+fn parse_unit(lower: &str) -> Option<(&'static str, f64)> {
+    const MINUTE_SECONDS: f64 = 60.0;
+    const DAY_SECONDS: f64 = 86_400.0;
     const KIBI: f64 = 1024.0;
     Some(match lower {
         "ms" | "millisecond" | "milliseconds" => ("time", 0.001),
         "s" | "sec" | "secs" | "second" | "seconds" => ("time", 1.0),
-        "min" | "mins" | "minute" | "minutes" => ("time", MINUTE),
-        "h" | "hr" | "hrs" | "hour" | "hours" => ("time", 60.0 * MINUTE),
-        "d" | "day" | "days" => ("time", DAY),
-        "week" | "weeks" => ("time", 7.0 * DAY),
+        "min" | "mins" | "minute" | "minutes" => ("time", MINUTE_SECONDS),
+        "h" | "hr" | "hrs" | "hour" | "hours" => ("time", 60.0 * MINUTE_SECONDS),
+        "d" | "day" | "days" => ("time", DAY_SECONDS),
+        "week" | "weeks" => ("time", 7.0 * DAY_SECONDS),
         "month" | "months" => ("months", 1.0),
         "year" | "years" => ("months", 12.0),
         "kb" | "kib" => ("bytes", KIBI),
@@ -238,64 +247,65 @@ fn unit(lower: &str) -> Option<(&'static str, f64)> {
     })
 }
 
-fn time(tokens: &[Word<'_>], place: usize) -> Option<(Value, usize)> {
+fn parse_time(tokens: &[ClauseWord<'_>], place: usize) -> Option<(ClaimValue, usize)> {
     let token = &tokens[place];
     let next = tokens.get(place + 1).map(|token| token.lower.as_str());
-    if let Some(day) = iso(&token.lower) {
+    if let Some(day) = parse_iso_date(&token.lower) {
         return Some((day, 1));
     }
-    if let Some((day, each)) = weekday(&token.lower).filter(|_| token.is_capital(usize::MAX)) {
-        return Some((Value::Weekday { day, each }, 1));
+    if let Some((day, each)) = parse_weekday(&token.lower).filter(|_| token.is_capital(usize::MAX))
+    {
+        return Some((ClaimValue::Weekday { day, each }, 1));
     }
-    if let Some(month) = month(&token.lower).filter(|_| token.is_capital(usize::MAX)) {
-        let day = next.and_then(day_of_month);
+    if let Some(month) = parse_month(&token.lower).filter(|_| token.is_capital(usize::MAX)) {
+        let day = next.and_then(parse_day_of_month);
         let taken = if day.is_some() { 2 } else { 1 };
-        let year = tokens.get(place + taken).and_then(|token| year(&token.lower));
+        let year = tokens.get(place + taken).and_then(|token| parse_year(&token.lower));
         let taken = taken + usize::from(year.is_some());
         let value = match day {
-            Some(day) => Value::Day { year, month, day },
-            None => Value::Month { year, month },
+            Some(day) => ClaimValue::Day { year, month, day },
+            None => ClaimValue::Month { year, month },
         };
         return Some((value, taken));
     }
-    if let (Some(day), Some(next)) = (day_of_month(&token.lower), tokens.get(place + 1))
-        && let Some(month) = month(&next.lower).filter(|_| next.is_capital(usize::MAX))
+    if let (Some(day), Some(next)) = (parse_day_of_month(&token.lower), tokens.get(place + 1))
+        && let Some(month) = parse_month(&next.lower).filter(|_| next.is_capital(usize::MAX))
     {
-        let year = tokens.get(place + 2).and_then(|token| year(&token.lower));
-        return Some((Value::Day { year, month, day }, 2 + usize::from(year.is_some())));
+        let year = tokens.get(place + 2).and_then(|token| parse_year(&token.lower));
+        return Some((ClaimValue::Day { year, month, day }, 2 + usize::from(year.is_some())));
     }
     let quarter = token.lower.strip_prefix('q').and_then(|rest| rest.parse().ok());
     if let Some(quarter @ 1..=4) = quarter {
-        return Some((Value::Quarter(quarter), 1));
+        return Some((ClaimValue::Quarter(quarter), 1));
     }
-    if let Some(clock) = clock(&token.lower, next) {
+    if let Some(clock) = parse_clock_time(&token.lower, next) {
         return Some(clock);
     }
     let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
     let dated = matches!(before, Some("in" | "since" | "by" | "of" | "for" | "year"));
-    year(&token.lower).filter(|_| dated).map(|year| (Value::Year(year), 1))
+    parse_year(&token.lower).filter(|_| dated).map(|year| (ClaimValue::Year(year), 1))
 }
 
-fn iso(lower: &str) -> Option<Value> {
+fn parse_iso_date(lower: &str) -> Option<ClaimValue> {
     let mut parts = lower.get(..10)?.split('-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
     let whole = year.len() == 4 && month.len() == 2 && day.len() == 2;
     let (year, month, day) = (year.parse().ok()?, month.parse().ok()?, day.parse().ok()?);
-    whole.then_some(Value::Day { year: Some(year), month, day })
+    whole.then_some(ClaimValue::Day { year: Some(year), month, day })
 }
 
-fn year(lower: &str) -> Option<u16> {
+fn parse_year(lower: &str) -> Option<u16> {
     lower.parse().ok().filter(|year| lower.len() == 4 && (1900..2100).contains(year))
 }
 
-fn day_of_month(lower: &str) -> Option<u8> {
+fn parse_day_of_month(lower: &str) -> Option<u8> {
     let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let ending = &lower[digits.len()..];
     let day = digits.parse().ok().filter(|day| (1..=31).contains(day))?;
     matches!(ending, "" | "st" | "nd" | "rd" | "th").then_some(day)
 }
 
-fn month(lower: &str) -> Option<u8> {
+fn parse_month(lower: &str) -> Option<u8> {
     const MONTHS: [&str; 12] = [
         "january",
         "february",
@@ -315,7 +325,7 @@ fn month(lower: &str) -> Option<u8> {
     u8::try_from(place + 1).ok()
 }
 
-fn weekday(lower: &str) -> Option<(u8, bool)> {
+fn parse_weekday(lower: &str) -> Option<(u8, bool)> {
     const DAYS: [&str; 7] =
         ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let each = lower.ends_with('s');
@@ -325,7 +335,7 @@ fn weekday(lower: &str) -> Option<(u8, bool)> {
 }
 
 /// A time of day: `15:00`, `5pm`, `5 pm`.
-fn clock(lower: &str, next: Option<&str>) -> Option<(Value, usize)> {
+fn parse_clock_time(lower: &str, next: Option<&str>) -> Option<(ClaimValue, usize)> {
     let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let (half, taken) = match (&lower[digits.len()..], next) {
         (half @ ("am" | "pm"), _) => (Some(half), 1),
@@ -344,5 +354,5 @@ fn clock(lower: &str, next: Option<&str>) -> Option<(Value, usize)> {
         Some("am") if hours == 12 => 0,
         _ => hours,
     };
-    (minutes < 60).then_some((Value::Clock(hours * 60 + minutes), taken))
+    (minutes < 60).then_some((ClaimValue::Clock(hours * 60 + minutes), taken))
 }

@@ -2,14 +2,14 @@
 
 /// A word as it is written, without the marks around it.
 #[derive(Debug, Clone)]
-pub struct Word<'t> {
+pub struct ClauseWord<'t> {
     /// As the text writes it.
     pub raw: &'t str,
     /// In lower case.
     pub lower: String,
 }
 
-impl Word<'_> {
+impl ClauseWord<'_> {
     /// Whether it is written with a capital, and not only because it begins its clause.
     pub fn is_capital(&self, place: usize) -> bool {
         place > 0 && self.raw.starts_with(char::is_uppercase)

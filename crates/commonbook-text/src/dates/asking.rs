@@ -1,15 +1,15 @@
 //! Whether a question asks for a time.
 
-use super::words::{Gap, Word};
+use super::words::{DateWord, WordGap};
 
 /// Words after which `when` asks, as in "do you remember when".
-const KNOWING: &[&str] = &[
+const KNOWING_WORDS: &[&str] = &[
     "check", "exactly", "forgot", "know", "knows", "out", "recall", "remember", "say", "says",
     "sure", "wonder",
 ];
 
 /// Words after which a question can begin with `when`.
-const JOINTS: &[&str] = &["and", "but", "or", "since", "so", "until"];
+const JOINING_WORDS: &[&str] = &["and", "but", "or", "since", "so", "until"];
 
 /// Words after `when` that put a question.
 const AUXILIARIES: &[&str] = &[
@@ -18,13 +18,13 @@ const AUXILIARIES: &[&str] = &[
 ];
 
 /// What a question can ask for.
-const TIMES: &[&str] = &[
+const TIME_NOUNS: &[&str] = &[
     "century", "date", "dates", "day", "days", "decade", "hour", "month", "months", "season",
     "time", "week", "weekday", "weekend", "weeks", "year", "years",
 ];
 
 /// What makes another thing of such a word: `what time zone`.
-const THINGS: &[&str] = &[
+const OTHER_NOUNS: &[&str] = &[
     "column",
     "complexity",
     "field",
@@ -47,19 +47,19 @@ const THINGS: &[&str] = &[
 ];
 
 /// Whether these words ask for a time.
-pub(super) fn asks(words: &[Word]) -> bool {
-    (0..words.len()).any(|place| asks_at(words, place))
+pub(super) fn asks_for_time(words: &[DateWord]) -> bool {
+    (0..words.len()).any(|place| asks_for_time_at(words, place))
 }
 
-fn asks_at(words: &[Word], place: usize) -> bool {
+fn asks_for_time_at(words: &[DateWord], place: usize) -> bool {
     let after = |n: usize| {
         let word = words.get(place + n)?;
-        (word.gap == Gap::Blank).then_some(word.text.as_str())
+        (word.gap == WordGap::Blank).then_some(word.text.as_str())
     };
     match words[place].text.as_str() {
         "when" => when_asks(words, place, after(1)),
         "when's" | "when’s" => true,
-        "what" | "which" | "whats" => asks_for_one(&after),
+        "what" | "which" | "whats" => asks_for_period(&after),
         "how" => matches!(
             (after(1), after(2), after(3)),
             (Some("long"), Some("ago" | "since"), _)
@@ -77,12 +77,12 @@ fn asks_at(words: &[Word], place: usize) -> bool {
 
 /// `when` asks where a question can begin and goes on as one; "What broke when I left?" and "When
 /// I left, what broke?" ask for something else.
-fn when_asks(words: &[Word], place: usize, next: Option<&str>) -> bool {
+fn when_asks(words: &[DateWord], place: usize, next: Option<&str>) -> bool {
     let back = |places| place.checked_sub(places).map_or("", |before| words[before].text.as_str());
     let before = back(1);
     let told = before == "me" && matches!(back(2), "tell" | "remind" | "ask" | "show");
-    let known = told || KNOWING.contains(&before);
-    let begins = words[place].gap != Gap::Blank || JOINTS.contains(&before);
+    let known = told || KNOWING_WORDS.contains(&before);
+    let begins = words[place].gap != WordGap::Blank || JOINING_WORDS.contains(&before);
     match next {
         Some(next) => known || (begins && AUXILIARIES.contains(&next)),
         None => known || begins,
@@ -90,7 +90,7 @@ fn when_asks(words: &[Word], place: usize, next: Option<&str>) -> bool {
 }
 
 /// `what date`, `which exact year`, `what is the date of`.
-fn asks_for_one<'a>(after: &impl Fn(usize) -> Option<&'a str>) -> bool {
+fn asks_for_period<'a>(after: &impl Fn(usize) -> Option<&'a str>) -> bool {
     let mut place = 1;
     for skipped in [
         &["is", "was", "are", "were", "would", "will"][..],
@@ -102,6 +102,6 @@ fn asks_for_one<'a>(after: &impl Fn(usize) -> Option<&'a str>) -> bool {
             place += 1;
         }
     }
-    let is_time = after(place).is_some_and(|word| TIMES.contains(&word));
-    is_time && !after(place + 1).is_some_and(|word| THINGS.contains(&word))
+    let is_time = after(place).is_some_and(|word| TIME_NOUNS.contains(&word));
+    is_time && !after(place + 1).is_some_and(|word| OTHER_NOUNS.contains(&word))
 }

@@ -19,34 +19,34 @@ pub fn start_of(date: Date) -> Timestamp {
 }
 
 /// The dates from `first` up to and without `end`.
-pub fn dates(first: Date, end: Date) -> Range<Timestamp> {
+pub fn date_range(first: Date, end: Date) -> Range<Timestamp> {
     start_of(first)..start_of(end)
 }
 
 /// One day.
-pub fn day(date: Date) -> Range<Timestamp> {
-    dates(date, moved(date, 1.day()))
+pub fn day_range(date: Date) -> Range<Timestamp> {
+    date_range(date, shift_date(date, 1.day()))
 }
 
 /// One month; nothing when there is no such month.
-pub fn month(year: i16, month: i8) -> Option<Range<Timestamp>> {
+pub fn month_range(year: i16, month: i8) -> Option<Range<Timestamp>> {
     let first = Date::new(year, month, 1).ok()?;
-    Some(dates(first, moved(first, 1.month())))
+    Some(date_range(first, shift_date(first, 1.month())))
 }
 
 /// One year; nothing when the calendar does not reach it.
-pub fn year(year: i16) -> Option<Range<Timestamp>> {
+pub fn year_range(year: i16) -> Option<Range<Timestamp>> {
     let first = Date::new(year, 1, 1).ok()?;
-    Some(dates(first, moved(first, 1.year())))
+    Some(date_range(first, shift_date(first, 1.year())))
 }
 
 /// A date moved by days, weeks, months or years; it stops at the end of the calendar.
-pub fn moved(date: Date, by: Span) -> Date {
+pub fn shift_date(date: Date, by: Span) -> Date {
     date.saturating_add(by)
 }
 
 /// A time moved by so much; nothing when the calendar does not reach it.
-pub fn shifted(time: Timestamp, by: Span) -> Option<Timestamp> {
+pub fn shift_time(time: Timestamp, by: Span) -> Option<Timestamp> {
     let there = time.to_zoned(TimeZone::UTC).checked_add(by).ok()?;
     Some(there.timestamp())
 }
@@ -58,10 +58,14 @@ mod tests {
     #[test]
     fn stretches_begin_and_end_at_midnight() {
         let table = [
-            (year(2024), "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"),
-            (month(2024, 2), "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"),
-            (month(2023, 12), "2023-12-01T00:00:00Z", "2024-01-01T00:00:00Z"),
-            (Date::new(2024, 2, 29).ok().map(day), "2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"),
+            (year_range(2024), "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"),
+            (month_range(2024, 2), "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"),
+            (month_range(2023, 12), "2023-12-01T00:00:00Z", "2024-01-01T00:00:00Z"),
+            (
+                Date::new(2024, 2, 29).ok().map(day_range),
+                "2024-02-29T00:00:00Z",
+                "2024-03-01T00:00:00Z",
+            ),
         ];
         for (found, from, until) in table {
             let found = found.expect("it is in the calendar");
@@ -74,8 +78,8 @@ mod tests {
 
     #[test]
     fn the_end_of_the_calendar_is_no_fault() {
-        assert_eq!(year(9999).map(|range| range.end), Some(Timestamp::MAX));
-        assert_eq!(month(2024, 13), None);
-        assert_eq!(shifted(Timestamp::MAX, 1.year()), None);
+        assert_eq!(year_range(9999).map(|range| range.end), Some(Timestamp::MAX));
+        assert_eq!(month_range(2024, 13), None);
+        assert_eq!(shift_time(Timestamp::MAX, 1.year()), None);
     }
 }

@@ -1,11 +1,11 @@
 //! Recognises a time of day in a text: `3pm`, `3 p.m.`, `at 10:30`.
 
-use super::words::{Gap, Word};
+use super::words::{DateWord, WordGap};
 
 /// Whether a time of day begins at this word.
-pub(super) fn tells_hour(words: &[Word], at: usize) -> bool {
+pub(super) fn tells_hour(words: &[DateWord], at: usize) -> bool {
     let near = |place: usize| {
-        let word = words.get(place).filter(|word| word.gap == Gap::Blank);
+        let word = words.get(place).filter(|word| word.gap == WordGap::Blank);
         word.map_or("", |word| word.text.as_str())
     };
     let word = words[at].text.as_str();

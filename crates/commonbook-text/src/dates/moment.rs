@@ -3,9 +3,9 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::Span;
-use super::reader::{Read, Reader};
-use super::words::{self, Gap};
+use super::TimeSpan;
+use super::reader::{DateParser, ParseResult};
+use super::words::{self, WordGap};
 use crate::dates::calendar;
 
 /// Words before a day and a month that are written in small letters: `on may 7`.
@@ -13,28 +13,28 @@ const DAY_LEADS: &[&str] =
     &["after", "before", "between", "by", "from", "of", "on", "since", "till", "to", "until"];
 
 /// Words that can follow `in may`; after any other, `may` is a verb: "who can log in may fail".
-const FOLLOWERS: &[&str] = &[
+const MAY_FOLLOWERS: &[&str] = &[
     "about", "and", "at", "because", "but", "by", "did", "during", "for", "from", "had", "he",
     "her", "his", "i", "is", "it", "last", "my", "of", "on", "or", "our", "she", "so", "than",
     "that", "the", "their", "then", "they", "this", "through", "till", "to", "until", "was", "we",
     "were", "when", "which", "who", "with", "you",
 ];
 
-impl Reader<'_> {
+impl DateParser<'_> {
     /// A single stretch of time that begins at this word. `led` says that a word before it has
     /// announced a time, so that a month or a year alone is enough.
-    pub(super) fn moment(&self, at: usize, led: bool) -> Read<Span> {
-        self.written_date(at)
-            .or_else(|| self.day_and_month(at))
-            .or_else(|| self.month_and_day(at))
-            .or_else(|| self.month(at, led))
-            .or_else(|| self.season_of_year(at))
-            .or_else(|| self.year(at, led))
-            .or_else(|| self.relative(at, led))
+    pub(super) fn parse_moment(&self, at: usize, led: bool) -> ParseResult<TimeSpan> {
+        self.parse_written_date(at)
+            .or_else(|| self.parse_day_and_month(at))
+            .or_else(|| self.parse_month_and_day(at))
+            .or_else(|| self.parse_month(at, led))
+            .or_else(|| self.parse_season(at))
+            .or_else(|| self.parse_year(at, led))
+            .or_else(|| self.parse_relative(at, led))
     }
 
     /// `2023-05-07`, `2023-05-07T10:00:00Z`, `2023/05/07`, `2023-05`.
-    fn written_date(&self, at: usize) -> Read<Span> {
+    fn parse_written_date(&self, at: usize) -> ParseResult<TimeSpan> {
         let text = self.word(at);
         let (date, time) = (text.get(..10).unwrap_or(text), text.get(10..).unwrap_or_default());
         if !time.is_empty() && !time.starts_with('t') {
@@ -46,62 +46,62 @@ impl Reader<'_> {
         let two = |part: &str| part.parse().ok().filter(|_| part.len() == 2);
         let month: i8 = two(parts.next()?)?;
         let range = match (parts.next(), parts.next()) {
-            (None, _) if sign == '-' => calendar::month(year, month)?,
-            (Some(day), None) => calendar::day(Date::new(year, month, two(day)?).ok()?),
+            (None, _) if sign == '-' => calendar::month_range(year, month)?,
+            (Some(day), None) => calendar::day_range(Date::new(year, month, two(day)?).ok()?),
             _ => return None,
         };
         Some((at + 1, range.into()))
     }
 
     /// `7 May 2023`, `7th of May`.
-    fn day_and_month(&self, at: usize) -> Read<Span> {
+    fn parse_day_and_month(&self, at: usize) -> ParseResult<TimeSpan> {
         let (day, is_ordinal) = words::month_day(self.word(at))?;
-        let place = at + 1 + usize::from(self.near(at + 1) == "of");
-        let month = words::month(self.near(place))?;
-        let (next, year) = self.year_beside(place + 1);
+        let place = at + 1 + usize::from(self.adjacent_word(at + 1) == "of");
+        let month = words::month(self.adjacent_word(place))?;
+        let (next, year) = self.adjacent_year(place + 1);
         let sure = year.is_some() || is_ordinal && place > at + 1;
-        self.date(at, place, next, sure, (year, month, day))
+        self.resolve_date(at, place, next, sure, (year, month, day))
     }
 
     /// `May 7th, 2023`, `May 7`, `Jan. 5`.
-    fn month_and_day(&self, at: usize) -> Read<Span> {
+    fn parse_month_and_day(&self, at: usize) -> ParseResult<TimeSpan> {
         let month = words::month(self.word(at))?;
         let short = words::is_short_month(self.word(at));
-        let close = self.gap(at + 1) == Gap::Blank || short && self.gap(at + 1) == Gap::Dot;
+        let close = self.gap(at + 1) == WordGap::Blank || short && self.gap(at + 1) == WordGap::Dot;
         let place = at + 1 + usize::from(close && self.word(at + 1) == "the");
         let (day, is_ordinal) = words::month_day(self.word(place)).filter(|_| close)?;
-        let (next, year) = self.year_beside(place + 1);
-        self.date(at, at, next, year.is_some() || is_ordinal, (year, month, day))
+        let (next, year) = self.adjacent_year(place + 1);
+        self.resolve_date(at, at, next, year.is_some() || is_ordinal, (year, month, day))
     }
 
     /// A day of a month, when the words around it let it be one.
-    fn date(
+    fn resolve_date(
         &self,
         at: usize,
         month_at: usize,
         next: usize,
         sure: bool,
         (year, month, day): (Option<i16>, i8, i8),
-    ) -> Read<Span> {
+    ) -> ParseResult<TimeSpan> {
         // In a leap year there is every day that can be.
         let date = Date::new(year.unwrap_or(2024), month, day).ok()?;
-        let led = self.gap(at) == Gap::Blank && DAY_LEADS.contains(&self.back(at, 1));
+        let led = self.gap(at) == WordGap::Blank && DAY_LEADS.contains(&self.previous_word(at, 1));
         let plain = !self.is_doubtful(month_at) || led || self.can_end(next);
-        if !sure && (!plain || words::is_counted(self.near(next))) {
+        if !sure && (!plain || words::is_counted(self.adjacent_word(next))) {
             return None;
         }
-        let every_year = Span::EveryYear { month, day: Some(day) };
-        Some((next, year.map_or(every_year, |_| calendar::day(date).into())))
+        let every_year = TimeSpan::EveryYear { month, day: Some(day) };
+        Some((next, year.map_or(every_year, |_| calendar::day_range(date).into())))
     }
 
     /// `May 2023`, `in May`, `mid-May`.
-    fn month(&self, at: usize, led: bool) -> Read<Span> {
+    fn parse_month(&self, at: usize, led: bool) -> ParseResult<TimeSpan> {
         let word = self.word(at);
         let (name, led) = word.strip_prefix("mid-").map_or((word, led), |name| (name, true));
         let month = words::month(name)?;
-        let place = at + 1 + usize::from(self.near(at + 1) == "of");
-        if let (next, Some(year)) = self.year_beside(place) {
-            return Some((next, calendar::month(year, month)?.into()));
+        let place = at + 1 + usize::from(self.adjacent_word(at + 1) == "of");
+        if let (next, Some(year)) = self.adjacent_year(place) {
+            return Some((next, calendar::month_range(year, month)?.into()));
         }
         let capital = self.words.get(at).is_some_and(|word| word.capital);
         let plain = match () {
@@ -109,34 +109,34 @@ impl Reader<'_> {
             () if matches!(name, "may" | "march") => capital || self.can_end(at + 1),
             () => true,
         };
-        (led && plain).then_some((at + 1, Span::EveryYear { month, day: None }))
+        (led && plain).then_some((at + 1, TimeSpan::EveryYear { month, day: None }))
     }
 
     /// `summer 2022`, `summer of 2022`, `Q3 2022`; seasons of the northern half of the earth, by whole
     /// months, and a winter by the year of its December.
-    fn season_of_year(&self, at: usize) -> Read<Span> {
+    fn parse_season(&self, at: usize) -> ParseResult<TimeSpan> {
         let month = words::season(self.word(at))?;
-        let place = at + 1 + usize::from(self.near(at + 1) == "of");
-        let (next, year) = self.year_beside(place);
+        let place = at + 1 + usize::from(self.adjacent_word(at + 1) == "of");
+        let (next, year) = self.adjacent_year(place);
         let first = Date::new(year?, month, 1).ok()?;
-        Some((next, calendar::dates(first, calendar::moved(first, 3.months())).into()))
+        Some((next, calendar::date_range(first, calendar::shift_date(first, 3.months())).into()))
     }
 
     /// `in 2022`, `mid-2022`.
-    fn year(&self, at: usize, led: bool) -> Read<Span> {
+    fn parse_year(&self, at: usize, led: bool) -> ParseResult<TimeSpan> {
         let word = self.word(at);
         let (digits, led) = word.strip_prefix("mid-").map_or((word, led), |year| (year, true));
         let year = words::year(digits)?;
-        let counts = words::is_counted(self.near(at + 1));
-        let told = led || self.back(at, 1) == "year" && self.gap(at) == Gap::Blank;
-        (told && !counts).then_some((at + 1, calendar::year(year)?.into()))
+        let counts = words::is_counted(self.adjacent_word(at + 1));
+        let told = led || self.previous_word(at, 1) == "year" && self.gap(at) == WordGap::Blank;
+        (told && !counts).then_some((at + 1, calendar::year_range(year)?.into()))
     }
 
     /// The year that stands at this place, after blanks or a comma, and the place behind it:
     /// `2023`, `last year`.
-    fn year_beside(&self, at: usize) -> (usize, Option<i16>) {
-        if self.near(at + 1) == "year" {
-            let years = match self.near(at) {
+    fn adjacent_year(&self, at: usize) -> (usize, Option<i16>) {
+        if self.adjacent_word(at + 1) == "year" {
+            let years = match self.adjacent_word(at) {
                 "last" => -1,
                 "this" => 0,
                 "next" => 1,
@@ -144,9 +144,9 @@ impl Reader<'_> {
             };
             return (at + 2, Some(self.today.year() + years));
         }
-        let close = matches!(self.gap(at), Gap::Blank | Gap::Comma | Gap::Dot);
+        let close = matches!(self.gap(at), WordGap::Blank | WordGap::Comma | WordGap::Dot);
         let year = words::year(self.word(at)).filter(|_| close);
-        match year.filter(|_| !words::is_counted(self.near(at + 1))) {
+        match year.filter(|_| !words::is_counted(self.adjacent_word(at + 1))) {
             Some(year) => (at + 1, Some(year)),
             None => (at, None),
         }
@@ -155,11 +155,11 @@ impl Reader<'_> {
     /// Whether this month could as well be a verb: in small letters, or where a sentence begins.
     fn is_doubtful(&self, at: usize) -> bool {
         let verb = matches!(self.word(at), "may" | "march" | "mar");
-        verb && self.words.get(at).is_some_and(|word| !word.capital || word.gap == Gap::Break)
+        verb && self.words.get(at).is_some_and(|word| !word.capital || word.gap == WordGap::Break)
     }
 
     /// Whether a time can end before this word.
     fn can_end(&self, at: usize) -> bool {
-        self.gap(at) != Gap::Blank || FOLLOWERS.contains(&self.word(at))
+        self.gap(at) != WordGap::Blank || MAY_FOLLOWERS.contains(&self.word(at))
     }
 }

@@ -5,105 +5,109 @@ use std::ops::Range;
 use jiff::civil::{Date, Weekday};
 use jiff::{Timestamp, ToSpan};
 
-use super::Span;
-use super::reader::{Read, Reader};
-use super::words::{self, Gap, Unit};
+use super::TimeSpan;
+use super::reader::{DateParser, ParseResult};
+use super::words::{self, TimeUnit, WordGap};
 use crate::dates::calendar;
 
 /// Words before a weekday in small letters.
 const DAY_LEADS: &[&str] = &["after", "before", "by", "on", "since", "till", "until"];
 
 /// Words before a weekday that is no single day, or no day at all.
-const HABITS: &[&str] = &["black", "cyber", "each", "every", "good"];
+const WEEKDAY_EXCLUSIONS: &[&str] = &["black", "cyber", "each", "every", "good"];
 
 /// What is chosen among those that come again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
+enum RelativePeriod {
     Last,
     This,
     Next,
 }
 
-impl Reader<'_> {
+impl DateParser<'_> {
     /// A time told from the present that begins at this word.
-    pub(super) fn relative(&self, at: usize, led: bool) -> Read<Span> {
-        let day = |days: i64| calendar::day(calendar::moved(self.today, days.days()));
-        match (self.word(at), self.near(at + 1)) {
+    pub(super) fn parse_relative(&self, at: usize, led: bool) -> ParseResult<TimeSpan> {
+        let day = |days: i64| calendar::day_range(calendar::shift_date(self.today, days.days()));
+        match (self.word(at), self.adjacent_word(at + 1)) {
             ("today" | "tonight", _) => Some((at + 1, day(0).into())),
             ("yesterday", _) => Some((at + 1, day(-1).into())),
             ("tomorrow", _) => Some((at + 1, day(1).into())),
             ("this", "morning" | "afternoon" | "evening") => Some((at + 2, day(0).into())),
             ("last", "night") => {
-                let evening = calendar::shifted(day(-1).start, 18.hours())?;
-                let morning = calendar::shifted(day(0).start, 6.hours())?;
+                let evening = calendar::shift_time(day(-1).start, 18.hours())?;
+                let morning = calendar::shift_time(day(0).start, 6.hours())?;
                 Some((at + 2, (evening..morning).into()))
             }
             ("last" | "past" | "previous", _) => {
-                self.rolling(at).or_else(|| self.chosen(at, Choice::Last))
+                self.parse_rolling(at).or_else(|| self.parse_period(at, RelativePeriod::Last))
             }
-            ("this" | "current", _) => self.chosen(at, Choice::This),
-            ("next", _) => self.chosen(at, Choice::Next),
-            _ => self.weekday(at, led).or_else(|| self.ago(at)),
+            ("this" | "current", _) => self.parse_period(at, RelativePeriod::This),
+            ("next", _) => self.parse_period(at, RelativePeriod::Next),
+            _ => self.parse_weekday(at, led).or_else(|| self.parse_ago(at)),
         }
     }
 
     /// `in the last 3 days`, `past week`: so long back from now, up to the end of today.
-    fn rolling(&self, at: usize) -> Read<Span> {
-        let end = calendar::day(self.today).end;
-        let (next, by) = match self.amount(at + 1).filter(|_| self.gap(at + 1) == Gap::Blank) {
-            Some((next, (count, unit))) => (next, unit.times(-count)?),
+    fn parse_rolling(&self, at: usize) -> ParseResult<TimeSpan> {
+        let end = calendar::day_range(self.today).end;
+        let (next, by) = match self
+            .parse_amount(at + 1)
+            .filter(|_| self.gap(at + 1) == WordGap::Blank)
+        {
+            Some((next, (count, unit))) => (next, unit.to_span(-count)?),
             None => {
-                let unit = words::unit(self.near(at + 1))?;
+                let unit = words::unit(self.adjacent_word(at + 1))?;
                 let within = ["in", "over", "within", "during", "for"];
-                let stretch = self.back(at, 1) == "the" && within.contains(&self.back(at, 2));
+                let stretch = self.previous_word(at, 1) == "the"
+                    && within.contains(&self.previous_word(at, 2));
                 let sure = self.word(at) == "past" || self.word(at) == "last" && stretch;
-                (at + 2, unit.times(-1).filter(|_| sure && self.near(at + 2) != "of")?)
+                (at + 2, unit.to_span(-1).filter(|_| sure && self.adjacent_word(at + 2) != "of")?)
             }
         };
-        let from = calendar::shifted(self.now, by)?;
+        let from = calendar::shift_time(self.now, by)?;
         Some((next, (from..end).into()))
     }
 
     /// `last week`, `this month`, `next year`, `last Monday`, `last May`, `next summer`.
-    fn chosen(&self, at: usize, choice: Choice) -> Read<Span> {
-        let name = self.near(at + 1);
+    fn parse_period(&self, at: usize, choice: RelativePeriod) -> ParseResult<TimeSpan> {
+        let name = self.adjacent_word(at + 1);
         // "The last week of school" is told from the school.
-        if self.near(at + 2) == "of" && words::unit(name).is_some() {
+        if self.adjacent_word(at + 2) == "of" && words::unit(name).is_some() {
             return None;
         }
         let step = match choice {
-            Choice::Last => -1,
-            Choice::This => 0,
-            Choice::Next => 1,
+            RelativePeriod::Last => -1,
+            RelativePeriod::This => 0,
+            RelativePeriod::Next => 1,
         };
         let month_start = self.today.first_of_month();
         let range = match name {
             "week" | "weekend" => {
-                let monday = calendar::moved(self.monday_of(self.today), step.weeks());
+                let monday = calendar::shift_date(self.monday_of(self.today), step.weeks());
                 let first = if name == "week" { 0 } else { 5 };
-                let first = calendar::moved(monday, first.days());
-                calendar::dates(first, calendar::moved(monday, 7.days()))
+                let first = calendar::shift_date(monday, first.days());
+                calendar::date_range(first, calendar::shift_date(monday, 7.days()))
             }
             "month" => {
-                let first = calendar::moved(month_start, step.months());
-                calendar::dates(first, calendar::moved(first, 1.month()))
+                let first = calendar::shift_date(month_start, step.months());
+                calendar::date_range(first, calendar::shift_date(first, 1.month()))
             }
-            "year" => calendar::year(self.today.year() + i16::try_from(step).ok()?)?,
+            "year" => calendar::year_range(self.today.year() + i16::try_from(step).ok()?)?,
             _ => match words::weekday(name) {
-                Some(weekday) => calendar::day(self.weekday_near(weekday, choice)?),
-                None => return self.chosen_of_year(at, choice),
+                Some(weekday) => calendar::day_range(self.resolve_weekday(weekday, choice)?),
+                None => return self.parse_period_of_year(at, choice),
             },
         };
         Some((at + 2, range.into()))
     }
 
     /// `last May`, `next summer`.
-    fn chosen_of_year(&self, at: usize, choice: Choice) -> Read<Span> {
-        let name = self.near(at + 1);
+    fn parse_period_of_year(&self, at: usize, choice: RelativePeriod) -> ParseResult<TimeSpan> {
+        let name = self.adjacent_word(at + 1);
         let (next, month, length) = match words::season(name) {
             Some(month) => (at + 2, month, 3.months()),
-            None if words::month(name).is_some() => match self.moment(at + 1, true)? {
-                (next, Span::EveryYear { month, day: None }) => (next, month, 1.month()),
+            None if words::month(name).is_some() => match self.parse_moment(at + 1, true)? {
+                (next, TimeSpan::EveryYear { month, day: None }) => (next, month, 1.month()),
                 _ => return None,
             },
             None => return None,
@@ -111,15 +115,16 @@ impl Reader<'_> {
         let year = self.today.year();
         let stretches = |years: [i16; 3]| {
             let firsts = years.into_iter().filter_map(|year| Date::new(year, month, 1).ok());
-            let all = firsts.map(|first| calendar::dates(first, calendar::moved(first, length)));
+            let all = firsts
+                .map(|first| calendar::date_range(first, calendar::shift_date(first, length)));
             all.collect::<Vec<Range<Timestamp>>>()
         };
         let found = match choice {
-            Choice::Last => stretches([year, year - 1, year - 2])
+            RelativePeriod::Last => stretches([year, year - 1, year - 2])
                 .into_iter()
                 .find(|stretch| stretch.end <= self.now),
-            Choice::This => stretches([year; 3]).into_iter().next(),
-            Choice::Next => stretches([year, year + 1, year + 2])
+            RelativePeriod::This => stretches([year; 3]).into_iter().next(),
+            RelativePeriod::Next => stretches([year, year + 1, year + 2])
                 .into_iter()
                 .find(|stretch| stretch.start > self.now),
         };
@@ -127,80 +132,86 @@ impl Reader<'_> {
     }
 
     /// `on Monday`, `Monday`: the latest before today.
-    fn weekday(&self, at: usize, led: bool) -> Read<Span> {
+    fn parse_weekday(&self, at: usize, led: bool) -> ParseResult<TimeSpan> {
         let weekday = words::weekday(self.word(at))?;
         // Of "Friday, 14 July 2023" the date is what counts.
-        if matches!(self.gap(at + 1), Gap::Blank | Gap::Comma)
+        if matches!(self.gap(at + 1), WordGap::Blank | WordGap::Comma)
             && words::weekday(self.word(at + 1)).is_none()
-            && let Some((next, date @ Span::Fixed { .. })) = self.moment(at + 1, false)
+            && let Some((next, date @ TimeSpan::Fixed { .. })) = self.parse_moment(at + 1, false)
             && next > at + 2
         {
             return Some((next, date));
         }
-        let before = self.back(at, 1);
+        let before = self.previous_word(at, 1);
         let capital = self.words.get(at).is_some_and(|word| word.capital);
         let is_day = led || capital || DAY_LEADS.contains(&before);
-        let date = self.weekday_near(weekday, Choice::Last)?;
-        (is_day && !HABITS.contains(&before)).then_some((at + 1, calendar::day(date).into()))
+        let date = self.resolve_weekday(weekday, RelativePeriod::Last)?;
+        (is_day && !WEEKDAY_EXCLUSIONS.contains(&before))
+            .then_some((at + 1, calendar::day_range(date).into()))
     }
 
-    fn weekday_near(&self, weekday: Weekday, choice: Choice) -> Option<Date> {
+    fn resolve_weekday(&self, weekday: Weekday, choice: RelativePeriod) -> Option<Date> {
         match choice {
-            Choice::Last => self.today.nth_weekday(-1, weekday).ok(),
-            Choice::Next => self.today.nth_weekday(1, weekday).ok(),
-            Choice::This => {
+            RelativePeriod::Last => self.today.nth_weekday(-1, weekday).ok(),
+            RelativePeriod::Next => self.today.nth_weekday(1, weekday).ok(),
+            RelativePeriod::This => {
                 let days = i64::from(weekday.to_monday_zero_offset());
-                Some(calendar::moved(self.monday_of(self.today), days.days()))
+                Some(calendar::shift_date(self.monday_of(self.today), days.days()))
             }
         }
     }
 
     /// `three days ago`, `a week ago`, `a couple of months ago`.
-    fn ago(&self, at: usize) -> Read<Span> {
-        let (next, (count, unit)) = self.amount(at)?;
-        if self.near(next) != "ago" || self.back(at, 1) == "half" {
+    fn parse_ago(&self, at: usize) -> ParseResult<TimeSpan> {
+        let (next, (count, unit)) = self.parse_amount(at)?;
+        if self.adjacent_word(next) != "ago" || self.previous_word(at, 1) == "half" {
             return None;
         }
         let range = match unit {
-            Unit::Minute | Unit::Hour => {
-                let then = calendar::shifted(self.now, unit.times(-count)?)?;
-                let half = if unit == Unit::Hour { 30.minutes() } else { 5.minutes() };
-                calendar::shifted(then, half.negate())?..calendar::shifted(then, half)?
+            TimeUnit::Minute | TimeUnit::Hour => {
+                let then = calendar::shift_time(self.now, unit.to_span(-count)?)?;
+                let half = if unit == TimeUnit::Hour { 30.minutes() } else { 5.minutes() };
+                calendar::shift_time(then, half.negate())?..calendar::shift_time(then, half)?
             }
-            _ => self.around(self.today, unit, -count)?,
+            _ => self.range_around(self.today, unit, -count)?,
         };
         Some((next + 1, range.into()))
     }
 
     /// The stretch that so many units from a date mean: that day for days, and for the others as
     /// much as half a unit on each side, for people do not count the days of a year.
-    pub(super) fn around(&self, date: Date, unit: Unit, count: i64) -> Option<Range<Timestamp>> {
-        let then = date.checked_add(unit.times(count)?).ok()?;
+    pub(super) fn range_around(
+        &self,
+        date: Date,
+        unit: TimeUnit,
+        count: i64,
+    ) -> Option<Range<Timestamp>> {
+        let then = date.checked_add(unit.to_span(count)?).ok()?;
         let half = match unit {
-            Unit::Week => 3,
-            Unit::Month => 15,
-            Unit::Year => 182,
+            TimeUnit::Week => 3,
+            TimeUnit::Month => 15,
+            TimeUnit::Year => 182,
             _ => 0,
         };
-        let first = calendar::moved(then, -half.days());
-        Some(calendar::dates(first, calendar::moved(then, (half + 1).days())))
+        let first = calendar::shift_date(then, -half.days());
+        Some(calendar::date_range(first, calendar::shift_date(then, (half + 1).days())))
     }
 
     /// `three days`, `a couple of weeks`, `a few months`: how many of what.
-    pub(super) fn amount(&self, at: usize) -> Read<(i64, Unit)> {
-        let few = self.word(at) == "a" && matches!(self.near(at + 1), "couple" | "few");
+    pub(super) fn parse_amount(&self, at: usize) -> ParseResult<(i64, TimeUnit)> {
+        let few = self.word(at) == "a" && matches!(self.adjacent_word(at + 1), "couple" | "few");
         let place = at + usize::from(few);
         let (count, next) = match self.word(place) {
-            "couple" => (2, place + 1 + usize::from(self.near(place + 1) == "of")),
+            "couple" => (2, place + 1 + usize::from(self.adjacent_word(place + 1) == "of")),
             word => (words::number(word)?, place + 1),
         };
-        Some((next + 1, (count, words::unit(self.near(next))?)))
+        Some((next + 1, (count, words::unit(self.adjacent_word(next))?)))
     }
 }
 
-impl Unit {
+impl TimeUnit {
     /// So many of this unit.
-    pub(super) fn times(self, count: i64) -> Option<jiff::Span> {
+    pub(super) fn to_span(self, count: i64) -> Option<jiff::Span> {
         let span = jiff::Span::new();
         match self {
             Self::Minute => span.try_minutes(count),

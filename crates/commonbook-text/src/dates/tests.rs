@@ -17,12 +17,12 @@ fn time(text: &str) -> Timestamp {
     }
 }
 
-fn fixed(from: &str, until: &str) -> Span {
-    Span::Fixed { from: time(from), until: time(until) }
+fn fixed(from: &str, until: &str) -> TimeSpan {
+    TimeSpan::Fixed { from: time(from), until: time(until) }
 }
 
-fn spans(question: &str) -> Vec<Span> {
-    spoken_of(question, now()).spans
+fn spans(question: &str) -> Vec<TimeSpan> {
+    parse_times(question, now()).spans
 }
 
 /// Each question names this one stretch and no other.
@@ -158,8 +158,8 @@ fn times_made_of_others_are_read() {
 
 #[test]
 fn months_and_days_without_a_year_come_back_every_year() {
-    let month = |month| Span::EveryYear { month, day: None };
-    let day = |month, day| Span::EveryYear { month, day: Some(day) };
+    let month = |month| TimeSpan::EveryYear { month, day: None };
+    let day = |month, day| TimeSpan::EveryYear { month, day: Some(day) };
     let table = [
         ("What did Ann do in May?", vec![month(5)]),
         ("what did ann do in may?", vec![month(5)]),
@@ -255,7 +255,7 @@ fn questions_that_ask_for_a_time_are_known() {
         "how recently did we change it",
     ];
     for question in table {
-        assert!(spoken_of(question, now()).asks, "{question:?}");
+        assert!(parse_times(question, now()).asks, "{question:?}");
     }
     let others = [
         "",
@@ -274,7 +274,7 @@ fn questions_that_ask_for_a_time_are_known() {
         "What did we do yesterday?",
     ];
     for question in others {
-        assert!(!spoken_of(question, now()).asks, "{question:?}");
+        assert!(!parse_times(question, now()).asks, "{question:?}");
     }
 }
 
@@ -293,25 +293,25 @@ fn a_time_of_day_is_a_time_that_a_text_tells() {
 #[test]
 fn a_span_holds_its_beginning_and_not_its_end() {
     let day = fixed("2023-05-07", "2023-05-08");
-    assert!(day.holds(time("2023-05-07")));
-    assert!(!day.holds(time("2023-05-08")));
-    let may = Span::EveryYear { month: 5, day: None };
-    assert!(may.holds(time("1999-05-31T23:59:59Z")));
-    assert!(!may.holds(time("1999-06-01")));
-    let leap = Span::EveryYear { month: 2, day: Some(29) };
-    assert!(leap.holds(time("2024-02-29")));
-    assert!(!leap.holds(time("2023-03-01")));
+    assert!(day.contains(time("2023-05-07")));
+    assert!(!day.contains(time("2023-05-08")));
+    let may = TimeSpan::EveryYear { month: 5, day: None };
+    assert!(may.contains(time("1999-05-31T23:59:59Z")));
+    assert!(!may.contains(time("1999-06-01")));
+    let leap = TimeSpan::EveryYear { month: 2, day: Some(29) };
+    assert!(leap.contains(time("2024-02-29")));
+    assert!(!leap.contains(time("2023-03-01")));
 }
 
 #[test]
 fn closeness_falls_off_with_the_length_of_the_span() {
-    let close = |span: Span, at: &str| (span.closeness(time(at)) * 100.0).round() / 100.0;
+    let close = |span: TimeSpan, at: &str| (span.closeness(time(at)) * 100.0).round() / 100.0;
     let day = fixed("2023-05-07", "2023-05-08");
     let month = fixed("2023-05-01", "2023-06-01");
     let since = fixed("2023-05-01", "max");
     let before = fixed("min", "2023-05-01");
-    let may = Span::EveryYear { month: 5, day: None };
-    let new_year = Span::EveryYear { month: 1, day: Some(1) };
+    let may = TimeSpan::EveryYear { month: 5, day: None };
+    let new_year = TimeSpan::EveryYear { month: 1, day: Some(1) };
     let table = [
         (day, "2023-05-07T12:00:00Z", 1.0),
         (day, "2023-05-08T12:00:00Z", 0.69),
@@ -360,15 +360,15 @@ fn long_texts_and_the_ends_of_the_calendar_are_read_without_harm() {
     for part in parts {
         let text = part.repeat(65_536 / part.len());
         let spans = spans(&text);
-        assert!(spans.len() <= SPANS, "{part:?}");
+        assert!(spans.len() <= SPANS_MAX, "{part:?}");
         assert_eq!(tells_time(&text), !spans.is_empty(), "{part:?}");
     }
     assert_eq!(spans(&"1 day ago, 2 days ago, in 2001, in 2002, ".repeat(9)).len(), 4);
     let years: String = (1900..2000).map(|year| format!("in {year}, ")).collect();
-    assert_eq!(spans(&years).len(), SPANS);
+    assert_eq!(spans(&years).len(), SPANS_MAX);
     let all = "today yesterday tomorrow last week next year last Monday next May in May since \
                May last summer 9 years ago in the last 9 years the week after tomorrow last night";
     for end in [Timestamp::MIN, Timestamp::MAX] {
-        assert!(!spoken_of(all, end).asks);
+        assert!(!parse_times(all, end).asks);
     }
 }

@@ -4,7 +4,7 @@ use jiff::civil::Weekday;
 
 /// What stands before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gap {
+pub(super) enum WordGap {
     /// Blanks alone.
     Blank,
     /// A comma with blanks.
@@ -17,42 +17,42 @@ pub(super) enum Gap {
 
 /// One word in lower case.
 #[derive(Debug)]
-pub(super) struct Word {
+pub(super) struct DateWord {
     /// Its letters and digits with the signs within it (`2023-05-07`, `src/lib.rs:42`), without a
     /// possessive `'s`.
     pub(super) text: String,
     /// Whether it began with a capital.
     pub(super) capital: bool,
     /// What stands before it.
-    pub(super) gap: Gap,
+    pub(super) gap: WordGap,
 }
 
 /// The words of a text, one after the other.
-pub(super) struct Words<'a> {
+pub(super) struct DateLexer<'a> {
     rest: &'a str,
     first: bool,
 }
 
-impl<'a> Words<'a> {
+impl<'a> DateLexer<'a> {
     /// The words of this text.
     pub(super) fn of(text: &'a str) -> Self {
         Self { rest: text, first: true }
     }
 }
 
-impl Iterator for Words<'_> {
-    type Item = Word;
+impl Iterator for DateLexer<'_> {
+    type Item = DateWord;
 
-    fn next(&mut self) -> Option<Word> {
+    fn next(&mut self) -> Option<DateWord> {
         let start = self.rest.find(char::is_alphanumeric)?;
         let gap = match &self.rest[..start] {
-            _ if self.first => Gap::Break,
-            between if between.contains('\n') => Gap::Break,
+            _ if self.first => WordGap::Break,
+            between if between.contains('\n') => WordGap::Break,
             between => match between.trim() {
-                "" => Gap::Blank,
-                "," => Gap::Comma,
-                "." => Gap::Dot,
-                _ => Gap::Break,
+                "" => WordGap::Blank,
+                "," => WordGap::Comma,
+                "." => WordGap::Dot,
+                _ => WordGap::Break,
             },
         };
         self.first = false;
@@ -64,7 +64,7 @@ impl Iterator for Words<'_> {
         let own = ["'s", "’s"].iter().find_map(|own| lower.strip_suffix(own));
         let text = own.filter(|stem| *stem != "when").unwrap_or(&lower);
         let capital = from.starts_with(char::is_uppercase);
-        Some(Word { text: text.to_owned(), capital, gap })
+        Some(DateWord { text: text.to_owned(), capital, gap })
     }
 }
 
@@ -89,7 +89,7 @@ fn word_end(from: &str) -> usize {
 
 /// The month of a name, 1 to 12, written in full or short.
 pub(super) fn month(word: &str) -> Option<i8> {
-    const NAMES: [(&str, &str); 12] = [
+    const MONTH_NAMES: [(&str, &str); 12] = [
         ("january", "jan"),
         ("february", "feb"),
         ("march", "mar"),
@@ -103,7 +103,7 @@ pub(super) fn month(word: &str) -> Option<i8> {
         ("november", "nov"),
         ("december", "dec"),
     ];
-    let place = NAMES.iter().position(|(long, short)| word == *long || word == *short);
+    let place = MONTH_NAMES.iter().position(|(long, short)| word == *long || word == *short);
     let place = place.or((word == "sept").then_some(8))?;
     i8::try_from(place + 1).ok()
 }
@@ -163,7 +163,7 @@ pub(super) fn month_day(word: &str) -> Option<(i8, bool)> {
 
 /// A small number, in digits or as a word.
 pub(super) fn number(word: &str) -> Option<i64> {
-    const NAMES: [&str; 13] = [
+    const NUMBER_NAMES: [&str; 13] = [
         "", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
         "eleven", "twelve",
     ];
@@ -172,13 +172,16 @@ pub(super) fn number(word: &str) -> Option<i64> {
         "a" | "an" => Some(1),
         "few" => Some(3),
         _ if word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit()) => word.parse().ok(),
-        _ => NAMES.iter().position(|name| *name == word).and_then(|place| place.try_into().ok()),
+        _ => NUMBER_NAMES
+            .iter()
+            .position(|name| *name == word)
+            .and_then(|place| place.try_into().ok()),
     }
 }
 
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum TimeUnit {
     Minute,
     Hour,
     Day,
@@ -188,21 +191,21 @@ pub(super) enum Unit {
 }
 
 /// The unit of a name, in the singular or the plural.
-pub(super) fn unit(word: &str) -> Option<Unit> {
+pub(super) fn unit(word: &str) -> Option<TimeUnit> {
     Some(match word.strip_suffix('s').unwrap_or(word) {
-        "minute" => Unit::Minute,
-        "hour" => Unit::Hour,
-        "day" => Unit::Day,
-        "week" => Unit::Week,
-        "month" => Unit::Month,
-        "year" => Unit::Year,
+        "minute" => TimeUnit::Minute,
+        "hour" => TimeUnit::Hour,
+        "day" => TimeUnit::Day,
+        "week" => TimeUnit::Week,
+        "month" => TimeUnit::Month,
+        "year" => TimeUnit::Year,
         _ => return None,
     })
 }
 
 /// Whether a number before this word counts things and tells no year: `in 2000 files`.
 pub(super) fn is_counted(word: &str) -> bool {
-    const THINGS: &[&str] = &[
+    const COUNTED_NOUNS: &[&str] = &[
         "ascii",
         "bits",
         "blocks",
@@ -258,7 +261,7 @@ pub(super) fn is_counted(word: &str) -> bool {
         "words",
         "years",
     ];
-    THINGS.contains(&word)
+    COUNTED_NOUNS.contains(&word)
 }
 
 #[cfg(test)]
@@ -267,18 +270,18 @@ mod tests {
 
     #[test]
     fn signs_within_a_word_belong_to_it() {
-        let words: Vec<_> = Words::of("On 2023-05-07, src/lib.rs:42 - Ann's x. Jan. 5\nend…")
+        let words: Vec<_> = DateLexer::of("On 2023-05-07, src/lib.rs:42 - Ann's x. Jan. 5\nend…")
             .map(|word| (word.text, word.gap))
             .collect();
         let wanted = [
-            ("on", Gap::Break),
-            ("2023-05-07", Gap::Blank),
-            ("src/lib.rs:42", Gap::Comma),
-            ("ann", Gap::Break),
-            ("x", Gap::Blank),
-            ("jan", Gap::Dot),
-            ("5", Gap::Dot),
-            ("end", Gap::Break),
+            ("on", WordGap::Break),
+            ("2023-05-07", WordGap::Blank),
+            ("src/lib.rs:42", WordGap::Comma),
+            ("ann", WordGap::Break),
+            ("x", WordGap::Blank),
+            ("jan", WordGap::Dot),
+            ("5", WordGap::Dot),
+            ("end", WordGap::Break),
         ];
         let wanted = wanted.map(|(text, gap)| (text.to_owned(), gap));
         assert_eq!(words, wanted);

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// What the words of a block are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(super) enum TextBlockKind {
     Prose,
     Code,
     Log,
@@ -16,17 +16,17 @@ pub(super) enum Ground {
 
 /// A stretch of a text that is all of one kind: a paragraph, an item of a list, a line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) ground: Ground,
+pub(super) struct TextBlock {
+    pub(super) ground: TextBlockKind,
     pub(super) range: Range<usize>,
 }
 
 /// A line longer than this, with few blanks, was written by a machine.
-const LONG_LINE: usize = 1_000;
+const LONG_LINE_BYTES: usize = 1_000;
 
 /// The blocks of a text in order, empty lines left out.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
+    let mut blocks: Vec<TextBlock> = Vec::new();
     let (mut at, mut fence, mut joins) = (0, None, false);
     for line in text.split_inclusive('\n') {
         let range = at..at + line.trim_end().len();
@@ -46,28 +46,28 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             continue;
         }
         let ground = match fence {
-            _ if is_trace(line) => Ground::Trace,
-            Some(_) if is_log(bare) => Ground::Log,
-            Some(_) => Ground::Code,
-            None if is_log(bare) => Ground::Log,
-            None if is_machine_made(line) => Ground::Code,
-            None => Ground::Prose,
+            _ if is_trace(line) => TextBlockKind::Trace,
+            Some(_) if is_log(bare) => TextBlockKind::Log,
+            Some(_) => TextBlockKind::Code,
+            None if is_log(bare) => TextBlockKind::Log,
+            None if is_machine_made(line) => TextBlockKind::Code,
+            None => TextBlockKind::Prose,
         };
         match blocks.last_mut() {
             Some(last)
                 if last.ground == ground
                     && match ground {
-                        Ground::Prose => joins && !begins_item(bare),
-                        Ground::Code | Ground::Trace => joins,
-                        Ground::Log => false,
+                        TextBlockKind::Prose => joins && !begins_item(bare),
+                        TextBlockKind::Code | TextBlockKind::Trace => joins,
+                        TextBlockKind::Log => false,
                     } =>
             {
                 last.range.end = range.end;
             }
-            _ => blocks.push(Block { ground, range }),
+            _ => blocks.push(TextBlock { ground, range }),
         }
         // A heading stands alone.
-        joins = !(ground == Ground::Prose && bare.starts_with('#'));
+        joins = !(ground == TextBlockKind::Prose && bare.starts_with('#'));
     }
     blocks
 }
@@ -99,7 +99,7 @@ fn is_turn(bare: &str) -> bool {
 }
 
 fn is_machine_made(line: &str) -> bool {
-    line.len() > LONG_LINE && line.bytes().filter(|b| *b == b' ').count() * 40 < line.len()
+    line.len() > LONG_LINE_BYTES && line.bytes().filter(|b| *b == b' ').count() * 40 < line.len()
 }
 
 /// Whether a line begins with a time or a level, as programs write them.
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn prose_code_logs_and_traces_are_told_apart() {
-        use Ground::{Code, Log, Prose, Trace};
-        let table: [(&str, &[(Ground, &str)]); 10] = [
+        use TextBlockKind::{Code, Log, Prose, Trace};
+        let table: [(&str, &[(TextBlockKind, &str)]); 10] = [
             ("One line\nand on\n\nAnother", &[(Prose, "One line\nand on"), (Prose, "Another")]),
             (
                 "# Head\nText\n- a\n- b\n  more",
@@ -191,7 +191,7 @@ mod tests {
             ("", &[]),
         ];
         for (text, expected) in table {
-            let found: Vec<(Ground, &str)> =
+            let found: Vec<(TextBlockKind, &str)> =
                 blocks(text).into_iter().map(|b| (b.ground, &text[b.range])).collect();
             assert_eq!(found, expected, "{text:?}");
         }

@@ -27,17 +27,17 @@ use super::{value, vocabulary};
 use crate::entities::EntityType;
 
 /// From which likeness on two names can be the same (seed 000).
-pub const THRESHOLD: f64 = 0.85;
+pub const LIKENESS_MIN: f64 = 0.85;
 
 /// Letters in which two names of one thing differ at the most.
-pub const EDITS: usize = 2;
+pub const EDITS_MAX: usize = 2;
 
 /// Letters of the longest name that is found by another than itself: beyond, it is a sentence.
-pub const LETTERS: usize = 80;
+pub const NAME_LETTERS_MAX: usize = 80;
 
 /// A name, made ready to be compared with many.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
+pub struct ComparableName {
     kind: EntityType,
     normalised: String,
     words: Vec<String>,
@@ -46,14 +46,14 @@ pub struct Name {
     has_plural: bool,
 }
 
-impl Name {
+impl ComparableName {
     /// The name of a thing of this type.
     #[must_use]
     pub fn of(kind: EntityType, text: &str) -> Self {
         let normalised = value::normalise(kind, text);
         let words = value::words(kind, text);
         let letters: String = normalised.chars().filter(|c| !c.is_whitespace()).collect();
-        let exact = is_exact(kind) || is_code(text) || letters.chars().count() > LETTERS;
+        let exact = is_exact(kind) || is_code(text) || letters.chars().count() > NAME_LETTERS_MAX;
         let has_plural = has_plural(kind, text.trim());
         Self { kind, normalised, words, letters, exact, has_plural }
     }
@@ -91,19 +91,19 @@ fn is_code(text: &str) -> bool {
 
 /// How alike two names are: 1 for the same letters, 0 for nothing in common.
 #[must_use]
-pub fn likeness(one: &Name, other: &Name) -> f64 {
+pub fn likeness(one: &ComparableName, other: &ComparableName) -> f64 {
     strsim::normalized_levenshtein(&one.letters, &other.letters)
 }
 
 /// The likeness of two names that mean the same thing without being the same; none when a
 /// difference tells them apart.
 #[must_use]
-pub fn nearly_same(one: &Name, other: &Name) -> Option<f64> {
+pub fn nearly_same(one: &ComparableName, other: &ComparableName) -> Option<f64> {
     let comparable = one.kind == other.kind
         && !one.exact
         && !other.exact
         && one.words.len() == other.words.len()
-        && one.letters.len().abs_diff(other.letters.len()) <= 4 * EDITS;
+        && one.letters.len().abs_diff(other.letters.len()) <= 4 * EDITS_MAX;
     if !comparable {
         return None;
     }
@@ -113,13 +113,13 @@ pub fn nearly_same(one: &Name, other: &Name) -> Option<f64> {
     }
     let edits = strsim::levenshtein(&one.letters, &other.letters);
     let likeness = likeness(one, other);
-    (edits <= EDITS && likeness >= THRESHOLD).then_some(likeness)
+    (edits <= EDITS_MAX && likeness >= LIKENESS_MIN).then_some(likeness)
 }
 
 /// Whether two names mean the same thing: exactly, by a well-known other name, or nearly.
 #[must_use]
 pub fn is_same(kind: EntityType, one: &str, other: &str) -> bool {
-    let (one, own) = (Name::of(kind, one), Name::of(kind, other));
+    let (one, own) = (ComparableName::of(kind, one), ComparableName::of(kind, other));
     !own.normalised.is_empty()
         && (vocabulary::names(kind, &one.normalised).contains(&own.normalised)
             || nearly_same(&one, &own).is_some())
@@ -128,8 +128,8 @@ pub fn is_same(kind: EntityType, one: &str, other: &str) -> bool {
 /// The candidate that is most alike and nearly the same, with its place and likeness. Of two that
 /// are equally near neither is chosen: nobody can say which one was meant.
 pub fn nearest<'a>(
-    name: &Name,
-    candidates: impl Iterator<Item = &'a Name>,
+    name: &ComparableName,
+    candidates: impl Iterator<Item = &'a ComparableName>,
 ) -> Option<(usize, f64)> {
     let (mut best, mut tied) = (None, false);
     for (place, candidate) in candidates.enumerate() {
@@ -155,7 +155,7 @@ const fn least_letters(kind: EntityType, listed: bool) -> usize {
 }
 
 /// Whether two words of a name differ as a slip of the hand does.
-fn is_slip(name: &Name, with: &Name, one: &str, other: &str) -> bool {
+fn is_slip(name: &ComparableName, with: &ComparableName, one: &str, other: &str) -> bool {
     let letters = |word: &str| word.chars().all(char::is_alphabetic);
     if !letters(one) || !letters(other) {
         return false;
@@ -169,7 +169,7 @@ fn is_slip(name: &Name, with: &Name, one: &str, other: &str) -> bool {
         && short.chars().take(2).eq(long.chars().take(2))
         && ends_alike(short, long)
         && strsim::osa_distance(one, other) as f64
-            <= (1.0 - THRESHOLD) * long.chars().count() as f64
+            <= (1.0 - LIKENESS_MIN) * long.chars().count() as f64
         && listed.contains(&false)
 }
 

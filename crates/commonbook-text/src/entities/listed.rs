@@ -6,17 +6,17 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Input, MatchKind};
 
-use super::{Mention, Proof};
+use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
-use crate::entities::vocabulary::{self, Needs, TERMS};
+use crate::entities::vocabulary::{self, NameRequirement, TERMS};
 
 /// Every spelling of every listed thing, and the place of the thing in [`TERMS`].
-struct Listed {
+struct SpellingMatcher {
     words: NFA,
     owners: Vec<(usize, &'static str)>,
 }
 
-static LISTED: LazyLock<Listed> = LazyLock::new(|| {
+static SPELLINGS: LazyLock<SpellingMatcher> = LazyLock::new(|| {
     let owners: Vec<(usize, &str)> = TERMS
         .iter()
         .enumerate()
@@ -27,12 +27,12 @@ static LISTED: LazyLock<Listed> = LazyLock::new(|| {
         .match_kind(MatchKind::LeftmostLongest)
         .build(owners.iter().map(|(_, spelling)| spelling))
         .expect("a list of names is small");
-    Listed { words, owners }
+    SpellingMatcher { words, owners }
 });
 
 /// Words before a name that say that something is done with it, or that it is a language.
 #[rustfmt::skip]
-const BEFORE: [&str; 24] = [
+const TOOL_LEAD_WORDS: [&str; 24] = [
     "in", "with", "using", "use", "uses", "used", "via", "from", "through", "into", "run",
     "running", "install", "installed", "like", "against", "prefer", "prefers", "adopt",
     "idiomatic", "chose", "learn", "learning", "write",
@@ -40,7 +40,7 @@ const BEFORE: [&str; 24] = [
 
 /// Words after a name that say that it is a tool.
 #[rustfmt::skip]
-const AFTER: [&str; 44] = [
+const TOOL_TAIL_WORDS: [&str; 44] = [
     "code", "library", "crate", "package", "module", "app", "application", "service", "server",
     "client", "framework", "program", "function", "functions", "backend", "frontend", "runtime",
     "compiler", "toolchain", "plugin", "component", "components", "hook", "hooks", "developer",
@@ -50,13 +50,13 @@ const AFTER: [&str; 44] = [
 ];
 
 /// Words before or after the name of an organization that is an ordinary word too.
-const ORGANIZATION_BEFORE: [&str; 12] = [
+const ORGANIZATION_CUES: [&str; 12] = [
     "at", "by", "from", "joined", "left", "for", "acquired", "founded", "with", "like", "via", "of",
 ];
 
 /// Words of which two make a text technical, in order.
 #[rustfmt::skip]
-const TECHNICAL: [&str; 67] = [
+const TECHNICAL_WORDS: [&str; 67] = [
     "api", "auth", "backend", "branch", "bug", "build", "cache", "cli", "cluster", "code",
     "codebase", "commit", "compile", "compiler", "config", "container", "crate", "crates",
     "database", "debug", "dependency", "deploy", "deployed", "deployment", "docker", "endpoint",
@@ -74,8 +74,8 @@ pub(super) fn is_technical(text: &str) -> bool {
     for word in words {
         let order =
             |known: &&str| known.bytes().cmp(word.bytes().map(|byte| byte.to_ascii_lowercase()));
-        if let Ok(place) = TECHNICAL.binary_search_by(order)
-            && let known = TECHNICAL[place]
+        if let Ok(place) = TECHNICAL_WORDS.binary_search_by(order)
+            && let known = TECHNICAL_WORDS[place]
             && !seen.contains(&known)
         {
             seen.push(known);
@@ -88,20 +88,22 @@ pub(super) fn is_technical(text: &str) -> bool {
 }
 
 /// Finds the listed things of a block of prose.
-pub(super) fn find(block: &str, start: usize, technical: bool, found: &mut Vec<Mention>) {
-    let hits = LISTED.words.try_find_iter(Input::new(block));
+pub(super) fn find(block: &str, start: usize, technical: bool, found: &mut Vec<TextMention>) {
+    let hits = SPELLINGS.words.try_find_iter(Input::new(block));
     for hit in hits.expect("the automaton is unanchored") {
-        let (place, spelling) = LISTED.owners[hit.pattern().as_usize()];
+        let (place, spelling) = SPELLINGS.owners[hit.pattern().as_usize()];
         let term = &TERMS[place];
         let range = hit.start()..hit.end();
         if !stands_alone(block, &range) {
             continue;
         }
         let written = &block[range.clone()];
-        let around = Around { block, range: range.clone(), technical };
-        let Some(proof) = around.proof(term.kind, term.needs, written, spelling) else { continue };
+        let around = NameContext { block, range: range.clone(), technical };
+        let Some(proof) = around.evidence(term.kind, term.needs, written, spelling) else {
+            continue;
+        };
         let range = start + range.start..start + range.end;
-        found.push(Mention::with(term.kind, range, term.name.to_owned(), proof));
+        found.push(TextMention::with_value(term.kind, range, term.name.to_owned(), proof));
     }
 }
 
@@ -154,59 +156,61 @@ fn is_compound(block: &str, range: &std::ops::Range<usize>) -> bool {
     }
 }
 
-struct Around<'a> {
+struct NameContext<'a> {
     block: &'a str,
     range: std::ops::Range<usize>,
     technical: bool,
 }
 
-impl Around<'_> {
+impl NameContext<'_> {
     /// What shows that this spelling means the listed thing here, if anything does.
-    fn proof(
+    fn evidence(
         &self,
         kind: EntityType,
-        needs: Needs,
+        needs: NameRequirement,
         written: &str,
         spelling: &str,
-    ) -> Option<Proof> {
+    ) -> Option<EntityEvidence> {
         if kind == EntityType::Concept {
-            return self.notion(written, spelling);
+            return self.concept_evidence(written, spelling);
         }
         // Two words, or letters with digits or signs, mean nothing else.
         let peculiar = spelling.contains(|c: char| !c.is_alphabetic()) && spelling.len() >= 3;
-        let needs = if peculiar { Needs::Nothing } else { needs };
+        let needs = if peculiar { NameRequirement::Nothing } else { needs };
         let exact = written == spelling;
         let lower = spelling.chars().all(|c| !c.is_uppercase());
         let case = exact
             || (peculiar && (self.technical || !written.chars().all(|c| !c.is_uppercase())))
-            || (needs == Needs::Nothing && written.len() >= 4 && self.technical);
-        if !case || (lower && needs == Needs::Nothing && !peculiar && !self.technical) {
+            || (needs == NameRequirement::Nothing && written.len() >= 4 && self.technical);
+        if !case || (lower && needs == NameRequirement::Nothing && !peculiar && !self.technical) {
             return None;
         }
         match (kind, needs) {
-            (_, Needs::Nothing) if exact => Some(Proof::Listed),
-            (_, Needs::Nothing) => Some(Proof::Guess),
-            (_, Needs::Technical) => self.technical.then_some(Proof::Guess),
-            (EntityType::Organization, Needs::Cue) => {
+            (_, NameRequirement::Nothing) if exact => Some(EntityEvidence::Listed),
+            (_, NameRequirement::Nothing) => Some(EntityEvidence::Guess),
+            (_, NameRequirement::Technical) => self.technical.then_some(EntityEvidence::Guess),
+            (EntityType::Organization, NameRequirement::Cue) => {
                 let before = self.word_before();
-                (ORGANIZATION_BEFORE.contains(&before.as_str()) || self.is_possessive())
-                    .then_some(Proof::Cue)
+                (ORGANIZATION_CUES.contains(&before.as_str()) || self.is_possessive())
+                    .then_some(EntityEvidence::Cue)
             }
-            (_, Needs::Cue) => (self.technical && self.is_told()).then_some(Proof::Cue),
+            (_, NameRequirement::Cue) => {
+                (self.technical && self.has_tool_cue()).then_some(EntityEvidence::Cue)
+            }
         }
     }
 
     /// A notion is written in any letter case, and an abbreviation in its own.
-    fn notion(&self, written: &str, spelling: &str) -> Option<Proof> {
+    fn concept_evidence(&self, written: &str, spelling: &str) -> Option<EntityEvidence> {
         let short = spelling.chars().filter(char::is_ascii_uppercase).count() > 1;
         let single = !spelling.contains([' ', '-', '/']);
         match (short, single) {
             (true, _) if written != spelling => None,
-            (true, true) => self.technical.then_some(Proof::Listed),
+            (true, true) => self.technical.then_some(EntityEvidence::Listed),
             // `Authorization: …` is a header.
             (_, true) if self.block[self.range.end..].starts_with(':') => None,
-            (_, true) => self.technical.then_some(Proof::Guess),
-            _ => Some(Proof::Listed),
+            (_, true) => self.technical.then_some(EntityEvidence::Guess),
+            _ => Some(EntityEvidence::Listed),
         }
     }
 
@@ -227,19 +231,19 @@ impl Around<'_> {
     }
 
     /// Whether a word beside the name says that a tool is meant.
-    fn is_told(&self) -> bool {
+    fn has_tool_cue(&self) -> bool {
         let after = self.word_after().trim_end_matches('.');
         let number = after.strip_prefix('v').unwrap_or(after);
         is_compound(self.block, &self.range)
-            || BEFORE.contains(&self.word_before().as_str())
-            || AFTER.contains(&after.to_ascii_lowercase().as_str())
+            || TOOL_LEAD_WORDS.contains(&self.word_before().as_str())
+            || TOOL_TAIL_WORDS.contains(&after.to_ascii_lowercase().as_str())
             || number.starts_with(|c: char| c.is_ascii_digit())
             || self.block[..self.range.start].ends_with('`')
     }
 }
 
 /// The listed thing that a topic or a fence names as a whole.
-pub(super) fn whole(text: &str) -> Option<(EntityType, &'static str)> {
+pub(super) fn find_whole(text: &str) -> Option<(EntityType, &'static str)> {
     [EntityType::Tool, EntityType::Organization].into_iter().find_map(|kind| {
         let normal = crate::entities::value::normalise(kind, text);
         vocabulary::find(kind, &normal).map(|term| (kind, term.name))
@@ -252,7 +256,7 @@ mod tests {
 
     #[test]
     fn technical_words_stand_in_order() {
-        assert!(TECHNICAL.is_sorted());
+        assert!(TECHNICAL_WORDS.is_sorted());
         assert!(is_technical("The API of the server") && !is_technical("The api, the API"));
     }
 

@@ -11,30 +11,31 @@ mod beside;
 use rustc_hash::FxHashSet;
 
 use beside::{
-    BREEDS, GREETINGS, NOBODY, OWNERS, PARTICLES, PLACES, RELATIONS, SOMEBODY, SPEECH, TITLES,
+    BREED_WORDS, GREETINGS, NON_PERSON_WORDS, PARTICLES, PERSON_NOUNS, PERSON_TITLES, PLACE_WORDS,
+    POSSESSIVES, RELATION_NOUNS, SPEECH_VERBS,
 };
 
-use super::words::{Word, words};
-use super::{Mention, Proof};
+use super::words::{BlockWord, words};
+use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
-use crate::entities::value::folded;
-use crate::entities::vocabulary::{self, Needs};
+use crate::entities::value::fold_text;
+use crate::entities::vocabulary::{self, NameRequirement};
 
 /// Who is named in a text so far, by the folded name.
 #[derive(Debug, Default)]
-pub(super) struct Known(FxHashSet<String>);
+pub(super) struct KnownPeople(FxHashSet<String>);
 
-impl Known {
+impl KnownPeople {
     /// Speakers and others who are people beyond doubt.
     pub(super) fn add(&mut self, name: &str) {
         let mut parts = name.split_whitespace();
         if let Some(given) = parts.next().filter(|given| given.chars().count() > 2) {
-            self.0.insert(folded(given));
+            self.0.insert(fold_text(given));
         }
     }
 
-    fn has(&self, word: &str) -> bool {
-        self.0.contains(&folded(word))
+    fn contains(&self, word: &str) -> bool {
+        self.0.contains(&fold_text(word))
     }
 }
 
@@ -43,7 +44,9 @@ pub(super) fn is_speaker(label: &str) -> bool {
     let words: Vec<&str> = label.split_whitespace().collect();
     let role = |word: &&str| {
         let lower = word.to_lowercase();
-        NOBODY.contains(&lower.as_str()) || vocabulary::is_ordinary(&lower) || lower == "claude"
+        NON_PERSON_WORDS.contains(&lower.as_str())
+            || vocabulary::is_ordinary(&lower)
+            || lower == "claude"
     };
     (1..=4).contains(&words.len())
         && !words.iter().any(role)
@@ -52,9 +55,14 @@ pub(super) fn is_speaker(label: &str) -> bool {
 }
 
 /// Finds people in a block of prose, and remembers those that are certain.
-pub(super) fn find(block: &str, start: usize, known: &mut Known, found: &mut Vec<Mention>) {
+pub(super) fn find(
+    block: &str,
+    start: usize,
+    known: &mut KnownPeople,
+    found: &mut Vec<TextMention>,
+) {
     let words = words(block, start);
-    let text = Text { block, start, words: &words };
+    let text = ProseBlock { block, start, words: &words };
     let mut place = 0;
     while place < words.len() {
         match text.person(place, known) {
@@ -64,10 +72,10 @@ pub(super) fn find(block: &str, start: usize, known: &mut Known, found: &mut Vec
                     .split_whitespace()
                     .collect::<Vec<_>>()
                     .join(" ");
-                if proof != Proof::Guess {
+                if proof != EntityEvidence::Guess {
                     known.add(&value);
                 }
-                found.push(Mention::with(EntityType::Person, range, value, proof));
+                found.push(TextMention::with_value(EntityType::Person, range, value, proof));
                 place = until;
             }
             None => place += 1,
@@ -75,30 +83,30 @@ pub(super) fn find(block: &str, start: usize, known: &mut Known, found: &mut Vec
     }
 }
 
-struct Text<'a> {
+struct ProseBlock<'a> {
     block: &'a str,
     start: usize,
-    words: &'a [Word<'a>],
+    words: &'a [BlockWord<'a>],
 }
 
-impl Text<'_> {
+impl ProseBlock<'_> {
     /// The person named from this word on: where the name ends, and what shows it.
-    fn person(&self, place: usize, known: &Known) -> Option<(usize, Proof)> {
+    fn person(&self, place: usize, known: &KnownPeople) -> Option<(usize, EntityEvidence)> {
         let word = &self.words[place];
         if !word.is_capital() || word.text.chars().count() < 2 || self.is_code(place) {
             return None;
         }
         let lower = word.text.to_lowercase();
         if vocabulary::is_ordinary(&lower)
-            || NOBODY.contains(&lower.as_str())
-            || TITLES.contains(&word.text)
+            || NON_PERSON_WORDS.contains(&lower.as_str())
+            || PERSON_TITLES.contains(&word.text)
         {
             return None;
         }
-        let given = vocabulary::given_name(&folded(word.text));
+        let given = vocabulary::given_name(&fold_text(word.text));
         let beside = self.is_titled(place) || self.is_related(place);
         let hopeful =
-            given.is_some() || beside || self.may_be_somebody(place) || known.has(word.text);
+            given.is_some() || beside || self.may_be_somebody(place) || known.contains(word.text);
         if !hopeful || self.goes_on_before(place) {
             return None;
         }
@@ -108,29 +116,29 @@ impl Text<'_> {
         }
         // "Jan 15" is a day.
         let counted = self.words.get(until).is_some_and(|word| {
-            word.goes_on() && word.text.starts_with(|c: char| c.is_ascii_digit())
+            word.continues_phrase() && word.text.starts_with(|c: char| c.is_ascii_digit())
         });
-        if counted && !known.has(word.text) {
+        if counted && !known.contains(word.text) {
             return None;
         }
         let cue = beside || self.is_greeted(place, until);
         let mailed = self.is_mailed(until);
         let listed_family =
-            until > place + 1 && vocabulary::is_family_name(&folded(self.words[until - 1].text));
+            until > place + 1 && vocabulary::is_family_name(&fold_text(self.words[until - 1].text));
         match given {
-            Some(Needs::Nothing) if until > place + 1 || cue || mailed => {
-                Some((until, Proof::Shape))
+            Some(NameRequirement::Nothing) if until > place + 1 || cue || mailed => {
+                Some((until, EntityEvidence::Shape))
             }
-            Some(Needs::Nothing) => Some((until, Proof::Listed)),
-            Some(_) if listed_family || cue || mailed => Some((until, Proof::Cue)),
-            _ if known.has(word.text) => Some((until.min(place + 1), Proof::Listed)),
-            Some(_) if self.speaks(until) => Some((until, Proof::Guess)),
+            Some(NameRequirement::Nothing) => Some((until, EntityEvidence::Listed)),
+            Some(_) if listed_family || cue || mailed => Some((until, EntityEvidence::Cue)),
+            _ if known.contains(word.text) => Some((until.min(place + 1), EntityEvidence::Listed)),
+            Some(_) if self.speaks(until) => Some((until, EntityEvidence::Guess)),
             None if self.is_thing(place, until) => None,
             None if self.is_titled(place) || mailed && until > place + 1 => {
-                Some((until, Proof::Cue))
+                Some((until, EntityEvidence::Cue))
             }
-            None if cue => Some((until, Proof::Cue)),
-            None if !word.first && self.speaks(until) => Some((until, Proof::Guess)),
+            None if cue => Some((until, EntityEvidence::Cue)),
+            None if !word.first && self.speaks(until) => Some((until, EntityEvidence::Guess)),
             _ => None,
         }
     }
@@ -142,7 +150,7 @@ impl Text<'_> {
         let greeted = before.is_some_and(|word| word.first && word.text.len() < 9);
         let next = &self.words[place + 1..(place + 5).min(self.words.len())];
         greeted
-            || next.iter().any(|word| SPEECH.contains(&word.text))
+            || next.iter().any(|word| SPEECH_VERBS.contains(&word.text))
             || self.block[self.words[place].to - self.start..].bytes().take(80).any(|b| b == b'<')
     }
 
@@ -154,7 +162,7 @@ impl Text<'_> {
             let word = &self.words[next];
             let initial = word.text.len() == 1 && word.text.starts_with(char::is_uppercase);
             let after_initial = word.gap == ". " && self.words[next - 1].text.len() == 1;
-            if !word.goes_on() && !after_initial {
+            if !word.continues_phrase() && !after_initial {
                 break;
             }
             if PARTICLES.contains(&word.text) || initial {
@@ -164,9 +172,9 @@ impl Text<'_> {
             let lower = word.text.to_lowercase();
             let name = word.is_capital()
                 && !vocabulary::is_ordinary(&lower)
-                && !PLACES.contains(&lower.as_str())
+                && !PLACE_WORDS.contains(&lower.as_str())
                 && !self.is_thing(next, next + 1)
-                && (!word.gap.contains('\n') || vocabulary::is_family_name(&folded(word.text)));
+                && (!word.gap.contains('\n') || vocabulary::is_family_name(&fold_text(word.text)));
             if !name {
                 break;
             }
@@ -184,37 +192,39 @@ impl Text<'_> {
     fn goes_on_before(&self, place: usize) -> bool {
         let Some(before) = place.checked_sub(1).map(|at| &self.words[at]) else { return false };
         let lower = before.text.to_lowercase();
-        self.words[place].goes_on()
+        self.words[place].continues_phrase()
             && before.text.starts_with(char::is_uppercase)
-            && !TITLES.contains(&before.text)
+            && !PERSON_TITLES.contains(&before.text)
             && !GREETINGS.contains(&lower.as_str())
-            && (!vocabulary::is_ordinary(&lower) || PLACES.contains(&lower.as_str()))
-            && !RELATIONS.contains(&lower.as_str())
+            && (!vocabulary::is_ordinary(&lower) || PLACE_WORDS.contains(&lower.as_str()))
+            && !RELATION_NOUNS.contains(&lower.as_str())
     }
 
     fn is_place(&self, place: usize, until: usize) -> bool {
-        let is = |word: &Word<'_>| PLACES.contains(&word.text.to_lowercase().as_str());
-        let capital = |word: &Word<'_>| word.text.starts_with(char::is_uppercase);
-        let after = self.words.get(until).filter(|word| word.goes_on() && capital(word));
+        let is = |word: &BlockWord<'_>| PLACE_WORDS.contains(&word.text.to_lowercase().as_str());
+        let capital = |word: &BlockWord<'_>| word.text.starts_with(char::is_uppercase);
+        let after = self.words.get(until).filter(|word| word.continues_phrase() && capital(word));
         let before = place.checked_sub(1).map(|at| &self.words[at]);
-        let bred = self.words.get(until).is_some_and(|word| BREEDS.contains(&word.text));
+        let bred = self.words.get(until).is_some_and(|word| BREED_WORDS.contains(&word.text));
         bred || after.is_some_and(is)
-            || before.is_some_and(|word| capital(word) && is(word) && self.words[place].goes_on())
             || before.is_some_and(|word| {
-                word.text.eq_ignore_ascii_case("the") && self.words[place].goes_on()
+                capital(word) && is(word) && self.words[place].continues_phrase()
+            })
+            || before.is_some_and(|word| {
+                word.text.eq_ignore_ascii_case("the") && self.words[place].continues_phrase()
             })
     }
 
     /// Whether a name is a tool's or an organization's.
     fn is_thing(&self, place: usize, until: usize) -> bool {
         let range = self.words[place].from - self.start..self.words[until - 1].to - self.start;
-        super::listed::whole(&self.block[range]).is_some()
-            || super::listed::whole(self.words[place].text).is_some()
+        super::listed::find_whole(&self.block[range]).is_some()
+            || super::listed::find_whole(self.words[place].text).is_some()
     }
 
     fn is_titled(&self, place: usize) -> bool {
         let before = place.checked_sub(1).map(|at| &self.words[at]);
-        before.is_some_and(|word| TITLES.contains(&word.text))
+        before.is_some_and(|word| PERSON_TITLES.contains(&word.text))
             && matches!(self.words[place].gap, " " | ". ")
     }
 
@@ -225,25 +235,27 @@ impl Text<'_> {
         let Some(before) = word(1) else { return false };
         let end = self.words[place].to - self.start;
         let closed = self.block[end..].starts_with([',', '.', '!', '?', ';', ')']);
-        let joined = self.words[place].goes_on() || (self.words[place].gap == ", " && closed);
-        let owned = |back: usize| word(back).is_some_and(|owner| OWNERS.contains(&owner.as_str()));
-        let is_relation = |text: &str| RELATIONS.contains(&text);
+        let joined =
+            self.words[place].continues_phrase() || (self.words[place].gap == ", " && closed);
+        let owned =
+            |back: usize| word(back).is_some_and(|owner| POSSESSIVES.contains(&owner.as_str()));
+        let is_relation = |text: &str| RELATION_NOUNS.contains(&text);
         if joined && is_relation(&before) {
             return owned(2) || owned(3);
         }
         // "this amazing woman, Jean, who …"
-        if self.words[place].gap == ", " && closed && SOMEBODY.contains(&before.as_str()) {
+        if self.words[place].gap == ", " && closed && PERSON_NOUNS.contains(&before.as_str()) {
             return true;
         }
-        if matches!(before.as_str(), "named" | "called") && self.words[place].goes_on() {
+        if matches!(before.as_str(), "named" | "called") && self.words[place].continues_phrase() {
             return word(2)
-                .is_some_and(|noun| is_relation(&noun) || SOMEBODY.contains(&noun.as_str()));
+                .is_some_and(|noun| is_relation(&noun) || PERSON_NOUNS.contains(&noun.as_str()));
         }
         // "My name is …"; what "her name" is may be a cat's.
         before == "is"
             && word(2).as_deref() == Some("name")
             && matches!(word(3).as_deref(), Some("my" | "user"))
-            && self.words[place].goes_on()
+            && self.words[place].continues_phrase()
     }
 
     /// Whether somebody is called: "Hey Mel!", "Thanks, Tom."
@@ -261,8 +273,8 @@ impl Text<'_> {
 
     /// Whether the next word is what only people do.
     fn speaks(&self, until: usize) -> bool {
-        let next = self.words.get(until).filter(|word| word.goes_on());
-        next.is_some_and(|word| SPEECH.contains(&word.text))
+        let next = self.words.get(until).filter(|word| word.continues_phrase());
+        next.is_some_and(|word| SPEECH_VERBS.contains(&word.text))
     }
 
     /// Whether an address of mail follows in angle brackets.
@@ -294,7 +306,7 @@ mod tests {
     use super::*;
 
     fn people(text: &str) -> Vec<String> {
-        let (mut known, mut found) = (Known::default(), Vec::new());
+        let (mut known, mut found) = (KnownPeople::default(), Vec::new());
         find(text, 0, &mut known, &mut found);
         found.into_iter().filter_map(|it| it.value).collect()
     }
@@ -349,7 +361,7 @@ mod tests {
     #[test]
     fn who_was_named_once_is_known_in_the_whole_text() {
         assert_eq!(people("Hey Zuri! I like it. Zuri, do you?"), ["Zuri", "Zuri"]);
-        let mut known = Known::default();
+        let mut known = KnownPeople::default();
         known.add("Zuri Abara");
         let mut found = Vec::new();
         find("It was Zuri who came.", 0, &mut known, &mut found);

@@ -4,8 +4,8 @@ mod files;
 
 use std::ops::Range;
 
-use super::layout::Ground;
-use super::{Mention, Proof};
+use super::layout::TextBlockKind;
+use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
 
 /// Prefixes of names that are written like a ticket's and are none.
@@ -31,14 +31,14 @@ const NO_FUNCTIONS: [&str; 24] = [
 ];
 
 /// Finds what stands in a block by its shape.
-pub(super) fn find(block: &str, start: usize, ground: Ground, found: &mut Vec<Mention>) {
+pub(super) fn find(block: &str, start: usize, ground: TextBlockKind, found: &mut Vec<TextMention>) {
     let mut before = "";
     for token in tokens(block, ground) {
         let text = &block[token.clone()];
         // Most tokens are plain words, which have no shape.
         let quoted = block[..token.start].ends_with('`');
         let plain = text.bytes().all(|b| b.is_ascii_alphabetic());
-        if plain && !quoted && !files::is_known(text) {
+        if plain && !quoted && !files::is_file_without_ending(text) {
             before = text;
             continue;
         }
@@ -47,27 +47,46 @@ pub(super) fn find(block: &str, start: usize, ground: Ground, found: &mut Vec<Me
         };
         if let Some(url) = url_within(text) {
             let range = at(url.clone());
-            address(&text[url], range, found);
-        } else if ground == Ground::Prose && is_ticket(text, before) {
+            add_address(&text[url], range, found);
+        } else if ground == TextBlockKind::Prose && is_ticket(text, before) {
             let mark = if is_number(text) { "#" } else { "" };
             let value = format!("{mark}{text}");
-            found.push(Mention::with(EntityType::Issue, at(0..text.len()), value, Proof::Shape));
+            found.push(TextMention::with_value(
+                EntityType::Issue,
+                at(0..text.len()),
+                value,
+                EntityEvidence::Shape,
+            ));
         } else if let Some(name) = function_name(text, ground) {
-            let proof = if quoted || name.contains(['_', ':']) { Proof::Shape } else { Proof::Cue };
+            let proof = if quoted || name.contains(['_', ':']) {
+                EntityEvidence::Shape
+            } else {
+                EntityEvidence::Cue
+            };
             let range = at(0..name.len());
-            found.push(Mention::with(EntityType::Function, range, name.to_owned(), proof));
-        } else if ground == Ground::Prose && is_told_function(block, &token, before) {
-            found.push(Mention::new(EntityType::Function, at(0..text.len()), Proof::Cue));
-        } else if let Some(path) = assigned(text, quoted) {
-            let proof = if text.contains('/') { Proof::Shape } else { Proof::Cue };
-            found.push(Mention::new(EntityType::File, at(path), proof));
+            found.push(TextMention::with_value(
+                EntityType::Function,
+                range,
+                name.to_owned(),
+                proof,
+            ));
+        } else if ground == TextBlockKind::Prose && has_function_cue(block, &token, before) {
+            found.push(TextMention::new(
+                EntityType::Function,
+                at(0..text.len()),
+                EntityEvidence::Cue,
+            ));
+        } else if let Some(path) = assigned_path(text, quoted) {
+            let proof =
+                if text.contains('/') { EntityEvidence::Shape } else { EntityEvidence::Cue };
+            found.push(TextMention::new(EntityType::File, at(path), proof));
         }
         before = text;
     }
 }
 
 /// Where a path stands in a token, which may give it as the value of something: `file=a/b.csv`.
-fn assigned(token: &str, quoted: bool) -> Option<Range<usize>> {
+fn assigned_path(token: &str, quoted: bool) -> Option<Range<usize>> {
     let from = token.rfind('=').map_or(0, |at| at + 1);
     let path = files::path_within(&token[from..], quoted)?;
     Some(from + path.start..from + path.end)
@@ -75,27 +94,27 @@ fn assigned(token: &str, quoted: bool) -> Option<Range<usize>> {
 
 /// The stretches of a block between blanks, quotation marks and separators, without marks of
 /// punctuation around them.
-fn tokens(block: &str, ground: Ground) -> impl Iterator<Item = Range<usize>> {
+fn tokens(block: &str, ground: TextBlockKind) -> impl Iterator<Item = Range<usize>> {
     let bounds = move |c: char| {
         c.is_whitespace()
             || matches!(
                 c,
                 '"' | '`' | '<' | '>' | '|' | ',' | ';' | '“' | '”' | '‘' | '’' | '…' | '—' | '→'
             )
-            || (ground == Ground::Prose && matches!(c, '[' | ']' | '\''))
-            || (ground != Ground::Prose && c == '\'')
+            || (ground == TextBlockKind::Prose && matches!(c, '[' | ']' | '\''))
+            || (ground != TextBlockKind::Prose && c == '\'')
     };
     let mut from = 0;
     let ends = block.char_indices().filter(move |(_, c)| bounds(*c));
     let ends = ends.map(|(place, c)| (place, place + c.len_utf8()));
     ends.chain([(block.len(), block.len())]).filter_map(move |(end, next)| {
-        let range = trimmed(block, from..end);
+        let range = trim_range(block, from..end);
         from = next;
         (!range.is_empty()).then_some(range)
     })
 }
 
-fn trimmed(block: &str, range: Range<usize>) -> Range<usize> {
+fn trim_range(block: &str, range: Range<usize>) -> Range<usize> {
     let text = &block[range.clone()];
     let begun = text.trim_start_matches(['(', '{', '*', '\'', ':', '!']);
     let start = range.end - begun.len();
@@ -151,8 +170,8 @@ fn url_within(token: &str) -> Option<Range<usize>> {
 }
 
 /// An address, and the ticket or project whose page it is.
-fn address(url: &str, range: Range<usize>, found: &mut Vec<Mention>) {
-    found.push(Mention::new(EntityType::Url, range.clone(), Proof::Shape));
+fn add_address(url: &str, range: Range<usize>, found: &mut Vec<TextMention>) {
+    found.push(TextMention::new(EntityType::Url, range.clone(), EntityEvidence::Shape));
     let rest = url.split("://").nth(1).unwrap_or(url);
     let parts: Vec<&str> = rest.split(['/', '?', '#']).filter(|part| *part != "-").collect();
     let [host, owner, project, deeper @ ..] = parts.as_slice() else { return };
@@ -175,9 +194,14 @@ fn address(url: &str, range: Range<usize>, found: &mut Vec<Mention>) {
     let name = format!("{owner}/{project}");
     if let Some((mark, number)) = mark {
         let ticket = format!("{name}{mark}{number}");
-        found.push(Mention::with(EntityType::Issue, range.clone(), ticket, Proof::Shape));
+        found.push(TextMention::with_value(
+            EntityType::Issue,
+            range.clone(),
+            ticket,
+            EntityEvidence::Shape,
+        ));
     }
-    found.push(Mention::with(EntityType::Project, range, name, Proof::Shape));
+    found.push(TextMention::with_value(EntityType::Project, range, name, EntityEvidence::Shape));
 }
 
 fn is_number(text: &str) -> bool {
@@ -231,7 +255,7 @@ const FUNCTION_WORDS: [&str; 14] = [
 ];
 
 /// Whether a name in backticks is a function's, as a word before or after it says.
-fn is_told_function(block: &str, token: &Range<usize>, before: &str) -> bool {
+fn has_function_cue(block: &str, token: &Range<usize>, before: &str) -> bool {
     let text = &block[token.clone()];
     let quoted = block[..token.start].ends_with('`') && block[token.end..].starts_with('`');
     let identifier = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b':')
@@ -246,7 +270,7 @@ fn is_told_function(block: &str, token: &Range<usize>, before: &str) -> bool {
 }
 
 /// The function that a token names or calls, without its arguments.
-fn function_name(token: &str, ground: Ground) -> Option<&str> {
+fn function_name(token: &str, ground: TextBlockKind) -> Option<&str> {
     let open = token.find('(');
     let name = &token[..open.unwrap_or(token.len())].trim_end_matches('!');
     let name = name.trim_start_matches(['&', '*', '.', '@']);
@@ -277,7 +301,7 @@ fn function_name(token: &str, ground: Ground) -> Option<&str> {
     let small = last.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
     match open {
         // In code nearly every line calls something; what is defined there is found elsewhere.
-        Some(_) if ground != Ground::Prose => None,
+        Some(_) if ground != TextBlockKind::Prose => None,
         Some(at) if token[at..].starts_with("()") => (small || coded).then_some(name),
         // `file(s)` and `word(a note)` are prose.
         Some(_) => (coded && small).then_some(name),
@@ -295,7 +319,7 @@ mod tests {
 
     fn shapes(text: &str) -> Vec<(EntityType, String)> {
         let mut found = Vec::new();
-        find(text, 0, Ground::Prose, &mut found);
+        find(text, 0, TextBlockKind::Prose, &mut found);
         found
             .into_iter()
             .map(|it| (it.kind, it.value.unwrap_or(text[it.range].to_owned())))

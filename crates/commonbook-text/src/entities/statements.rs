@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use super::{Mention, Proof, listed};
+use super::{EntityEvidence, TextMention, listed};
 use crate::entities::EntityType;
 use crate::entities::vocabulary;
 
 /// Characters of a decision; a longer one ends at a word.
-const DECISION_CHARS: usize = 100;
+const DECISION_CHARS_MAX: usize = 100;
 /// Bytes after a decision's first word in which its end is looked for, and before its verb in which
 /// it is denied.
 const SENTENCE_BYTES: usize = 400;
@@ -27,7 +27,7 @@ static INSTITUTION: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-static EMPLOYED: LazyLock<Regex> = LazyLock::new(|| {
+static EMPLOYER: LazyLock<Regex> = LazyLock::new(|| {
     expression(concat!(
         r"\b(?:(?:[Ww]ork(?:s|ed|ing)?|job|internship|intern|employed|engineer|developer|manager|position|hired) (?:at|for|by)|(?:CEO|CTO|CFO|founder|co-founder|employee) (?:of|at)|(?:company|startup|agency|firm|non-profit|nonprofit|charity) (?:called|named)) ",
         r"(?P<name>[A-Z][\w&'-]{1,30}(?: (?:of |and |& )?[A-Z][\w&'-]{1,30}){0,3})",
@@ -44,7 +44,7 @@ static PROJECT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Ways to say that something was decided; what was is what follows.
-static DECIDED: LazyLock<Regex> = LazyLock::new(|| {
+static DECISION_VERB: LazyLock<Regex> = LazyLock::new(|| {
     expression(concat!(
         r"(?i)\b(?:",
         r"(?:decided|agreed|opted)(?: to| on| that| against| for)",
@@ -57,32 +57,32 @@ static DECIDED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What ends a decision before its sentence does.
-static REASON: LazyLock<Regex> = LazyLock::new(|| {
+static DECISION_END: LazyLock<Regex> = LazyLock::new(|| {
     expression(
         r"[.;!?](?:\s|$)|\n\s*\n|, and (?:[iI]|we|they|he|she|it)\b| as mentioned|,? (?:because|'cause|since|so that|as it|as they|due to|which|given that|but|although|when|after|before)\b| (?:—|–|-) | \(|: ",
     )
 });
 
 /// The record of a decision by its number.
-static RECORD: LazyLock<Regex> =
+static DECISION_RECORD: LazyLock<Regex> =
     LazyLock::new(|| expression(r"\bADR[- ]?0*(?P<number>[1-9]\d{0,4})\b"));
 
 /// A notion with its abbreviation: "Retrieval-Augmented Generation (RAG)".
-static ABBREVIATED: LazyLock<Regex> = LazyLock::new(|| {
+static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
     expression(r"\b(?P<long>[A-Za-z][a-z]+(?:[ -][A-Za-z][a-z]+){1,5}) \((?P<short>[A-Z]{2,6})s?\)")
 });
 
 /// A notion that a glossary defines: "**Workspace** — …".
-static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
+static GLOSSARY_ENTRY: LazyLock<Regex> = LazyLock::new(|| {
     expression(r"^(?:[-*|] )?\*\*(?P<name>[\w][\w -]{2,40})\*\* (?:—|–|\||is an? )")
 });
 
 /// Finds what the words of a block of prose say.
-pub(super) fn find(block: &str, start: usize, found: &mut Vec<Mention>) {
-    organizations(block, start, found);
-    projects(block, start, found);
-    decisions(block, start, found);
-    notions(block, start, found);
+pub(super) fn find(block: &str, start: usize, found: &mut Vec<TextMention>) {
+    find_organizations(block, start, found);
+    find_projects(block, start, found);
+    find_decisions(block, start, found);
+    find_concepts(block, start, found);
 }
 
 /// Whether a name begins with an ordinary word, as the first word of a sentence does.
@@ -103,7 +103,7 @@ fn without_beginning(name: &str) -> &str {
     rest
 }
 
-fn organizations(block: &str, start: usize, found: &mut Vec<Mention>) {
+fn find_organizations(block: &str, start: usize, found: &mut Vec<TextMention>) {
     for hit in INSTITUTION.captures_iter(block) {
         let Some(name) = hit.name("a").or(hit.name("b")) else { continue };
         let bare =
@@ -111,12 +111,13 @@ fn organizations(block: &str, start: usize, found: &mut Vec<Mention>) {
         let bare = bare.trim_start_matches(|c: char| !c.is_uppercase());
         if bare.contains(' ') {
             let range = start + name.end() - bare.len()..start + name.end();
-            found.push(Mention::new(EntityType::Organization, range, Proof::Shape));
+            found.push(TextMention::new(EntityType::Organization, range, EntityEvidence::Shape));
         }
     }
-    for hit in EMPLOYED.captures_iter(block) {
+    for hit in EMPLOYER.captures_iter(block) {
         let Some(name) = hit.name("name") else { continue };
-        let tool = listed::whole(name.as_str()).is_some_and(|(kind, _)| kind == EntityType::Tool);
+        let tool =
+            listed::find_whole(name.as_str()).is_some_and(|(kind, _)| kind == EntityType::Tool);
         let person = vocabulary::given_name(&name.as_str().to_lowercase()).is_some();
         if !begins_ordinary(name.as_str()) && !tool && !person {
             let text = name
@@ -125,22 +126,22 @@ fn organizations(block: &str, start: usize, found: &mut Vec<Mention>) {
                 .trim_end_matches("'s")
                 .trim_end_matches("’s");
             let range = start + name.start()..start + name.start() + text.len();
-            found.push(Mention::new(EntityType::Organization, range, Proof::Cue));
+            found.push(TextMention::new(EntityType::Organization, range, EntityEvidence::Cue));
         }
     }
 }
 
-fn projects(block: &str, start: usize, found: &mut Vec<Mention>) {
+fn find_projects(block: &str, start: usize, found: &mut Vec<TextMention>) {
     for hit in PROJECT.captures_iter(block) {
         let named = ["a", "b", "c", "d"].iter().find_map(|group| hit.name(group));
         let Some(name) = named else { continue };
         let ordinary = begins_ordinary(name.as_str()) && !name.as_str().contains(['-', '/']);
         // "Project Phoenix" says outright what "the React project" does not.
-        let tool = hit.name("a").is_none() && listed::whole(name.as_str()).is_some();
+        let tool = hit.name("a").is_none() && listed::find_whole(name.as_str()).is_some();
         let titled = hit.name("a").is_some() && is_in_title(block, &hit);
         if !ordinary && !tool && !titled && name.len() > 2 {
             let range = start + name.start()..start + name.end();
-            found.push(Mention::new(EntityType::Project, range, Proof::Cue));
+            found.push(TextMention::new(EntityType::Project, range, EntityEvidence::Cue));
         }
     }
 }
@@ -162,42 +163,49 @@ fn is_in_title(block: &str, hit: &Captures<'_>) -> bool {
         || before.eq_ignore_ascii_case("your")
 }
 
-fn decisions(block: &str, start: usize, found: &mut Vec<Mention>) {
-    for hit in RECORD.captures_iter(block) {
+fn find_decisions(block: &str, start: usize, found: &mut Vec<TextMention>) {
+    for hit in DECISION_RECORD.captures_iter(block) {
         let number = format!("ADR-{}", &hit["number"]);
-        found.push(Mention::with(
+        found.push(TextMention::with_value(
             EntityType::Decision,
             range_of(&hit, 0, start),
             number,
-            Proof::Shape,
+            EntityEvidence::Shape,
         ));
     }
     let mut taken = 0;
-    for hit in DECIDED.captures_iter(block) {
+    for hit in DECISION_VERB.captures_iter(block) {
         let (Some(all), Some(what)) = (hit.get(0), hit.name("what")) else { continue };
         if all.start() < taken {
             continue;
         }
-        let before = &block[floor(block, all.start().saturating_sub(DENIAL_BYTES))..all.start()];
-        let rest = &block[what.start()..floor(block, what.start() + SENTENCE_BYTES)];
-        let Some((value, length)) = decided(before, &block[all.start()..what.start()], rest) else {
+        let before =
+            &block[character_start(block, all.start().saturating_sub(DENIAL_BYTES))..all.start()];
+        let rest = &block[what.start()..character_start(block, what.start() + SENTENCE_BYTES)];
+        let Some((value, length)) = parse_decision(before, &block[all.start()..what.start()], rest)
+        else {
             continue;
         };
         taken = what.start() + length;
         let range = start + what.start()..start + taken;
-        found.push(Mention::with(EntityType::Decision, range, value, Proof::Cue));
+        found.push(TextMention::with_value(
+            EntityType::Decision,
+            range,
+            value,
+            EntityEvidence::Cue,
+        ));
     }
 }
 
 /// The last place up to this one where a character begins.
-fn floor(text: &str, place: usize) -> usize {
+fn character_start(text: &str, place: usize) -> usize {
     let place = place.min(text.len());
     (0..=place).rev().find(|place| text.is_char_boundary(*place)).unwrap_or(0)
 }
 
 /// What was decided, as it is kept, and how much of the text it takes; nothing when it is asked,
 /// denied or left open.
-fn decided(before: &str, said: &str, rest: &str) -> Option<(String, usize)> {
+fn parse_decision(before: &str, said: &str, rest: &str) -> Option<(String, usize)> {
     let said = said.trim_end().to_lowercase();
     let clause = before.rsplit(['.', '!', '?', ',', ';', '\n']).next().unwrap_or_default();
     let clause = format!(" {} ", clause.to_lowercase());
@@ -217,10 +225,10 @@ fn decided(before: &str, said: &str, rest: &str) -> Option<(String, usize)> {
     if open.iter().any(|word| clause.contains(word)) {
         return None;
     }
-    let mut end = REASON.find(rest).map_or(rest.len(), |reason| reason.start());
+    let mut end = DECISION_END.find(rest).map_or(rest.len(), |reason| reason.start());
     let asked = rest[end..].starts_with('?');
-    if rest[..end].chars().count() > DECISION_CHARS {
-        let cut = rest.char_indices().nth(DECISION_CHARS).map_or(rest.len(), |(at, _)| at);
+    if rest[..end].chars().count() > DECISION_CHARS_MAX {
+        let cut = rest.char_indices().nth(DECISION_CHARS_MAX).map_or(rest.len(), |(at, _)| at);
         end = rest[..cut].rfind(char::is_whitespace).unwrap_or(cut);
     }
     let text = rest[..end].trim_end_matches([' ', ',', ':', '*', '`']);
@@ -238,8 +246,8 @@ fn decided(before: &str, said: &str, rest: &str) -> Option<(String, usize)> {
     Some((value, text.len()))
 }
 
-fn notions(block: &str, start: usize, found: &mut Vec<Mention>) {
-    for hit in ABBREVIATED.captures_iter(block) {
+fn find_concepts(block: &str, start: usize, found: &mut Vec<TextMention>) {
+    for hit in ABBREVIATION.captures_iter(block) {
         let initials: String = {
             let words = hit["long"].split([' ', '-']);
             words.filter_map(|word| word.chars().next()).flat_map(char::to_uppercase).collect()
@@ -252,17 +260,17 @@ fn notions(block: &str, start: usize, found: &mut Vec<Mention>) {
             let skipped: usize =
                 long.as_str().split_inclusive([' ', '-']).take(before.len()).map(str::len).sum();
             let range = start + long.start() + skipped..start + long.end();
-            found.push(Mention::new(EntityType::Concept, range, Proof::Cue));
+            found.push(TextMention::new(EntityType::Concept, range, EntityEvidence::Cue));
         }
     }
-    if let Some(hit) = DEFINED.captures(block) {
+    if let Some(hit) = GLOSSARY_ENTRY.captures(block) {
         let name = &hit["name"];
         // A glossary's "**page** | …" means its own pages.
         let general = vocabulary::is_ordinary(&name.to_lowercase());
-        if !general && listed::whole(name).is_none() && name.split(' ').count() <= 4 {
+        if !general && listed::find_whole(name).is_none() && name.split(' ').count() <= 4 {
             let range =
                 hit.name("name").map_or(0..0, |name| start + name.start()..start + name.end());
-            found.push(Mention::new(EntityType::Concept, range, Proof::Cue));
+            found.push(TextMention::new(EntityType::Concept, range, EntityEvidence::Cue));
         }
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn of(text: &str) -> Vec<(EntityType, String)> {
-    let found = extract(&Source { text, ..Source::default() });
+    let found = extract(&ExtractionInput { text, ..ExtractionInput::default() });
     found.into_iter().map(|it| (it.entity_type, it.value)).collect()
 }
 
@@ -48,7 +48,7 @@ fn code_has_paths_and_definitions_and_no_people() {
 #[test]
 fn mentions_stand_where_they_say() {
     let text = "Anna wrote src/a.rs.\n\nThen Anna and Café Ünal read `src/a.rs`.";
-    let found = extract(&Source { text, ..Source::default() });
+    let found = extract(&ExtractionInput { text, ..ExtractionInput::default() });
     for it in &found {
         for place in &it.places {
             assert_eq!(&text[place.from..place.to], it.value, "{it:?}");
@@ -64,7 +64,7 @@ fn titles_topics_and_speakers_count_too() {
         ["rust".to_owned(), "billing flow".to_owned()],
         ["Zuri".to_owned(), "assistant".to_owned()],
     );
-    let source = Source {
+    let source = ExtractionInput {
         title: Some("Keep one journal"),
         text: "It was what Zuri wanted.",
         topics: &topics,
@@ -95,14 +95,14 @@ fn speakers_stand_in_the_metadata() {
 #[test]
 fn confidence_is_the_base_times_its_factors() {
     let table = [
-        ("See https://example.com/a", BASE * 1.3),
-        ("We use PostgreSQL", BASE * 1.2),
-        ("We use PostgreSQL, and PostgreSQL", BASE * 1.2 * 1.03),
-        ("He works at Northwind", BASE * 1.1),
-        ("2026-01-02T03:04:05Z opened https://example.com/a", BASE * 1.3 * 0.8),
+        ("See https://example.com/a", CONFIDENCE_BASE * 1.3),
+        ("We use PostgreSQL", CONFIDENCE_BASE * 1.2),
+        ("We use PostgreSQL, and PostgreSQL", CONFIDENCE_BASE * 1.2 * 1.03),
+        ("He works at Northwind", CONFIDENCE_BASE * 1.1),
+        ("2026-01-02T03:04:05Z opened https://example.com/a", CONFIDENCE_BASE * 1.3 * 0.8),
     ];
     for (text, expected) in table {
-        let found = extract(&Source { text, ..Source::default() });
+        let found = extract(&ExtractionInput { text, ..ExtractionInput::default() });
         assert_eq!(found.len(), 1, "{text:?} {found:?}");
         assert!((found[0].confidence - expected).abs() < 0.001, "{text:?} {found:?}");
     }
@@ -113,16 +113,16 @@ fn what_is_found_is_bounded() {
     let text: String = (0..5_000).map(|n| format!("src/file{n}.rs ")).collect();
     assert_eq!(of(&text).len(), super::ENTITIES_MAX);
     let same = "Anna ".repeat(10_000);
-    let found = extract(&Source { text: &same, ..Source::default() });
+    let found = extract(&ExtractionInput { text: &same, ..ExtractionInput::default() });
     assert!(found.iter().all(|it| it.places.len() <= super::PLACES_MAX), "{found:?}");
 }
 
 proptest! {
     #[test]
     fn any_text_is_taken(text in "\\PC{0,400}") {
-        for it in extract(&Source { text: &text, ..Source::default() }) {
+        for it in extract(&ExtractionInput { text: &text, ..ExtractionInput::default() }) {
             prop_assert!(!it.normalised.is_empty());
-            prop_assert!((LEAST..=MOST).contains(&it.confidence));
+            prop_assert!((CONFIDENCE_MIN..=CONFIDENCE_MAX).contains(&it.confidence));
             for place in &it.places {
                 prop_assert!(text.get(place.from..place.to).is_some());
             }
@@ -138,7 +138,7 @@ proptest! {
         ]), 0..60),
     ) {
         let text = parts.concat();
-        for it in extract(&Source { text: &text, ..Source::default() }) {
+        for it in extract(&ExtractionInput { text: &text, ..ExtractionInput::default() }) {
             for place in &it.places {
                 prop_assert!(text.get(place.from..place.to).is_some());
             }

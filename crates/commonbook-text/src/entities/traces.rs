@@ -4,18 +4,18 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use super::{Mention, Proof};
+use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
 
 /// Calls that are taken from one trace: those nearest to what went wrong say the most, and the
 /// rest is the machinery around it.
-const FRAMES: usize = 8;
+const TRACE_FRAMES_MAX: usize = 8;
 /// Definitions that are taken from one piece of code.
-const DEFINITIONS: usize = 32;
+const DEFINITIONS_MAX: usize = 32;
 
 /// Parts of paths and names that belong to others than the program.
 #[rustfmt::skip]
-const FOREIGN: [&str; 20] = [
+const FOREIGN_PARTS: [&str; 20] = [
     "node_modules", "site-packages", "dist-packages", "/usr/lib", ".cargo/registry", "/rustc/",
     "node:internal", "<anonymous>", "<frozen", "/go/pkg/mod", "/usr/local/go", "java.base/",
     "java.lang", "org.springframework", "core::", "std::", "tokio::", "alloc::",
@@ -23,7 +23,7 @@ const FOREIGN: [&str; 20] = [
 ];
 
 /// How the lines of traces name the function and the file, by language.
-static FRAME: LazyLock<Regex> = LazyLock::new(|| {
+static FRAME_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
     expression(concat!(
         r#"(?m)^\s*File "(?P<pyfile>(?u:[^"\n]){1,300})", line \d+(?:, in (?P<py>[A-Za-z_]\w*))?"#,
         r"|^\s+at (?:async |new )?(?P<js>[\w$.<>]{1,120}) \((?P<jsfile>(?u:[^()\n:]){1,300}):\d+:\d+\)",
@@ -36,7 +36,7 @@ static FRAME: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
+static DEFINITION_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
     expression(
         r"(?m)^\s*(?:pub(?:\([a-z]+\))? |export |default |async |static |const |unsafe |private |public |protected |override )*(?:fn|def|func|function|fun|sub) (?:\((?u:[^)\n]){1,60}\) )?(?P<name>[A-Za-z_]\w{1,80})\s?[<(\[]",
     )
@@ -48,34 +48,39 @@ fn expression(pattern: &str) -> Regex {
 }
 
 /// The files and functions that a stack trace passes through.
-pub(super) fn find(trace: &str, start: usize, found: &mut Vec<Mention>) {
-    let own = |text: &str| !FOREIGN.iter().any(|foreign| text.contains(foreign));
-    let frames = FRAME.captures_iter(trace).filter(|frame| own(&frame[0]));
-    for frame in frames.take(FRAMES) {
+pub(super) fn find(trace: &str, start: usize, found: &mut Vec<TextMention>) {
+    let own = |text: &str| !FOREIGN_PARTS.iter().any(|foreign| text.contains(foreign));
+    let frames = FRAME_PATTERN.captures_iter(trace).filter(|frame| own(&frame[0]));
+    for frame in frames.take(TRACE_FRAMES_MAX) {
         for name in ["py", "js", "java", "rs"] {
             let Some(called) = frame.name(name) else { continue };
             let range = start + called.start()..start + called.end();
-            let value = function(called.as_str());
+            let value = short_function_name(called.as_str());
             if !value.is_empty() {
-                found.push(Mention::with(EntityType::Function, range, value, Proof::Cue));
+                found.push(TextMention::with_value(
+                    EntityType::Function,
+                    range,
+                    value,
+                    EntityEvidence::Cue,
+                ));
             }
         }
-        file(&frame, start, found);
+        add_file(&frame, start, found);
     }
 }
 
-fn file(frame: &Captures<'_>, start: usize, found: &mut Vec<Mention>) {
+fn add_file(frame: &Captures<'_>, start: usize, found: &mut Vec<TextMention>) {
     let names = ["pyfile", "jsfile", "javafile", "rsfile", "panic", "error", "gofile"];
     for path in names.iter().filter_map(|name| frame.name(name)) {
         if path.as_str().contains('.') {
             let range = start + path.start()..start + path.end();
-            found.push(Mention::new(EntityType::File, range, Proof::Cue));
+            found.push(TextMention::new(EntityType::File, range, EntityEvidence::Cue));
         }
     }
 }
 
 /// The last two parts of a long name: `com.acme.Cart.add` is `Cart.add`.
-fn function(called: &str) -> String {
+fn short_function_name(called: &str) -> String {
     let called = called.trim_end_matches("::{closure}");
     let mark = if called.contains("::") { "::" } else { "." };
     let parts: Vec<&str> = called.split(mark).filter(|part| !part.is_empty()).collect();
@@ -85,11 +90,11 @@ fn function(called: &str) -> String {
 }
 
 /// The functions that a piece of code defines.
-pub(super) fn definitions(code: &str, start: usize, found: &mut Vec<Mention>) {
-    for hit in DEFINED.captures_iter(code).take(DEFINITIONS) {
+pub(super) fn definitions(code: &str, start: usize, found: &mut Vec<TextMention>) {
+    for hit in DEFINITION_PATTERN.captures_iter(code).take(DEFINITIONS_MAX) {
         if let Some(name) = hit.name("name") {
             let range = start + name.start()..start + name.end();
-            found.push(Mention::new(EntityType::Function, range, Proof::Listed));
+            found.push(TextMention::new(EntityType::Function, range, EntityEvidence::Listed));
         }
     }
 }
@@ -98,7 +103,7 @@ pub(super) fn definitions(code: &str, start: usize, found: &mut Vec<Mention>) {
 mod tests {
     use super::*;
 
-    fn values(text: &str, find: fn(&str, usize, &mut Vec<Mention>)) -> Vec<String> {
+    fn values(text: &str, find: fn(&str, usize, &mut Vec<TextMention>)) -> Vec<String> {
         let mut found = Vec::new();
         find(text, 0, &mut found);
         found.into_iter().map(|it| it.value.unwrap_or(text[it.range].to_owned())).collect()
@@ -130,7 +135,7 @@ mod tests {
     fn a_long_trace_gives_its_first_calls() {
         let trace: String =
             (0..1_000).map(|n| format!("  File \"a{n}.py\", line 1, in f{n}\n")).collect();
-        assert_eq!(values(&trace, find).len(), 2 * FRAMES);
+        assert_eq!(values(&trace, find).len(), 2 * TRACE_FRAMES_MAX);
     }
 
     #[test]

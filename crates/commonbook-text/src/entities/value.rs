@@ -32,22 +32,22 @@ const LEGAL_FORMS: [&str; 30] = [
 pub fn normalise(kind: EntityType, value: &str) -> String {
     let value = value.trim().trim_matches(['`', '"', '\'', '“', '”', '‘', '’']);
     match kind {
-        EntityType::Person => person(value),
-        EntityType::Organization => organization(value),
-        EntityType::Project => compact(value.trim_end_matches('/').trim_end_matches(".git")),
-        EntityType::Tool => compact(value),
-        EntityType::File => address::file(value),
-        EntityType::Function => function(value),
-        EntityType::Url => address::url(value),
-        EntityType::Issue => address::issue(value),
-        EntityType::Decision | EntityType::Concept => notion(value),
+        EntityType::Person => normalise_person(value),
+        EntityType::Organization => normalise_organization(value),
+        EntityType::Project => compact_name(value.trim_end_matches('/').trim_end_matches(".git")),
+        EntityType::Tool => compact_name(value),
+        EntityType::File => address::normalise_path(value),
+        EntityType::Function => normalise_function(value),
+        EntityType::Url => address::normalise_url(value),
+        EntityType::Issue => address::normalise_issue(value),
+        EntityType::Decision | EntityType::Concept => normalise_concept(value),
     }
 }
 
 /// The beginning of a name, as names are compared, whatever it is the name of.
 #[must_use]
-pub fn beginning(text: &str) -> String {
-    folded(text.trim())
+pub fn fold_beginning(text: &str) -> String {
+    fold_text(text.trim())
 }
 
 /// The words of a name, in the form in which they are compared one by one.
@@ -55,7 +55,7 @@ pub fn words(kind: EntityType, value: &str) -> Vec<String> {
     match kind {
         EntityType::Organization => organization_words(value),
         EntityType::Project | EntityType::Tool => {
-            let folded = folded(value.trim().trim_matches(['`', '"', '\'']));
+            let folded = fold_text(value.trim().trim_matches(['`', '"', '\'']));
             let parts = folded.split(|c: char| c.is_whitespace() || is_gap(c));
             parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
         }
@@ -64,7 +64,7 @@ pub fn words(kind: EntityType, value: &str) -> Vec<String> {
 }
 
 /// Lower case, compatibility form, without accents, typographic marks as a keyboard has them.
-pub fn folded(text: &str) -> String {
+pub fn fold_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -99,8 +99,8 @@ fn plain_letter(c: char) -> Option<&'static str> {
 
 /// The letters and digits of a name with the signs that tell names apart (`C#`, `a/b`, `@scope`);
 /// what only separates words is dropped, but not between two digits: 3.1 is not 31.
-fn compact(value: &str) -> String {
-    let folded = folded(value);
+fn compact_name(value: &str) -> String {
+    let folded = fold_text(value);
     let mut name = String::with_capacity(folded.len());
     let mut gap = None;
     for c in folded.chars() {
@@ -130,9 +130,9 @@ fn plain_words(folded: &str) -> Vec<String> {
 }
 
 /// Given name first, without titles, accents and marks: `Dr. García, María` is `maria garcia`.
-fn person(value: &str) -> String {
+fn normalise_person(value: &str) -> String {
     let value = value.split('<').next().unwrap_or(value).trim_start_matches('@');
-    let folded = folded(value);
+    let folded = fold_text(value);
     let turned = match folded.split_once(',') {
         // "Smith, Jr." and lists of names stay as they are.
         Some((family, given)) if !given.contains(',') && !given.trim().starts_with("jr") => {
@@ -149,12 +149,12 @@ fn person(value: &str) -> String {
 }
 
 /// Without article and legal form: `The Acme Company, Inc.` is `acme`.
-fn organization(value: &str) -> String {
-    compact(&organization_words(value).join(" "))
+fn normalise_organization(value: &str) -> String {
+    compact_name(&organization_words(value).join(" "))
 }
 
 fn organization_words(value: &str) -> Vec<String> {
-    let mut words = plain_words(&folded(&value.replace('&', " and ")));
+    let mut words = plain_words(&fold_text(&value.replace('&', " and ")));
     while words.len() > 1 && words.last().is_some_and(|w| LEGAL_FORMS.contains(&w.as_str())) {
         words.pop();
     }
@@ -166,7 +166,7 @@ fn organization_words(value: &str) -> Vec<String> {
 
 /// The name in the code, path parts joined by a dot, without arguments: `Memory::check(&self)` is
 /// `Memory.check`. Letter case tells functions apart.
-fn function(value: &str) -> String {
+fn normalise_function(value: &str) -> String {
     let head = value.split('(').next().unwrap_or(value).trim();
     let name = head.rsplit(char::is_whitespace).next().unwrap_or(head);
     let mut plain = String::with_capacity(name.len());
@@ -203,12 +203,12 @@ fn function(value: &str) -> String {
 
 /// The words of a notion, without article, marks around it and hyphens inside; an ADR by its
 /// number: `ADR-0004` is `adr 4`.
-fn notion(value: &str) -> String {
-    let folded = folded(value);
+fn normalise_concept(value: &str) -> String {
+    let folded = fold_text(value);
     let outer = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#' | '$' | '%' | '/' | '@');
     let mut words: Vec<String> = Vec::new();
     for word in folded.trim_matches(outer).split_whitespace() {
-        words.extend(parts(word));
+        words.extend(hyphen_parts(word));
     }
     if words.len() > 1 && ["the", "a", "an"].contains(&words[0].as_str()) {
         words.remove(0);
@@ -226,7 +226,7 @@ fn notion(value: &str) -> String {
 }
 
 /// The parts of a hyphenated word; a hyphen between digits is a range, a date or a number's own.
-fn parts(word: &str) -> Vec<String> {
+fn hyphen_parts(word: &str) -> Vec<String> {
     let word = word.trim_matches(|c: char| matches!(c, ',' | ';' | ':' | '.' | '!' | '?' | '"'));
     let mut parts: Vec<String> = Vec::new();
     for piece in word.split('-').filter(|piece| !piece.is_empty()) {

@@ -7,19 +7,19 @@ use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::value::{folded, normalise};
+use super::value::{fold_text, normalise};
 use crate::entities::EntityType;
 
-const TOOLS: &str = include_str!("vocabulary/tools.txt");
-const ORGANIZATIONS: &str = include_str!("vocabulary/organizations.txt");
-const CONCEPTS: &str = include_str!("vocabulary/concepts.txt");
-const GIVEN: &str = include_str!("vocabulary/given.txt");
-const FAMILY: &str = include_str!("vocabulary/family.txt");
-const WORDS: &str = include_str!("vocabulary/words.txt");
+const TOOL_LIST: &str = include_str!("vocabulary/tools.txt");
+const ORGANIZATION_LIST: &str = include_str!("vocabulary/organizations.txt");
+const CONCEPT_LIST: &str = include_str!("vocabulary/concepts.txt");
+const GIVEN_NAME_LIST: &str = include_str!("vocabulary/given.txt");
+const FAMILY_NAME_LIST: &str = include_str!("vocabulary/family.txt");
+const ORDINARY_WORD_LIST: &str = include_str!("vocabulary/words.txt");
 
 /// What must stand around a listed name, so that it is that name and no ordinary word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Needs {
+pub enum NameRequirement {
     /// Nothing: the word means nothing else.
     Nothing,
     /// A technical text.
@@ -30,7 +30,7 @@ pub enum Needs {
 
 /// A listed thing with its names.
 #[derive(Debug)]
-pub struct Term {
+pub struct ListedTerm {
     /// What sort of thing the term names.
     pub kind: EntityType,
     /// Its name as it is usually written.
@@ -38,22 +38,23 @@ pub struct Term {
     /// All its names as they are written, the usual one first.
     pub spellings: Vec<&'static str>,
     /// What else a text must show before the term counts.
-    pub needs: Needs,
+    pub needs: NameRequirement,
 }
 
 /// Every listed tool, organization and notion.
-pub static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
+pub static TERMS: LazyLock<Vec<ListedTerm>> = LazyLock::new(|| {
     let lists = [
-        (EntityType::Tool, TOOLS),
-        (EntityType::Organization, ORGANIZATIONS),
-        (EntityType::Concept, CONCEPTS),
+        (EntityType::Tool, TOOL_LIST),
+        (EntityType::Organization, ORGANIZATION_LIST),
+        (EntityType::Concept, CONCEPT_LIST),
     ];
-    let lines = lists.into_iter().flat_map(|(kind, list)| entries(list).map(move |l| (kind, l)));
-    lines.filter_map(|(kind, line)| term(kind, line)).collect()
+    let lines =
+        lists.into_iter().flat_map(|(kind, list)| list_entries(list).map(move |l| (kind, l)));
+    lines.filter_map(|(kind, line)| parse_term(kind, line)).collect()
 });
 
 /// The place in [`TERMS`] of each normalised name.
-static PLACES: LazyLock<FxHashMap<(EntityType, String), usize>> = LazyLock::new(|| {
+static TERM_INDEXES: LazyLock<FxHashMap<(EntityType, String), usize>> = LazyLock::new(|| {
     let mut places = FxHashMap::default();
     for (place, term) in TERMS.iter().enumerate() {
         for spelling in &term.spellings {
@@ -64,48 +65,49 @@ static PLACES: LazyLock<FxHashMap<(EntityType, String), usize>> = LazyLock::new(
 });
 
 /// Given names, and whether each names a person by itself.
-static GIVEN_NAMES: LazyLock<FxHashMap<String, Needs>> = LazyLock::new(|| {
+static GIVEN_NAMES: LazyLock<FxHashMap<String, NameRequirement>> = LazyLock::new(|| {
     let mut names = FxHashMap::default();
-    for line in entries(GIVEN) {
+    for line in list_entries(GIVEN_NAME_LIST) {
         let (needs, line) = match line.strip_prefix("? ") {
-            Some(rest) => (Needs::Cue, rest),
-            None => (Needs::Nothing, line),
+            Some(rest) => (NameRequirement::Cue, rest),
+            None => (NameRequirement::Nothing, line),
         };
         for name in line.split_whitespace() {
             // A name that stands in both lines is the ambiguous one.
-            let kept = names.entry(folded(name)).or_insert(needs);
+            let kept = names.entry(fold_text(name)).or_insert(needs);
             *kept = needs.max(*kept);
         }
     }
     names
 });
 
-static FAMILY_NAMES: LazyLock<FxHashSet<String>> =
-    LazyLock::new(|| entries(FAMILY).flat_map(str::split_whitespace).map(folded).collect());
+static FAMILY_NAMES: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
+    list_entries(FAMILY_NAME_LIST).flat_map(str::split_whitespace).map(fold_text).collect()
+});
 
-static ORDINARY: LazyLock<FxHashSet<&'static str>> =
-    LazyLock::new(|| entries(WORDS).flat_map(str::split_whitespace).collect());
+static ORDINARY_WORDS: LazyLock<FxHashSet<&'static str>> =
+    LazyLock::new(|| list_entries(ORDINARY_WORD_LIST).flat_map(str::split_whitespace).collect());
 
 /// The lines of a list without comments and empty ones.
-fn entries(list: &'static str) -> impl Iterator<Item = &'static str> {
+fn list_entries(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("# "))
 }
 
-fn term(kind: EntityType, line: &'static str) -> Option<Term> {
+fn parse_term(kind: EntityType, line: &'static str) -> Option<ListedTerm> {
     let (needs, line) = match line.as_bytes() {
-        [b'?', b' ', ..] if kind == EntityType::Organization => (Needs::Cue, &line[2..]),
-        [b'?', b' ', ..] => (Needs::Technical, &line[2..]),
-        [b'!', b' ', ..] => (Needs::Cue, &line[2..]),
-        _ => (Needs::Nothing, line),
+        [b'?', b' ', ..] if kind == EntityType::Organization => (NameRequirement::Cue, &line[2..]),
+        [b'?', b' ', ..] => (NameRequirement::Technical, &line[2..]),
+        [b'!', b' ', ..] => (NameRequirement::Cue, &line[2..]),
+        _ => (NameRequirement::Nothing, line),
     };
     let spellings: Vec<&str> = line.split('|').map(str::trim).collect();
     let name = *spellings.first()?;
-    Some(Term { kind, name, spellings, needs })
+    Some(ListedTerm { kind, name, spellings, needs })
 }
 
 /// The listed thing of this type and normalised name.
-pub fn find(kind: EntityType, normalised: &str) -> Option<&'static Term> {
-    let place = PLACES.get(&(kind, normalised.to_owned()))?;
+pub fn find(kind: EntityType, normalised: &str) -> Option<&'static ListedTerm> {
+    let place = TERM_INDEXES.get(&(kind, normalised.to_owned()))?;
     TERMS.get(*place)
 }
 
@@ -124,7 +126,7 @@ pub fn names(kind: EntityType, normalised: &str) -> Vec<String> {
 }
 
 /// What a given name, in folded form, needs to name a person; none when it is no such name.
-pub fn given_name(folded: &str) -> Option<Needs> {
+pub fn given_name(folded: &str) -> Option<NameRequirement> {
     GIVEN_NAMES.get(folded).copied()
 }
 
@@ -135,7 +137,7 @@ pub fn is_family_name(folded: &str) -> bool {
 
 /// Whether a word, in lower case, is an ordinary one that only begins a sentence.
 pub fn is_ordinary(lower: &str) -> bool {
-    ORDINARY.contains(lower)
+    ORDINARY_WORDS.contains(lower)
 }
 
 /// Whether a single word, in folded form, is a name that the lists have: a tool's or a person's.
@@ -154,25 +156,25 @@ mod tests {
     fn lists_are_read_with_their_marks_and_other_names() {
         let of = |kind, name: &str| find(kind, name).map(|term| (term.name, term.needs));
         let table = [
-            (EntityType::Tool, "postgres", Some(("PostgreSQL", Needs::Nothing))),
-            (EntityType::Tool, "go", Some(("Go", Needs::Cue))),
-            (EntityType::Tool, "golang", Some(("Go", Needs::Cue))),
-            (EntityType::Tool, "ruby", Some(("Ruby", Needs::Technical))),
-            (EntityType::Tool, "c#", Some(("C#", Needs::Nothing))),
-            (EntityType::Organization, "apple", Some(("Apple", Needs::Cue))),
+            (EntityType::Tool, "postgres", Some(("PostgreSQL", NameRequirement::Nothing))),
+            (EntityType::Tool, "go", Some(("Go", NameRequirement::Cue))),
+            (EntityType::Tool, "golang", Some(("Go", NameRequirement::Cue))),
+            (EntityType::Tool, "ruby", Some(("Ruby", NameRequirement::Technical))),
+            (EntityType::Tool, "c#", Some(("C#", NameRequirement::Nothing))),
+            (EntityType::Organization, "apple", Some(("Apple", NameRequirement::Cue))),
             (EntityType::Organization, "tool", None),
             (
                 EntityType::Concept,
                 "ci/cd",
-                Some(("continuous integration and delivery", Needs::Nothing)),
+                Some(("continuous integration and delivery", NameRequirement::Nothing)),
             ),
         ];
         for (kind, name, expected) in table {
             assert_eq!(of(kind, name), expected, "{kind} {name}");
         }
         assert!(TERMS.len() > 800, "{} terms", TERMS.len());
-        assert_eq!(given_name("melissa"), Some(Needs::Nothing));
-        assert_eq!(given_name("jerome"), Some(Needs::Cue), "it stands in both lines");
+        assert_eq!(given_name("melissa"), Some(NameRequirement::Nothing));
+        assert_eq!(given_name("jerome"), Some(NameRequirement::Cue), "it stands in both lines");
         assert!(is_family_name("johnston") && !is_family_name("commonbook"));
         assert!(is_ordinary("however") && !is_ordinary("kubernetes"));
     }

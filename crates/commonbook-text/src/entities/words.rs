@@ -2,7 +2,7 @@
 
 /// A word of a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Word<'a> {
+pub(super) struct BlockWord<'a> {
     /// The word, without a possessive `'s`.
     pub(super) text: &'a str,
     pub(super) from: usize,
@@ -13,7 +13,7 @@ pub(super) struct Word<'a> {
     pub(super) first: bool,
 }
 
-impl Word<'_> {
+impl BlockWord<'_> {
     /// Whether it is written as a name is: a capital, then small letters among others.
     pub(super) fn is_capital(&self) -> bool {
         let mut letters = self.text.chars();
@@ -25,14 +25,14 @@ impl Word<'_> {
     }
 
     /// Whether only a blank or a line end stands before it, so that it goes on with the last word.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn continues_phrase(&self) -> bool {
         !self.gap.is_empty() && self.gap.chars().all(char::is_whitespace)
     }
 }
 
 /// The words of a stretch of a text that begins at `start`.
-pub(super) fn words(text: &str, start: usize) -> Vec<Word<'_>> {
-    let mut words: Vec<Word<'_>> = Vec::with_capacity(text.len() / 6);
+pub(super) fn words(text: &str, start: usize) -> Vec<BlockWord<'_>> {
+    let mut words: Vec<BlockWord<'_>> = Vec::with_capacity(text.len() / 6);
     let (mut from, mut ended) = (None, 0);
     let mut letters = text.char_indices().peekable();
     while let Some((place, c)) = letters.next() {
@@ -41,20 +41,20 @@ pub(super) fn words(text: &str, start: usize) -> Vec<Word<'_>> {
         match from {
             None if c.is_alphanumeric() => from = Some(place),
             Some(begun) if !c.is_alphanumeric() && !joins => {
-                push(&mut words, text, start, ended, begun..place);
+                push_word(&mut words, text, start, ended, begun..place);
                 (from, ended) = (None, place);
             }
             _ => {}
         }
     }
     if let Some(begun) = from {
-        push(&mut words, text, start, ended, begun..text.len());
+        push_word(&mut words, text, start, ended, begun..text.len());
     }
     words
 }
 
-fn push<'a>(
-    words: &mut Vec<Word<'a>>,
+fn push_word<'a>(
+    words: &mut Vec<BlockWord<'a>>,
     text: &'a str,
     start: usize,
     ended: usize,
@@ -88,7 +88,7 @@ fn push<'a>(
         )
     };
     let first = words.is_empty() || (gap.contains(ends) && !abbreviated) || gap.contains(" - ");
-    let word = Word {
+    let word = BlockWord {
         text: bare,
         from: start + range.start,
         to: start + range.start + bare.len(),
@@ -116,6 +116,6 @@ mod tests {
         let first: Vec<bool> = found.iter().map(|word| word.first).collect();
         assert_eq!(first, [true, false, true, false, false, true, false, false, false]);
         assert_eq!((found[1].from, found[1].to), (14, 17));
-        assert!(found[3].is_capital() && !found[4].is_capital() && found[1].goes_on());
+        assert!(found[3].is_capital() && !found[4].is_capital() && found[1].continues_phrase());
     }
 }

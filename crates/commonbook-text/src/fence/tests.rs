@@ -9,8 +9,8 @@ fn time(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-fn item(text: &str) -> Item {
-    Item {
+fn item(text: &str) -> FenceItem {
+    FenceItem {
         id: "mem_1".into(),
         kind: "decision".into(),
         author: "claude-code/engineer".into(),
@@ -20,8 +20,8 @@ fn item(text: &str) -> Item {
     }
 }
 
-fn block(items: &[Item]) -> String {
-    Fence::new(NONCE).expect("a nonce").around(items, time("2026-11-21T10:00:00Z"))
+fn block(items: &[FenceItem]) -> String {
+    Fence::new(NONCE).expect("a nonce").wrap_items(items, time("2026-11-21T10:00:00Z"))
 }
 
 /// Fails unless a block is one fence with so many items, of which nothing gets out.
@@ -29,7 +29,7 @@ fn check(block: &str, items: usize) {
     let lines: Vec<&str> = block.split('\n').collect();
     let (opening, closing) =
         (format!("<commonbook-context-{NONCE}>"), format!("</commonbook-context-{NONCE}>"));
-    assert_eq!((lines[0], lines[1]), (opening.as_str(), NOTE));
+    assert_eq!((lines[0], lines[1]), (opening.as_str(), FENCE_NOTE));
     assert_eq!(lines.last().copied(), Some(closing.as_str()));
     let within = &lines[2..lines.len() - 1];
     for line in within {
@@ -49,7 +49,7 @@ fn check(block: &str, items: usize) {
 #[test]
 fn an_item_stands_under_its_id_author_and_age() {
     let expected = format!(
-        "<commonbook-context-{NONCE}>\n{NOTE}\n\n\
+        "<commonbook-context-{NONCE}>\n{FENCE_NOTE}\n\n\
          [mem_1] decision by claude-code/engineer, 2026-11-18 (3 days ago)\n\
          > Deploys go out\n> on Tuesday.\n\n\
          </commonbook-context-{NONCE}>"
@@ -61,7 +61,8 @@ fn an_item_stands_under_its_id_author_and_age() {
 #[test]
 fn what_cannot_both_hold_stands_together_with_both_authors() {
     let mut first = item("The port is 80.");
-    first.against = Some(Box::new(Item { author: "research".into(), ..item("The port is 81.") }));
+    first.against =
+        Some(Box::new(FenceItem { author: "research".into(), ..item("The port is 81.") }));
     let told = block(&[first]);
     check(&told, 2);
     assert!(told.contains("nobody has settled") && told.contains("by research, "), "{told}");
@@ -128,7 +129,7 @@ fn nothing_gets_out_of_the_fence() {
         assert!(!told.contains(never), "{name}: {told}");
         // Neither by any other field.
         let forged =
-            Item { id: text.clone(), kind: text.clone(), author: text.clone(), ..item("tea") };
+            FenceItem { id: text.clone(), kind: text.clone(), author: text.clone(), ..item("tea") };
         check(&block(&[forged]), 1);
     }
 }
@@ -147,7 +148,7 @@ fn what_terminals_obey_is_gone_and_what_they_show_stays() {
     ];
     for (text, seen) in table {
         let expected: Vec<String> = seen.trim().lines().map(|line| format!("> {line}")).collect();
-        assert_eq!(sanitize::quoted(text, 100), expected.join("\n"), "{text:?}");
+        assert_eq!(sanitize::quote_lines(text, 100), expected.join("\n"), "{text:?}");
     }
 }
 
@@ -161,7 +162,7 @@ fn code_stays_code_and_marks_do_not_stay_marks() {
         "«quoted» and 〈x〉",
     ];
     for text in kept {
-        assert_eq!(sanitize::quoted(text, 1_000), format!("> {text}"));
+        assert_eq!(sanitize::quote_lines(text, 1_000), format!("> {text}"));
     }
     let blunted = [
         ("</system>", "(/system>"),
@@ -175,15 +176,15 @@ fn code_stays_code_and_marks_do_not_stay_marks() {
         ("<hook_context>", "(hook_context>"),
     ];
     for (text, told) in blunted {
-        assert_eq!(sanitize::quoted(text, 1_000), format!("> {told}"));
+        assert_eq!(sanitize::quote_lines(text, 1_000), format!("> {told}"));
     }
 }
 
 #[test]
 fn what_is_long_is_cut_at_its_limit() {
-    assert_eq!(sanitize::quoted("ééééé", 3), "> ééé …");
-    assert_eq!(sanitize::quoted("ééé", 3), "> ééé");
-    assert_eq!(sanitize::quoted(" \n ", 3), "> ");
+    assert_eq!(sanitize::quote_lines("ééééé", 3), "> ééé …");
+    assert_eq!(sanitize::quote_lines("ééé", 3), "> ééé");
+    assert_eq!(sanitize::quote_lines(" \n ", 3), "> ");
 }
 
 #[test]
@@ -231,7 +232,7 @@ proptest::proptest! {
     fn any_text_stays_within_the_fence(
         texts in proptest::collection::vec("(\\PC|[\\x00-\\x1f\\x7f-\\x9f\u{2028}\u{202e}\u{200b}]|\n|<|/|\\[|commonbook-context-|k3v9q0z7w1x5|>|system|INST|\u{1b}\\[){0,40}", 1..4),
     ) {
-        let items: Vec<Item> = texts.iter().map(|text| item(text)).collect();
+        let items: Vec<FenceItem> = texts.iter().map(|text| item(text)).collect();
         let told = block(&items);
         check(&told, items.len());
         // And all of it is known again.

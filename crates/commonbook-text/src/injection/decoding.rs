@@ -7,20 +7,20 @@
 use crate::injection::normalize::from_base64;
 
 /// Stretches of base64 and hex that are looked into, and letters of each.
-const STRETCHES: usize = 64;
-const STRETCH_BYTES: usize = 4096;
+const STRETCHES_MAX: usize = 64;
+const STRETCH_BYTES_MAX: usize = 4096;
 /// Letters of base64 or hex that can hold a sentence.
-const STRETCH_LETTERS: usize = 24;
+const STRETCH_LETTERS_MIN: usize = 24;
 /// Letters set apart, from which on they are one word and no enumeration.
-const SPELLED_LETTERS: usize = 6;
+const SPELLED_LETTERS_MIN: usize = 6;
 /// Words like `1gn0r3` from which on a text is written with digits for letters.
-const LEET_WORDS: usize = 2;
+const LEET_WORDS_MIN: usize = 2;
 
 /// Other readings of a text: mended, turned around, turned by thirteen letters; only those that its
 /// signs speak for.
 pub(super) fn readings(text: &str) -> Vec<String> {
     let mut readings = Vec::new();
-    let mended = mended(text);
+    let mended = mend_text(text);
     if mended != text {
         readings.push(mended);
     }
@@ -30,13 +30,13 @@ pub(super) fn readings(text: &str) -> Vec<String> {
         readings.push(text.chars().rev().collect());
     }
     if has(&["vtaber", "vafgehpgvba", "cerivbhf", "frperg", "flfgrz", "cebzcg"]) {
-        readings.push(text.chars().map(turned).collect());
+        readings.push(text.chars().map(rotate_letter).collect());
     }
     readings
 }
 
 /// The letter thirteen places on.
-fn turned(c: char) -> char {
+fn rotate_letter(c: char) -> char {
     let turn = |first: u8| char::from((c as u8 - first + 13) % 26 + first);
     match c {
         'a'..='z' => turn(b'a'),
@@ -47,24 +47,24 @@ fn turned(c: char) -> char {
 
 /// The text with escapes and entities read, tags left out, letters that were set apart put
 /// together, and digits for letters read as those.
-fn mended(text: &str) -> String {
-    let unescaped = if text.contains(['\\', '%', '&']) { unescaped(text) } else { text.to_owned() };
+fn mend_text(text: &str) -> String {
+    let unescaped = if text.contains(['\\', '%', '&']) { unescape(text) } else { text.to_owned() };
     let bare = if unescaped.contains('<') { without_tags(&unescaped) } else { unescaped };
-    let spelled = spelled(&bare);
-    let whole = if splits_words(&spelled) { unsplit(&spelled) } else { spelled };
-    if is_leet(&whole) { unleeted(&whole) } else { whole }
+    let spelled = join_spelled_letters(&bare);
+    let whole = if splits_words(&spelled) { join_split_words(&spelled) } else { spelled };
+    if is_leet(&whole) { replace_leet(&whole) } else { whole }
 }
 
 /// The text with `\u0041`, `\x41`, `%41`, `&#65;` and `&#x41;` read as what they stand for. Bytes
 /// above ASCII stay as they are.
-pub fn unescaped(text: &str) -> String {
+pub fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let (mut rest, mut within) = (text, false);
     while let Some(at) = rest.find(['\\', '%', '&']) {
         plain.push_str(&rest[..at]);
         within &= at == 0;
         let sign = &rest[at..];
-        match escape(sign) {
+        match parse_escape(sign) {
             Some((letter, length)) => {
                 // What begins with an escape is read by itself.
                 if !within && plain.ends_with([' ', '"', '\'', '=']) {
@@ -86,7 +86,7 @@ pub fn unescaped(text: &str) -> String {
 }
 
 /// The letter that an escape at the beginning stands for, and the escape's length.
-fn escape(sign: &str) -> Option<(char, usize)> {
+fn parse_escape(sign: &str) -> Option<(char, usize)> {
     let hex = |from: usize, digits: usize| {
         let number = u32::from_str_radix(sign.get(from..from + digits)?, 16).ok()?;
         let letter = char::from_u32(number).filter(|c| !c.is_control() || *c == '\n')?;
@@ -151,7 +151,7 @@ fn tag_length(text: &str) -> Option<usize> {
 
 /// The text with words whose letters stand apart (`i g n o r e`, `i.g.n.o.r.e`) put together; a
 /// wider gap, or another sign than between the letters, is the gap between two words.
-fn spelled(text: &str) -> String {
+fn join_spelled_letters(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let alone = |at: usize| {
         letters.get(at).is_some_and(|c| c.is_alphanumeric())
@@ -181,7 +181,7 @@ fn spelled(text: &str) -> String {
             count += 1;
             end += gap + 1;
         }
-        if count >= SPELLED_LETTERS {
+        if count >= SPELLED_LETTERS_MIN {
             plain.push_str(&word);
         } else {
             plain.extend(&letters[at..end]);
@@ -205,7 +205,7 @@ fn splits_words(text: &str) -> bool {
 }
 
 /// The text without hyphens and low lines between letters.
-fn unsplit(text: &str) -> String {
+fn join_split_words(text: &str) -> String {
     let mut letters = text.chars().peekable();
     let mut plain = String::with_capacity(text.len());
     while let Some(c) = letters.next() {
@@ -229,10 +229,10 @@ fn is_leet(text: &str) -> bool {
                 of[0].is_ascii_alphabetic() && of[1].is_ascii_digit() && of[2].is_ascii_alphabetic()
             })
     };
-    text.split_whitespace().filter(leet).take(LEET_WORDS).count() == LEET_WORDS
+    text.split_whitespace().filter(leet).take(LEET_WORDS_MIN).count() == LEET_WORDS_MIN
 }
 
-fn unleeted(text: &str) -> String {
+fn replace_leet(text: &str) -> String {
     let letter = |c| match c {
         '0' => 'o',
         '1' => 'i',
@@ -257,30 +257,31 @@ const BASE64: [bool; 256] = {
     letters
 };
 
-/// What stands in base64 or hex in a text, where it is text itself: at most `STRETCHES` stretches,
+/// What stands in base64 or hex in a text, where it is text itself: at most `STRETCHES_MAX` stretches,
 /// each decoded twice where it was encoded twice. Each with its place in the text.
-pub fn decoded(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
+pub fn decode_stretches(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
     let mut from = 0;
     let stretches = text.as_bytes().split(|byte| !BASE64[usize::from(*byte)]).map(move |stretch| {
         let start = from;
         from += stretch.len() + 1;
         (start, stretch)
     });
-    let long = stretches.filter(|(_, stretch)| stretch.len() >= STRETCH_LETTERS);
-    long.take(STRETCHES).filter_map(|(at, stretch)| {
+    let long = stretches.filter(|(_, stretch)| stretch.len() >= STRETCH_LETTERS_MIN);
+    long.take(STRETCHES_MAX).filter_map(|(at, stretch)| {
         // What stands before the last `=` inside is the name of the value.
         let end = stretch.iter().rposition(|byte| *byte != b'=')? + 1;
         let start = stretch[..end].iter().rposition(|byte| *byte == b'=').map_or(0, |at| at + 1);
-        let letters = &stretch[start..end.min(start + STRETCH_BYTES)];
-        let plain = plain(letters)?;
+        let letters = &stretch[start..end.min(start + STRETCH_BYTES_MAX)];
+        let plain = readable_text(letters)?;
         let twice = plain.bytes().all(|byte| BASE64[usize::from(byte)]);
-        let again = if twice { self::plain(plain.trim_end_matches('=').as_bytes()) } else { None };
+        let again =
+            if twice { self::readable_text(plain.trim_end_matches('=').as_bytes()) } else { None };
         Some((at + start..at + stretch.len(), again.unwrap_or(plain)))
     })
 }
 
 /// The text that letters of hex or base64 stand for, if it is one that can be read.
-pub fn plain(letters: &[u8]) -> Option<String> {
+pub fn readable_text(letters: &[u8]) -> Option<String> {
     let readable = |bytes: Vec<u8>| {
         let plain = String::from_utf8(bytes).ok()?;
         let control = plain.contains(|c: char| c.is_control() && !c.is_whitespace());

@@ -3,13 +3,13 @@
 //! Patterns are folded as texts are: small letters in compatibility form (NFKD) without accents, so
 //! that Korean stands in single letters and Japanese without its marks of voicing.
 
-use super::Reason::{Exfiltration, Extraction, Orders, Override, Role, Secrecy};
-use super::phrases::{Phrase, phrase};
+use super::InjectionReason::{Exfiltration, Extraction, Orders, Override, Role, Secrecy};
+use super::phrases::{InjectionPhrase, phrase};
 
 /// Every phrase in German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese,
 /// Japanese, Korean and Turkish, in this order.
 #[rustfmt::skip]
-pub(super) const LANGUAGES: &[Phrase] = &[
+pub(super) const LANGUAGES: &[InjectionPhrase] = &[
     phrase(Override, &["vergiss", "ignorier", "missacht"], r#"\b(?:vergiss|vergesst|ignoriere?|missachte) (?:bitte )?(?:{s}*?\b(?:anweisungen|instruktionen|befehle|vorgaben|regeln)\b{s}*?\b(?:vorher|zuvor|bisher)|alles,? was (?:dir|man dir)|(?:alle |samtliche )(?:deine |die )?(?:bisherigen|vorherigen|fruheren|obigen|vorigen) (?:anweisungen|instruktionen|befehle|vorgaben|regeln))"#),
     phrase(Role, &["bist du", "du bist", "antwortest du"], r#"\b(?:ab jetzt|ab sofort|von nun an|von jetzt an),? (?:bist|antwortest|gehorchst|handelst) du\b|\bdu bist (?:jetzt|nun) (?:ein|der|kein)\w* (?:agent|administrator|assistent|modell|ki|system)"#),
     phrase(Secrecy, &["benutzer", "nutzer", "anwender"], r#"\b(?:sag|sage|erzahl|erzahle|verrat|verrate|melde) (?:es )?(?:dem|der|den) (?:benutzer|nutzer|anwender)\w* (?:nichts|nicht|nie)|\b(?:dem|den) (?:benutzer|nutzer|anwender)n? (?:nichts|nicht) (?:sagen|erzahlen|verraten|melden|mitteilen)\b|\b(?:sag|sage|erzahl|erzahle) (?:nichts|davon nichts) (?:dem|der) (?:benutzer|nutzer)"#),

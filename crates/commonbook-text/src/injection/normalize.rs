@@ -10,13 +10,13 @@ const SELECTOR_LIMIT: usize = 4;
 /// A text in lower case and compatibility form (NFKD), with single blanks, without accents, without
 /// characters that nobody sees, without marks of emphasis; letters of other scripts that look
 /// Latin, in words that are Latin otherwise, are Latin.
-pub(super) struct Folded {
+pub(super) struct NormalizedText {
     pub(super) text: String,
     /// Whether the text has characters that are there to hide something.
     pub(super) hides: bool,
 }
 
-impl Folded {
+impl NormalizedText {
     pub(super) fn of(text: &str) -> Self {
         let mut folded = Self { text: String::with_capacity(text.len()), hides: false };
         let (mut rest, mut strays, mut alike) = (text, 0, false);

@@ -3,10 +3,10 @@
 //! In a pattern `{s}` is any letter of the same sentence and line, `{agent}` a word for a program
 //! that reads, `{say}` a word for speaking, and `{go}` the place where an order can begin.
 
-use super::Reason::{
+use super::InjectionReason::{
     Comment, Encoded, Exfiltration, Extraction, Frame, Marks, Orders, Override, Role, Secrecy,
 };
-use super::phrases::{Phrase, phrase};
+use super::phrases::{InjectionPhrase, phrase};
 
 /// What the short names in patterns stand for.
 pub(super) const FRAGMENTS: &[(&str, &str)] = &[
@@ -27,7 +27,7 @@ pub(super) const FRAGMENTS: &[(&str, &str)] = &[
 
 /// Every phrase of this kind.
 #[rustfmt::skip]
-pub(super) const ORDERS: &[Phrase] = &[
+pub(super) const ORDERS: &[InjectionPhrase] = &[
     // What was said before does not count, what stands here does.
     phrase(Override, &["ignore", "disregard", "forget", "drop", "scrap", "discard", "cancel", "abandon", "set aside"], r"\b(?:ignore|disregard|forget|drop|scrap|discard|cancel|abandon|set aside) {s}*?\b(?:instructions?|guidelines?|guidance|rules|policies|directions|orders|limits|restrictions|everything|whatever|all) (?:that )?(?:you (?:were|are|have|had|got|started|follow|know)|were set|(?:the |your )?(?:operator|developer) (?:told|configured|said|set|wrote|gave))\b"),
     phrase(Override, &["you"], r"\b(?:everything|all|instructions?|guidelines?|guidance|rules|policies|directives) (?:that )?you (?:were|are|have been|had been|follow|got){s}*? (?:is|are) (?:now )?(?:stale|outdated|void|suspended|obsolete|cancelled|revoked|lifted|no longer)\b"),

@@ -4,15 +4,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Reason;
-use super::Reason::{
+use super::InjectionReason;
+use super::InjectionReason::{
     Encoded, Exfiltration, Extraction, Frame, Marks, Orders, Override, Role, Secrecy,
 };
-use super::expression;
+use super::compile_pattern;
 
 /// One way of giving orders.
-pub(super) struct Phrase {
-    pub(super) reason: Reason,
+pub(super) struct InjectionPhrase {
+    pub(super) reason: InjectionReason,
     /// One of these stands in every text that the pattern fits.
     pub(super) keywords: &'static [&'static str],
     /// The expression, in lower case and ASCII classes; a blank stands for a space or a line end.
@@ -20,11 +20,11 @@ pub(super) struct Phrase {
 }
 
 pub(super) const fn phrase(
-    reason: Reason,
+    reason: InjectionReason,
     keywords: &'static [&'static str],
     pattern: &'static str,
-) -> Phrase {
-    Phrase { reason, keywords, pattern }
+) -> InjectionPhrase {
+    InjectionPhrase { reason, keywords, pattern }
 }
 
 /// An order, which begins a sentence or follows a word that orders: "we do not tell the user" is
@@ -41,7 +41,7 @@ macro_rules! ordered {
 
 /// Keywords of what forbids to tell.
 #[rustfmt::skip]
-const TELLING: &[&str] = &[
+const SECRECY_KEYWORDS: &[&str] = &[
     "not tell", "not ever tell", "not inform", "not alert", "not notify", "not warn", "not mention",
     "not reveal", "not disclose", "not show", "not report", "not let", "not acknowledge",
     "not discuss", "n't tell", "n't ever tell", "n't inform", "n't alert", "n't notify",
@@ -54,7 +54,7 @@ const TELLING: &[&str] = &[
 
 /// Keywords of what speaks as a system.
 #[rustfmt::skip]
-const SPEAKING: &[&str] = &[
+const SYSTEM_KEYWORDS: &[&str] = &[
     "system:", "system :", "system]", "system -", "system-", "system prompt", "system message",
     "system instruction", "system override", "system notice", "system note", "system update",
     "system command", "system alert", "developer:", "developer :", "developer]", "developer -",
@@ -63,7 +63,7 @@ const SPEAKING: &[&str] = &[
 
 /// Every phrase.
 #[rustfmt::skip]
-pub(super) const PHRASES: &[Phrase] = &[
+pub(super) const PHRASES: &[InjectionPhrase] = &[
     // Verbs and objects are Rebuff's, without those that ordinary texts use of other things.
     phrase(Override, &["ignore ", "disregard", "forget", "neglect", "overlook", "pay no attention", "follow", "obey"], r"\b(?:ignore|disregard|forget|neglect|overlook|pay no attention to|(?:do not|don't|stop|no longer|never) (?:follow|obey|following|obeying)) (?:(?:all|any|every|each|the|your|my|our|these|those|of|other|its|their) ){0,4}(?:(?:previous|prior|preceding|above|foregoing|earlier|former|past|initial|original|system|developer|safety|hidden)(?: and| or|,)? ){1,4}(?:instructions?|directives?|prompts?|commands?|rules|guidelines?|orders|directions|guardrails|constraints|restrictions|policies|system prompt)\b"),
     phrase(Override, &["ignore", "disregard", "forget"], r"\b(?:ignore|disregard|forget) (?:(?:all|any|the|of|these|those) ){0,3}(?:your )?(?:other )?(?:instructions|directives|guidelines|guardrails)(?: (?:and|from|given|that|you|above|before)\b|[.,;:!\n]|$)"),
@@ -86,18 +86,18 @@ pub(super) const PHRASES: &[Phrase] = &[
     phrase(Marks, &["inst]", "sys>>", "_of_turn>", "[/system", "[system"], r"\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|\[/system\]|\[system (?:prompt|message|update|override|note)\]|\[system\]:? ?(?:you|your|ignore|disregard|from now on|do not)\b"),
     phrase(Marks, &["<system", "</system", "assistant>", "human>", "important>", "critical>", "instruction", "inst>", "<developer"], r"(?:^|(?u:[^a-z0-9_:>)\]]))</?(?:system|assistant|human|important|critical|system[_-](?:reminder|prompt|message|instructions?|override|note|update)|developer[_-](?:message|instructions?)|(?:hidden|secret)[_-]?instructions?|inst)>"),
     phrase(Marks, &["# instruction", "#instruction", "# system", "#system", "# human", "# assistant", "# new instruction"], r"(?:^|\n)#{1,6} ?(?:instruction|system(?: prompt| message)?|human|assistant|new instructions?) ?:(?: |$)"),
-    phrase(Marks, SPEAKING, r#"(?:(?:^|\n)[-#>\[("'\x20]{0,4}(?:system|developer)(?: (?:prompt|message|instructions?|override|notice|note|update|command|alert))?\]? ?[:-]|\bsystem (?:prompt|message|update|note) ?[:-]) ?"?(?:you (?:are|must|will|should|have|can|may)|your|ignore|disregard|do not|don't|from now|always|never|all (?:agents|assistants|safety|previous)|every agent|respond|reply|reveal|execute|override|new instructions|forget|act)\b"#),
+    phrase(Marks, SYSTEM_KEYWORDS, r#"(?:(?:^|\n)[-#>\[("'\x20]{0,4}(?:system|developer)(?: (?:prompt|message|instructions?|override|notice|note|update|command|alert))?\]? ?[:-]|\bsystem (?:prompt|message|update|note) ?[:-]) ?"?(?:you (?:are|must|will|should|have|can|may)|your|ignore|disregard|do not|don't|from now|always|never|all (?:agents|assistants|safety|previous)|every agent|respond|reply|reveal|execute|override|new instructions|forget|act)\b"#),
     phrase(Marks, &["override"], r"\b(?:(?:system|admin|administrative|safety|security)[ _]override(?: (?:code|accepted|granted|authorized|enabled|activated|in effect)\b|[:!])|authorized (?:\w+ )?override\b)"),
 
     phrase(Extraction, &["your"], r"\b(?:reveal|print|repeat|output|show|leak|disclose|dump|display|recite|tell me|give me|send me|prepend|append|include|return)(?: me| us)?(?: the)?(?: full| entire| complete| exact| whole)*(?: contents? of| text of| words of)?(?: all)?(?: of)? your (?:\w+ ){0,2}?(?:system prompt|system message|instructions|initial prompt|prompt|guidelines|developer message|context window|rules)\b"),
     phrase(Extraction, &["your"], r"\bwhat (?:is|are|was|were) your (?:\w+ )?(?:system prompt|instructions|initial prompt|hidden prompt)\b"),
     phrase(Extraction, &["above", "before this"], r"\b(?:repeat|print|output|recite) (?:back )?(?:everything|all|(?:all )?the (?:text|words|content|lines?)) (?:above|before this)\b"),
 
-    phrase(Secrecy, TELLING, ordered!(r"(?:do not|don't|dont|never) (?:ever )?(?:(?:tell|inform|alert|notify|warn|(?:mention|reveal|disclose|show|report) (?:this|it|that|any of this|these instructions) to) (?:the |your |any |this |a )(?:\w+ )?(?:users?|humans?|person|operator|owner|developers?|maintainers?|customer|admin)\b|let (?:the |your |any )(?:users?|humans?|operator|owner) (?:know|notice|find out|realize)\b)")),
+    phrase(Secrecy, SECRECY_KEYWORDS, ordered!(r"(?:do not|don't|dont|never) (?:ever )?(?:(?:tell|inform|alert|notify|warn|(?:mention|reveal|disclose|show|report) (?:this|it|that|any of this|these instructions) to) (?:the |your |any |this |a )(?:\w+ )?(?:users?|humans?|person|operator|owner|developers?|maintainers?|customer|admin)\b|let (?:the |your |any )(?:users?|humans?|operator|owner) (?:know|notice|find out|realize)\b)")),
     phrase(Secrecy, &["keep", "hide", "conceal", "withhold"], r"\b(?:keep|hide|conceal|withhold) (?:this|it|these|that) (?:\w+ ){0,3}(?:secret |hidden )?from (?:the |your |all )?(?:users?|humans?|people|owner|operator)\b"),
     phrase(Secrecy, &["without the"], r"\bwithout the (?:user|human|owner|operator)(?:'s)? (?:knowing|noticing|being aware|realizing)\b"),
     phrase(Secrecy, &["secretly", "covertly", "stealthily"], r"\b(?:secretly|covertly|stealthily) (?:send|upload|forward|copy|post|transmit|read|run|execute|install|add|insert|include|store|save|modify|replace|remember)\b"),
-    phrase(Secrecy, TELLING, ordered!(r"(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|discuss) (?:(?:this|these|the) (?:\w+ )?(?:instructions?|memory|message|prompt|directive|entry)\b|being an? (?:ai|assistant|language model)\b)")),
+    phrase(Secrecy, SECRECY_KEYWORDS, ordered!(r"(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|discuss) (?:(?:this|these|the) (?:\w+ )?(?:instructions?|memory|message|prompt|directive|entry)\b|being an? (?:ai|assistant|language model)\b)")),
 
     phrase(Orders, &["this", "these", "following"], r"\b(?:when|whenever|if|once|after|as soon as|each time|every time) (?:any|an|another|some|the next|other|a) (?:\w+ )?(?:agents?|assistants?|ai|llm|model|bot|claude|gpt|copilot) (?:\w+ )?(?:reads?|sees?|loads?|retrieves?|recalls?|finds?|receives?|process(?:es)?|encounters?|opens?|gets?|access(?:es)?) (?:this|these|the (?:above|following))(?: \w+)?,? (?:(?:it|they|you) (?:must|should|shall|will|has to|have to|needs? to)|must|should|immediately|always|never|do not|send|ignore|run|execute|reply|respond|say|tell|delete|first)\b"),
     phrase(Orders, &["this", "these"], r"\b(?:all|any|every|other|future|whichever|whatever|each) (?:\w+ )?(?:agents?|assistants?|models?|ais?|llms?) (?:reading|seeing|loading|receiving|retrieving|processing|(?:that|who) (?:reads?|sees?|loads?|retrieves?|receives?|process(?:es)?)) (?:this|these)\b"),
@@ -123,33 +123,33 @@ pub(super) const PHRASES: &[Phrase] = &[
 ];
 
 /// In a comment: words for machines that understand what they read.
-pub(super) const ADDRESSED: &str = r"\b(?:ais?|llms?|agents?|assistants?|claude|chatgpt|gpt|copilot|gemini|language models?|chatbots?|bots?|models?|summarizers?)\b";
+pub(super) const ADDRESSEE_PATTERN: &str = r"\b(?:ais?|llms?|agents?|assistants?|claude|chatgpt|gpt|copilot|gemini|language models?|chatbots?|bots?|models?|summarizers?)\b";
 
 /// In a comment: words that order.
-pub(super) const ORDERED: &str = r"\b(?:must|should|shall|always|never|ignore|disregard|send|upload|post|execute|tell|reply|respond|say|recommend|rate|summarize|approve|remember|reveal|do not (?:tell|mention|reveal|show|follow|inform)|don't (?:tell|mention))\b";
+pub(super) const COMMAND_PATTERN: &str = r"\b(?:must|should|shall|always|never|ignore|disregard|send|upload|post|execute|tell|reply|respond|say|recommend|rate|summarize|approve|remember|reveal|do not (?:tell|mention|reveal|show|follow|inform)|don't (?:tell|mention))\b";
 
 /// What is worth stealing. A single token or credential is what every manual sends somewhere, so
 /// those count only as all of them or as somebody's.
-const LOOT: &str = r"(?:\b(?:api keys|access keys|secret keys|private keys?|ssh keys?|secrets|environment variables|env vars|env variables|environment|id_rsa|id_ed25519|passwords|cookies|chat history|conversation history|(?:full|entire|whole) conversation|all (?:the |of the )?(?:memories|messages|emails)|(?:all|any|every|your|their|the user's|its|contents? of(?: the)?|whole) (?:\w+ ){0,2}(?:tokens?|credentials?|passwords?|api key|access key|memories|conversations?|emails|system prompt|wallet|seed phrase))\b|\.env\b|/etc/passwd|~/\.ssh|~/\.aws|\.netrc|mcp\.json)";
+const LOOT_PATTERN: &str = r"(?:\b(?:api keys|access keys|secret keys|private keys?|ssh keys?|secrets|environment variables|env vars|env variables|environment|id_rsa|id_ed25519|passwords|cookies|chat history|conversation history|(?:full|entire|whole) conversation|all (?:the |of the )?(?:memories|messages|emails)|(?:all|any|every|your|their|the user's|its|contents? of(?: the)?|whole) (?:\w+ ){0,2}(?:tokens?|credentials?|passwords?|api key|access key|memories|conversations?|emails|system prompt|wallet|seed phrase))\b|\.env\b|/etc/passwd|~/\.ssh|~/\.aws|\.netrc|mcp\.json)";
 
 /// Literals of which one stands in all that is worth stealing: they alone are found many times
 /// faster.
-const HINT: &str = r"api key|access key|secret|private key|ssh key|environment|env var|id_rsa|id_ed25519|password|cookie|history|conversation|memories|messages|emails|token|credential|wallet|seed phrase|system prompt|\.env|/etc/passwd|~/\.ssh|~/\.aws|\.netrc|mcp\.json";
+const LOOT_HINT_PATTERN: &str = r"api key|access key|secret|private key|ssh key|environment|env var|id_rsa|id_ed25519|password|cookie|history|conversation|memories|messages|emails|token|credential|wallet|seed phrase|system prompt|\.env|/etc/passwd|~/\.ssh|~/\.aws|\.netrc|mcp\.json";
 
 /// The order to send.
-const SEND: &str = ordered!(
+const SEND_PATTERN: &str = ordered!(
     r"(?:send|post|upload|forward|exfiltrate|transmit|leak|e-?mail|mail|submit|deliver|copy|share|push|publish|report|include|curl|paste|make)\b"
 );
 
 /// Where to: an address, or a word for one.
-const PLACE: &str = r"(?:https?://|www\.|[\w.+-]+@[\w-]+\.[a-z]{2}|(?:\d{1,3}\.){3}\d{1,3}\b|webhook|attacker|pastebin|(?:external|remote|my|this) (?:server|endpoint|url|address|host|site|bucket)|[a-z0-9-]+\.(?:com|net|io|xyz|ru|cn|top|site|online|evil|example|test)\b)";
+const DESTINATION_PATTERN: &str = r"(?:https?://|www\.|[\w.+-]+@[\w-]+\.[a-z]{2}|(?:\d{1,3}\.){3}\d{1,3}\b|webhook|attacker|pastebin|(?:external|remote|my|this) (?:server|endpoint|url|address|host|site|bucket)|[a-z0-9-]+\.(?:com|net|io|xyz|ru|cn|top|site|online|evil|example|test)\b)";
 
 /// Whether a sentence of a folded text orders to send what is worth stealing to some place.
 pub(super) fn sends_secrets(folded: &str) -> bool {
-    static HINTS: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(HINT).expect("the tests compile it"));
+    static LOOT_HINTS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(LOOT_HINT_PATTERN).expect("the tests compile it"));
     let mut done = 0;
-    for hint in HINTS.find_iter(folded) {
+    for hint in LOOT_HINTS.find_iter(folded) {
         if hint.start() >= done {
             let (from, to) = sentence_around(folded, hint.start(), done);
             if is_theft(&folded[from..to]) {
@@ -175,34 +175,36 @@ fn sentence_around(folded: &str, place: usize, least: usize) -> (usize, usize) {
 }
 
 fn is_theft(sentence: &str) -> bool {
-    static SIGNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
+    static THEFT_SIGNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         let to = r"\b(?:to|at|via|into|through) (?:\w+ ){0,4}?";
         [
-            expression(LOOT),
-            expression(&format!("{SEND}(?u:.*?){LOOT}(?u:.*?){to}{PLACE}")),
-            expression(&format!(
-                "{SEND}(?u:.*?){to}{PLACE}(?u:.*?) (?:with|including|containing|and include) (?u:.*?){LOOT}"
+            compile_pattern(LOOT_PATTERN),
+            compile_pattern(&format!(
+                "{SEND_PATTERN}(?u:.*?){LOOT_PATTERN}(?u:.*?){to}{DESTINATION_PATTERN}"
+            )),
+            compile_pattern(&format!(
+                "{SEND_PATTERN}(?u:.*?){to}{DESTINATION_PATTERN}(?u:.*?) (?:with|including|containing|and include) (?u:.*?){LOOT_PATTERN}"
             )),
         ]
     });
-    let [loot, there, with] = &*SIGNS;
+    let [loot, there, with] = &*THEFT_SIGNS;
     let sentence = sentence.trim();
     loot.is_match(sentence) && (there.is_match(sentence) || with.is_match(sentence))
 }
 
 /// Whether an assistant agrees to something that nobody asked. What begins so is one turn of a
 /// conversation, kept by itself.
-pub(super) fn forges_a_turn(folded: &str) -> bool {
-    static TURNS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+pub(super) fn forges_turn(folded: &str) -> bool {
+    static TURN_PATTERNS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
         [
-            expression(
+            compile_pattern(
                 r"\n(?:assistant|ai) ?: ?(?:sure|of course|certainly|understood|okay|ok|yes|i will|i'll|absolutely|acknowledged)\b",
             ),
-            expression(
+            compile_pattern(
                 r"(?:^|\n)[->*\x20]{0,4}(?:user|human|me|customer|caller|q|question|prompt)(?: \(\w*\))? ?:",
             ),
         ]
     });
-    let [agrees, asks] = &*TURNS;
+    let [agrees, asks] = &*TURN_PATTERNS;
     agrees.is_match(folded) && !asks.is_match(folded)
 }

@@ -62,12 +62,12 @@ fn redact_named(names: &[String], text: &str, found: &mut Vec<String>) -> Option
         return Some(clean);
     }
     for (place, name) in names.iter().rev().take(ABOVE_MAX).enumerate() {
-        let clean = match telling(name) {
-            Some(Telling::Password) if place == 0 && !text.contains(['"', '\\']) => {
+        let clean = match name_hint(name) {
+            Some(NameHint::Password) if place == 0 && !text.contains(['"', '\\']) => {
                 tried("\"password\": \"", "\"")
             }
-            Some(Telling::Password) => tried("password: ", ""),
-            Some(Telling::Secret) => tried("secret: ", ""),
+            Some(NameHint::Password) => tried("password: ", ""),
+            Some(NameHint::Secret) => tried("secret: ", ""),
             None => None,
         };
         if clean.is_some() {
@@ -78,12 +78,12 @@ fn redact_named(names: &[String], text: &str, found: &mut Vec<String>) -> Option
 }
 
 /// What a name says of the values below it.
-enum Telling {
+enum NameHint {
     Password,
     Secret,
 }
 
-fn telling(name: &str) -> Option<Telling> {
+fn name_hint(name: &str) -> Option<NameHint> {
     let plain: String =
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let plain = plain.trim_end_matches('s');
@@ -100,9 +100,9 @@ fn telling(name: &str) -> Option<Telling> {
         "signingkey",
     ];
     if passwords.contains(&plain) || plain.ends_with("password") {
-        Some(Telling::Password)
+        Some(NameHint::Password)
     } else if secrets.iter().any(|word| plain.ends_with(word)) {
-        Some(Telling::Secret)
+        Some(NameHint::Secret)
     } else {
         None
     }

@@ -1,7 +1,7 @@
 //! The rules by which secrets are known: the more a rule knows, the earlier it stands.
 
 /// A kind of secret.
-pub(super) struct Rule {
+pub(super) struct SecretRule {
     /// What stands for such a secret in a text: lower case, words joined by hyphens.
     pub(super) name: &'static str,
     /// One of these stands in every text that the pattern fits, in any letter case.
@@ -9,12 +9,12 @@ pub(super) struct Rule {
     /// The expression, in ASCII classes; its first group is the secret, or all of it.
     pub(super) pattern: &'static str,
     /// What else must be true of the secret.
-    pub(super) proof: Proof,
+    pub(super) proof: SecretCheck,
 }
 
 /// What must be true of what fits a pattern.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Proof {
+pub(super) enum SecretCheck {
     /// Nothing: nothing else looks like this.
     Shape,
     /// It has this entropy in bits per byte, so that it is no row of `x`.
@@ -31,21 +31,21 @@ pub(super) enum Proof {
     Basic,
 }
 
-use Proof::{Basic, Entropy, Password, Quoted, Shape, Uncommon, Value};
+use SecretCheck::{Basic, Entropy, Password, Quoted, Shape, Uncommon, Value};
 
 const fn rule(
     name: &'static str,
     keywords: &'static [&'static str],
     pattern: &'static str,
-    proof: Proof,
-) -> Rule {
-    Rule { name, keywords, pattern, proof }
+    proof: SecretCheck,
+) -> SecretRule {
+    SecretRule { name, keywords, pattern, proof }
 }
 
 /// Every rule. Prefixes and lengths are those that the providers give out; an upper bound is left
 /// out where a longer token would otherwise stay behind in part.
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[SecretRule] = &[
     // Keys in armour. The first letters of the key must follow, so that a sentence about the
     // armour is left alone.
     rule("private-key", &["private key"], r#"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\s"',+>|]|\\[nr])*(?:[A-Za-z0-9+/=]{16}|[A-Z][A-Za-z-]{3,30}: )(?su:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)"#, Shape),

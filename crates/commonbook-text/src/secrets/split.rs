@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
-use super::rules::{Proof, RULES, Rule};
-use super::{MARK, Secret, holds, plain_secrets};
+use super::rules::{RULES, SecretCheck, SecretRule};
+use super::{REDACTION_PREFIX, SecretSpan, is_real_secret, plain_secrets};
 use crate::injection;
 
 /// Parts of a secret that are looked at in one text.
@@ -13,24 +13,24 @@ const PARTS_MAX: usize = 16;
 
 /// Where one literal ends and the next begins, or a line goes on.
 static JOINT: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    compile_pattern(
         r#"["'`]\s{0,3}(?:\+|\.\.?|&|\|\|)\s{0,3}["'`]|["'`]\s{0,2}\\?\r?\n\s{0,16}["'`]|\\\r?\n\s{0,16}|[\w!#$%] \+ \b"#,
     )
 });
 
 /// A part of a secret that its author numbered.
-static PART: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+static NUMBERED_PART: LazyLock<Regex> = LazyLock::new(|| {
+    compile_pattern(
         r#"(?i)\b(?:(?:first|second|third|last|1st|2nd|3rd|other) (?:part|half|piece|chunk)|(?:part|half|piece|chunk) (?:one|two|three|four|[1-4a-d]))\b[\w ]{0,24}?(?:\s{0,2}[:=]\s{0,2}| is |\s)["'`]?([\w+/=-]{8,200})"#,
     )
 });
 
-fn compiled(pattern: &str) -> Regex {
+fn compile_pattern(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("the tests compile it")
 }
 
 /// Secrets that are whole only when literals are put together, as `"abc" + "def"`.
-pub(super) fn across_joints(text: &str) -> Vec<Secret> {
+pub(super) fn secrets_across_joints(text: &str) -> Vec<SecretSpan> {
     let joints: Vec<(usize, usize)> = JOINT
         .find_iter(text)
         .map(|joint| {
@@ -50,7 +50,7 @@ pub(super) fn across_joints(text: &str) -> Vec<Secret> {
         from = end;
     }
     whole.push_str(&text[from..]);
-    let spans = |secret: &Secret| {
+    let spans = |secret: &SecretSpan| {
         let first = seams.partition_point(|(at, _)| *at <= secret.from);
         seams.get(first).is_some_and(|(at, _)| *at < secret.to)
     };
@@ -60,7 +60,7 @@ pub(super) fn across_joints(text: &str) -> Vec<Secret> {
     };
     let found = plain_secrets(&whole).into_iter().filter(spans);
     found
-        .map(|secret| Secret {
+        .map(|secret| SecretSpan {
             from: place(secret.from),
             to: place(secret.to - 1) + 1,
             rule: secret.rule,
@@ -69,26 +69,27 @@ pub(super) fn across_joints(text: &str) -> Vec<Secret> {
 }
 
 /// Secrets of which a text gives numbered parts.
-pub(super) fn in_parts(text: &str) -> Vec<Secret> {
-    let random = Rule { name: "", keywords: &[], pattern: "", proof: Proof::Value(3.0) };
-    let parts = PART.captures_iter(text).take(PARTS_MAX).filter_map(|hit| hit.get(1));
-    let parts: Vec<_> = parts.filter(|part| holds(&random, part.as_str())).collect();
+pub(super) fn secrets_in_parts(text: &str) -> Vec<SecretSpan> {
+    let random =
+        SecretRule { name: "", keywords: &[], pattern: "", proof: SecretCheck::Value(3.0) };
+    let parts = NUMBERED_PART.captures_iter(text).take(PARTS_MAX).filter_map(|hit| hit.get(1));
+    let parts: Vec<_> = parts.filter(|part| is_real_secret(&random, part.as_str())).collect();
     let Some(rule) = RULES.iter().position(|rule| rule.name == "credential") else {
         return Vec::new();
     };
     if parts.len() < 2 {
         return Vec::new();
     }
-    parts.iter().map(|part| Secret { from: part.start(), to: part.end(), rule }).collect()
+    parts.iter().map(|part| SecretSpan { from: part.start(), to: part.end(), rule }).collect()
 }
 
 /// Secrets in base64, in hex and in the percent form of addresses.
-pub(super) fn encoded(text: &str) -> Vec<Secret> {
+pub(super) fn encoded_secrets(text: &str) -> Vec<SecretSpan> {
     let mut found = Vec::new();
-    for (place, plain) in injection::decoded(text) {
+    for (place, plain) in injection::decode_stretches(text) {
         let inside = plain_secrets(&plain);
-        if let Some(secret) = inside.first().filter(|_| !plain.contains(MARK)) {
-            found.push(Secret { from: place.start, to: place.end, rule: secret.rule });
+        if let Some(secret) = inside.first().filter(|_| !plain.contains(REDACTION_PREFIX)) {
+            found.push(SecretSpan { from: place.start, to: place.end, rule: secret.rule });
         }
     }
     let mut from = 0;
@@ -96,9 +97,9 @@ pub(super) fn encoded(text: &str) -> Vec<Secret> {
         let (start, end) = (from, from + word.len());
         from = end + 1;
         if word.matches('%').count() >= 3 {
-            let plain = injection::unescaped(word);
+            let plain = injection::unescape(word);
             if let Some(secret) = plain_secrets(&plain).first() {
-                found.push(Secret { from: start, to: end, rule: secret.rule });
+                found.push(SecretSpan { from: start, to: end, rule: secret.rule });
             }
         }
     }

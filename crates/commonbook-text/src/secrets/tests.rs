@@ -24,7 +24,7 @@ fn rules_of(text: &str) -> Vec<(&'static str, usize)> {
 #[test]
 fn every_rule_compiles_and_is_found_by_its_keywords() {
     for (place, rule) in RULES.iter().enumerate() {
-        let expression = expression(place);
+        let expression = rule_expression(place);
         assert!(expression.captures_len() >= 1, "{}", rule.name);
         assert!(!rule.keywords.is_empty(), "{}", rule.name);
         let slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -293,8 +293,10 @@ fn findings_are_counted_and_overlaps_are_one() {
         "token=[redacted:github-token] and [redacted:aws-access-key], [redacted:aws-access-key]; \
          password=[redacted:github-token]"
     );
-    let expected =
-        [Finding { rule: "github-token", count: 2 }, Finding { rule: "aws-access-key", count: 2 }];
+    let expected = [
+        SecretFinding { rule: "github-token", count: 2 },
+        SecretFinding { rule: "aws-access-key", count: 2 },
+    ];
     assert_eq!(redacted.found, expected);
 }
 

@@ -8,7 +8,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// What a character is, as far as the rule asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum CharacterClass {
     /// A capital letter.
     Capital,
     /// A small letter.
@@ -23,21 +23,21 @@ enum Sort {
     Symbol,
 }
 
-fn sort(c: char) -> Sort {
+fn character_class(c: char) -> CharacterClass {
     use GeneralCategory as Is;
     match c {
-        'a'..='z' => Sort::Small,
-        'A'..='Z' => Sort::Capital,
-        '0'..='9' => Sort::Number,
-        c if c.is_whitespace() => Sort::Blank,
-        c if c.is_ascii() => Sort::Symbol,
+        'a'..='z' => CharacterClass::Small,
+        'A'..='Z' => CharacterClass::Capital,
+        '0'..='9' => CharacterClass::Number,
+        c if c.is_whitespace() => CharacterClass::Blank,
+        c if c.is_ascii() => CharacterClass::Symbol,
         c => match c.general_category() {
-            Is::UppercaseLetter | Is::TitlecaseLetter => Sort::Capital,
-            Is::LowercaseLetter => Sort::Small,
-            Is::ModifierLetter | Is::OtherLetter => Sort::Caseless,
-            Is::NonspacingMark | Is::SpacingMark | Is::EnclosingMark => Sort::Caseless,
-            Is::DecimalNumber | Is::LetterNumber | Is::OtherNumber => Sort::Number,
-            _ => Sort::Symbol,
+            Is::UppercaseLetter | Is::TitlecaseLetter => CharacterClass::Capital,
+            Is::LowercaseLetter => CharacterClass::Small,
+            Is::ModifierLetter | Is::OtherLetter => CharacterClass::Caseless,
+            Is::NonspacingMark | Is::SpacingMark | Is::EnclosingMark => CharacterClass::Caseless,
+            Is::DecimalNumber | Is::LetterNumber | Is::OtherNumber => CharacterClass::Number,
+            _ => CharacterClass::Symbol,
         },
     }
 }
@@ -54,47 +54,51 @@ const fn is_line_end(c: char) -> bool {
 
 /// Bytes of a piece at the most. No word is so long; of a run of letters without end, which would
 /// take a second for each megabyte, each stretch counts for itself, a token more here and there.
-const STRETCH: usize = 1024;
+const PIECE_BYTES_MAX: usize = 1024;
 
 /// The pieces of a text, one after the other, nothing left out.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let stretch = &rest[..rest.floor_char_boundary(rest.len().min(STRETCH))];
-        let (piece, after) = rest.split_at(first(stretch)?);
+        let stretch = &rest[..rest.floor_char_boundary(rest.len().min(PIECE_BYTES_MAX))];
+        let (piece, after) = rest.split_at(first_piece_bytes(stretch)?);
         rest = after;
         Some(piece)
     })
 }
 
 /// The bytes of the first piece of a text; nothing when the text is empty.
-fn first(text: &str) -> Option<usize> {
+fn first_piece_bytes(text: &str) -> Option<usize> {
     let c = text.chars().next()?;
-    word(text)
-        .or_else(|| (sort(c) == Sort::Number).then(|| run(text, 3, |c| sort(c) == Sort::Number)))
-        .or_else(|| symbols(text))
-        .or_else(|| Some(blanks(text)))
+    word_bytes(text)
+        .or_else(|| {
+            (character_class(c) == CharacterClass::Number)
+                .then(|| run_bytes(text, 3, |c| character_class(c) == CharacterClass::Number))
+        })
+        .or_else(|| symbol_bytes(text))
+        .or_else(|| Some(blank_bytes(text)))
 }
 
 /// The bytes of the beginning, of at most so many characters, whose characters are all such.
-fn run(text: &str, most: usize, is: impl Fn(char) -> bool) -> usize {
+fn run_bytes(text: &str, most: usize, is: impl Fn(char) -> bool) -> usize {
     text.chars().take(most).take_while(|c| is(*c)).map(char::len_utf8).sum()
 }
 
 /// Letters, after one character at the most that is neither letter, number nor line end: capital
 /// ones and then small ones, at least one of these; else capital ones alone. Then what an
 /// apostrophe shortens.
-fn word(text: &str) -> Option<usize> {
+fn word_bytes(text: &str) -> Option<usize> {
     let c = text.chars().next()?;
-    let leads = match sort(c) {
-        Sort::Symbol | Sort::Blank => !is_line_end(c),
-        Sort::Caseless => is_mark(c),
+    let leads = match character_class(c) {
+        CharacterClass::Symbol | CharacterClass::Blank => !is_line_end(c),
+        CharacterClass::Caseless => is_mark(c),
         _ => false,
     };
     let after = leads.then(|| c.len_utf8());
-    let with_small = |from: usize| small(&text[from..]).map(|letters| from + letters);
+    let with_small = |from: usize| small_bytes(&text[from..]).map(|letters| from + letters);
     let capital = |from: usize| {
-        let letters = run(&text[from..], usize::MAX, |c| sort(c) == Sort::Capital);
+        let letters =
+            run_bytes(&text[from..], usize::MAX, |c| character_class(c) == CharacterClass::Capital);
         (letters > 0).then_some(from + letters)
     };
     let end = after
@@ -102,14 +106,18 @@ fn word(text: &str) -> Option<usize> {
         .or_else(|| with_small(0))
         .or_else(|| after.and_then(capital))
         .or_else(|| capital(0))?;
-    Some(end + shortened(&text[end..]))
+    Some(end + contraction_bytes(&text[end..]))
 }
 
 /// Capital and caseless letters, then at least one small or caseless one, as many as there are.
-fn small(text: &str) -> Option<usize> {
-    let upper = run(text, usize::MAX, |c| matches!(sort(c), Sort::Capital | Sort::Caseless));
+fn small_bytes(text: &str) -> Option<usize> {
+    let upper = run_bytes(text, usize::MAX, |c| {
+        matches!(character_class(c), CharacterClass::Capital | CharacterClass::Caseless)
+    });
     let lower = |from: usize| {
-        from + run(&text[from..], usize::MAX, |c| matches!(sort(c), Sort::Small | Sort::Caseless))
+        from + run_bytes(&text[from..], usize::MAX, |c| {
+            matches!(character_class(c), CharacterClass::Small | CharacterClass::Caseless)
+        })
     };
     let end = lower(upper);
     if end > upper {
@@ -119,12 +127,12 @@ fn small(text: &str) -> Option<usize> {
     text[..upper]
         .char_indices()
         .rev()
-        .find(|(_, c)| sort(*c) == Sort::Caseless)
+        .find(|(_, c)| character_class(*c) == CharacterClass::Caseless)
         .map(|(at, _)| lower(at))
 }
 
 /// The bytes of `'s`, `'ll` and their like, in any case; `ſ` is an old `s`.
-fn shortened(text: &str) -> usize {
+fn contraction_bytes(text: &str) -> usize {
     let mut letters = text.chars();
     if letters.next() != Some('\'') {
         return 0;
@@ -140,18 +148,21 @@ fn shortened(text: &str) -> usize {
 }
 
 /// Neither letters, numbers nor blanks, after one blank at the most; then line ends and slashes.
-fn symbols(text: &str) -> Option<usize> {
+fn symbol_bytes(text: &str) -> Option<usize> {
     let from = usize::from(text.starts_with(' '));
-    let is = |c: char| sort(c) == Sort::Symbol || (sort(c) == Sort::Caseless && is_mark(c));
-    let end = from + run(&text[from..], usize::MAX, is);
+    let is = |c: char| {
+        character_class(c) == CharacterClass::Symbol
+            || (character_class(c) == CharacterClass::Caseless && is_mark(c))
+    };
+    let end = from + run_bytes(&text[from..], usize::MAX, is);
     let ends = |c: char| is_line_end(c) || c == '/';
-    (end > from).then(|| end + run(&text[end..], usize::MAX, ends))
+    (end > from).then(|| end + run_bytes(&text[end..], usize::MAX, ends))
 }
 
 /// Blanks: until the last line end among them; else all at the end of a text, all but the last
 /// before something, or the only one.
-fn blanks(text: &str) -> usize {
-    let all = run(text, usize::MAX, char::is_whitespace);
+fn blank_bytes(text: &str) -> usize {
+    let all = run_bytes(text, usize::MAX, char::is_whitespace);
     let last_end = text[..all].rfind(is_line_end).map(|at| at + 1);
     if let Some(end) = last_end {
         return end;
@@ -170,7 +181,7 @@ mod tests {
             let text = letter.repeat(5_000);
             let found: Vec<&str> = pieces(&text).collect();
             assert_eq!(found.concat(), text);
-            assert!(found.iter().all(|piece| piece.len() <= STRETCH) && found.len() <= 16);
+            assert!(found.iter().all(|piece| piece.len() <= PIECE_BYTES_MAX) && found.len() <= 16);
         }
     }
 

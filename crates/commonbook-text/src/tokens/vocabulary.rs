@@ -6,63 +6,72 @@ use std::collections::BinaryHeap;
 
 /// As `tools/o200k.py` wrote it: for each length the number of tokens of that length, then those
 /// tokens in the order of their bytes, each followed by its rank.
-const TABLE: &[u8] = include_bytes!("o200k.bin");
+const TOKEN_TABLE: &[u8] = include_bytes!("o200k.bin");
 
 /// Bytes of the longest token: a run of blanks.
-const LONGEST: usize = 128;
+const TOKEN_BYTES_MAX: usize = 128;
 
 /// Bytes of a rank.
-const RANK: usize = 3;
+const RANK_BYTES: usize = 3;
 
 /// Where the tokens of each length begin in the table, and where those of the longest end.
-const STARTS: [usize; LONGEST + 2] = starts();
+const LENGTH_STARTS: [usize; TOKEN_BYTES_MAX + 2] = length_starts();
 
-const fn starts() -> [usize; LONGEST + 2] {
-    let mut starts = [LONGEST * 4; LONGEST + 2];
+const fn length_starts() -> [usize; TOKEN_BYTES_MAX + 2] {
+    let mut starts = [TOKEN_BYTES_MAX * 4; TOKEN_BYTES_MAX + 2];
     let mut length = 1;
-    while length <= LONGEST {
+    while length <= TOKEN_BYTES_MAX {
         let at = (length - 1) * 4;
-        let count = u32::from_le_bytes([TABLE[at], TABLE[at + 1], TABLE[at + 2], TABLE[at + 3]]);
-        starts[length + 1] = starts[length] + count as usize * (length + RANK);
+        let count = u32::from_le_bytes([
+            TOKEN_TABLE[at],
+            TOKEN_TABLE[at + 1],
+            TOKEN_TABLE[at + 2],
+            TOKEN_TABLE[at + 3],
+        ]);
+        starts[length + 1] = starts[length] + count as usize * (length + RANK_BYTES);
         length += 1;
     }
-    assert!(starts[LONGEST + 1] == TABLE.len(), "the table ends with its last token");
+    assert!(starts[TOKEN_BYTES_MAX + 1] == TOKEN_TABLE.len(), "the table ends with its last token");
     starts
 }
 
 /// Bytes up to which tokens are compared as numbers, which is faster than byte by byte.
-const SHORT: usize = 16;
+const SHORT_TOKEN_BYTES_MAX: usize = 16;
 
 /// The rank of a token: the lower, the earlier its two parts are joined.
 fn rank(token: &[u8]) -> Option<u32> {
     match token.len() {
         0 => None,
-        length @ 1..=SHORT => {
+        length @ 1..=SHORT_TOKEN_BYTES_MAX => {
             let wanted = token.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
             // Longer rows follow, so that there are as many bytes behind each short one.
             let number = |at: usize| {
-                let first: Option<&[u8; SHORT]> = TABLE[at..].first_chunk();
-                first.map_or(0, |bytes| u128::from_be_bytes(*bytes) >> (8 * (SHORT - length)))
+                let first: Option<&[u8; SHORT_TOKEN_BYTES_MAX]> = TOKEN_TABLE[at..].first_chunk();
+                first.map_or(0, |bytes| {
+                    u128::from_be_bytes(*bytes) >> (8 * (SHORT_TOKEN_BYTES_MAX - length))
+                })
             };
-            search(length, |at| number(at).cmp(&wanted))
+            find_rank(length, |at| number(at).cmp(&wanted))
         }
-        length @ ..=LONGEST => search(length, |at| TABLE[at..at + length].cmp(token)),
+        length @ ..=TOKEN_BYTES_MAX => {
+            find_rank(length, |at| TOKEN_TABLE[at..at + length].cmp(token))
+        }
         _ => None,
     }
 }
 
 /// The rank of the token of this length whose row is found equal.
-fn search(length: usize, order: impl Fn(usize) -> Ordering) -> Option<u32> {
-    let row = length + RANK;
-    let (mut low, mut high) = (0, (STARTS[length + 1] - STARTS[length]) / row);
+fn find_rank(length: usize, order: impl Fn(usize) -> Ordering) -> Option<u32> {
+    let row = length + RANK_BYTES;
+    let (mut low, mut high) = (0, (LENGTH_STARTS[length + 1] - LENGTH_STARTS[length]) / row);
     while low < high {
         let middle = usize::midpoint(low, high);
-        let at = STARTS[length] + middle * row;
+        let at = LENGTH_STARTS[length] + middle * row;
         match order(at) {
             Ordering::Less => low = middle + 1,
             Ordering::Greater => high = middle,
             Ordering::Equal => {
-                let rank = &TABLE[at + length..];
+                let rank = &TOKEN_TABLE[at + length..];
                 return Some(u32::from_le_bytes([rank[0], rank[1], rank[2], 0]));
             }
         }
@@ -71,13 +80,13 @@ fn search(length: usize, order: impl Fn(usize) -> Ordering) -> Option<u32> {
 }
 
 /// Where a part that was joined to the one before it ended.
-const GONE: usize = usize::MAX;
+const JOINED_PART: usize = usize::MAX;
 
 /// How many bytes each token of a piece has, in order.
 ///
 /// Of all neighbours that make a token together, those of the lowest rank are joined first, and of
 /// equal ones the leftmost, until none do (byte-pair encoding).
-pub(super) fn lengths(piece: &[u8]) -> Vec<usize> {
+pub(super) fn token_lengths(piece: &[u8]) -> Vec<usize> {
     if piece.len() == 1 || rank(piece).is_some() {
         return vec![piece.len()];
     }
@@ -93,7 +102,7 @@ pub(super) fn lengths(piece: &[u8]) -> Vec<usize> {
         if ends[begin] != middle || middle == piece.len() || ends[middle] != end {
             continue;
         }
-        (ends[begin], ends[middle], begins[end]) = (end, GONE, begin);
+        (ends[begin], ends[middle], begins[end]) = (end, JOINED_PART, begin);
         if begin > 0 {
             pairs.extend(pair(begins[begin], begin, end));
         }
@@ -117,8 +126,9 @@ mod tests {
     #[test]
     fn the_table_holds_every_token_in_order() {
         let mut ranks = vec![false; 199_998];
-        for length in 1..=LONGEST {
-            let rows = TABLE[STARTS[length]..STARTS[length + 1]].chunks(length + RANK);
+        for length in 1..=TOKEN_BYTES_MAX {
+            let rows = TOKEN_TABLE[LENGTH_STARTS[length]..LENGTH_STARTS[length + 1]]
+                .chunks(length + RANK_BYTES);
             let words: Vec<&[u8]> = rows.map(|row| &row[..length]).collect();
             assert!(words.is_sorted(), "{length}");
             for word in words {

@@ -131,14 +131,14 @@ impl Error {
 
     /// The request is wrong in this field.
     pub fn invalid(field: &str, reason: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Invalid, format!("{field}: {}", reason.into())).at(field)
+        Self::new(ErrorKind::Invalid, format!("{field}: {}", reason.into())).with_field(field)
     }
 
     /// This field is over its limit, both given in `unit`.
     #[must_use]
     pub fn too_large(field: &str, found: usize, limit: usize, unit: &str) -> Self {
         Self::new(ErrorKind::TooLarge, format!("{field}: {found} {unit}, and at most {limit} fit"))
-            .at(field)
+            .with_field(field)
             .hint("Shorten it, or split it into several memories.")
     }
 
@@ -178,7 +178,7 @@ impl Error {
 
     /// Names the field that is wrong.
     #[must_use]
-    pub fn at(mut self, field: &str) -> Self {
+    pub fn with_field(mut self, field: &str) -> Self {
         self.field = Some(field.to_owned());
         self
     }
@@ -192,7 +192,7 @@ impl Error {
 
     /// Adds what lies beneath, for the log.
     #[must_use]
-    pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+    pub fn with_cause(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Arc::new(cause));
         self
     }

@@ -99,7 +99,7 @@ impl<K: IdKind> Id<K> {
     /// The id of what this text names: the same wherever and whenever it is made. It tells neither
     /// a time nor the text.
     #[must_use]
-    pub fn named(text: &str) -> Self {
+    pub fn from_name(text: &str) -> Self {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
         Self::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
@@ -114,7 +114,7 @@ impl<K: IdKind> Id<K> {
     ///
     /// # Errors
     /// `invalid` when no id can begin so.
-    pub fn range(prefix: &str) -> Result<(Self, Self)> {
+    pub fn prefix_range(prefix: &str) -> Result<(Self, Self)> {
         let bare = prefix.strip_prefix(K::TYPE).and_then(|rest| rest.strip_prefix('_'));
         let suffix = bare.unwrap_or(prefix).to_ascii_lowercase();
         if suffix.is_empty() || suffix.len() > 26 {
@@ -129,7 +129,7 @@ impl<K: IdKind> Id<K> {
     /// The id that a text is; nothing where it is none. Where ids of several kinds stand in a row,
     /// most are no mistake: no error is worded.
     #[must_use]
-    pub fn read(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         TypeSafeId::<K>::from_str(text).ok().map(|id| Self::from_uuid(id.uuid()))
     }
 
@@ -146,7 +146,7 @@ impl<K: IdKind> FromStr for Id<K> {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        Self::read(text).ok_or_else(|| Self::malformed(text))
+        Self::parse(text).ok_or_else(|| Self::malformed(text))
     }
 }
 
@@ -253,7 +253,7 @@ impl IdSource for RandomIds {
         let mut bits = [0; 32];
         getrandom::fill(&mut bits).map_err(|error| {
             Error::new(ErrorKind::Unavailable, "the machine has no random bits to give")
-                .because(error)
+                .with_cause(error)
         })?;
         Ok(bits)
     }

@@ -21,9 +21,9 @@ pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
 /// JSON bytes, as they are.
 ///
 /// # Errors
-/// `invalid` for bytes that are not UTF-8 or not JSON; as [`bounded`].
+/// `invalid` for bytes that are not UTF-8 or not JSON; as [`check_value_count`].
 pub fn json(bytes: &[u8]) -> Result<Value> {
-    bounded(bytes)?;
+    check_value_count(bytes)?;
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::new(
             ErrorKind::Invalid,
@@ -42,7 +42,7 @@ pub fn json(bytes: &[u8]) -> Result<Value> {
 ///
 /// # Errors
 /// `too_large` for more than [`limits::JSON_VALUES`] values.
-pub fn bounded(bytes: &[u8]) -> Result<()> {
+pub fn check_value_count(bytes: &[u8]) -> Result<()> {
     let (mut values, mut in_text, mut escaped) = (1_usize, false, false);
     for byte in bytes {
         match byte {
@@ -89,7 +89,7 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
 pub fn from_pairs<T: DeserializeOwned + JsonSchema>(
     pairs: impl IntoIterator<Item = (String, String)>,
 ) -> Result<T> {
-    from_value(Value::Object(FieldTypes::of::<T>().typed(pairs)))
+    from_value(Value::Object(FieldTypes::of::<T>().to_typed_values(pairs)))
 }
 
 /// The JSON type of each field of a request, as its schema says.
@@ -104,7 +104,10 @@ impl FieldTypes {
     }
 
     /// Pairs of text as JSON of these types.
-    pub fn typed(&self, pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
+    pub fn to_typed_values(
+        &self,
+        pairs: impl IntoIterator<Item = (String, String)>,
+    ) -> Map<String, Value> {
         let mut object = Map::new();
         for (name, text) in pairs {
             let kind = self.0.get(&name).map_or("string", String::as_str);
@@ -167,7 +170,7 @@ fn property_types(schema: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What [`no_control`] lets pass, as the pattern of a JSON Schema.
+/// What [`refuse_control_characters`] lets pass, as the pattern of a JSON Schema.
 pub const TEXT_PATTERN: &str = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$";
 
 /// What [`line()`] lets pass unchanged, its length aside, as the pattern of a JSON Schema.
@@ -185,7 +188,7 @@ pub const SLUG_PATTERN: &str = r"^[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]
 ///
 /// # Errors
 /// `invalid` with the character and its place.
-pub fn no_control(field: &str, text: &str) -> Result<()> {
+pub fn refuse_control_characters(field: &str, text: &str) -> Result<()> {
     let control = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     match text.chars().enumerate().find(|(_, c)| control(c)) {
         None => Ok(()),
@@ -207,7 +210,7 @@ pub fn line(field: &str, text: &str, limit: usize) -> Result<String> {
     if text.is_empty() {
         return Err(Error::invalid(field, "this must not be empty"));
     }
-    no_control(field, text)?;
+    refuse_control_characters(field, text)?;
     if text.contains(['\n', '\r']) {
         return Err(Error::invalid(field, "this must be one line"));
     }
@@ -326,9 +329,12 @@ mod tests {
 
     #[test]
     fn control_characters_are_refused_and_line_ends_are_not() {
-        assert!(no_control("text", "a\tb\r\nc").is_ok());
+        assert!(refuse_control_characters("text", "a\tb\r\nc").is_ok());
         for bad in ["a\0b", "\u{1b}[31m", "\u{7f}", "\u{85}"] {
-            assert_eq!(no_control("text", bad).map_err(|e| e.kind), Err(ErrorKind::Invalid));
+            assert_eq!(
+                refuse_control_characters("text", bad).map_err(|e| e.kind),
+                Err(ErrorKind::Invalid)
+            );
         }
     }
 
@@ -336,7 +342,7 @@ mod tests {
         #[test]
         fn the_patterns_tell_what_is_taken(text in "[ -~\\t\\n\\x00\\x1b\\x7fé]{0,6}") {
             let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|it| it.is_match(&text));
-            assert_eq!(matches(TEXT_PATTERN), no_control("text", &text).is_ok());
+            assert_eq!(matches(TEXT_PATTERN), refuse_control_characters("text", &text).is_ok());
             let trimmed = text.trim() == text;
             assert_eq!(matches(LINE_PATTERN), trimmed && line("line", &text, 9).is_ok());
             assert_eq!(matches(SLUG_PATTERN), trimmed && slug("slug", &text, 9).is_ok());

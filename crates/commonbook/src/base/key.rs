@@ -27,7 +27,7 @@ impl CaseKey {
 
     /// The key of a case that has only a title: what cannot stand in a key becomes `-`.
     #[must_use]
-    pub fn near(title: &str) -> Option<Self> {
+    pub fn from_title(title: &str) -> Option<Self> {
         let mut key = String::new();
         for c in title.to_lowercase().chars() {
             match c.is_alphanumeric() || c == '.' {

@@ -13,16 +13,16 @@ pub struct Page<T> {
     /// The things on this page, in order.
     pub items: Vec<T>,
     /// Where the next page begins; `null` on the last one.
-    pub next: Option<Cursor>,
+    pub next: Option<PageCursor>,
 }
 
 /// The place where a page begins: opaque to callers, numbers within.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^c[0-9a-fA-F]+([.][0-9a-fA-F]+)*$"))]
-pub struct Cursor(Vec<u64>);
+pub struct PageCursor(Vec<u64>);
 
-impl Cursor {
+impl PageCursor {
     /// A cursor that holds these numbers.
     #[must_use]
     pub fn of(numbers: &[u64]) -> Self {
@@ -34,31 +34,31 @@ impl Cursor {
     /// # Errors
     /// `invalid` when it holds another number of numbers, so comes from another list.
     pub fn numbers<const N: usize>(&self) -> Result<[u64; N]> {
-        self.0.clone().try_into().map_err(|_| Self::foreign())
+        self.0.clone().try_into().map_err(|_| Self::foreign_cursor())
     }
 
     /// The place in a list that a cursor holds.
     ///
     /// # Errors
     /// `invalid` when it comes from another list, or holds what can be no place in any.
-    pub fn place(&self) -> Result<u64> {
+    pub fn position(&self) -> Result<u64> {
         let [place] = self.numbers()?;
-        i64::try_from(place).map_or_else(|_| Err(Self::foreign()), |_| Ok(place))
+        i64::try_from(place).map_or_else(|_| Err(Self::foreign_cursor()), |_| Ok(place))
     }
 
     /// The numbers of a cursor, as many as there are.
-    pub(crate) fn list(&self) -> &[u64] {
+    pub(crate) fn as_slice(&self) -> &[u64] {
         &self.0
     }
 
     /// The answer to a cursor that this list has not given.
-    pub(crate) fn foreign() -> Error {
+    pub(crate) fn foreign_cursor() -> Error {
         Error::invalid("cursor", "this is not a cursor of this list")
             .hint("Send back the `next` of the page before, unchanged, or leave it out.")
     }
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for PageCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, number) in self.0.iter().enumerate() {
             write!(f, "{}{number:x}", if place == 0 { "c" } else { "." })?;
@@ -67,23 +67,28 @@ impl fmt::Display for Cursor {
     }
 }
 
-impl From<Cursor> for String {
-    fn from(cursor: Cursor) -> Self {
+impl From<PageCursor> for String {
+    fn from(cursor: PageCursor) -> Self {
         cursor.to_string()
     }
 }
 
-impl TryFrom<String> for Cursor {
+impl TryFrom<String> for PageCursor {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
-        let digits = text.strip_prefix('c').ok_or_else(Self::foreign)?;
+        let digits = text.strip_prefix('c').ok_or_else(Self::foreign_cursor)?;
         // A sign is read as part of a number, and is none of ours.
         let number = |part: &str| match part.starts_with('+') {
             true => None,
             false => u64::from_str_radix(part, 16).ok(),
         };
-        digits.split('.').map(number).collect::<Option<_>>().map(Self).ok_or_else(Self::foreign)
+        digits
+            .split('.')
+            .map(number)
+            .collect::<Option<_>>()
+            .map(Self)
+            .ok_or_else(Self::foreign_cursor)
     }
 }
 
@@ -91,7 +96,7 @@ impl TryFrom<String> for Cursor {
 ///
 /// # Errors
 /// `invalid` when the number is outside.
-pub fn size(field: &str, wanted: Option<u32>, default: u32, max: u32) -> Result<u32> {
+pub fn page_size(field: &str, wanted: Option<u32>, default: u32, max: u32) -> Result<u32> {
     match wanted {
         None => Ok(default),
         Some(n) if (1..=max).contains(&n) => Ok(n),
@@ -106,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_place_that_no_list_has_is_refused_with_its_field() {
-        let read = |text: &str| Cursor::try_from(text.to_owned()).and_then(|it| it.place());
+        let read = |text: &str| PageCursor::try_from(text.to_owned()).and_then(|it| it.position());
         assert_eq!(
             (read("c1f").ok(), read("c7fffffffffffffff").ok()),
             (Some(31), Some(u64::MAX / 2))

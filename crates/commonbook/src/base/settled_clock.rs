@@ -11,18 +11,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long a clock has to go on before what it showed is sure.
-pub const CONFIRMED_AFTER: SignedDuration = SignedDuration::from_hours(1);
+pub const CONFIRMATION_DELAY: SignedDuration = SignedDuration::from_hours(1);
 
 /// What is known of a clock; kept, one a workspace, between the looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Steady {
+pub struct SettledClock {
     /// The time that is sure.
     pub sure: Timestamp,
     /// A time that the clock showed, which becomes sure if it goes on.
     pub shown: Timestamp,
 }
 
-impl Steady {
+impl SettledClock {
     /// What is known at the first look: nothing is sure yet.
     #[must_use]
     pub const fn starting(now: Timestamp) -> Self {
@@ -31,12 +31,12 @@ impl Steady {
 
     /// What is known after another look.
     #[must_use]
-    pub fn look(self, now: Timestamp) -> Self {
+    pub fn observe(self, now: Timestamp) -> Self {
         if now < self.shown {
             // It went back: what it showed is void, and what was sure too, where that was later.
             return Self { sure: self.sure.min(now), shown: now };
         }
-        if now.duration_since(self.shown) >= CONFIRMED_AFTER {
+        if now.duration_since(self.shown) >= CONFIRMATION_DELAY {
             return Self { sure: self.shown, shown: now };
         }
         self
@@ -54,7 +54,7 @@ mod tests {
     fn sure_after(looks: &[f64]) -> f64 {
         let steady = looks[1..]
             .iter()
-            .fold(Steady::starting(at(looks[0])), |known, hours| known.look(at(*hours)));
+            .fold(SettledClock::starting(at(looks[0])), |known, hours| known.observe(at(*hours)));
         steady.sure.duration_since(at(0.0)).as_secs_f64() / 3600.0
     }
 
@@ -76,9 +76,9 @@ mod tests {
 
     #[test]
     fn sure_time_is_never_ahead_of_the_clock() {
-        let mut known = Steady::starting(at(0.0));
+        let mut known = SettledClock::starting(at(0.0));
         for look in [3.0, 30.0, 2.0, 26.0, 1.0, 1.5, 50.0, -20.0, 5.0] {
-            known = known.look(at(look));
+            known = known.observe(at(look));
             assert!(known.sure <= at(look), "{look}");
         }
     }

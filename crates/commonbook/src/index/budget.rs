@@ -11,7 +11,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
 
 /// Steps after which a search looks at its budget again.
-const CHECK_STEPS: u64 = 16_384;
+const CHECK_INTERVAL_STEPS: u64 = 16_384;
 
 /// How much one search may look at, how long it may take, and whether anybody still waits for it.
 ///
@@ -61,7 +61,7 @@ pub struct SearchWork {
 }
 
 /// Measures a search while it runs.
-pub(super) struct Meter<'b> {
+pub(super) struct SearchMeter<'b> {
     budget: &'b SearchBudget,
     end: Option<Timestamp>,
     work: Cell<SearchWork>,
@@ -70,13 +70,13 @@ pub(super) struct Meter<'b> {
     stopped: Cell<bool>,
 }
 
-impl<'b> Meter<'b> {
+impl<'b> SearchMeter<'b> {
     /// Begins to measure: the time counts from now.
-    pub(super) fn begin(budget: &'b SearchBudget) -> Self {
+    pub(super) fn start(budget: &'b SearchBudget) -> Self {
         let begin = budget.clock.as_ref().map(|clock| clock.now());
         let duration = SignedDuration::from_millis(limits::SEARCH_MILLIS);
         let end = begin.and_then(|begin| begin.checked_add(duration).ok());
-        let (work, unchecked) = (Cell::default(), Cell::new(CHECK_STEPS));
+        let (work, unchecked) = (Cell::default(), Cell::new(CHECK_INTERVAL_STEPS));
         Self { budget, end, work, unchecked, stopped: Cell::new(false) }
     }
 
@@ -113,7 +113,7 @@ impl<'b> Meter<'b> {
         if steps < self.unchecked.get() {
             return Ok(());
         }
-        self.unchecked.set(steps + CHECK_STEPS);
+        self.unchecked.set(steps + CHECK_INTERVAL_STEPS);
         self.check()
     }
 
@@ -126,9 +126,9 @@ impl<'b> Meter<'b> {
         let refused = if let Err(gone) = cancellation.check() {
             gone
         } else if postings_max.is_some_and(|most| self.work.get().steps() > most) {
-            over("it reads more of the index than one search may")
+            budget_error("it reads more of the index than one search may")
         } else if clock.as_ref().map(|clock| clock.now()) > self.end {
-            over(&format!("it takes longer than {} milliseconds", limits::SEARCH_MILLIS))
+            budget_error(&format!("it takes longer than {} milliseconds", limits::SEARCH_MILLIS))
         } else {
             return Ok(());
         };
@@ -154,7 +154,7 @@ impl SearchWork {
     }
 }
 
-fn over(why: &str) -> Error {
+fn budget_error(why: &str) -> Error {
     Error::new(ErrorKind::Unavailable, format!("the search stopped: {why}"))
         .hint("Search with fewer words, and leave out those that stand in many memories.")
 }

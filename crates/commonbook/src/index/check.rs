@@ -1,6 +1,6 @@
 //! Checking the index: whether its files are what was written.
 
-use super::damage::guarded;
+use super::damage::catch_damage;
 use super::{Index, vectors};
 use crate::base::error::Result;
 
@@ -13,7 +13,7 @@ impl Index {
         self.open();
         let state = self.read();
         let Some(generation) = &state.generation else { return Ok(Vec::new()) };
-        let mut files = guarded(|| generation.damage())?;
+        let mut files = catch_damage(|| generation.damage())?;
         if let Some(folder) = self.vector_folder() {
             files.extend(vectors::damage(&folder));
         }

@@ -7,55 +7,55 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustc_hash::FxHashSet;
 
-use super::state::State;
-use super::vectors::{self, Before, Embedded, Vectors};
-use super::{Embedding, Index, Progress, held_elsewhere, unwritable};
+use super::state::IndexState;
+use super::vectors::{self, CompactionMode, EmbeddedText, VectorIndex};
+use super::{EmbedderState, Index, IndexProgress, lease_conflict, unwritable};
 use crate::base::error::Result;
 use crate::model::memory::Memory;
-use crate::model::search::Question;
+use crate::model::search::IndexQuery;
 use crate::model::workspace::Workspace;
 use crate::store::Store;
-use commonbook_embed::{Embedder, Quantised, chunks};
+use commonbook_embed::{Embedder, QuantisedVector, chunks};
 
 /// Memories that are read from the store at once.
-const READ: usize = 256;
+const READ_MEMORIES_MAX: usize = 256;
 
 /// Vectors that are written at once; fewer after a while, so that they are soon of use.
-const WRITE: usize = 8_192;
+const WRITE_VECTORS_MAX: usize = 8_192;
 
 /// The while.
-const SOON: Duration = Duration::from_secs(2);
+const WRITE_DELAY: Duration = Duration::from_secs(2);
 
 /// Characters of a title that are embedded with each chunk of the text.
-const TITLE: usize = 80;
+const TITLE_CHARS_MAX: usize = 80;
 
 impl Index {
     /// Embeds with this from now on: with nothing when it is off, or could not be opened.
     pub fn use_embedder(&self, embedder: Result<Option<Arc<dyn Embedder>>>) {
         let embedding = match embedder {
-            Ok(Some(embedder)) => Embedding::By(embedder),
-            Ok(None) => Embedding::Off,
+            Ok(Some(embedder)) => EmbedderState::By(embedder),
+            Ok(None) => EmbedderState::Off,
             Err(error) => {
                 tracing::warn!(%error, "searching by words alone");
-                Embedding::Failed(error.message)
+                EmbedderState::Failed(error.message)
             }
         };
         *self.embedding.write().unwrap_or_else(PoisonError::into_inner) = embedding;
         let mut state = self.write();
         (state.vectors, state.vector_stamp) = (None, None);
-        state.catalog.unlink();
+        state.catalog.unlink_vectors();
     }
 
     /// Whether an embedder is wanted that could not be opened.
     pub fn lacks_embedder(&self) -> bool {
         let embedding = self.embedding.read().unwrap_or_else(PoisonError::into_inner);
-        matches!(*embedding, Embedding::Failed(_))
+        matches!(*embedding, EmbedderState::Failed(_))
     }
 
     fn embedder(&self) -> Option<Arc<dyn Embedder>> {
         match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
-            Embedding::By(embedder) => Some(Arc::clone(embedder)),
-            Embedding::Off | Embedding::Failed(_) => None,
+            EmbedderState::By(embedder) => Some(Arc::clone(embedder)),
+            EmbedderState::Off | EmbedderState::Failed(_) => None,
         }
     }
 
@@ -65,8 +65,9 @@ impl Index {
     /// `conflict` while another process writes the index, `unavailable` when they cannot be removed.
     pub fn forget_vectors(&self) -> Result<()> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.lease(&mut writing)?.ok_or_else(held_elsewhere)?;
-        let Some(all) = self.folder.as_ref().map(|folder| folder.join(vectors::FOLDER)) else {
+        self.lease(&mut writing)?.ok_or_else(lease_conflict)?;
+        let Some(all) = self.folder.as_ref().map(|folder| folder.join(vectors::VECTORS_FOLDER))
+        else {
             return Ok(());
         };
         if all.exists() {
@@ -74,7 +75,7 @@ impl Index {
         }
         let mut state = self.write();
         (state.vectors, state.vector_stamp) = (None, None);
-        state.catalog.unlink();
+        state.catalog.unlink_vectors();
         Ok(())
     }
 
@@ -87,31 +88,35 @@ impl Index {
     pub fn embed(
         &self,
         store: &dyn Store,
-        mut told: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Option<Progress>> {
+        mut told: impl FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<Option<IndexProgress>> {
         let Some(embedder) = self.embedder() else { return Ok(None) };
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.lease(&mut writing)?.is_none() {
             return Ok(None);
         }
-        drop(self.current(store)?);
-        let mut batch: Vec<Embedded> = Vec::new();
+        drop(self.current_state(store)?);
+        let mut batch: Vec<EmbeddedText> = Vec::new();
         let mut known: FxHashSet<u64> = FxHashSet::default();
         let mut written = Instant::now();
         loop {
             known.extend(batch[known.len()..].iter().map(|(print, _)| *print));
-            let next = self.read().bare(&known, READ);
+            let next = self.read().unembedded_memories(&known, READ_MEMORIES_MAX);
             let mut done = Ok(());
             for chunk in next.chunks(embedder.batch().max(1)) {
-                done = self.embed_some(store, &*embedder, chunk, &mut batch);
-                if done.is_err() || written.elapsed() > SOON {
+                done = self.embed_batch(store, &*embedder, chunk, &mut batch);
+                if done.is_err() || written.elapsed() > WRITE_DELAY {
                     break;
                 }
             }
             let finished = next.is_empty() || done.is_err();
             let broken = told(self.read().progress(0)).is_break();
-            if finished || broken || batch.len() >= WRITE || written.elapsed() > SOON {
-                self.keep(&*embedder, &batch)?;
+            if finished
+                || broken
+                || batch.len() >= WRITE_VECTORS_MAX
+                || written.elapsed() > WRITE_DELAY
+            {
+                self.write_vectors(&*embedder, &batch)?;
                 batch.clear();
                 known.clear();
                 written = Instant::now();
@@ -125,12 +130,12 @@ impl Index {
     }
 
     /// Embeds some memories; what is gone in the meantime is left out.
-    fn embed_some(
+    fn embed_batch(
         &self,
         store: &dyn Store,
         embedder: &dyn Embedder,
-        some: &[Bare],
-        batch: &mut Vec<Embedded>,
+        some: &[UnembeddedMemory],
+        batch: &mut Vec<EmbeddedText>,
     ) -> Result<()> {
         let memories = store.read(|tx| {
             let mut memories = Vec::new();
@@ -143,7 +148,7 @@ impl Index {
         })?;
         let size = embedder.chunk_tokens();
         let texts: Vec<(u64, Vec<String>)> =
-            memories.iter().map(|(print, memory)| (*print, texts(memory, size))).collect();
+            memories.iter().map(|(print, memory)| (*print, chunk_texts(memory, size))).collect();
         let all: Vec<String> = texts.iter().flat_map(|(_, texts)| texts.clone()).collect();
         let mut embedded = Vec::with_capacity(all.len());
         for part in all.chunks(embedder.batch().max(1)) {
@@ -152,12 +157,12 @@ impl Index {
         let mut embedded = embedded.into_iter();
         let nothing = || vec![0.0; embedder.spec().dimension];
         for (print, texts) in texts {
-            let mut own: Vec<Quantised> = (embedded.by_ref().take(texts.len()))
-                .map(|vector| Quantised::of(&vector))
+            let mut own: Vec<QuantisedVector> = (embedded.by_ref().take(texts.len()))
+                .map(|vector| QuantisedVector::of(&vector))
                 .collect();
             if own.is_empty() {
                 // A text without words is near to nothing, and need not be asked for again.
-                own.push(Quantised::of(&nothing()));
+                own.push(QuantisedVector::of(&nothing()));
             }
             batch.push((print, own));
         }
@@ -165,14 +170,14 @@ impl Index {
     }
 
     /// Writes vectors out, and takes them in.
-    fn keep(&self, embedder: &dyn Embedder, batch: &[Embedded]) -> Result<()> {
+    fn write_vectors(&self, embedder: &dyn Embedder, batch: &[EmbeddedText]) -> Result<()> {
         let Some(folder) = self.vector_folder().filter(|_| !batch.is_empty()) else {
             return Ok(());
         };
-        let crowded = self.read().vectors.as_ref().is_some_and(Vectors::is_crowded);
-        let live = if crowded { self.read().prints() } else { FxHashSet::default() };
-        let before = if crowded { Before::Join(&live) } else { Before::Stay };
-        vectors::write(&folder, embedder.spec().dimension, batch, &before)?;
+        let crowded = self.read().vectors.as_ref().is_some_and(VectorIndex::is_crowded);
+        let live = if crowded { self.read().fingerprints() } else { FxHashSet::default() };
+        let before = if crowded { CompactionMode::Join(&live) } else { CompactionMode::Stay };
+        vectors::write_batch(&folder, embedder.spec().dimension, batch, &before)?;
         self.refresh_vectors();
         Ok(())
     }
@@ -183,33 +188,41 @@ impl Index {
             return Ok(());
         };
         self.refresh_vectors();
-        if self.read().vectors.as_ref().is_none_or(Vectors::is_empty) {
+        if self.read().vectors.as_ref().is_none_or(VectorIndex::is_empty) {
             return Ok(());
         }
-        let live = self.read().prints();
-        vectors::write(&folder, embedder.spec().dimension, &[], &Before::JoinAll(&live))?;
+        let live = self.read().fingerprints();
+        vectors::write_batch(
+            &folder,
+            embedder.spec().dimension,
+            &[],
+            &CompactionMode::JoinAll(&live),
+        )?;
         self.refresh_vectors();
         Ok(())
     }
 
     /// The vector of a question, and why there is none.
-    pub(super) fn vector_of(&self, question: &Question) -> (Option<Quantised>, Option<String>) {
+    pub(super) fn vector_of(
+        &self,
+        question: &IndexQuery,
+    ) -> (Option<QuantisedVector>, Option<String>) {
         let by_words = |why: &str| (None, Some(format!("searched by words alone: {why}")));
         let embedder = match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
-            Embedding::By(embedder) => Arc::clone(embedder),
-            Embedding::Off => return by_words("there is no embedder"),
-            Embedding::Failed(why) => return by_words(why),
+            EmbedderState::By(embedder) => Arc::clone(embedder),
+            EmbedderState::Off => return by_words("there is no embedder"),
+            EmbedderState::Failed(why) => return by_words(why),
         };
         if question.text.trim().is_empty() {
             return (None, None);
         }
         self.open();
         self.refresh_vectors();
-        if self.read().vectors.as_ref().is_none_or(Vectors::is_empty) {
+        if self.read().vectors.as_ref().is_none_or(VectorIndex::is_empty) {
             return by_words("nothing is embedded yet; a server does it, or `commonbook reindex`");
         }
         match embedder.embed_query(&question.text) {
-            Ok(vector) => (Some(Quantised::of(&vector)), None),
+            Ok(vector) => (Some(QuantisedVector::of(&vector)), None),
             Err(error) => {
                 tracing::warn!(%error, "the question could not be embedded");
                 by_words(&error.message)
@@ -219,7 +232,7 @@ impl Index {
 
     /// Where the vectors of the embedder's model lie.
     pub(super) fn vector_folder(&self) -> Option<PathBuf> {
-        Some(vectors::folder(self.folder.as_deref()?, self.embedder()?.spec()))
+        Some(vectors::model_folder(self.folder.as_deref()?, self.embedder()?.spec()))
     }
 
     /// When the files of vectors last changed.
@@ -237,14 +250,14 @@ impl Index {
             return;
         };
         let mut state = self.write();
-        let State { vectors, catalog, vector_stamp, .. } = &mut *state;
+        let IndexState { vectors, catalog, vector_stamp, .. } = &mut *state;
         let anew = match vectors {
             Some(vectors) => vectors.refresh(&folder),
-            None => Vectors::open(&folder, embedder.spec().dimension)
+            None => VectorIndex::open(&folder, embedder.spec().dimension)
                 .map(|opened| vectors.insert(opened).is_empty()),
         };
         match (anew, vectors) {
-            (Ok(anew), Some(vectors)) => catalog.link(vectors, anew),
+            (Ok(anew), Some(vectors)) => catalog.link_vectors(vectors, anew),
             (Err(error), _) => tracing::warn!(%error, "the vectors cannot be read"),
             (Ok(_), None) => {}
         }
@@ -267,21 +280,22 @@ impl Index {
 }
 
 /// A memory that has no vector.
-struct Bare {
+struct UnembeddedMemory {
     workspace: Workspace,
     sequence: u64,
     print: u64,
 }
 
-impl State {
+impl IndexState {
     /// Memories that have no vector, the newest first, each text once and none of the known ones.
-    fn bare(&self, known: &FxHashSet<u64>, most: usize) -> Vec<Bare> {
+    fn unembedded_memories(&self, known: &FxHashSet<u64>, most: usize) -> Vec<UnembeddedMemory> {
         let mut seen = FxHashSet::default();
         let mut wants = |print: u64| !known.contains(&print) && seen.insert(print);
-        let bare = self.catalog.links.bare().map(|number| (number, self.catalog.facts(number)));
+        let bare =
+            self.catalog.links.unembedded().map(|number| (number, self.catalog.facts(number)));
         bare.filter(|(_, facts)| wants(facts.print))
             .take(most)
-            .map(|(number, facts)| Bare {
+            .map(|(number, facts)| UnembeddedMemory {
                 workspace: self.catalog.class(number).reach.workspace.clone(),
                 sequence: facts.sequence,
                 print: facts.print,
@@ -290,14 +304,15 @@ impl State {
     }
 
     /// The fingerprints of all texts that there are.
-    fn prints(&self) -> FxHashSet<u64> {
+    fn fingerprints(&self) -> FxHashSet<u64> {
         self.catalog.live().map(|number| self.catalog.facts(number).print).collect()
     }
 }
 
 /// What is embedded of a memory: the chunks of its text, each under its title.
-fn texts(memory: &Memory, size: usize) -> Vec<String> {
-    let title: String = memory.title.iter().flat_map(|title| title.chars()).take(TITLE).collect();
+fn chunk_texts(memory: &Memory, size: usize) -> Vec<String> {
+    let title: String =
+        memory.title.iter().flat_map(|title| title.chars()).take(TITLE_CHARS_MAX).collect();
     let under = |chunk: String| match title.as_str() {
         "" => chunk,
         title => format!("{title}\n{chunk}"),

@@ -4,12 +4,14 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::WORDS;
+use super::WORDS_FOLDER;
 use crate::base::error::{Error, ErrorKind, Result};
 
 /// When the last generation was written.
-pub(super) fn stamp(folder: &Path) -> Option<SystemTime> {
-    std::fs::metadata(folder.join(WORDS).join("meta.json")).and_then(|file| file.modified()).ok()
+pub(super) fn written_at(folder: &Path) -> Option<SystemTime> {
+    std::fs::metadata(folder.join(WORDS_FOLDER).join("meta.json"))
+        .and_then(|file| file.modified())
+        .ok()
 }
 
 /// The right to write the index, for as long as the file is open; none while another has it.

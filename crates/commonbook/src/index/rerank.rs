@@ -3,47 +3,49 @@
 use jiff::Timestamp;
 use rustc_hash::FxHashSet;
 
-use super::budget::Meter;
-use super::matches::{Having, Matches};
-use super::slate::Borrowed;
-use super::state::State;
-use super::strands::{Sessions, Strands};
-use super::vectors::Scan;
+use super::budget::SearchMeter;
+use super::matches::{TermPosting, WordMatches};
+use super::slate::ScratchGuard;
+use super::state::IndexState;
+use super::strands::{SessionScores, VisibleStrands};
+use super::vectors::ScanResult;
 use crate::base::error::Result;
-use crate::index::facts::{Catalog, Number};
-use crate::index::visible::Admission;
-use crate::model::search::rank::{self, Features, NEIGHBOURS, Parts, Range, Statistics};
-use crate::model::search::update::{self, Hit};
-use crate::model::search::{Match, Place, Question, Span, spoken_of};
-use commonbook_embed::Quantised;
+use crate::index::facts::{MemoryCatalog, MemoryNumber};
+use crate::index::visible::VisibilityFilter;
+use crate::model::search::rank::{
+    self, CorpusStatistics, NEIGHBOUR_WEIGHTS, NearnessRange, RankFeatures, ScoreParts,
+};
+use crate::model::search::update::{self, UpdateCandidate};
+use crate::model::search::{IndexQuery, MatchReason, MemoryRef, TimeSpan, parse_times};
+use commonbook_embed::QuantisedVector;
 use commonbook_text::terms;
 
 /// Hits among which repetitions are looked for.
-const REPEATS: usize = 40;
+const REPEAT_HITS_MAX: usize = 40;
 
 /// From which cosine on two texts say the same.
-const SAME: f32 = 0.97;
+const REPEAT_COSINE_MIN: f32 = 0.97;
 
 /// Milliseconds of a day.
-const DAY: f64 = 86_400_000.0;
+const DAY_MILLISECONDS: f64 = 86_400_000.0;
 
 /// What a question asks besides its words.
-pub(super) struct Asked {
+pub(super) struct QueryFeatures {
     words: Vec<String>,
     first_person: bool,
     /// For each entity that the question names, the memories that mention it.
-    about: Vec<FxHashSet<Number>>,
+    about: Vec<FxHashSet<MemoryNumber>>,
     when: bool,
-    spans: Vec<Span>,
+    spans: Vec<TimeSpan>,
     present: bool,
     now: i64,
 }
 
-impl Asked {
-    pub(super) fn of(question: &Question, catalog: &Catalog) -> Self {
-        let words = terms::plain(&question.text);
-        let spoken = spoken_of(&question.text, question.now);
-        let number = |(workspace, id): &Place| catalog.number(workspace.as_str(), *id);
+impl QueryFeatures {
+    pub(super) fn of(question: &IndexQuery, catalog: &MemoryCatalog) -> Self {
+        let words = terms::plain_words(&question.text);
+        let spoken = parse_times(&question.text, question.now);
+        let number = |(workspace, id): &MemoryRef| catalog.number(workspace.as_str(), *id);
         let about = question.about.iter().map(|them| them.iter().filter_map(number).collect());
         Self {
             first_person: words.iter().any(|word| terms::is_first_person(word)),
@@ -57,18 +59,18 @@ impl Asked {
     }
 
     /// The memories that mention what the question names.
-    pub(super) fn mentioning(&self) -> impl Iterator<Item = Number> {
+    pub(super) fn mentioning_memories(&self) -> impl Iterator<Item = MemoryNumber> {
         self.about.iter().flatten().copied()
     }
 
     /// How many of the entities that the question names a memory mentions, 0 to 1.
-    fn mentioned(&self, number: Number) -> f64 {
+    fn mentioned_share(&self, number: MemoryNumber) -> f64 {
         let mentioned = self.about.iter().filter(|them| them.contains(&number)).count();
         mentioned as f64 / self.about.len().max(1) as f64
     }
 
     /// How well the time of a memory fits.
-    fn fit(&self, from: i64, tells_time: bool) -> f64 {
+    fn time_fit(&self, from: i64, tells_time: bool) -> f64 {
         let Ok(from) = Timestamp::from_millisecond(from) else { return 0.0 };
         let closest = self.spans.iter().map(|span| span.closeness(from)).fold(0.0, f64::max);
         closest.max(f64::from(u8::from(self.when && tells_time)))
@@ -77,80 +79,80 @@ impl Asked {
 
 /// What is said of a memory beside its score.
 #[derive(Debug, Clone)]
-pub(super) struct Judged {
-    pub(super) number: Number,
-    pub(super) parts: Parts,
-    pub(super) matched: Vec<Match>,
+pub(super) struct ScoreExplanation {
+    pub(super) number: MemoryNumber,
+    pub(super) parts: ScoreParts,
+    pub(super) matched: Vec<MatchReason>,
 }
 
 /// A score, and of what.
-pub(super) type Scored = (f64, Judged);
+pub(super) type ScoredMemory = (f64, ScoreExplanation);
 
 /// The memories that are looked at closely.
-pub(super) struct Candidates<'s> {
-    state: &'s State,
-    admission: &'s Admission<'s>,
-    matches: &'s Matches<'s>,
-    numbers: Vec<Number>,
+pub(super) struct RerankCandidates<'s> {
+    state: &'s IndexState,
+    admission: &'s VisibilityFilter<'s>,
+    matches: &'s WordMatches<'s>,
+    numbers: Vec<MemoryNumber>,
     /// The place of each memory in `numbers`, plus one; of a neighbour beyond them, in what follows.
-    places: Borrowed<'s, u32>,
+    places: ScratchGuard<'s, u32>,
     /// Of each session of theirs, the memories that the caller sees.
-    strands: Strands,
+    strands: VisibleStrands,
     /// For each place, the weighted occurrences of each term.
     occurrences: Vec<f32>,
-    around: Around,
+    around: NeighbourLists,
 }
 
 /// The neighbours of the candidates, with their distance.
 #[derive(Default)]
-struct Around {
+struct NeighbourLists {
     /// Those of one candidate after those of the other.
-    near: Vec<(Number, usize)>,
+    near: Vec<(MemoryNumber, usize)>,
     /// Where in `near` those of each end.
     ends: Vec<usize>,
 }
 
-impl Around {
-    fn push(&mut self, near: Vec<(Number, usize)>) {
+impl NeighbourLists {
+    fn push(&mut self, near: Vec<(MemoryNumber, usize)>) {
         self.near.extend(near);
         self.ends.push(self.near.len());
     }
 
     /// Those of the candidate at this place.
-    fn of(&self, place: usize) -> &[(Number, usize)] {
+    fn of(&self, place: usize) -> &[(MemoryNumber, usize)] {
         let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.near[begin..self.ends[place]]
     }
 }
 
-impl<'s> Candidates<'s> {
+impl<'s> RerankCandidates<'s> {
     /// These memories and their neighbours, with what stands around all of them.
     pub(super) fn of(
-        state: &'s State,
-        admission: &'s Admission<'s>,
-        matches: &'s Matches<'s>,
-        first: &[Number],
-        meter: &Meter<'_>,
+        state: &'s IndexState,
+        admission: &'s VisibilityFilter<'s>,
+        matches: &'s WordMatches<'s>,
+        first: &[MemoryNumber],
+        meter: &SearchMeter<'_>,
     ) -> Result<Self> {
         let catalog = &state.catalog;
         let mut places = state.slates.places.take(catalog.len());
-        let mut numbers: Vec<Number> = Vec::new();
-        let mut add = |number: Number, numbers: &mut Vec<Number>| {
+        let mut numbers: Vec<MemoryNumber> = Vec::new();
+        let mut add = |number: MemoryNumber, numbers: &mut Vec<MemoryNumber>| {
             if places.get(number) == 0 {
                 numbers.push(number);
                 let place = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
                 places.change(number, |there| *there = place);
             }
         };
-        let mut strands = Strands::default();
-        let mut near = |number: &Number| {
-            let strands = strands.beside(*number, catalog, admission);
+        let mut strands = VisibleStrands::default();
+        let mut near = |number: &MemoryNumber| {
+            let strands = strands.strands_around(*number, catalog, admission);
             let admits = |other| admission.admits(other);
-            let near = catalog.around(*number, strands, NEIGHBOURS.len(), admits);
+            let near = catalog.neighbours(*number, strands, NEIGHBOUR_WEIGHTS.len(), admits);
             meter.neighbours(near.looked_at).map(|()| near.memories)
         };
         first.iter().for_each(|number| add(*number, &mut numbers));
-        let mut around = Around::default();
+        let mut around = NeighbourLists::default();
         for number in &numbers {
             around.push(near(number)?);
         }
@@ -164,7 +166,7 @@ impl<'s> Candidates<'s> {
         let terms = matches.lists.len();
         let mut occurrences = vec![0.0; all.len() * terms];
         for (term, list) in matches.lists.iter().enumerate() {
-            for Having { number, count, .. } in list {
+            for TermPosting { number, count, .. } in list {
                 let place = places.get(*number) as usize;
                 if place > 0 {
                     occurrences[(place - 1) * terms + term] = *count;
@@ -175,60 +177,68 @@ impl<'s> Candidates<'s> {
     }
 
     /// Whether a memory is one of them.
-    pub(super) fn has(&self, number: Number) -> bool {
+    pub(super) fn contains(&self, number: MemoryNumber) -> bool {
         let place = self.places.get(number) as usize;
         place > 0 && place <= self.numbers.len()
     }
 
     /// How many of them have no word of the question.
-    pub(super) fn beyond(&self) -> u64 {
-        self.numbers.iter().filter(|number| self.matches.own(**number) <= 0.0).count() as u64
+    pub(super) fn wordless_count(&self) -> u64 {
+        self.numbers.iter().filter(|number| self.matches.own_score(**number) <= 0.0).count() as u64
     }
 
     /// All of them with their scores, best first.
-    pub(super) fn ranked(
+    pub(super) fn rank(
         &self,
-        asked: &Asked,
-        statistics: &Statistics,
-        scan: Option<&(Scan, &Quantised)>,
-        meter: &Meter<'_>,
-    ) -> Result<Vec<Scored>> {
-        let (around, sessions) = (self.around(statistics), self.sessions(meter)?);
+        asked: &QueryFeatures,
+        statistics: &CorpusStatistics,
+        scan: Option<&(ScanResult, &QuantisedVector)>,
+        meter: &SearchMeter<'_>,
+    ) -> Result<Vec<ScoredMemory>> {
+        let (around, sessions) = (self.neighbour_scores(statistics), self.session_scores(meter)?);
         let features = self.numbers.iter().zip(around).map(|(number, around)| {
-            let session = sessions.tell(self.state.catalog.brief[*number as usize].session);
+            let session = sessions.score(self.state.catalog.brief[*number as usize].session);
             self.features(*number, asked, (around, session), scan)
         });
-        let features: Vec<Features> = features.collect();
-        let most = features.iter().map(Features::words).fold(0.0, f64::max);
-        let range = scan.map(|(scan, _)| Range {
+        let features: Vec<RankFeatures> = features.collect();
+        let most = features.iter().map(RankFeatures::words).fold(0.0, f64::max);
+        let range = scan.map(|(scan, _)| NearnessRange {
             lowest: f64::from(scan.lowest),
             highest: f64::from(scan.highest),
             mean: scan.sum / scan.count.max(1) as f64,
         });
         let scored = features.iter().zip(&self.numbers).map(|(features, number)| {
             let parts = features.parts(statistics, most, range);
-            let judged = Judged { number: *number, parts, matched: matched(features, &parts) };
+            let judged = ScoreExplanation {
+                number: *number,
+                parts,
+                matched: match_reasons(features, &parts),
+            };
             (parts.score(), judged)
         });
-        let mut scored: Vec<Scored> = scored.collect();
-        let newer = |a: &Judged, b: &Judged| self.state.catalog.in_time(b.number, a.number);
+        let mut scored: Vec<ScoredMemory> = scored.collect();
+        let newer = |a: &ScoreExplanation, b: &ScoreExplanation| {
+            self.state.catalog.compare_times(b.number, a.number)
+        };
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| newer(&a.1, &b.1)));
-        let first = scored.len().min(REPEATS);
-        let same = |a: &Judged, b: &Judged| self.likeness(a.number, b.number) >= SAME;
-        rank::step_back(&mut scored[..first], same);
+        let first = scored.len().min(REPEAT_HITS_MAX);
+        let same = |a: &ScoreExplanation, b: &ScoreExplanation| {
+            self.text_similarity(a.number, b.number) >= REPEAT_COSINE_MIN
+        };
+        rank::lower_repeats(&mut scored[..first], same);
         if asked.present {
-            self.update(&mut scored, scan.map(|(_, question)| *question));
+            self.promote_updates(&mut scored, scan.map(|(_, question)| *question));
         }
         Ok(scored)
     }
 
     /// Puts what updates an older hit before it, among the first.
-    fn update(&self, scored: &mut [Scored], question: Option<&Quantised>) {
+    fn promote_updates(&self, scored: &mut [ScoredMemory], question: Option<&QuantisedVector>) {
         let catalog = &self.state.catalog;
-        let hits: Vec<_> = (scored.iter().take(update::FIRST_SAID))
+        let hits: Vec<_> = (scored.iter().take(update::STATED_UPDATE_HITS_MAX))
             .map(|(score, judged)| {
                 let facts = catalog.facts(judged.number);
-                Hit {
+                UpdateCandidate {
                     score: *score,
                     length: facts.length(),
                     from: (facts.from, facts.id),
@@ -238,9 +248,12 @@ impl<'s> Candidates<'s> {
             })
             .collect();
         let number = |place: usize| scored[place].1.number;
-        let order = update::order(&hits, |old, new| self.alike(number(old), number(new), question));
+        let order = update::order_updates(&hits, |old, new| {
+            self.answer_similarity(number(old), number(new), question)
+        });
         // Each keeps the score of the place it comes to, so that the list stays best first.
-        let moved: Vec<Judged> = order.iter().map(|place| scored[*place].1.clone()).collect();
+        let moved: Vec<ScoreExplanation> =
+            order.iter().map(|place| scored[*place].1.clone()).collect();
         for (hit, moved) in scored.iter_mut().zip(moved) {
             hit.1 = moved;
         }
@@ -248,13 +261,18 @@ impl<'s> Candidates<'s> {
 
     /// How alike two memories are in what answers the question: the cosine of the pieces that are
     /// nearest to it, else the share of the question's words that both have, by what they tell.
-    fn alike(&self, a: Number, b: Number, question: Option<&Quantised>) -> f64 {
+    fn answer_similarity(
+        &self,
+        a: MemoryNumber,
+        b: MemoryNumber,
+        question: Option<&QuantisedVector>,
+    ) -> f64 {
         let catalog = &self.state.catalog;
         let rows = (catalog.links.of(a), catalog.links.of(b));
         if let (Some(vectors), Some(question), (Some(a), Some(b))) =
             (&self.state.vectors, question, rows)
         {
-            return f64::from(vectors.likeness_for(a, b, question));
+            return f64::from(vectors.answer_similarity(a, b, question));
         }
         let (mut both, mut any) = (0.0, 0.0);
         for (term, rarity) in self.matches.rarities.iter().enumerate() {
@@ -269,18 +287,18 @@ impl<'s> Candidates<'s> {
     }
 
     /// How far two memories say the same: 1 when their texts are, else by their vectors.
-    fn likeness(&self, a: Number, b: Number) -> f32 {
+    fn text_similarity(&self, a: MemoryNumber, b: MemoryNumber) -> f32 {
         let catalog = &self.state.catalog;
         if catalog.facts(a).print == catalog.facts(b).print {
             return 1.0;
         }
         match (&self.state.vectors, catalog.links.of(a), catalog.links.of(b)) {
-            (Some(vectors), Some(a), Some(b)) => vectors.likeness(a, b),
+            (Some(vectors), Some(a), Some(b)) => vectors.text_similarity(a, b),
             _ => 0.0,
         }
     }
 
-    fn occurrences_of(&self, number: Number) -> Option<&[f32]> {
+    fn occurrences_of(&self, number: MemoryNumber) -> Option<&[f32]> {
         let terms = self.matches.lists.len();
         let place = (self.places.get(number) as usize).checked_sub(1)?;
         self.occurrences.get(place * terms..(place + 1) * terms)
@@ -288,11 +306,11 @@ impl<'s> Candidates<'s> {
 
     fn features(
         &self,
-        number: Number,
-        asked: &Asked,
+        number: MemoryNumber,
+        asked: &QueryFeatures,
         (around, session): (f64, f64),
-        scan: Option<&(Scan, &Quantised)>,
-    ) -> Features {
+        scan: Option<&(ScanResult, &QuantisedVector)>,
+    ) -> RankFeatures {
         let catalog = &self.state.catalog;
         let (brief, class) = (&catalog.brief[number as usize], catalog.classed[number as usize]);
         // Most questions ask neither: what lies farther away is not fetched for them.
@@ -304,29 +322,29 @@ impl<'s> Candidates<'s> {
             }
             _ => None,
         };
-        Features {
-            own: f64::from(self.matches.own(number)),
+        RankFeatures {
+            own: f64::from(self.matches.own_score(number)),
             around,
             session,
             length: f64::from(brief.length),
             nearness,
-            entity: asked.mentioned(number),
+            entity: asked.mentioned_share(number),
             named: catalog.classes.is_author_named(class, &asked.words),
             speaks: if asked.first_person { f64::from(marks.first_person) } else { 0.0 },
-            time: asked.fit(brief.from, marks.tells_time),
+            time: asked.time_fit(brief.from, marks.tells_time),
             importance: catalog.class(number).importance,
-            age_days: ((asked.now - brief.from) as f64 / DAY).floor(),
+            age_days: ((asked.now - brief.from) as f64 / DAY_MILLISECONDS).floor(),
         }
     }
 
     /// For each candidate, BM25 of its words together with its neighbours'.
-    fn around(&self, statistics: &Statistics) -> Vec<f64> {
+    fn neighbour_scores(&self, statistics: &CorpusStatistics) -> Vec<f64> {
         let rarities = &self.matches.rarities;
         let mut counts = vec![0.0; rarities.len()];
-        let strength = |(place, number): (usize, &Number)| {
+        let strength = |(place, number): (usize, &MemoryNumber)| {
             counts.fill(0.0);
             let near = self.around.of(place).iter().map(|(other, distance)| {
-                (*other, NEIGHBOURS.get(distance - 1).copied().unwrap_or(0.0))
+                (*other, NEIGHBOUR_WEIGHTS.get(distance - 1).copied().unwrap_or(0.0))
             });
             let mut length = 0.0;
             for (number, weight) in near.chain([(*number, 1.0)]) {
@@ -342,15 +360,15 @@ impl<'s> Candidates<'s> {
     }
 
     /// What the words of each candidate's session tell.
-    fn sessions(&self, meter: &Meter<'_>) -> Result<Sessions<'s>> {
+    fn session_scores(&self, meter: &SearchMeter<'_>) -> Result<SessionScores<'s>> {
         let catalog = &self.state.catalog;
-        let mut places = self.state.slates.places.take(catalog.names());
+        let mut places = self.state.slates.places.take(catalog.name_count());
         let mut lengths = Vec::new();
         for number in &self.numbers {
             let session = catalog.brief[*number as usize].session;
             if session != 0 && places.get(session) == 0 {
                 let admits = |class| self.admission.admits_class(class);
-                let strands = self.strands.of(session);
+                let strands = self.strands.strands_of(session);
                 let (length, looked_at) = catalog.session_length(strands, admits);
                 meter.neighbours(looked_at)?;
                 lengths.push(rank::session_length(length));
@@ -362,29 +380,29 @@ impl<'s> Candidates<'s> {
         let mut told = vec![0.0; lengths.len()];
         for (list, rarity) in self.matches.lists.iter().zip(&self.matches.rarities) {
             let mut counts = vec![0.0; lengths.len()];
-            for Having { count, session, .. } in list {
+            for TermPosting { count, session, .. } in list {
                 let place = places.get(*session) as usize;
                 if place > 0 {
                     counts[place - 1] += f64::from(*count);
                 }
             }
             for ((told, count), length) in told.iter_mut().zip(counts).zip(&lengths) {
-                *told += rarity * Statistics::strength_of_session(count, *length, mean);
+                *told += rarity * CorpusStatistics::strength_of_session(count, *length, mean);
             }
         }
-        Ok(Sessions::of(places, told))
+        Ok(SessionScores::of(places, told))
     }
 }
 
 /// What about a candidate matched.
-fn matched(features: &Features, parts: &Parts) -> Vec<Match> {
+fn match_reasons(features: &RankFeatures, parts: &ScoreParts) -> Vec<MatchReason> {
     let told = [
-        (features.own > 0.0, Match::Words),
+        (features.own > 0.0, MatchReason::Words),
         // Nearer than most: what is far adds little to the score.
-        (parts.vector >= rank::TELLING_VECTOR, Match::Vector),
-        (parts.context > 0.0 && features.own <= 0.0, Match::Context),
-        (features.entity > 0.0, Match::Entity),
-        (features.time > 0.0, Match::Time),
+        (parts.vector >= rank::VECTOR_REASON_MIN, MatchReason::Vector),
+        (parts.context > 0.0 && features.own <= 0.0, MatchReason::Context),
+        (features.entity > 0.0, MatchReason::Entity),
+        (features.time > 0.0, MatchReason::Time),
     ];
     told.into_iter().filter(|(matched, _)| *matched).map(|(_, matched)| matched).collect()
 }

@@ -4,28 +4,30 @@
 use rustc_hash::FxHashSet;
 
 use super::Index;
-use super::budget::{Meter, SearchBudget, SearchWork};
-use super::damage::guarded;
-use super::state::State;
-use super::vectors::{self, Look};
+use super::budget::{SearchBudget, SearchMeter, SearchWork};
+use super::damage::catch_damage;
+use super::state::IndexState;
+use super::vectors::{self, VectorScan};
 use crate::base::error::Result;
-use crate::index::facts::Number;
-use crate::index::rerank::{Asked, Candidates, Judged, Scored};
-use crate::index::visible::{Admission, Fits};
-use crate::index::words::Scope;
+use crate::index::facts::MemoryNumber;
+use crate::index::rerank::{QueryFeatures, RerankCandidates, ScoreExplanation, ScoredMemory};
+use crate::index::visible::{PhraseFilter, VisibilityFilter};
+use crate::index::words::AudienceScope;
 use crate::model::access::Sight;
-use crate::model::search::rank::Statistics;
-use crate::model::search::{Found, Match, Parts, Place, Question, Ranked};
+use crate::model::search::rank::CorpusStatistics;
+use crate::model::search::{
+    IndexHit, IndexQuery, IndexResponse, MatchReason, MemoryRef, ScoreParts,
+};
 use crate::store::Store;
-use commonbook_embed::Quantised;
+use commonbook_embed::QuantisedVector;
 use commonbook_text::terms;
 
 /// Memories with the best words, and with the nearest vectors, that are looked at closely: twice as
 /// many found no more (`docs/decisions/0009-ranking.md`).
-const CLOSELY: (usize, usize) = (200, 100);
+const RERANK_MEMORIES_MAX: (usize, usize) = (200, 100);
 
 /// How near a memory must be that has no word of the question: beyond what unrelated texts are.
-const NEAR: f32 = 0.15;
+const NEARNESS_MIN: f32 = 0.15;
 
 impl Index {
     /// The memories in sight that answer a question, best first, as of the end of the journals;
@@ -33,8 +35,14 @@ impl Index {
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn search(&self, store: &dyn Store, sight: &Sight, question: &Question) -> Result<Found> {
-        self.search_within(store, sight, question, &SearchBudget::default()).map(|(found, _)| found)
+    pub fn search(
+        &self,
+        store: &dyn Store,
+        sight: &Sight,
+        question: &IndexQuery,
+    ) -> Result<IndexResponse> {
+        self.search_within_budget(store, sight, question, &SearchBudget::default())
+            .map(|(found, _)| found)
     }
 
     /// The same within a budget, with what was looked at. The time counts from when the index has
@@ -42,18 +50,18 @@ impl Index {
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read, the budget is spent, or nobody waits any more.
-    pub fn search_within(
+    pub fn search_within_budget(
         &self,
         store: &dyn Store,
         sight: &Sight,
-        question: &Question,
+        question: &IndexQuery,
         budget: &SearchBudget,
-    ) -> Result<(Found, SearchWork)> {
+    ) -> Result<(IndexResponse, SearchWork)> {
         let (vector, notice) = self.vector_of(question);
-        let state = self.current(store)?;
-        let meter = Meter::begin(budget);
-        let look = |state: &State, meter: &Meter<'_>| {
-            guarded(|| state.look(sight, question, vector.as_ref(), meter))
+        let state = self.current_state(store)?;
+        let meter = SearchMeter::start(budget);
+        let look = |state: &IndexState, meter: &SearchMeter<'_>| {
+            catch_damage(|| state.search_state(sight, question, vector.as_ref(), meter))
         };
         let (found, work) = match look(&state, &meter) {
             Ok(found) => (found, meter.work()),
@@ -62,17 +70,17 @@ impl Index {
                 drop(state);
                 // The files are damaged: the journal is not.
                 self.discard(Some(&error));
-                let state = self.current(store)?;
-                let meter = Meter::begin(budget);
+                let state = self.current_state(store)?;
+                let meter = SearchMeter::start(budget);
                 (look(&state, &meter)?, meter.work())
             }
         };
-        Ok((Found { notice, ..found }, work))
+        Ok((IndexResponse { notice, ..found }, work))
     }
 
     /// Does this, and meanwhile opens what is written where that was not done yet: a process that
     /// starts has other things to read before it searches.
-    pub fn opening_beside<T>(&self, act: impl FnOnce() -> T) -> T {
+    pub fn open_during<T>(&self, act: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
             if !self.read().opened {
                 scope.spawn(|| self.open());
@@ -82,31 +90,32 @@ impl Index {
     }
 }
 
-impl State {
+impl IndexState {
     /// The memories that answer a question, as of this state.
-    fn look(
+    fn search_state(
         &self,
         sight: &Sight,
-        question: &Question,
-        vector: Option<&Quantised>,
-        meter: &Meter<'_>,
-    ) -> Result<Found> {
+        question: &IndexQuery,
+        vector: Option<&QuantisedVector>,
+        meter: &SearchMeter<'_>,
+    ) -> Result<IndexResponse> {
         meter.check()?;
-        let admission = Admission::of(&self.catalog, &self.slates.classes, sight, &question.within);
+        let admission =
+            VisibilityFilter::of(&self.catalog, &self.slates.classes, sight, &question.within);
         let scope = self.generation.as_ref();
         let scope = scope.map(|it| it.scope(&self.catalog, &admission.audiences));
         let scope = scope.unwrap_or_default();
-        let fits = self.fits(question, &admission, &scope, meter)?;
-        let admission = admission.fitting(fits);
+        let fits = self.phrase_filter(question, &admission, &scope, meter)?;
+        let admission = admission.with_phrase_filter(fits);
         let terms = terms::query_terms(&question.text);
         if terms.is_empty() {
             let everything = question.text.is_empty();
             let newest = || self.newest(&admission, question.most);
-            return Ok(if everything { newest() } else { Found::default() });
+            return Ok(if everything { newest() } else { IndexResponse::default() });
         }
         let sums = admission.sums;
         let mean = |sum: f64| sum / sums.memories.max(1) as f64;
-        let statistics = Statistics {
+        let statistics = CorpusStatistics {
             memories: sums.memories as f64,
             length: mean(sums.long),
             plain_length: mean(sums.plain),
@@ -116,76 +125,80 @@ impl State {
         let scan = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
                 let admitted = admission.admitted();
-                let look =
-                    Look { vectors, catalog: &self.catalog, admitted: &admitted, question: vector };
-                let scan = vectors::scan(&look, CLOSELY.1);
+                let look = VectorScan {
+                    vectors,
+                    catalog: &self.catalog,
+                    admitted: &admitted,
+                    question: vector,
+                };
+                let scan = vectors::scan(&look, RERANK_MEMORIES_MAX.1);
                 meter.vectors(scan.compared)?;
                 (scan.count > 0).then_some((scan, vector))
             }
             _ => None,
         };
         meter.check()?;
-        let asked = Asked::of(question, &self.catalog);
+        let asked = QueryFeatures::of(question, &self.catalog);
         let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
-        let has_words = |number: Number| matches.own(number) > 0.0;
-        let near = near.iter().filter(|(number, near)| *near >= NEAR || has_words(*number));
-        let deep = matches.best(question.most.max(CLOSELY.0), &self.catalog);
-        let closely = deep.iter().take(CLOSELY.0).copied();
-        let about = asked.mentioning().filter(|number| admission.admits(*number));
+        let has_words = |number: MemoryNumber| matches.own_score(number) > 0.0;
+        let near = near.iter().filter(|(number, near)| *near >= NEARNESS_MIN || has_words(*number));
+        let deep = matches.best(question.most.max(RERANK_MEMORIES_MAX.0), &self.catalog);
+        let closely = deep.iter().take(RERANK_MEMORIES_MAX.0).copied();
+        let about = asked.mentioning_memories().filter(|number| admission.admits(*number));
         let near = near.map(|(number, _)| *number);
-        let first: Vec<Number> = closely.chain(near).chain(about).collect();
-        let candidates = Candidates::of(self, &admission, &matches, &first, meter)?;
-        let ranked = candidates.ranked(&asked, &statistics, scan.as_ref(), meter)?;
-        let more = candidates.beyond();
+        let first: Vec<MemoryNumber> = closely.chain(near).chain(about).collect();
+        let candidates = RerankCandidates::of(self, &admission, &matches, &first, meter)?;
+        let ranked = candidates.rank(&asked, &statistics, scan.as_ref(), meter)?;
+        let more = candidates.wordless_count();
         let total = matches.all().len() as u64 + more;
-        let rest = deep.into_iter().filter(|number| !candidates.has(*number)).collect();
-        Ok(self.found(ranked, (rest, &[Match::Words]), (total, question.most)))
+        let rest = deep.into_iter().filter(|number| !candidates.contains(*number)).collect();
+        Ok(self.build_result(ranked, (rest, &[MatchReason::Words]), (total, question.most)))
     }
 
     /// Which memories have every phrase of the question and nothing that it excludes, and mention
     /// the entity that it asks for; nothing when it has no such.
-    fn fits(
+    fn phrase_filter(
         &self,
-        question: &Question,
-        admission: &Admission<'_>,
-        scope: &Scope,
-        meter: &Meter<'_>,
-    ) -> Result<Option<Fits>> {
+        question: &IndexQuery,
+        admission: &VisibilityFilter<'_>,
+        scope: &AudienceScope,
+        meter: &SearchMeter<'_>,
+    ) -> Result<Option<PhraseFilter>> {
         let mentioning = question.within.mentioning.as_ref();
         if question.phrases.is_empty() && question.excluded.is_empty() && mentioning.is_none() {
             return Ok(None);
         }
-        let mut fits = Fits::default();
+        let mut fits = PhraseFilter::default();
         if let Some(mentioning) = mentioning {
-            let number = |(workspace, id): &Place| self.catalog.number(workspace.as_str(), *id);
-            fits.want(mentioning.iter().filter_map(number).collect());
+            let number = |(workspace, id): &MemoryRef| self.catalog.number(workspace.as_str(), *id);
+            fits.restrict(mentioning.iter().filter_map(number).collect());
         }
         for phrase in &question.phrases {
-            fits.want(self.having_phrase(phrase, admission, scope, meter)?);
+            fits.restrict(self.phrase_memories(phrase, admission, scope, meter)?);
         }
         for phrase in &question.excluded {
-            fits.exclude(self.having_phrase(phrase, admission, scope, meter)?);
+            fits.exclude(self.phrase_memories(phrase, admission, scope, meter)?);
         }
         Ok(Some(fits))
     }
 
     /// The memories of the caller's audiences that have these words one after the other.
-    fn having_phrase(
+    fn phrase_memories(
         &self,
         phrase: &[String],
-        admission: &Admission<'_>,
-        scope: &Scope,
-        meter: &Meter<'_>,
-    ) -> Result<FxHashSet<Number>> {
+        admission: &VisibilityFilter<'_>,
+        scope: &AudienceScope,
+        meter: &SearchMeter<'_>,
+    ) -> Result<FxHashSet<MemoryNumber>> {
         let mut having = FxHashSet::default();
         if let Some(generation) = &self.generation {
-            generation.having_phrase(scope, phrase, meter, |number| {
+            generation.phrase_documents(scope, phrase, meter, |number| {
                 if !self.catalog.brief[number as usize].in_tail {
                     having.insert(number);
                 }
             })?;
         }
-        for (number, tail) in self.tail.of(&admission.audiences) {
+        for (number, tail) in self.tail.of_audiences(&admission.audiences) {
             meter.postings(1)?;
             if tail.has_phrase(phrase) {
                 having.insert(number);
@@ -195,29 +208,29 @@ impl State {
     }
 
     /// Every admitted memory, the newest first: for a question that has filters alone.
-    fn newest(&self, admission: &Admission<'_>, most: usize) -> Found {
+    fn newest(&self, admission: &VisibilityFilter<'_>, most: usize) -> IndexResponse {
         let mut all = admission.admitted();
         let total = all.len() as u64;
-        let newer = |a: &Number, b: &Number| self.catalog.in_time(*b, *a);
+        let newer = |a: &MemoryNumber, b: &MemoryNumber| self.catalog.compare_times(*b, *a);
         if all.len() > most {
             all.select_nth_unstable_by(most, newer);
             all.truncate(most);
         }
         all.sort_unstable_by(newer);
-        self.found(Vec::new(), (all, &[]), (total, most))
+        self.build_result(Vec::new(), (all, &[]), (total, most))
     }
 
-    fn found(
+    fn build_result(
         &self,
-        ranked: Vec<Scored>,
-        (rest, why): (Vec<Number>, &[Match]),
+        ranked: Vec<ScoredMemory>,
+        (rest, why): (Vec<MemoryNumber>, &[MatchReason]),
         (total, most): (u64, usize),
-    ) -> Found {
+    ) -> IndexResponse {
         let least = ranked.last().map_or(1.0, |(score, _)| *score);
-        let parts = Parts { author: 1.0, time: 1.0, standing: 1.0, ..Parts::default() };
+        let parts = ScoreParts { author: 1.0, time: 1.0, standing: 1.0, ..ScoreParts::default() };
         // What was not looked at closely keeps the order of its words, below what was.
         let below = rest.into_iter().enumerate().map(|(place, number)| {
-            let judged = Judged { number, parts, matched: why.to_vec() };
+            let judged = ScoreExplanation { number, parts, matched: why.to_vec() };
             (least / (2.0 + place as f64), judged)
         });
         let all = ranked.into_iter().chain(below).take(most);
@@ -225,8 +238,8 @@ impl State {
             let workspace = self.catalog.class(judged.number).reach.workspace.clone();
             let id = self.catalog.facts(judged.number).id;
             let (parts, matched) = (judged.parts, judged.matched);
-            Ranked { workspace, id, score, matched, parts }
+            IndexHit { workspace, id, score, matched, parts }
         });
-        Found { ranked: ranked.collect(), total, notice: None }
+        IndexResponse { ranked: ranked.collect(), total, notice: None }
     }
 }

@@ -5,16 +5,16 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
 /// Slates that are kept at most while no search uses them.
-const SPARE_MAX: usize = 16;
+const SPARE_TABLES_MAX: usize = 16;
 
 /// A value for each number, and which of them are not the default.
 #[derive(Debug, Default)]
-pub(super) struct Slate<T> {
+pub(super) struct ScratchTable<T> {
     values: Vec<T>,
     marked: Vec<u32>,
 }
 
-impl<T: Copy + Default + PartialEq> Slate<T> {
+impl<T: Copy + Default + PartialEq> ScratchTable<T> {
     /// The value of a number.
     #[inline]
     pub(super) fn get(&self, number: u32) -> T {
@@ -45,48 +45,48 @@ impl<T: Copy + Default + PartialEq> Slate<T> {
 
 /// Slates that nobody uses now.
 #[derive(Debug, Default)]
-pub(super) struct Slates<T>(Mutex<Vec<Slate<T>>>);
+pub(super) struct ScratchPool<T>(Mutex<Vec<ScratchTable<T>>>);
 
-impl<T: Copy + Default + PartialEq> Slates<T> {
+impl<T: Copy + Default + PartialEq> ScratchPool<T> {
     /// A slate with nothing on it, for numbers below this one.
-    pub(super) fn take(&self, end: usize) -> Borrowed<'_, T> {
+    pub(super) fn take(&self, end: usize) -> ScratchGuard<'_, T> {
         let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut slate = spare.unwrap_or_default();
         if slate.values.len() < end {
             // Some more, so that not each memory that is saved makes it grow.
             slate.values.resize(end + end / 8, T::default());
         }
-        Borrowed { slate, owner: self }
+        ScratchGuard { slate, owner: self }
     }
 }
 
 /// A slate in use; it is wiped and given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Borrowed<'s, T: Copy + Default + PartialEq> {
-    slate: Slate<T>,
-    owner: &'s Slates<T>,
+pub(super) struct ScratchGuard<'s, T: Copy + Default + PartialEq> {
+    slate: ScratchTable<T>,
+    owner: &'s ScratchPool<T>,
 }
 
-impl<T: Copy + Default + PartialEq> Deref for Borrowed<'_, T> {
-    type Target = Slate<T>;
+impl<T: Copy + Default + PartialEq> Deref for ScratchGuard<'_, T> {
+    type Target = ScratchTable<T>;
 
-    fn deref(&self) -> &Slate<T> {
+    fn deref(&self) -> &ScratchTable<T> {
         &self.slate
     }
 }
 
-impl<T: Copy + Default + PartialEq> DerefMut for Borrowed<'_, T> {
-    fn deref_mut(&mut self) -> &mut Slate<T> {
+impl<T: Copy + Default + PartialEq> DerefMut for ScratchGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut ScratchTable<T> {
         &mut self.slate
     }
 }
 
-impl<T: Copy + Default + PartialEq> Drop for Borrowed<'_, T> {
+impl<T: Copy + Default + PartialEq> Drop for ScratchGuard<'_, T> {
     fn drop(&mut self) {
         let mut slate = std::mem::take(&mut self.slate);
         slate.wipe();
         let mut spare = self.owner.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < SPARE_MAX {
+        if spare.len() < SPARE_TABLES_MAX {
             spare.push(slate);
         }
     }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_a_search_marked_the_next_does_not_see() {
-        let slates = Slates::<u32>::default();
+        let slates = ScratchPool::<u32>::default();
         let mut slate = slates.take(10);
         slate.change(3, |value| *value = 7);
         slate.change(3, |value| *value += 1);

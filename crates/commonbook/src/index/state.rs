@@ -7,75 +7,75 @@ use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
 
-use super::damage::guarded;
-use super::slate::Slates;
-use super::vectors::Vectors;
-use super::{Progress, WORDS};
+use super::damage::catch_damage;
+use super::slate::ScratchPool;
+use super::vectors::VectorIndex;
+use super::{IndexProgress, WORDS_FOLDER};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::index::delta::{self, Tail, Tails};
-use crate::index::facts::{Catalog, Number};
-use crate::index::words::{Generation, Place, Places};
-use crate::model::access::Reach;
+use crate::index::delta::{self, DeltaMemory, MemoryDelta};
+use crate::index::facts::{MemoryCatalog, MemoryNumber};
+use crate::index::words::{IndexGeneration, JournalPosition, JournalPositions};
+use crate::model::access::Visibility;
 use crate::model::workspace::Workspace;
-use crate::store::{Change, Transaction};
-use commonbook_text::terms::Stems;
+use crate::store::{SubjectChange, Transaction};
+use commonbook_text::terms::StemCache;
 
 /// Events that are read at once.
-const STRIDE: u32 = 1_000;
+const READ_EVENTS_MAX: u32 = 1_000;
 
 /// What a process knows of the index.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct IndexState {
     pub(super) opened: bool,
     /// Whether the files are to be thrown away before anything is written.
     pub(super) spoilt: bool,
     /// Whether the generation was found to be of the store's own history.
     pub(super) verified: bool,
-    pub(super) catalog: Catalog,
-    pub(super) tail: Tails,
+    pub(super) catalog: MemoryCatalog,
+    pub(super) tail: MemoryDelta,
     /// What is gone for good since the generation, with the place where it went.
-    pub(super) removed: Vec<(Reach, MemoryId, u64)>,
+    pub(super) removed: Vec<(Visibility, MemoryId, u64)>,
     /// What of the tail was not given to the writer yet, and from where on of what was removed.
-    pub(super) fresh: (Vec<Number>, usize),
+    pub(super) fresh: (Vec<MemoryNumber>, usize),
     /// What takes texts apart, one a thread.
-    pub(super) stems: Vec<Stems>,
-    pub(super) generation: Option<Generation>,
-    pub(super) vectors: Option<Vectors>,
+    pub(super) stems: Vec<StemCache>,
+    pub(super) generation: Option<IndexGeneration>,
+    pub(super) vectors: Option<VectorIndex>,
     /// When the files of vectors last changed, as they were read.
     pub(super) vector_stamp: Option<SystemTime>,
     /// What the generation's files looked like when they were read.
     pub(super) stamp: Option<SystemTime>,
     /// Where the catalog has followed each journal to.
-    pub(super) places: Places,
-    pub(super) slates: SearchSlates,
+    pub(super) places: JournalPositions,
+    pub(super) slates: SearchScratch,
 }
 
 /// What searches of one state mark.
 #[derive(Default)]
-pub(super) struct SearchSlates {
+pub(super) struct SearchScratch {
     /// Memories with what their words tell.
-    pub(super) scores: Slates<f32>,
+    pub(super) scores: ScratchPool<f32>,
     /// Memories, and sessions, with their places among those that are looked at closely.
-    pub(super) places: Slates<u32>,
+    pub(super) places: ScratchPool<u32>,
     /// Classes that are admitted.
-    pub(super) classes: Slates<bool>,
+    pub(super) classes: ScratchPool<bool>,
 }
 
 /// What the writer is given at once.
-pub(super) struct News {
+pub(super) struct IndexBatch {
     /// Memories with whether the writer has had words of them before.
-    pub(super) tail: Vec<(Arc<Tail>, bool)>,
+    pub(super) tail: Vec<(Arc<DeltaMemory>, bool)>,
     /// What is gone for good.
-    pub(super) removed: Vec<(Reach, MemoryId)>,
+    pub(super) removed: Vec<(Visibility, MemoryId)>,
     /// Where the journals are followed to with it.
-    pub(super) places: Places,
+    pub(super) places: JournalPositions,
 }
 
-impl State {
-    pub(super) fn progress(&self, left: u64) -> Progress {
+impl IndexState {
+    pub(super) fn progress(&self, left: u64) -> IndexProgress {
         let memories = self.catalog.classes.memories();
-        Progress { memories, left, waiting: self.catalog.links.waiting() }
+        IndexProgress { memories, left, waiting: self.catalog.links.unembedded_count() }
     }
 
     pub(super) fn is_at(&self, journals: &[(Workspace, u64)]) -> bool {
@@ -85,9 +85,9 @@ impl State {
     }
 
     /// How many events lie between what the generation was written as of and where the catalog is.
-    pub(super) fn unwritten(&self) -> u64 {
+    pub(super) fn unwritten_events(&self) -> u64 {
         let written = self.generation.as_ref().map(|generation| &generation.places);
-        let between = |(workspace, place): (&Workspace, &Place)| {
+        let between = |(workspace, place): (&Workspace, &JournalPosition)| {
             let written = written.and_then(|places| places.get(workspace));
             place.sequence.saturating_sub(written.map_or(0, |place| place.sequence))
         };
@@ -97,22 +97,27 @@ impl State {
     /// Takes in at least `most` changes, if there are so many; answers how many events are left
     /// then.
     pub(super) fn follow(&mut self, tx: &dyn Transaction, most: usize) -> Result<u64> {
-        let ahead: Vec<Ahead> = (tx.journals()?.into_iter())
+        let ahead: Vec<JournalProgress> = (tx.journals()?.into_iter())
             .map(|(workspace, head)| {
                 let place = self.places.get(&workspace).map_or(0, |place| place.sequence);
-                Ahead { workspace, place, head }
+                JournalProgress { workspace, place, head }
             })
             .collect();
-        if ahead.iter().map(Ahead::left).sum::<u64>() <= u64::from(STRIDE) {
-            return read(tx, ahead, most, |workspace, changes| self.take(workspace, changes));
+        if ahead.iter().map(JournalProgress::events_left).sum::<u64>() <= u64::from(READ_EVENTS_MAX)
+        {
+            return read_journals(tx, ahead, most, |workspace, changes| {
+                self.apply_changes(workspace, changes);
+            });
         }
         // The next ones are read while these are taken in.
         std::thread::scope(|scope| {
-            let (give, given) = sync_channel::<(Workspace, Vec<Change>)>(1);
+            let (give, given) = sync_channel::<(Workspace, Vec<SubjectChange>)>(1);
             let taking = scope.spawn(move || {
-                given.into_iter().for_each(|(workspace, changes)| self.take(&workspace, changes));
+                given
+                    .into_iter()
+                    .for_each(|(workspace, changes)| self.apply_changes(&workspace, changes));
             });
-            let left = read(tx, ahead, most, |workspace, changes| {
+            let left = read_journals(tx, ahead, most, |workspace, changes| {
                 // A panic there is told below.
                 let _taken = give.send((workspace.clone(), changes));
             });
@@ -123,9 +128,9 @@ impl State {
     }
 
     /// Takes in what changed in one workspace.
-    fn take(&mut self, workspace: &Workspace, changes: Vec<Change>) {
+    fn apply_changes(&mut self, workspace: &Workspace, changes: Vec<SubjectChange>) {
         let Some(last) = changes.last() else { return };
-        let place = Place::of(last);
+        let place = JournalPosition::of(last);
         let mut seen = FxHashSet::default();
         let mut fresh = Vec::new();
         // Each memory comes as it is now, however often it changed: the last time tells all.
@@ -133,7 +138,7 @@ impl State {
             if let Some((case, open)) = &change.case {
                 self.catalog.note_case(workspace.as_str(), case, *open);
             }
-            let Some(id) = MemoryId::read(&change.subject) else { continue };
+            let Some(id) = MemoryId::parse(&change.subject) else { continue };
             if !seen.insert(id) {
                 continue;
             }
@@ -147,7 +152,7 @@ impl State {
                 None => self.remove(workspace, id, change.sequence),
             }
         }
-        for tail in delta::all(&fresh, &mut self.stems) {
+        for tail in delta::describe_all(&fresh, &mut self.stems) {
             let print = tail.described.facts.print;
             let vector = self.vectors.as_ref().and_then(|it| it.of(print));
             let number = self.catalog.put(tail.described.clone(), vector);
@@ -165,26 +170,29 @@ impl State {
     }
 
     /// What changed since this was last asked, which the writer is given now.
-    pub(super) fn news(&mut self) -> News {
+    pub(super) fn take_batch(&mut self) -> IndexBatch {
         let (fresh, removed) = std::mem::take(&mut self.fresh);
         let mut tail = Vec::with_capacity(fresh.len());
         for number in fresh {
             // One that changed twice is there twice; one that was removed is there no more.
             let Some(memory) = self.tail.get(number) else { continue };
-            tail.push((Arc::clone(memory), self.catalog.write(number)));
+            tail.push((Arc::clone(memory), self.catalog.mark_written(number)));
         }
         self.fresh.1 = self.removed.len();
         let removed = self.removed[removed..].iter();
         let removed = removed.map(|(reach, id, _)| (reach.clone(), *id)).collect();
-        News { tail, removed, places: self.places.clone() }
+        IndexBatch { tail, removed, places: self.places.clone() }
     }
 
     /// Goes on to the last generation: what it has, the tail has no more.
     pub(super) fn reload(&mut self, folder: &Path) -> Result<()> {
         let Self { catalog, generation, tail, removed, fresh, .. } = self;
         match generation {
-            Some(generation) => guarded(|| generation.reload(catalog))?,
-            None => *generation = guarded(|| Generation::open(&folder.join(WORDS), catalog))?,
+            Some(generation) => catch_damage(|| generation.reload(catalog))?,
+            None => {
+                *generation =
+                    catch_damage(|| IndexGeneration::open(&folder.join(WORDS_FOLDER), catalog))?;
+            }
         }
         tail.retain(|number| catalog.brief[number as usize].in_tail);
         let places = generation.as_ref().map(|it| &it.places);
@@ -193,41 +201,41 @@ impl State {
             place.is_none_or(|place| place.sequence < *sequence)
         });
         *fresh = (tail.numbers().collect(), 0);
-        catalog.settle();
+        catalog.sort_sessions();
         Ok(())
     }
 }
 
 /// How far a journal was followed, and where it ends.
-struct Ahead {
+struct JournalProgress {
     workspace: Workspace,
     place: u64,
     head: u64,
 }
 
-impl Ahead {
-    fn left(&self) -> u64 {
+impl JournalProgress {
+    fn events_left(&self) -> u64 {
         self.head.saturating_sub(self.place)
     }
 }
 
 /// Reads on in the journals until at least `most` changes were given to `take`; answers how many
 /// events are left.
-fn read(
+fn read_journals(
     tx: &dyn Transaction,
-    ahead: Vec<Ahead>,
+    ahead: Vec<JournalProgress>,
     most: usize,
-    mut take: impl FnMut(&Workspace, Vec<Change>),
+    mut take: impl FnMut(&Workspace, Vec<SubjectChange>),
 ) -> Result<u64> {
     let (mut left, mut taken) = (0, 0);
     for mut journal in ahead {
-        while journal.left() > 0 && taken < most {
-            let changes = tx.changes(&journal.workspace, journal.place, STRIDE)?;
+        while journal.events_left() > 0 && taken < most {
+            let changes = tx.changes(&journal.workspace, journal.place, READ_EVENTS_MAX)?;
             taken += changes.len();
             journal.place = changes.last().map_or(journal.head, |last| last.sequence);
             take(&journal.workspace, changes);
         }
-        left += journal.left();
+        left += journal.events_left();
     }
     Ok(left)
 }

@@ -2,49 +2,49 @@
 
 use rustc_hash::FxHashMap;
 
-use super::slate::Borrowed;
-use crate::index::facts::{Catalog, Number};
-use crate::index::visible::Admission;
+use super::slate::ScratchGuard;
+use crate::index::facts::{MemoryCatalog, MemoryNumber};
+use crate::index::visible::VisibilityFilter;
 
 /// What the words of sessions tell.
-pub(super) struct Sessions<'s> {
-    places: Borrowed<'s, u32>,
+pub(super) struct SessionScores<'s> {
+    places: ScratchGuard<'s, u32>,
     told: Vec<f64>,
 }
 
-impl<'s> Sessions<'s> {
+impl<'s> SessionScores<'s> {
     /// What each session tells, at the place that it has, plus one.
-    pub(super) fn of(places: Borrowed<'s, u32>, told: Vec<f64>) -> Self {
+    pub(super) fn of(places: ScratchGuard<'s, u32>, told: Vec<f64>) -> Self {
         Self { places, told }
     }
 
-    pub(super) fn tell(&self, session: u32) -> f64 {
+    pub(super) fn score(&self, session: u32) -> f64 {
         (self.places.get(session) as usize).checked_sub(1).map_or(0.0, |place| self.told[place])
     }
 }
 
 /// The memories of sessions that a caller sees, each session looked up once.
 #[derive(Default)]
-pub(super) struct Strands(FxHashMap<u32, Vec<u32>>);
+pub(super) struct VisibleStrands(FxHashMap<u32, Vec<u32>>);
 
-impl Strands {
+impl VisibleStrands {
     /// Those of the session of a memory.
-    pub(super) fn beside(
+    pub(super) fn strands_around(
         &mut self,
-        number: Number,
-        catalog: &Catalog,
-        admission: &Admission<'_>,
+        number: MemoryNumber,
+        catalog: &MemoryCatalog,
+        admission: &VisibilityFilter<'_>,
     ) -> &[u32] {
         let session = catalog.brief[number as usize].session;
         if session == 0 {
             return &[];
         }
         let strands = self.0.entry(session);
-        strands.or_insert_with(|| catalog.strands(session, admission.audiences_beside(number)))
+        strands.or_insert_with(|| catalog.strands(session, admission.workspace_audiences(number)))
     }
 
     /// Those of a session that was looked up.
-    pub(super) fn of(&self, session: u32) -> &[u32] {
+    pub(super) fn strands_of(&self, session: u32) -> &[u32] {
         self.0.get(&session).map_or(&[], Vec::as_slice)
     }
 }

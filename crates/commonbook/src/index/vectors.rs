@@ -14,41 +14,41 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
-use super::damage::damaged;
+use super::damage::index_damage;
 use crate::base::error::{Error, ErrorKind, Result};
-use commonbook_embed::Spec;
-use commonbook_embed::quantised::{Quantised, add_signs, differing_signs, dot};
+use commonbook_embed::ModelSpec;
+use commonbook_embed::quantised::{QuantisedVector, add_signs, differing_signs, dot};
 
-pub(super) use scan::{Look, Scan, scan};
+pub(super) use scan::{ScanResult, VectorScan, scan};
 
 /// How each file begins; the last byte is the version of its form.
 const MAGIC: &[u8; 8] = b"CBVECTS\x01";
 
 /// Bytes before the rows: magic, dimension, rows, checksum of everything after.
-const HEADER: usize = 20;
+const HEADER_BYTES: usize = 20;
 
 /// Files beyond which the small ones are made into one.
-const FILES: usize = 12;
+const FILES_MAX: usize = 12;
 
 /// Rows from which on a file is large and left alone.
-const LARGE: usize = 200_000;
+const LARGE_FILE_ROWS_MIN: usize = 200_000;
 
 /// Where the vectors of one text lie: rows of one file, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rows {
+pub(super) struct VectorRows {
     file: u32,
     first: u32,
     count: u32,
 }
 
 /// The fingerprint of a text with the vectors of its pieces.
-pub(super) type Embedded = (u64, Vec<Quantised>);
+pub(super) type EmbeddedText = (u64, Vec<QuantisedVector>);
 
 /// What is embedded with one model.
-pub(super) struct Vectors {
+pub(super) struct VectorIndex {
     dimension: usize,
     files: Vec<VectorFile>,
-    rows: FxHashMap<u64, Rows>,
+    rows: FxHashMap<u64, VectorRows>,
 }
 
 struct VectorFile {
@@ -62,16 +62,16 @@ struct VectorFile {
 }
 
 /// The folder of all vectors inside that of the index.
-pub(super) const FOLDER: &str = "vectors";
+pub(super) const VECTORS_FOLDER: &str = "vectors";
 
 /// The folder of a model's vectors inside that of the index.
-pub(super) fn folder(index: &Path, spec: &Spec) -> PathBuf {
+pub(super) fn model_folder(index: &Path, spec: &ModelSpec) -> PathBuf {
     let name = serde_json::to_string(spec).unwrap_or_default();
     let digest = format!("{:x}", Sha256::digest(name.as_bytes()));
-    index.join(FOLDER).join(&digest[..16])
+    index.join(VECTORS_FOLDER).join(&digest[..16])
 }
 
-impl Vectors {
+impl VectorIndex {
     /// The vectors in a folder of a model of this dimension.
     pub(super) fn open(folder: &Path, dimension: usize) -> Result<Self> {
         let mut vectors = Self { dimension, files: Vec::new(), rows: FxHashMap::default() };
@@ -82,7 +82,7 @@ impl Vectors {
     /// Goes on to the files that are there now; answers whether all vectors lie elsewhere than
     /// before. Damaged files are left out, as if they were not there.
     pub(super) fn refresh(&mut self, folder: &Path) -> Result<bool> {
-        let mut names = names(folder);
+        let mut names = file_names(folder);
         names.sort();
         let anew = self.files.iter().any(|file| !names.contains(&file.name));
         if anew {
@@ -92,7 +92,8 @@ impl Vectors {
         if names.is_empty() {
             return Ok(anew);
         }
-        let directory = MmapDirectory::open(folder).map_err(|error| damaged().because(error))?;
+        let directory =
+            MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
         for name in names {
             match VectorFile::read(&directory, &name, self.dimension) {
                 Some(file) => self.add(file),
@@ -104,7 +105,7 @@ impl Vectors {
 
     /// Whether there are so many small files that they should become one.
     pub(super) fn is_crowded(&self) -> bool {
-        self.files.len() >= FILES
+        self.files.len() >= FILES_MAX
     }
 
     fn add(&mut self, file: VectorFile) {
@@ -112,7 +113,7 @@ impl Vectors {
         let mut first = 0;
         for same in file.prints.chunk_by(|a, b| a == b) {
             let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
-            let rows = Rows { file: number, first, count };
+            let rows = VectorRows { file: number, first, count };
             if let Some(print) = same.first() {
                 self.rows.entry(*print).or_insert(rows);
             }
@@ -122,7 +123,7 @@ impl Vectors {
     }
 
     /// Where the vectors of a text lie, if it has any.
-    pub(super) fn of(&self, print: u64) -> Option<Rows> {
+    pub(super) fn of(&self, print: u64) -> Option<VectorRows> {
         self.rows.get(&print).copied()
     }
 
@@ -134,25 +135,31 @@ impl Vectors {
     /// How near a text is to a question: the soft maximum of the cosines of its pieces, which is
     /// near the greatest, less what a long text gains by having more tries. Of one piece, its
     /// cosine.
-    pub(super) fn nearness(&self, rows: Rows, question: &Quantised) -> f32 {
+    pub(super) fn nearness(&self, rows: VectorRows, question: &QuantisedVector) -> f32 {
         if rows.count == 1 {
             return self.cosine(rows.file, rows.first, question);
         }
         let cosines = || rows.pieces().map(|row| self.cosine(rows.file, row, question));
         let greatest = cosines().fold(f32::MIN, f32::max);
-        let sum: f32 = cosines().map(|cosine| ((cosine - greatest) / SOFT).exp()).sum();
-        greatest + SOFT * (sum / rows.count as f32).ln()
+        let sum: f32 =
+            cosines().map(|cosine| ((cosine - greatest) / SOFT_MAXIMUM_WIDTH).exp()).sum();
+        greatest + SOFT_MAXIMUM_WIDTH * (sum / rows.count as f32).ln()
     }
 
     /// The signs of every vector.
-    fn signs(&self) -> Signs<'_> {
-        Signs(self.files.iter().map(|file| file.signs(self.dimension)).collect())
+    fn signs(&self) -> VectorSigns<'_> {
+        VectorSigns(self.files.iter().map(|file| file.signs(self.dimension)).collect())
     }
 
     /// How alike two texts are in what answers a question: the cosine of the piece of each that
     /// is nearest to it.
-    pub(super) fn likeness_for(&self, a: Rows, b: Rows, question: &Quantised) -> f32 {
-        let nearest = |rows: Rows| {
+    pub(super) fn answer_similarity(
+        &self,
+        a: VectorRows,
+        b: VectorRows,
+        question: &QuantisedVector,
+    ) -> f32 {
+        let nearest = |rows: VectorRows| {
             let near = |row: &u32| self.cosine(rows.file, *row, question);
             let best = rows.pieces().max_by(|a, b| near(a).total_cmp(&near(b)));
             self.vector(rows.file, best.unwrap_or(rows.first))
@@ -162,7 +169,7 @@ impl Vectors {
 
     /// How far two texts say the same: the least cosine of pieces at the same place; 0 when they
     /// have not equally many.
-    pub(super) fn likeness(&self, a: Rows, b: Rows) -> f32 {
+    pub(super) fn text_similarity(&self, a: VectorRows, b: VectorRows) -> f32 {
         if a.count != b.count {
             return 0.0;
         }
@@ -180,29 +187,29 @@ impl Vectors {
         dot(a, b).unwrap_or(0.0) * scale_a * scale_b
     }
 
-    fn cosine(&self, file: u32, row: u32, question: &Quantised) -> f32 {
+    fn cosine(&self, file: u32, row: u32, question: &QuantisedVector) -> f32 {
         let file = self.files.get(file as usize);
         file.map_or(0.0, |file| file.cosine(row as usize, self.dimension, question))
     }
 
-    fn vector(&self, file: u32, row: u32) -> Quantised {
+    fn vector(&self, file: u32, row: u32) -> QuantisedVector {
         let (row, size) = (row as usize, self.dimension);
         let values = self
             .files
             .get(file as usize)
             .and_then(|file| file.values.get(row * size..(row + 1) * size));
-        Quantised::from_bytes(values.unwrap_or_default())
+        QuantisedVector::from_bytes(values.unwrap_or_default())
     }
 }
 
 /// The signs of every vector, file by file.
-struct Signs<'v>(Vec<&'v [u64]>);
+struct VectorSigns<'v>(Vec<&'v [u64]>);
 
-impl Signs<'_> {
+impl VectorSigns<'_> {
     /// In how many signs a text differs from a question, given by its signs; of several pieces,
     /// the one that differs least.
     #[inline(always)]
-    fn distance(&self, rows: Rows, question: &[u64]) -> u32 {
+    fn distance(&self, rows: VectorRows, question: &[u64]) -> u32 {
         let words = question.len();
         let signs = self.0.get(rows.file as usize).copied().unwrap_or_default();
         let mut least = u32::MAX;
@@ -217,9 +224,9 @@ impl Signs<'_> {
 
 /// How soft the maximum over pieces is: measured on long and short memories alike
 /// (`docs/decisions/0009-ranking.md`).
-const SOFT: f32 = 0.05;
+const SOFT_MAXIMUM_WIDTH: f32 = 0.05;
 
-impl Rows {
+impl VectorRows {
     fn pieces(self) -> std::ops::Range<u32> {
         self.first..self.first + self.count
     }
@@ -230,18 +237,18 @@ impl VectorFile {
         let bytes = directory.open_read(name).ok()?.read_bytes().ok()?;
         let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..at + 4)?.as_array()?));
         let rows = number(12)? as usize;
-        let whole = HEADER + rows * (8 + 4 + dimension);
+        let whole = HEADER_BYTES + rows * (8 + 4 + dimension);
         let fits = bytes.get(..8)? == MAGIC && number(8)? as usize == dimension;
         if !fits || bytes.len() != whole {
             return None;
         }
-        let prints = bytes[HEADER..].as_chunks::<8>().0.iter().take(rows);
-        let scales = bytes[HEADER + rows * 8..].as_chunks::<4>().0.iter().take(rows);
+        let prints = bytes[HEADER_BYTES..].as_chunks::<8>().0.iter().take(rows);
+        let scales = bytes[HEADER_BYTES + rows * 8..].as_chunks::<4>().0.iter().take(rows);
         Some(Self {
             name: name.to_owned(),
             prints: prints.map(|bytes| u64::from_le_bytes(*bytes)).collect(),
             scales: scales.map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            values: bytes.slice(HEADER + rows * 12..whole),
+            values: bytes.slice(HEADER_BYTES + rows * 12..whole),
             signs: OnceLock::new(),
         })
     }
@@ -262,14 +269,14 @@ impl VectorFile {
         (bytemuck::cast_slice(values), self.scales.get(row).copied().unwrap_or(0.0))
     }
 
-    fn cosine(&self, row: usize, dimension: usize, question: &Quantised) -> f32 {
+    fn cosine(&self, row: usize, dimension: usize, question: &QuantisedVector) -> f32 {
         let (values, scale) = self.row(row, dimension);
         dot(values, &question.values).unwrap_or(0.0) * question.scale * scale
     }
 }
 
 /// What becomes of the files that are there when a batch is written.
-pub(super) enum Before<'l> {
+pub(super) enum CompactionMode<'l> {
     /// They stay.
     Stay,
     /// The small ones become one with the batch, without what belongs to no memory any more.
@@ -279,21 +286,21 @@ pub(super) enum Before<'l> {
 }
 
 /// Writes a batch as a file of its own.
-pub(super) fn write(
+pub(super) fn write_batch(
     folder: &Path,
     dimension: usize,
-    batch: &[Embedded],
-    before: &Before<'_>,
+    batch: &[EmbeddedText],
+    before: &CompactionMode<'_>,
 ) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    let there = Vectors::open(folder, dimension)?;
-    let names_before = names(folder);
-    let next = names_before.iter().filter_map(|name| numbered(name)).max().unwrap_or(0) + 1;
-    let small = |file: &&VectorFile| file.prints.len() < LARGE;
+    let there = VectorIndex::open(folder, dimension)?;
+    let names_before = file_names(folder);
+    let next = names_before.iter().filter_map(|name| file_number(name)).max().unwrap_or(0) + 1;
+    let small = |file: &&VectorFile| file.prints.len() < LARGE_FILE_ROWS_MIN;
     let (merged, live): (Vec<&VectorFile>, _) = match before {
-        Before::Stay => (Vec::new(), None),
-        Before::Join(live) => (there.files.iter().filter(small).collect(), Some(live)),
-        Before::JoinAll(live) => (there.files.iter().collect(), Some(live)),
+        CompactionMode::Stay => (Vec::new(), None),
+        CompactionMode::Join(live) => (there.files.iter().filter(small).collect(), Some(live)),
+        CompactionMode::JoinAll(live) => (there.files.iter().collect(), Some(live)),
     };
     let keep = |print: u64| live.is_none_or(|live| live.contains(&print));
     let mut rows: Vec<(u64, f32, &[u8])> = Vec::new();
@@ -319,7 +326,7 @@ pub(super) fn write(
         }
     }
     if !rows.is_empty() {
-        put(folder, next, dimension, &rows)?;
+        write_file(folder, next, dimension, &rows)?;
     }
     // What was joined is no longer needed, and what is damaged is of no use.
     let damaged = names_before.iter().filter(|name| there.files.iter().all(|it| it.name != **name));
@@ -331,8 +338,13 @@ pub(super) fn write(
 }
 
 /// Puts rows into a file of this number, which is there whole or not at all.
-fn put(folder: &Path, number: u64, dimension: usize, rows: &[(u64, f32, &[u8])]) -> Result<()> {
-    let mut bytes = Vec::with_capacity(HEADER + rows.len() * (12 + dimension));
+fn write_file(
+    folder: &Path,
+    number: u64,
+    dimension: usize,
+    rows: &[(u64, f32, &[u8])],
+) -> Result<()> {
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + rows.len() * (12 + dimension));
     bytes.extend_from_slice(MAGIC);
     for size in [dimension, rows.len()] {
         bytes.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
@@ -341,9 +353,9 @@ fn put(folder: &Path, number: u64, dimension: usize, rows: &[(u64, f32, &[u8])])
     rows.iter().for_each(|(print, ..)| bytes.extend_from_slice(&print.to_le_bytes()));
     rows.iter().for_each(|(_, scale, _)| bytes.extend_from_slice(&scale.to_le_bytes()));
     rows.iter().for_each(|(.., values)| bytes.extend_from_slice(values));
-    let sum = crc32fast::hash(&bytes[HEADER..]).to_le_bytes();
-    bytes[HEADER - 4..HEADER].copy_from_slice(&sum);
-    let path = folder.join(format!("{number:08}.{ENDING}"));
+    let sum = crc32fast::hash(&bytes[HEADER_BYTES..]).to_le_bytes();
+    bytes[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&sum);
+    let path = folder.join(format!("{number:08}.{VECTOR_FILE_ENDING}"));
     let fresh = path.with_extension("new");
     let write = || -> std::io::Result<()> {
         std::fs::write(&fresh, &bytes)?;
@@ -358,24 +370,26 @@ fn put(folder: &Path, number: u64, dimension: usize, rows: &[(u64, f32, &[u8])])
 pub(super) fn damage(folder: &Path) -> Vec<String> {
     let whole = |name: &PathBuf| {
         let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
-        let sum = bytes.get(HEADER - 4..HEADER);
-        sum.is_some_and(|sum| sum == crc32fast::hash(&bytes[HEADER..]).to_le_bytes())
+        let sum = bytes.get(HEADER_BYTES - 4..HEADER_BYTES);
+        sum.is_some_and(|sum| sum == crc32fast::hash(&bytes[HEADER_BYTES..]).to_le_bytes())
     };
-    let damaged = names(folder).into_iter().filter(|name| !whole(name));
+    let damaged = file_names(folder).into_iter().filter(|name| !whole(name));
     damaged.map(|name| name.display().to_string()).collect()
 }
 
 /// How the names of files of vectors end.
-const ENDING: &str = "vectors";
+const VECTOR_FILE_ENDING: &str = "vectors";
 
 /// The names of the files of vectors in a folder.
-fn names(folder: &Path) -> Vec<PathBuf> {
+fn file_names(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
-    names.filter(|name| name.extension().is_some_and(|ending| ending == ENDING)).collect()
+    names
+        .filter(|name| name.extension().is_some_and(|ending| ending == VECTOR_FILE_ENDING))
+        .collect()
 }
 
-fn numbered(name: &Path) -> Option<u64> {
+fn file_number(name: &Path) -> Option<u64> {
     name.file_stem()?.to_str()?.parse().ok()
 }
 

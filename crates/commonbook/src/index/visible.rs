@@ -2,48 +2,48 @@
 
 use rustc_hash::FxHashSet;
 
-use super::slate::{Borrowed, Slates};
-use crate::index::facts::{Catalog, Class, Number, Sums};
+use super::slate::{ScratchGuard, ScratchPool};
+use crate::index::facts::{LengthStatistics, MemoryCatalog, MemoryClass, MemoryNumber};
 use crate::model::access::Sight;
-use crate::model::search::Within;
+use crate::model::search::SearchFilter;
 use crate::model::workspace::Workspace;
 
 /// What no session, case or topic has as its number: a name that nobody uses is looked for as long
 /// as one that only others use.
-const NOTHING: u32 = u32::MAX;
+const NO_NUMBER: u32 = u32::MAX;
 
 /// Decides which memories exist for a question: those in sight that pass its filters.
-pub(super) struct Admission<'s> {
-    catalog: &'s Catalog,
-    within: &'s Within,
+pub(super) struct VisibilityFilter<'s> {
+    catalog: &'s MemoryCatalog,
+    within: &'s SearchFilter,
     sight: &'s Sight,
     /// The audiences that the caller belongs to, with the numbers of their workspaces, in order.
     pub(super) audiences: Vec<(u32, u32)>,
     /// The classes that are admitted.
-    classes: Borrowed<'s, bool>,
+    classes: ScratchGuard<'s, bool>,
     /// The numbers that the wanted session has in the workspaces.
     sessions: Option<Vec<u32>>,
     /// The numbers that the wanted case has in the workspaces.
     cases: Option<Vec<u32>>,
     /// The numbers of the wanted topics.
     topics: Vec<u32>,
-    fits: Option<Fits>,
-    pub(super) sums: Sums,
+    fits: Option<PhraseFilter>,
+    pub(super) sums: LengthStatistics,
     /// Whether nothing is asked but what is decided for classes.
     plain: bool,
 }
 
 /// Which memories have every phrase of a question and nothing that it excludes.
 #[derive(Debug, Default)]
-pub(super) struct Fits {
+pub(super) struct PhraseFilter {
     /// Those that have what is wanted; none where nothing is.
-    wanted: Option<FxHashSet<Number>>,
-    excluded: FxHashSet<Number>,
+    wanted: Option<FxHashSet<MemoryNumber>>,
+    excluded: FxHashSet<MemoryNumber>,
 }
 
-impl Fits {
+impl PhraseFilter {
     /// Leaves of what is wanted only these.
-    pub(super) fn want(&mut self, having: FxHashSet<Number>) {
+    pub(super) fn restrict(&mut self, having: FxHashSet<MemoryNumber>) {
         self.wanted = Some(match self.wanted.take() {
             Some(mut wanted) => {
                 wanted.retain(|number| having.contains(number));
@@ -54,28 +54,28 @@ impl Fits {
     }
 
     /// Leaves these out.
-    pub(super) fn exclude(&mut self, having: FxHashSet<Number>) {
+    pub(super) fn exclude(&mut self, having: FxHashSet<MemoryNumber>) {
         self.excluded.extend(having);
     }
 
-    fn contains(&self, number: Number) -> bool {
+    fn contains(&self, number: MemoryNumber) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&number))
             && !self.excluded.contains(&number)
     }
 }
 
-impl<'s> Admission<'s> {
+impl<'s> VisibilityFilter<'s> {
     pub(super) fn of(
-        catalog: &'s Catalog,
-        slates: &'s Slates<bool>,
+        catalog: &'s MemoryCatalog,
+        slates: &'s ScratchPool<bool>,
         sight: &'s Sight,
-        within: &'s Within,
+        within: &'s SearchFilter,
     ) -> Self {
-        let admits = |class: &Class| {
+        let admits = |class: &MemoryClass| {
             let wanted = |given: &Option<String>, found: &str| {
                 given.as_deref().is_none_or(|given| given == found)
             };
-            sight.reaches(&class.reach)
+            sight.can_see(&class.reach)
                 && (!within.of_user
                     || class.reach.user_id.is_none()
                     || class.reach.user_id == sight.user)
@@ -87,7 +87,8 @@ impl<'s> Admission<'s> {
                 && (within.archived || !class.deleted)
         };
         let audiences = catalog.admitted(sight);
-        let (mut classes, mut sums) = (slates.take(catalog.classes.len()), Sums::default());
+        let (mut classes, mut sums) =
+            (slates.take(catalog.classes.len()), LengthStatistics::default());
         for (_, audience) in &audiences {
             for class in catalog.classes.of_audience(*audience) {
                 if admits(catalog.classes.class(*class)) {
@@ -97,17 +98,17 @@ impl<'s> Admission<'s> {
             }
         }
         let numbers = |name: &str| -> Vec<u32> {
-            let of = |it: &Workspace| catalog.session(it.as_str(), name).unwrap_or(NOTHING);
+            let of = |it: &Workspace| catalog.session(it.as_str(), name).unwrap_or(NO_NUMBER);
             sight.workspaces.iter().map(of).collect()
         };
         let sessions = within.session.as_deref().map(numbers);
         let cases = within.case.as_ref().map(|case| numbers(case.as_str()));
-        let topics = within.topics.iter().map(|topic| catalog.topic(topic).unwrap_or(NOTHING));
+        let topics = within.topics.iter().map(|topic| catalog.topic(topic).unwrap_or(NO_NUMBER));
         let topics = topics.collect();
         let plain = sessions.is_none()
             && within.topics.is_empty()
             && cases.is_none()
-            && (within.closed || !catalog.has_shut(sight))
+            && (within.closed || !catalog.has_inactive_case(sight))
             && [within.since, within.until, within.at].iter().all(Option::is_none);
         let fits = None;
         Self {
@@ -126,24 +127,24 @@ impl<'s> Admission<'s> {
     }
 
     /// The same, of those alone that have every phrase and nothing that is excluded.
-    pub(super) fn fitting(self, fits: Option<Fits>) -> Self {
+    pub(super) fn with_phrase_filter(self, fits: Option<PhraseFilter>) -> Self {
         Self { plain: self.plain && fits.is_none(), fits, ..self }
     }
 
     /// Whether a memory is admitted. It is asked of many: what most questions need is short.
     #[inline]
-    pub(super) fn admits(&self, number: Number) -> bool {
+    pub(super) fn admits(&self, number: MemoryNumber) -> bool {
         let class = self.catalog.classed[number as usize];
-        self.admits_class(class) && (self.plain || self.admits_by_itself(number, class))
+        self.admits_class(class) && (self.plain || self.admits_member(number, class))
     }
 
     /// The admitted memories, audience by audience: what the caller does not see is not even passed.
-    pub(super) fn admitted(&self) -> Vec<Number> {
+    pub(super) fn admitted(&self) -> Vec<MemoryNumber> {
         let members = || {
             let audiences = self.audiences.iter();
             audiences.map(|(_, audience)| self.catalog.classes.members(*audience))
         };
-        let mut all = vec![0; members().map(<[Number]>::len).sum()];
+        let mut all = vec![0; members().map(<[MemoryNumber]>::len).sum()];
         let mut count = 0;
         for number in members().flatten() {
             // What is not admitted is overwritten by the next: no branch is to be guessed.
@@ -159,7 +160,7 @@ impl<'s> Admission<'s> {
     }
 
     /// The audiences of the workspace of a memory that the caller belongs to.
-    pub(super) fn audiences_beside(&self, number: Number) -> &[(u32, u32)] {
+    pub(super) fn workspace_audiences(&self, number: MemoryNumber) -> &[(u32, u32)] {
         let class = self.catalog.classed[number as usize];
         let workspace = self.catalog.classes.workspace(class);
         let begin = self.audiences.partition_point(|(other, _)| *other < workspace);
@@ -175,7 +176,7 @@ impl<'s> Admission<'s> {
 
     /// Whether a memory of an admitted class is admitted by what it alone has.
     #[inline(never)]
-    fn admits_by_itself(&self, number: Number, class: u32) -> bool {
+    fn admits_member(&self, number: MemoryNumber, class: u32) -> bool {
         let brief = &self.catalog.brief[number as usize];
         if !self.admits_case(brief.case, class) {
             return false;
@@ -188,7 +189,7 @@ impl<'s> Admission<'s> {
             && self.topics.iter().all(|topic| self.catalog.has_topic(number, *topic))
             && millis(self.within.since).is_none_or(|since| brief.from >= since)
             && millis(self.within.until).is_none_or(|until| brief.from <= until)
-            && millis(self.within.at).is_none_or(|at| self.holds(number, at))
+            && millis(self.within.at).is_none_or(|at| self.holds_at(number, at))
     }
 
     /// Whether a memory of this case, or of none, is wanted: of the case that is asked for, the
@@ -197,12 +198,12 @@ impl<'s> Admission<'s> {
         let own = || self.catalog.classes.class(class).reach.owner == self.sight.agent;
         let asked = self.cases.as_ref().is_some_and(|cases| cases.contains(&case));
         let beside = self.cases.is_none() || self.within.others || own();
-        asked || (beside && (self.within.closed || !self.catalog.is_shut(class, case)))
+        asked || (beside && (self.within.closed || !self.catalog.is_inactive_case(class, case)))
     }
 
     /// Whether a memory held at this time: it had begun, had not ended, and what replaced it had
     /// not begun.
-    fn holds(&self, number: Number, at: i64) -> bool {
+    fn holds_at(&self, number: MemoryNumber, at: i64) -> bool {
         let facts = self.catalog.facts(number);
         let workspace = self.catalog.class(number).reach.workspace.as_str();
         let replaced = facts.heir.is_some_and(|heir| {

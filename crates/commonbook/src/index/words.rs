@@ -19,63 +19,63 @@ use tantivy::schema::{
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
 
-use super::damage::damaged;
+use super::damage::index_damage;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
-use crate::index::facts::{self, Described, Marks};
-use crate::model::access::{Audience, Reach};
+use crate::index::facts::{self, MemoryDescription, TextSignals};
+use crate::model::access::{Audience, Visibility};
 use crate::model::workspace::Workspace;
-use crate::store::Change;
-use commonbook_text::terms::Stems;
+use crate::store::SubjectChange;
+use commonbook_text::terms::StemCache;
 
-pub(super) use generation::{Generation, Scope};
+pub(super) use generation::{AudienceScope, IndexGeneration};
 
 /// Which form the files have; another one is built anew.
-const FORMAT: u32 = 4;
+const FORMAT_VERSION: u32 = 4;
 
 /// Bytes that the indexing thread gathers before it writes a segment out.
-const MEMORY_BYTES: usize = 32 * 1024 * 1024;
+const WRITER_MEMORY_BYTES: usize = 32 * 1024 * 1024;
 
 /// Where the journal of each workspace was followed to.
-pub(super) type Places = BTreeMap<Workspace, Place>;
+pub(super) type JournalPositions = BTreeMap<Workspace, JournalPosition>;
 
 /// A place in a journal, and what the event there is about: another event there means that the
 /// store was put back to an older state, and the index is of another history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct JournalPosition {
     pub(super) sequence: u64,
     pub(super) subject: String,
 }
 
-impl Place {
+impl JournalPosition {
     /// The place of this event.
-    pub(super) fn of(event: &Change) -> Self {
+    pub(super) fn of(event: &SubjectChange) -> Self {
         Self { sequence: event.sequence, subject: event.subject.clone() }
     }
 
     /// Whether this event is the one at the place.
-    pub(super) fn is_of(&self, event: &Change) -> bool {
+    pub(super) fn is_of(&self, event: &SubjectChange) -> bool {
         *self == Self::of(event)
     }
 }
 
 /// What a commit says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-struct Payload {
+struct CommitPayload {
     format: u32,
-    places: Places,
+    places: JournalPositions,
 }
 
 /// The words of one part of a memory, in order, with a blank after each.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Words {
+pub(super) struct WordSequence {
     text: String,
     count: u32,
 }
 
-impl Words {
+impl WordSequence {
     /// Takes in the words of a text.
-    pub(super) fn add(&mut self, text: &str, stems: &mut Stems) {
+    pub(super) fn add(&mut self, text: &str, stems: &mut StemCache) {
         self.text.reserve(text.len() + 1);
         stems.each_term(text, |term| {
             self.text.push_str(term);
@@ -84,7 +84,7 @@ impl Words {
         });
     }
 
-    fn each(&self) -> impl Iterator<Item = &str> {
+    fn words(&self) -> impl Iterator<Item = &str> {
         self.text.split_terminator(' ')
     }
 
@@ -97,31 +97,31 @@ impl Words {
 
 /// The words of one memory.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Bag {
+pub(super) struct MemoryWords {
     /// Those of title, topics and summary.
-    pub(super) head: Words,
+    pub(super) head: WordSequence,
     /// Those of the text.
-    pub(super) body: Words,
+    pub(super) body: WordSequence,
 }
 
-impl Bag {
+impl MemoryWords {
     /// How many words stand in each part.
     pub(super) fn lengths(&self) -> (u32, u32) {
         (self.head.count, self.body.count)
     }
 
     /// Every word, as often as it stands there.
-    pub(super) fn each(&self) -> impl Iterator<Item = &str> {
-        self.head.each().chain(self.body.each())
+    pub(super) fn all_words(&self) -> impl Iterator<Item = &str> {
+        self.head.words().chain(self.body.words())
     }
 
     /// How often each word stands in head and body.
     pub(super) fn counts(&self) -> FxHashMap<String, (u32, u32)> {
         let mut counts: FxHashMap<String, (u32, u32)> = FxHashMap::default();
-        for word in self.head.each() {
+        for word in self.head.words() {
             counts.entry(word.to_owned()).or_default().0 += 1;
         }
-        for word in self.body.each() {
+        for word in self.body.words() {
             counts.entry(word.to_owned()).or_default().1 += 1;
         }
         counts
@@ -135,7 +135,7 @@ impl Bag {
 
 /// The numbers that the fields have in the schema.
 #[derive(Debug, Clone, Copy)]
-struct Fields {
+struct SchemaFields {
     key: Field,
     head: Field,
     body: Field,
@@ -143,25 +143,25 @@ struct Fields {
     session: Field,
     case: Field,
     topic: Field,
-    /// `NUMBERS`, in order.
+    /// `NUMBER_FIELDS`, in order.
     numbers: [Field; 8],
     from: Field,
     until: Field,
 }
 
 /// The facts that are kept as numbers: two halves of the id, two of the heir's.
-const NUMBERS: [&str; 8] =
+const NUMBER_FIELDS: [&str; 8] =
     ["id0", "id1", "heir0", "heir1", "sequence", "print", "lengths", "marks"];
 
-fn schema() -> (Schema, Fields) {
+fn schema() -> (Schema, SchemaFields) {
     let mut schema = Schema::builder();
     let words = TextFieldIndexing::default()
-        .set_tokenizer(tokens::NAME)
+        .set_tokenizer(tokens::TOKENIZER_NAME)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions)
         .set_fieldnorms(false);
     let words = TextOptions::default().set_indexing_options(words);
     let name = TextOptions::default().set_fast("raw");
-    let fields = Fields {
+    let fields = SchemaFields {
         key: schema.add_text_field("key", STRING),
         head: schema.add_text_field("head", words.clone()),
         body: schema.add_text_field("body", words),
@@ -169,7 +169,7 @@ fn schema() -> (Schema, Fields) {
         session: schema.add_text_field("session", name.clone()),
         case: schema.add_text_field("case", name.clone()),
         topic: schema.add_text_field("topic", name),
-        numbers: NUMBERS.map(|number| schema.add_u64_field(number, FAST)),
+        numbers: NUMBER_FIELDS.map(|number| schema.add_u64_field(number, FAST)),
         from: schema.add_i64_field("from", FAST),
         until: schema.add_i64_field("until", FAST),
     };
@@ -177,50 +177,51 @@ fn schema() -> (Schema, Fields) {
 }
 
 /// The key by which a memory's words are taken out again.
-fn key(reach: &Reach, id: MemoryId) -> String {
+fn document_key(reach: &Visibility, id: MemoryId) -> String {
     format!("{} {id}", reach.workspace)
 }
 
 /// Opens the folder for reading and writing; makes it when it is not there.
-fn index(folder: &Path) -> Result<Index> {
+fn open_index(folder: &Path) -> Result<Index> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("{} cannot be made", folder.display()))
             .hint("Look at the folder's permissions and its disk. Memories are kept all the same.")
-            .because(error)
+            .with_cause(error)
     })?;
-    let directory = MmapDirectory::open(folder).map_err(|error| damaged().because(error))?;
+    let directory =
+        MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
     let index = Index::builder()
         .schema(schema().0)
         .settings(IndexSettings::default())
         .open_or_create(directory)?;
     let terms = TextAnalyzer::from(tokens::AudienceTokenizer::default());
-    index.tokenizers().register(tokens::NAME, terms);
+    index.tokenizers().register(tokens::TOKENIZER_NAME, terms);
     Ok(index)
 }
 
 /// The one who writes the words.
 pub(super) struct TextWriter {
     writer: IndexWriter,
-    fields: Fields,
+    fields: SchemaFields,
 }
 
 impl TextWriter {
     pub(super) fn open(folder: &Path) -> Result<Self> {
-        let writer = index(folder)?.writer_with_num_threads(1, MEMORY_BYTES)?;
+        let writer = open_index(folder)?.writer_with_num_threads(1, WRITER_MEMORY_BYTES)?;
         Ok(Self { writer, fields: schema().1 })
     }
 
     /// Puts a memory's words in. Those of an earlier state of it are taken out before, by
     /// [`TextWriter::remove`].
-    pub(super) fn put(&mut self, described: &Described, bag: &Bag) -> Result<()> {
-        let Described { class, facts, session, case, topics } = described;
+    pub(super) fn put(&mut self, described: &MemoryDescription, bag: &MemoryWords) -> Result<()> {
+        let MemoryDescription { class, facts, session, case, topics } = described;
         let fields = self.fields;
         let mut document = TantivyDocument::new();
-        document.add_text(fields.key, key(&class.reach, facts.id));
-        let audience = facts::key(&Audience::of(&class.reach));
+        document.add_text(fields.key, document_key(&class.reach, facts.id));
+        let audience = facts::audience_key(&Audience::of(&class.reach));
         document.add_text(fields.head, audience.clone() + &bag.head.text);
         document.add_text(fields.body, audience + &bag.body.text);
-        document.add_text(fields.class, encoded(class)?);
+        document.add_text(fields.class, encode_json(class)?);
         if let Some(session) = session {
             document.add_text(fields.session, session);
         }
@@ -230,9 +231,9 @@ impl TextWriter {
         for topic in topics {
             document.add_text(fields.topic, topic);
         }
-        let (id, heir) = (facts.id.uuid().as_u64_pair(), halves(facts.heir));
+        let (id, heir) = (facts.id.uuid().as_u64_pair(), split_id(facts.heir));
         let lengths = u64::from(facts.lengths.0) << 32 | u64::from(facts.lengths.1);
-        let Marks { first_person, tells_time, updates } = facts.marks;
+        let TextSignals { first_person, tells_time, updates } = facts.marks;
         let marks = u64::from(first_person) << 2 | u64::from(tells_time) << 1 | u64::from(updates);
         let numbers = [id.0, id.1, heir.0, heir.1, facts.sequence, facts.print, lengths, marks];
         for (field, number) in fields.numbers.into_iter().zip(numbers) {
@@ -245,13 +246,14 @@ impl TextWriter {
     }
 
     /// Takes a memory's words out.
-    pub(super) fn remove(&mut self, reach: &Reach, id: MemoryId) {
-        self.writer.delete_term(Term::from_field_text(self.fields.key, &key(reach, id)));
+    pub(super) fn remove(&mut self, reach: &Visibility, id: MemoryId) {
+        self.writer.delete_term(Term::from_field_text(self.fields.key, &document_key(reach, id)));
     }
 
     /// Makes everything durable, as of these places.
-    pub(super) fn commit(&mut self, places: &Places) -> Result<()> {
-        let payload = encoded(&Payload { format: FORMAT, places: places.clone() })?;
+    pub(super) fn commit(&mut self, places: &JournalPositions) -> Result<()> {
+        let payload =
+            encode_json(&CommitPayload { format: FORMAT_VERSION, places: places.clone() })?;
         let mut prepared = self.writer.prepare_commit()?;
         prepared.set_payload(&payload);
         prepared.commit()?;
@@ -260,10 +262,10 @@ impl TextWriter {
 
     /// Writes the segments that something was taken out of anew, without it. Merges that are under
     /// way end first: a segment cannot be in two.
-    pub(super) fn squeeze(self) -> Result<Self> {
+    pub(super) fn compact(self) -> Result<Self> {
         let index = self.writer.index().clone();
         self.writer.wait_merging_threads()?;
-        let mut writer: IndexWriter = index.writer_with_num_threads(1, MEMORY_BYTES)?;
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, WRITER_MEMORY_BYTES)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         for segment in index.searchable_segment_metas()? {
             if segment.has_deletes() {
@@ -275,18 +277,18 @@ impl TextWriter {
     }
 
     /// Removes the files that nobody in this process reads any more.
-    pub(super) fn tidy(&self) -> Result<()> {
+    pub(super) fn remove_unused_files(&self) -> Result<()> {
         self.writer.garbage_collect_files().wait()?;
         Ok(())
     }
 }
 
-fn halves(id: Option<MemoryId>) -> (u64, u64) {
+fn split_id(id: Option<MemoryId>) -> (u64, u64) {
     id.map_or((0, 0), |id| id.uuid().as_u64_pair())
 }
 
-fn encoded(value: &impl Serialize) -> Result<String> {
+fn encode_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| {
-        Error::new(ErrorKind::Internal, "the search index could not be written").because(error)
+        Error::new(ErrorKind::Internal, "the search index could not be written").with_cause(error)
     })
 }

@@ -10,7 +10,7 @@
 //!   reach the server, nobody calls over HTTP without one.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
-//! proves its queries equal to [`Sight::sees`], and to [`Sight::is_told`] for events.
+//! proves its queries equal to [`Sight::sees`], and to [`Sight::sees_event`] for events.
 
 mod audience;
 mod policy;
@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
-use crate::model::caller::{Caller, Door, Proof};
+use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::memory::{Memory, Sharing, Trust};
-use crate::model::token::Scope;
+use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
 
 pub use audience::Audience;
-pub use policy::Policy;
+pub use policy::AccessPolicy;
 
 /// What a caller may read: all that a query needs to know of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,24 +56,24 @@ impl Sight {
     /// The sight of this caller when it reads.
     ///
     /// # Errors
-    /// As [`may`].
+    /// As [`require_scope`].
     pub fn reading(caller: &Caller) -> Result<Self> {
-        may(caller, Scope::Read).map(|()| Self::of(caller))
+        require_scope(caller, TokenScope::Read).map(|()| Self::of(caller))
     }
 
     /// The sight of this caller when it reads in its own workspace alone.
     ///
     /// # Errors
-    /// As [`may`].
+    /// As [`require_scope`].
     pub fn reading_at_home(caller: &Caller) -> Result<Self> {
-        may(caller, Scope::Read).map(|()| Self::at_home(caller))
+        require_scope(caller, TokenScope::Read).map(|()| Self::at_home(caller))
     }
 
     /// The sight of this caller when it writes: it changes only what it sees. Whoever a token binds to
     /// one workspace changes nothing beyond it, not in `global` either.
     ///
     /// # Errors
-    /// As [`may`].
+    /// As [`require_scope`].
     pub fn writing(caller: &Caller) -> Result<Self> {
         let sight = Self::consulting(caller)?;
         Ok(if caller.proof.is_bound() { Self::at_home(caller) } else { sight })
@@ -83,25 +83,25 @@ impl Sight {
     /// come from `global`, whoever hands over.
     ///
     /// # Errors
-    /// As [`may`].
+    /// As [`require_scope`].
     pub fn consulting(caller: &Caller) -> Result<Self> {
-        may(caller, Scope::Write).map(|()| Self::of(caller))
+        require_scope(caller, TokenScope::Write).map(|()| Self::of(caller))
     }
 
     /// The sight of this caller when it writes in its own workspace alone.
     ///
     /// # Errors
-    /// As [`may`].
+    /// As [`require_scope`].
     pub fn writing_at_home(caller: &Caller) -> Result<Self> {
-        may(caller, Scope::Write).map(|()| Self::at_home(caller))
+        require_scope(caller, TokenScope::Write).map(|()| Self::at_home(caller))
     }
 
     /// The sight of this caller when it reviews what is quarantined in its own workspace.
     ///
     /// # Errors
-    /// As [`may`].
+    /// As [`require_scope`].
     pub fn reviewing(caller: &Caller) -> Result<Self> {
-        may(caller, Scope::Admin)?;
+        require_scope(caller, TokenScope::Admin)?;
         Ok(Self { reviews: true, ..Self::at_home(caller) })
     }
 
@@ -126,12 +126,12 @@ impl Sight {
     /// Whether this memory exists for the caller.
     #[must_use]
     pub fn sees(&self, memory: &Memory) -> bool {
-        self.reaches(&Reach::of(memory))
+        self.can_see(&Visibility::of(memory))
     }
 
     /// Whether what this says of a memory lets the caller see it.
     #[must_use]
-    pub fn reaches(&self, reach: &Reach) -> bool {
+    pub fn can_see(&self, reach: &Visibility) -> bool {
         let own = reach.owner == self.agent;
         let about = match (&self.user, &reach.user_id) {
             (_, None) => true,
@@ -150,13 +150,15 @@ impl Sight {
     /// Whether the caller is told of an event: who may read what it is about, and could then. Of a
     /// memory, who sees it now too; when that is gone, its owner.
     #[must_use]
-    pub fn is_told(&self, reach: &EventReach) -> bool {
+    pub fn sees_event(&self, reach: &EventVisibility) -> bool {
         let own = reach.owner == self.agent;
         let still = match &reach.about {
-            About::Memory(now) => self.reaches(now),
-            About::Gone => own,
-            About::Both(both) => both.len() == 2 && both.iter().all(|(_, it)| self.reaches(it)),
-            About::Other => true,
+            EventSubject::Memory(now) => self.can_see(now),
+            EventSubject::Gone => own,
+            EventSubject::Both(both) => {
+                both.len() == 2 && both.iter().all(|(_, it)| self.can_see(it))
+            }
+            EventSubject::Other => true,
         };
         let other_side = reach.told.as_ref() == Some(&self.agent);
         self.workspaces.contains(&reach.workspace)
@@ -167,7 +169,7 @@ impl Sight {
 
 /// What decides who sees a memory: all that the rule asks of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Reach {
+pub struct Visibility {
     /// The workspace it is kept in.
     pub workspace: Workspace,
     /// The agent that may change it.
@@ -180,7 +182,7 @@ pub struct Reach {
     pub trust: Trust,
 }
 
-impl Reach {
+impl Visibility {
     /// The reach of this memory.
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
@@ -196,7 +198,7 @@ impl Reach {
 
 /// What decides who is told of an event: all that the rule asks of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventReach {
+pub struct EventVisibility {
     /// The workspace whose journal it is in.
     pub workspace: Workspace,
     /// The owner of what it is about, then.
@@ -206,24 +208,24 @@ pub struct EventReach {
     /// Another agent that is told of it all the same.
     pub told: Option<Agent>,
     /// What it is about, as that is now.
-    pub about: About,
+    pub about: EventSubject,
 }
 
 /// What an event is about, as the rule asks of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
+pub enum EventSubject {
     /// A memory, with what it lets see now.
-    Memory(Reach),
+    Memory(Visibility),
     /// A memory that is gone for good.
     Gone,
     /// Two memories that contradict each other, each with what it lets see now; none, when the
     /// contradiction is gone: then nobody is told.
-    Both(Vec<(MemoryId, Reach)>),
+    Both(Vec<(MemoryId, Visibility)>),
     /// No memory.
     Other,
 }
 
-impl About {
+impl EventSubject {
     /// Takes in what became of a memory, where this is about it and another.
     pub fn take_in(&mut self, memory: &str, now: &Self) {
         let Self::Both(both) = self else { return };
@@ -239,33 +241,35 @@ impl About {
 /// Whether this caller may do what takes this scope.
 ///
 /// # Errors
-/// `forbidden` when its token does not say so; and for [`Scope::Admin`], when it has none and is
+/// `forbidden` when its token does not say so; and for [`TokenScope::Admin`], when it has none and is
 /// not a person at the command line: an agent could be told to release, or to remove.
-pub fn may(caller: &Caller, scope: Scope) -> Result<()> {
+pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     let refused = match (&caller.proof, scope) {
-        (Proof::Token { scopes, .. }, scope) => !scopes.contains(&scope),
-        (Proof::Word, Scope::Admin) => caller.door != Door::Cli,
-        (Proof::Word, Scope::Read | Scope::Write | Scope::Hook) => false,
+        (CallerProof::Token { scopes, .. }, scope) => !scopes.contains(&scope),
+        (CallerProof::Word, TokenScope::Admin) => caller.door != EntryPoint::Cli,
+        (CallerProof::Word, TokenScope::Read | TokenScope::Write | TokenScope::Hook) => false,
     };
     if !refused {
         return Ok(());
     }
     let error = Error::new(ErrorKind::Forbidden, format!("this takes the scope {scope}"));
     Err(error.hint(match scope {
-        Scope::Admin => "A person does this at the command line, or a token with the scope admin.",
+        TokenScope::Admin => {
+            "A person does this at the command line, or a token with the scope admin."
+        }
         _ => "Use a token that has it: `commonbook token create AGENT --scopes …`.",
     }))
 }
 
 /// This caller in what the hooks of a client do for it, which is to give context and to keep what was
-/// learned: there, and nowhere else, a token with [`Scope::Hook`] reads and writes.
+/// learned: there, and nowhere else, a token with [`TokenScope::Hook`] reads and writes.
 #[must_use]
-pub fn in_a_hook(caller: &Caller) -> Caller {
+pub fn hook_caller(caller: &Caller) -> Caller {
     let mut caller = caller.clone();
-    if let Proof::Token { scopes, .. } = &mut caller.proof
-        && scopes.contains(&Scope::Hook)
+    if let CallerProof::Token { scopes, .. } = &mut caller.proof
+        && scopes.contains(&TokenScope::Hook)
     {
-        scopes.extend([Scope::Read, Scope::Write]);
+        scopes.extend([TokenScope::Read, TokenScope::Write]);
     }
     caller
 }
@@ -300,7 +304,7 @@ pub fn may_write_in(caller: &Caller, workspace: &Workspace) -> Result<()> {
 
 /// What a caller over HTTP shows, and what is asked of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Admittance {
+pub struct AccessAttempt {
     /// Whether a token was shown, which then holds.
     pub shown: bool,
     /// Whether there is any token that was not revoked.
@@ -309,7 +313,7 @@ pub struct Admittance {
     pub exposed: bool,
 }
 
-impl Admittance {
+impl AccessAttempt {
     /// Whether the caller is let in.
     ///
     /// # Errors
@@ -350,7 +354,9 @@ pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
 /// As [`may_change`].
 pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
     match may_change(caller, memory) {
-        Err(_) if memory.case.is_none() && may(caller, Scope::Admin).is_ok() => Ok(()),
+        Err(_) if memory.case.is_none() && require_scope(caller, TokenScope::Admin).is_ok() => {
+            Ok(())
+        }
         judged => judged,
     }
 }

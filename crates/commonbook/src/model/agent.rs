@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
 use crate::model::naming;
-use crate::model::naming::RESERVED;
+use crate::model::naming::RESERVED_NAMES;
 
 /// What can be an agent's name, with its device, as the pattern of a JSON Schema; blanks around
 /// either aside. Of what is not ASCII it tells nothing: there it takes letters and digits of every
@@ -105,8 +105,8 @@ impl Agent {
     /// The name that this one looks like: with Latin letters for those of other scripts that are drawn
     /// alike.
     #[must_use]
-    pub fn folded(&self) -> Self {
-        Self(naming::folded(&self.0))
+    pub fn lookalike_name(&self) -> Self {
+        Self(naming::fold_lookalikes(&self.0))
     }
 
     /// Whether a part of the path has Latin letters beside others that look like Latin ones.
@@ -118,7 +118,7 @@ impl Agent {
     ///
     /// # Errors
     /// `invalid` when it cannot be a name.
-    pub fn named(text: &str) -> Result<Self> {
+    pub fn with_any_name(text: &str) -> Result<Self> {
         normalise(text).map(Self)
     }
 }
@@ -129,9 +129,9 @@ impl FromStr for Agent {
     /// The agent that claims this name.
     fn from_str(text: &str) -> Result<Self> {
         let agent = Self(normalise(text)?);
-        let folded = agent.folded();
+        let folded = agent.lookalike_name();
         let (name, root) = (agent.as_str(), folded.root());
-        if RESERVED.contains(&folded.as_str()) || RESERVED.contains(&root) {
+        if RESERVED_NAMES.contains(&folded.as_str()) || RESERVED_NAMES.contains(&root) {
             let likeness = if agent == folded { "" } else { ", which looks like a reserved name" };
             let message = format!("nobody can call themselves '{name}'{likeness}");
             return Err(Error::invalid("agent", message)
@@ -212,13 +212,13 @@ impl AgentName {
     ///
     /// # Errors
     /// `invalid` when no letter or digit is left.
-    pub fn near(text: &str, from: &str) -> Result<Self> {
+    pub fn nearest_agent_name(text: &str, from: &str) -> Result<Self> {
         let fits = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
         let name: String = text.chars().map(fits).take(limits::AGENT_CHARS / 2).collect();
-        let agent = Agent::named(name.trim_matches(['-', '.']))?;
+        let agent = Agent::with_any_name(name.trim_matches(['-', '.']))?;
         // What nobody can claim, and what looks like another name, stands below who says so.
-        let folded = agent.folded();
-        let plain = !agent.mixes_scripts() && !RESERVED.contains(&folded.root());
+        let folded = agent.lookalike_name();
+        let plain = !agent.mixes_scripts() && !RESERVED_NAMES.contains(&folded.root());
         let agent = if plain { agent } else { Agent(format!("{from}/{folded}")) };
         Ok(Self { agent, device: None })
     }
@@ -264,7 +264,7 @@ pub struct ListAgents {}
 
 /// The agents that were here, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Agents {
+pub struct AgentList {
     /// One record each.
     pub items: Vec<AgentRecord>,
 }
@@ -336,7 +336,7 @@ mod tests {
             assert!(Agent::try_from(kept.to_owned()).is_ok(), "{kept:?}");
         }
         let rook: Agent = "рок".parse().expect("a name of one script");
-        assert_eq!(rook.folded().as_str(), "pok");
+        assert_eq!(rook.lookalike_name().as_str(), "pok");
     }
 
     proptest::proptest! {
@@ -382,9 +382,9 @@ mod tests {
             ("Melanie", "melanie"),
         ];
         for (given, name) in table {
-            let near = AgentName::near(given, "import").expect(given);
+            let near = AgentName::nearest_agent_name(given, "import").expect(given);
             assert_eq!(near.agent.as_str(), name, "{given:?}");
         }
-        assert!(AgentName::near("!!!", "import").is_err());
+        assert!(AgentName::nearest_agent_name("!!!", "import").is_err());
     }
 }

@@ -9,13 +9,13 @@ use crate::base::id::{ActId, MemoryId};
 use crate::base::limits;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{Memory, MemoryType};
-use crate::model::search::period::{self, Edge};
+use crate::model::search::period::{self, PeriodBound};
 use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
 string_enum! {
     /// What was done to many memories.
-    ActKind {
+    BulkKind {
         /// They were given another owner.
         Adopted = "adopted",
         /// They were deleted, to be gone for good after 30 days.
@@ -25,13 +25,13 @@ string_enum! {
 
 /// Something that was done to many memories at once, and can be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Act {
+pub struct BulkOperation {
     /// Its id.
     pub id: ActId,
     /// The workspace it was done in.
     pub workspace: Workspace,
     /// What was done.
-    pub kind: ActKind,
+    pub kind: BulkKind,
     /// The agent that did it.
     pub agent: Agent,
     /// When.
@@ -40,7 +40,7 @@ pub struct Act {
 
 /// What an act did to one memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DoneTo {
+pub struct BulkItem {
     /// The memory.
     pub memory: MemoryId,
     /// Whose it was before.
@@ -103,7 +103,7 @@ pub struct UndoAct {
 
 /// What was done to many memories, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Acted {
+pub struct BulkResult {
     /// What undoes it; nothing for a dry run, and where there was nothing to do.
     pub act: Option<ActId>,
     /// How many memories.
@@ -122,27 +122,29 @@ fn is_none_of_them(count: &u64) -> bool {
 
 /// Which memories are meant.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Meant {
-    owner: Owner,
+pub struct BulkSelection {
+    owner: OwnerPattern,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Owner {
+enum OwnerPattern {
     Is(Agent),
     Begins(String),
     IsOrBelow(Agent),
 }
 
-impl Meant {
+impl BulkSelection {
     /// Whether this memory is one of them; one that is deleted never is.
     #[must_use]
     pub fn fits(&self, memory: &Memory) -> bool {
         let owned = match &self.owner {
-            Owner::Is(agent) => memory.owner == *agent,
-            Owner::Begins(start) => memory.owner.as_str().starts_with(start.as_str()),
-            Owner::IsOrBelow(agent) => memory.owner == *agent || memory.owner.is_child_of(agent),
+            OwnerPattern::Is(agent) => memory.owner == *agent,
+            OwnerPattern::Begins(start) => memory.owner.as_str().starts_with(start.as_str()),
+            OwnerPattern::IsOrBelow(agent) => {
+                memory.owner == *agent || memory.owner.is_child_of(agent)
+            }
         };
         owned
             && memory.deleted_at.is_none()
@@ -156,28 +158,30 @@ impl AdoptMemories {
     ///
     /// # Errors
     /// `invalid` with the field.
-    pub fn read(&self, now: Timestamp) -> Result<(Agent, Meant)> {
-        let to = match Agent::named(&self.agent_name) {
+    pub fn read(&self, now: Timestamp) -> Result<(Agent, BulkSelection)> {
+        let to = match Agent::with_any_name(&self.agent_name) {
             // No agent claims this name; an administrator says what stands under it.
             Ok(named) if named == Agent::human() => named,
             _ => {
                 let name = self.agent_name.parse::<AgentName>();
-                name.map_err(|error| error.at("agent_name"))?.agent
+                name.map_err(|error| error.with_field("agent_name"))?.agent
             }
         };
         let owner = match self.owner.as_deref() {
-            None => Owner::Is(Agent::legacy()),
+            None => OwnerPattern::Is(Agent::legacy()),
             Some(pattern) => match pattern.strip_suffix('*') {
                 Some("") => {
                     return Err(Error::invalid("owner", "this fits everybody's memories")
                         .hint("Begin with the name of those that are meant: import/*."));
                 }
-                Some(start) => Owner::Begins(start.to_lowercase()),
-                None => Owner::Is(Agent::named(pattern).map_err(|error| error.at("owner"))?),
+                Some(start) => OwnerPattern::Begins(start.to_lowercase()),
+                None => OwnerPattern::Is(
+                    Agent::with_any_name(pattern).map_err(|error| error.with_field("owner"))?,
+                ),
             },
         };
         let (since, until) = (self.since.as_deref(), self.until.as_deref());
-        Ok((to, meant(owner, since, until, now)?))
+        Ok((to, bulk_selection(owner, since, until, now)?))
     }
 }
 
@@ -186,22 +190,31 @@ impl PurgeSince {
     ///
     /// # Errors
     /// `invalid` with the field.
-    pub fn read(&self, agent: &Agent, now: Timestamp) -> Result<Meant> {
-        let owner = Owner::IsOrBelow(agent.clone());
-        meant(owner, Some(&self.since), self.until.as_deref(), now)
+    pub fn read(&self, agent: &Agent, now: Timestamp) -> Result<BulkSelection> {
+        let owner = OwnerPattern::IsOrBelow(agent.clone());
+        bulk_selection(owner, Some(&self.since), self.until.as_deref(), now)
     }
 }
 
-fn meant(owner: Owner, since: Option<&str>, until: Option<&str>, now: Timestamp) -> Result<Meant> {
-    let since = since.map(|text| period::read("since", text, Edge::First, now)).transpose()?;
-    let until = until.map(|text| period::read("until", text, Edge::Last, now)).transpose()?;
+fn bulk_selection(
+    owner: OwnerPattern,
+    since: Option<&str>,
+    until: Option<&str>,
+    now: Timestamp,
+) -> Result<BulkSelection> {
+    let since = since
+        .map(|text| period::parse_period_bound("since", text, PeriodBound::First, now))
+        .transpose()?;
+    let until = until
+        .map(|text| period::parse_period_bound("until", text, PeriodBound::Last, now))
+        .transpose()?;
     if since.zip(until).is_some_and(|(since, until)| until < since) {
         return Err(Error::invalid("until", "this is before since"));
     }
-    Ok(Meant { owner, since, until })
+    Ok(BulkSelection { owner, since, until })
 }
 
-impl Acted {
+impl BulkResult {
     /// One more memory that it is done to.
     pub fn add(&mut self, memory: &Memory) {
         self.memories += 1;

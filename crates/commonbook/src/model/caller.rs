@@ -11,13 +11,13 @@ use crate::base::hash::sha256;
 use crate::base::id::TokenId;
 use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
-use crate::model::token::{Scope, Token};
+use crate::model::token::{Token, TokenScope};
 use crate::model::workspace::Workspace;
 
 /// The way a request came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Door {
+pub enum EntryPoint {
     /// The Model Context Protocol.
     Mcp,
     /// HTTP under `/v1`.
@@ -35,7 +35,7 @@ pub enum Door {
 /// What proves who calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proof {
+pub enum CallerProof {
     /// Nothing but its own word, which is a courtesy between the processes of one person.
     #[default]
     Word,
@@ -44,7 +44,7 @@ pub enum Proof {
         /// Which one.
         id: TokenId,
         /// What it lets its holder do.
-        scopes: Vec<Scope>,
+        scopes: Vec<TokenScope>,
         /// Whether it opens one workspace alone.
         bound: bool,
         /// Whether the caller is a child of the token's agent, which only its own word says.
@@ -52,7 +52,7 @@ pub enum Proof {
     },
 }
 
-impl Proof {
+impl CallerProof {
     /// Whether this is a token that opens one workspace alone.
     #[must_use]
     pub fn is_bound(&self) -> bool {
@@ -85,10 +85,10 @@ pub struct Caller {
     #[serde(default)]
     pub project: Option<PathBuf>,
     /// The way the request came in.
-    pub door: Door,
+    pub door: EntryPoint,
     /// What proves who calls.
     #[serde(default)]
-    pub proof: Proof,
+    pub proof: CallerProof,
     /// Whether the answer is still wanted.
     #[serde(skip)]
     pub cancellation: Cancellation,
@@ -97,7 +97,7 @@ pub struct Caller {
 impl Caller {
     /// A caller with this name, or without one, in this workspace.
     #[must_use]
-    pub fn new(name: Option<AgentName>, workspace: Workspace, door: Door) -> Self {
+    pub fn new(name: Option<AgentName>, workspace: Workspace, door: EntryPoint) -> Self {
         let name = name.unwrap_or(AgentName { agent: Agent::anonymous(), device: None });
         Self {
             agent: name.agent,
@@ -108,7 +108,7 @@ impl Caller {
             user: None,
             project: None,
             door,
-            proof: Proof::Word,
+            proof: CallerProof::Word,
             cancellation: Cancellation::default(),
         }
     }
@@ -119,11 +119,11 @@ impl Caller {
     ///
     /// # Errors
     /// `forbidden` for another agent's name, and for a workspace that the token does not open.
-    pub fn proved(
+    pub fn from_token(
         token: &Token,
         claimed: Option<AgentName>,
         (named, near): (Option<Workspace>, Option<Workspace>),
-        door: Door,
+        door: EntryPoint,
     ) -> Result<Self> {
         let own = AgentName { agent: token.agent.clone(), device: None };
         let name = claimed.unwrap_or_else(|| own.clone());
@@ -143,7 +143,7 @@ impl Caller {
             (Some(bound), _) => bound.clone(),
         };
         let (id, scopes, bound) = (token.id, token.scopes.clone(), token.workspace.is_some());
-        let proof = Proof::Token { id, scopes, bound, asserted };
+        let proof = CallerProof::Token { id, scopes, bound, asserted };
         Ok(Self { proof, ..Self::new(Some(name), workspace, door) })
     }
 
@@ -159,7 +159,7 @@ impl Caller {
                 ErrorKind::Forbidden,
                 "user_id: the caller works for another user",
             )
-            .at("user_id")
+            .with_field("user_id")
             .hint("Leave user_id out, or call for that user."));
         }
         self.user = Some(user);
@@ -176,7 +176,7 @@ impl Caller {
     ///
     /// # Errors
     /// `invalid` for what cannot be a name; `forbidden` for an agent that does not work below it.
-    pub fn narrowed(self, to: Option<&str>) -> Result<Self> {
+    pub fn narrow_to(self, to: Option<&str>) -> Result<Self> {
         let Some(to) = to else { return Ok(self) };
         let name = to.parse::<AgentName>()?;
         if name.agent == self.agent || name.agent.as_str() == self.agent.role() {
@@ -190,14 +190,14 @@ impl Caller {
         } else {
             let message = format!("{} does not work below {}", name.agent, self.agent);
             return Err(Error::new(ErrorKind::Forbidden, message)
-                .at("agent")
+                .with_field("agent")
                 .hint(format!("Leave it out, or name an agent below yourself: {below}.")));
         };
         let proof = match self.proof {
-            Proof::Token { id, scopes, bound, .. } => {
-                Proof::Token { id, scopes, bound, asserted: true }
+            CallerProof::Token { id, scopes, bound, .. } => {
+                CallerProof::Token { id, scopes, bound, asserted: true }
             }
-            Proof::Word => Proof::Word,
+            CallerProof::Word => CallerProof::Word,
         };
         Ok(Self { agent: child, device: name.device.or(self.device), proof, ..self })
     }
@@ -236,7 +236,7 @@ pub fn session_id(field: &str, text: &str) -> Result<String> {
 /// its session: the text itself where it is an id; else what of it can stand in one, with a fingerprint
 /// of the whole. Equal texts get equal ids, and others get others. A blank text names no session.
 #[must_use]
-pub fn near_session(text: &str) -> Option<String> {
+pub fn nearest_session_id(text: &str) -> Option<String> {
     let text = text.trim();
     if text.is_empty() {
         return None;

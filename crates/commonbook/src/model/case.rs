@@ -7,11 +7,11 @@ pub mod digest;
 mod entry;
 mod requests;
 
-pub use entry::{Entry, EntryKind};
+pub use entry::{CaseEntry, EntryKind};
 pub use requests::{
-    AppendEntries, AppendEntry, Appended, ArchiveCase, CaseContext, CaseEntries, CaseOutcome,
-    CloseCase, GetCase, GetCaseContext, ListCases, Moved, NewEntry, OpenCase, OpenedCase, Placed,
-    ReadCase, ReopenCase,
+    AppendEntries, AppendEntry, AppendResult, ArchiveCase, CaseContext, CaseEntries, CaseOutcome,
+    CloseCase, EntryPosition, GetCase, GetCaseContext, ListCases, NewEntry, OpenCase,
+    OpenCaseResult, ReadCase, ReopenCase, VersionConflict,
 };
 
 pub use crate::base::key::CaseKey;
@@ -109,7 +109,11 @@ impl Case {
     ///
     /// # Errors
     /// `conflict` for closing a case that is archived.
-    pub fn turned(&self, status: CaseStatus, at: Timestamp) -> Result<Option<(Self, EventKind)>> {
+    pub fn with_case_status(
+        &self,
+        status: CaseStatus,
+        at: Timestamp,
+    ) -> Result<Option<(Self, EventKind)>> {
         let kind = match (self.status, status) {
             (now, then) if now == then => return Ok(None),
             (CaseStatus::Archived, CaseStatus::Closed) => {
@@ -140,9 +144,9 @@ mod tests {
             ("…", None),
         ];
         for (title, key) in table {
-            assert_eq!(CaseKey::near(title).as_ref().map(CaseKey::as_str), key, "{title:?}");
+            assert_eq!(CaseKey::from_title(title).as_ref().map(CaseKey::as_str), key, "{title:?}");
         }
-        let long = CaseKey::near(&"word ".repeat(40)).expect("a key");
+        let long = CaseKey::from_title(&"word ".repeat(40)).expect("a key");
         assert!(long.as_str().chars().count() <= limits::CASE_KEY_CHARS);
         assert_eq!("Two Words_here".parse::<CaseKey>().expect("a key").as_str(), "two-words-here");
         for bad in ["", " ", "-a", "a/b", "*", "a\nb"] {
@@ -169,10 +173,10 @@ mod tests {
         ];
         for (from, to, kind) in table {
             let case = Case { status: from, ..case.clone() };
-            let turned = case.turned(to, at).expect("it may");
+            let turned = case.with_case_status(to, at).expect("it may");
             assert_eq!(turned.map(|(case, kind)| (case.status, kind)), kind.map(|kind| (to, kind)));
             assert_eq!(case.takes_entries().is_ok(), from == Open);
         }
-        assert!(Case { status: Archived, ..case }.turned(Closed, at).is_err());
+        assert!(Case { status: Archived, ..case }.with_case_status(Closed, at).is_err());
     }
 }

@@ -7,7 +7,7 @@
 mod requests;
 
 pub use requests::{
-    CheckpointAndSummarise, GetCheckpoint, ListCheckpoints, ResumedSession, Summarised,
+    CheckpointAndSummarise, GetCheckpoint, ListCheckpoints, ResumeSessionResult, SummariseResult,
 };
 
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ pub struct CasePosition {
 
 /// What was resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ResumedMetadata {
+pub struct ResumeMetadata {
     /// The session.
     pub session: String,
     /// The checkpoint that it was resumed from, where it has one.
@@ -64,7 +64,7 @@ pub struct ResumedMetadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_at: Option<Timestamp>,
     /// How much was wanted.
-    pub mode: Mode,
+    pub mode: ResumeMode,
     /// The agent whose part was wanted, with mode `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
@@ -168,7 +168,7 @@ pub struct CreateCheckpoint {
 
 /// A request for a checkpoint, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marked {
+pub struct CheckpointDraft {
     /// The session.
     pub session: String,
     /// Why it is made.
@@ -184,7 +184,12 @@ impl CreateCheckpoint {
     ///
     /// # Errors
     /// `invalid` and `too_large`, with the field; `invalid` where no session is known.
-    pub fn check(&self, caller: &Agent, session: Option<&str>, wrote: &[Agent]) -> Result<Marked> {
+    pub fn check(
+        &self,
+        caller: &Agent,
+        session: Option<&str>,
+        wrote: &[Agent],
+    ) -> Result<CheckpointDraft> {
         let session = self.session.as_deref().or(session).ok_or_else(no_session)?;
         let named = self.agents_involved.len();
         if named > limits::CHECKPOINT_AGENTS {
@@ -195,10 +200,12 @@ impl CreateCheckpoint {
         let mut agents: BTreeSet<Agent> = wrote.iter().chain([caller]).cloned().collect();
         for (place, name) in self.agents_involved.iter().enumerate() {
             let agent = name.parse::<AgentName>();
-            agents.insert(agent.map_err(|it| it.at(&format!("agents_involved[{place}]")))?.agent);
+            agents.insert(
+                agent.map_err(|it| it.with_field(&format!("agents_involved[{place}]")))?.agent,
+            );
         }
         let title = self.title.as_deref();
-        Ok(Marked {
+        Ok(CheckpointDraft {
             session: input::line("session", session, limits::SESSION_CHARS)?,
             kind: self.kind,
             title: title.map(|it| input::line("title", it, limits::TITLE_CHARS)).transpose()?,
@@ -214,7 +221,7 @@ fn no_session() -> Error {
 
 string_enum! {
     /// How much of a session is resumed.
-    Mode {
+    ResumeMode {
         /// All that it holds, the newest 500 memories at the most.
         Full = "full",
         /// The newest 50 memories and 20 entities.
@@ -225,16 +232,16 @@ string_enum! {
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
-impl Default for Mode {
+impl Default for ResumeMode {
     fn default() -> Self {
         Self::Full
     }
 }
 
-impl Mode {
+impl ResumeMode {
     /// How many memories and entities are resumed at the most.
     #[must_use]
-    pub const fn most(self) -> (usize, usize) {
+    pub const fn count_limits(self) -> (usize, usize) {
         match self {
             Self::Full | Self::Agent => (limits::RESUME_MEMORIES, limits::RESUME_ENTITIES),
             Self::Partial => (limits::RESUME_PARTIAL_MEMORIES, limits::RESUME_PARTIAL_ENTITIES),
@@ -258,7 +265,7 @@ pub struct ResumeSession {
     /// How much: `full` (the default), `partial` (the newest 50 memories and 20 entities), or
     /// `agent` (what one agent did).
     #[serde(default)]
-    pub mode: Mode,
+    pub mode: ResumeMode,
     /// The agent, with mode `agent`; you, when you name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
@@ -276,9 +283,9 @@ pub struct ResumeSession {
 
 /// A request to resume, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ResumeOptions {
     /// How much.
-    pub mode: Mode,
+    pub mode: ResumeMode,
     /// The agent whose part is wanted, with mode `agent`.
     pub agent: Option<Agent>,
     /// How many tokens the text may be.
@@ -291,13 +298,13 @@ impl ResumeSession {
     /// # Errors
     /// `invalid`, with the field: for an agent without mode `agent`, and for what `limits` does
     /// not admit.
-    pub fn check(&self, caller: &Agent) -> Result<Wanted> {
+    pub fn check(&self, caller: &Agent) -> Result<ResumeOptions> {
         if let Some(session) = &self.session {
             input::line("session", session, limits::SESSION_CHARS)?;
         }
-        let named = self.owner.as_deref().map(Agent::named).transpose();
-        let agent = match (self.mode, named.map_err(|error| error.at("owner"))?) {
-            (Mode::Agent, named) => Some(named.unwrap_or_else(|| caller.clone())),
+        let named = self.owner.as_deref().map(Agent::with_any_name).transpose();
+        let agent = match (self.mode, named.map_err(|error| error.with_field("owner"))?) {
+            (ResumeMode::Agent, named) => Some(named.unwrap_or_else(|| caller.clone())),
             (_, None) => None,
             (mode, Some(_)) => {
                 return Err(Error::invalid("owner", format!("mode {mode} is of all agents"))
@@ -310,14 +317,14 @@ impl ResumeSession {
             let reason = format!("{budget} is not between {least} and {most}");
             return Err(Error::invalid("budget", reason).hint("It is in tokens; 5,000 is usual."));
         }
-        Ok(Wanted { mode: self.mode, agent, budget: budget as usize })
+        Ok(ResumeOptions { mode: self.mode, agent, budget: budget as usize })
     }
 }
 
 /// Whether a checkpoint's time is over. `sure` is a time that the clock has reached without doubt
 /// ([`crate::base::settled_clock`]).
 #[must_use]
-pub fn is_over(checkpoint: &Checkpoint, sure: Timestamp) -> bool {
+pub fn is_expired(checkpoint: &Checkpoint, sure: Timestamp) -> bool {
     let kept = SignedDuration::from_hours(limits::CHECKPOINT_DAYS * 24);
     sure.duration_since(checkpoint.created_at) > kept
 }
@@ -329,9 +336,9 @@ pub fn is_over(checkpoint: &Checkpoint, sure: Timestamp) -> bool {
 /// number. The one with the greatest number stays in any case: it is what a session resumes from.
 /// Which is older is told by number and never by the clock.
 #[must_use]
-pub fn swept(checkpoints: &[Checkpoint], sure: Timestamp) -> Vec<CheckpointId> {
+pub fn checkpoints_to_sweep(checkpoints: &[Checkpoint], sure: Timestamp) -> Vec<CheckpointId> {
     let (over, mut kept): (Vec<&Checkpoint>, Vec<&Checkpoint>) =
-        checkpoints.iter().partition(|checkpoint| is_over(checkpoint, sure));
+        checkpoints.iter().partition(|checkpoint| is_expired(checkpoint, sure));
     kept.sort_by_key(|checkpoint| checkpoint.sequence);
     let surplus = kept.len().saturating_sub(limits::CHECKPOINTS);
     // The newest is out of question.
@@ -342,24 +349,24 @@ pub fn swept(checkpoints: &[Checkpoint], sure: Timestamp) -> Vec<CheckpointId> {
 
 /// How long a session has been at work since its last checkpoint; kept with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Activity {
+pub struct SessionActivity {
     /// Milliseconds at work.
     pub active: u64,
     /// When something was last done.
     pub last: Timestamp,
 }
 
-impl Activity {
+impl SessionActivity {
     /// A session that begins now, or that a checkpoint was made of now.
     #[must_use]
-    pub const fn starting(now: Timestamp) -> Self {
+    pub const fn start_at(now: Timestamp) -> Self {
         Self { active: 0, last: now }
     }
 
     /// The same after something was done. A silence counts for 15 minutes at the most, and time
     /// that runs backwards not at all: neither a night nor a clock that leaps is an hour's work.
     #[must_use]
-    pub fn touched(self, now: Timestamp) -> Self {
+    pub fn extend_to(self, now: Timestamp) -> Self {
         let idle = SignedDuration::from_mins(limits::IDLE_MINUTES);
         let passed = now.duration_since(self.last).min(idle);
         // What is negative is no number of this type.
@@ -375,4 +382,4 @@ impl Activity {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -10,8 +10,10 @@ pub mod export;
 mod requests;
 mod statistics;
 
-pub use requests::{Collaborations, Format, GetCollaborations};
-pub use statistics::{Chain, Pair, Statistics, Times, chains, statistics};
+pub use requests::{CollaborationOverview, DrawingFormat, GetCollaborations};
+pub use statistics::{
+    AgentPair, DurationSummary, HandoffChain, HandoffStatistics, chains, statistics,
+};
 
 use std::collections::VecDeque;
 
@@ -29,7 +31,7 @@ use commonbook_text::string_enum;
 
 /// A handoff as the collaboration graph knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Edge {
+pub struct HandoffEdge {
     /// The handoff.
     pub handoff: HandoffId,
     /// The agent that handed over.
@@ -54,7 +56,7 @@ pub struct Edge {
     pub ended_at: Option<Timestamp>,
 }
 
-impl From<&Handoff> for Edge {
+impl From<&Handoff> for HandoffEdge {
     fn from(handoff: &Handoff) -> Self {
         Self {
             handoff: handoff.id,
@@ -90,7 +92,7 @@ pub struct EdgeFilter {
 
 /// A cycle that a handoff closes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cycle {
+pub struct HandoffCycle {
     /// The agents around it, each handing over to the next: from the one that hands over now, to
     /// its target, and on until it is the same again.
     pub path: Vec<Agent>,
@@ -100,7 +102,7 @@ pub struct Cycle {
 
 /// A handoff that was made, with what it does to the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CreatedHandoff {
+pub struct CreateHandoffResult {
     /// The handoff, which names what goes along.
     pub handoff: Handoff,
     /// What is wrong with it, in words, where something is: it closes a cycle, or its chain is long.
@@ -108,19 +110,19 @@ pub struct CreatedHandoff {
     pub warning: Option<String>,
     /// The cycle that it closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cycle: Option<Cycle>,
+    pub cycle: Option<HandoffCycle>,
 }
 
 /// The graph of those who handed work to each other.
 #[derive(Debug, Clone, Default)]
-pub struct Graph<'a> {
+pub struct CollaborationGraph<'a> {
     places: FxHashMap<&'a Agent, usize>,
     agents: Vec<&'a Agent>,
     targets: Vec<Vec<usize>>,
     edges: FxHashSet<(usize, usize)>,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> CollaborationGraph<'a> {
     /// The graph of these handoffs, each from one agent to another.
     pub fn of(handoffs: impl IntoIterator<Item = (&'a Agent, &'a Agent)>) -> Self {
         let mut graph = Self::default();
@@ -134,7 +136,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The graph of the handoffs that passed work, or may yet.
-    pub fn of_edges(edges: impl IntoIterator<Item = &'a Edge>) -> Self {
+    pub fn of_edges(edges: impl IntoIterator<Item = &'a HandoffEdge>) -> Self {
         let working = edges.into_iter().filter(|edge| edge.status.passes_work());
         Self::of(working.map(|edge| (&edge.from, &edge.to)))
     }
@@ -156,15 +158,15 @@ impl<'a> Graph<'a> {
     /// It was closed before if that very handoff was made before: every other edge of the cycle
     /// is there, so whichever came last closed it.
     #[must_use]
-    pub fn closed_by(&self, from: &Agent, to: &Agent) -> Option<Cycle> {
+    pub fn closing_cycle(&self, from: &Agent, to: &Agent) -> Option<HandoffCycle> {
         if from == to {
-            return Some(Cycle { path: vec![from.clone(), to.clone()], again: false });
+            return Some(HandoffCycle { path: vec![from.clone(), to.clone()], again: false });
         }
         let (start, end) = (*self.places.get(to)?, *self.places.get(from)?);
         let back = self.path(start, end)?;
         let around = [end].into_iter().chain(back);
         let path = around.map(|place| self.agents[place].clone()).collect();
-        Some(Cycle { path, again: self.edges.contains(&(end, start)) })
+        Some(HandoffCycle { path, again: self.edges.contains(&(end, start)) })
     }
 
     /// The shortest way from one place to another, both included; breadth first.
@@ -194,7 +196,7 @@ impl<'a> Graph<'a> {
 
 string_enum! {
     /// What happens to a handoff that does what it should not.
-    Policy {
+    RuleAction {
         /// It is made, and nothing is said.
         Allow = "allow",
         /// It is made, and the answer says what is wrong with it.
@@ -207,23 +209,23 @@ string_enum! {
 /// What is done about cycles and long chains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rules {
+pub struct HandoffRules {
     /// When a cycle is closed for the first time.
-    pub cycle: Policy,
+    pub cycle: RuleAction,
     /// When the same cycle is closed again.
-    pub same_cycle: Policy,
+    pub same_cycle: RuleAction,
     /// When a chain gets too long.
-    pub deep_chain: Policy,
+    pub deep_chain: RuleAction,
     /// How many handoffs a chain may have one after the other.
     pub deepest: u32,
 }
 
-impl Default for Rules {
+impl Default for HandoffRules {
     fn default() -> Self {
         Self {
-            cycle: Policy::Warn,
-            same_cycle: Policy::Reject,
-            deep_chain: Policy::Reject,
+            cycle: RuleAction::Warn,
+            same_cycle: RuleAction::Reject,
+            deep_chain: RuleAction::Reject,
             deepest: limits::CHAIN_DEPTH,
         }
     }
@@ -232,14 +234,14 @@ impl Default for Rules {
 /// What is decided for everybody's handoffs.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct CollaborationSettings {
     /// What is done about cycles and long chains.
-    pub rules: Rules,
+    pub rules: HandoffRules,
     /// How the memories that go along are chosen.
-    pub handoff: choose::Settings,
+    pub handoff: choose::HandoffSettings,
 }
 
-impl Settings {
+impl CollaborationSettings {
     /// Checks what a configuration chose.
     ///
     /// # Errors
@@ -250,44 +252,44 @@ impl Settings {
         }
         self.handoff.check().map_err(|error| {
             let field = error.field.clone().unwrap_or_default();
-            error.at(&format!("handoff.{field}"))
+            error.with_field(&format!("handoff.{field}"))
         })
     }
 }
 
 /// What is wrong with a handoff that is made all the same; its answer and an event tell it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Warnings {
+pub struct HandoffWarnings {
     /// The cycle that it closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cycle: Option<Cycle>,
+    pub cycle: Option<HandoffCycle>,
     /// How long its chain is, where that is too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deep: Option<u32>,
 }
 
-impl Warnings {
+impl HandoffWarnings {
     /// What is wrong, in words; nothing when all is well.
     #[must_use]
-    pub fn told(&self) -> Option<String> {
-        let cycle = self.cycle.as_ref().map(Cycle::told);
+    pub fn warning_text(&self) -> Option<String> {
+        let cycle = self.cycle.as_ref().map(HandoffCycle::cycle_text);
         let deep = self.deep.map(|depth| format!("this is number {depth} of its chain"));
         let told: Vec<String> = cycle.into_iter().chain(deep).collect();
         (!told.is_empty()).then(|| told.join("; "))
     }
 }
 
-impl Cycle {
+impl HandoffCycle {
     /// The cycle in words, with its path; of a long one the beginning and the end.
     #[must_use]
-    pub fn told(&self) -> String {
-        const SHOWN: usize = 6;
+    pub fn cycle_text(&self) -> String {
+        const PATH_ENDS_SHOWN: usize = 6;
         let names: Vec<&str> = self.path.iter().map(Agent::as_str).collect();
         let path = match names.len() {
             0..=12 => names.join(" → "),
             count => {
-                let between = count - 2 * SHOWN;
-                let (head, tail) = (&names[..SHOWN], &names[count - SHOWN..]);
+                let between = count - 2 * PATH_ENDS_SHOWN;
+                let (head, tail) = (&names[..PATH_ENDS_SHOWN], &names[count - PATH_ENDS_SHOWN..]);
                 format!("{} → … {between} more … → {}", head.join(" → "), tail.join(" → "))
             }
         };
@@ -296,47 +298,47 @@ impl Cycle {
     }
 }
 
-impl Rules {
+impl HandoffRules {
     /// Judges a handoff from `from` to `to` that would be number `depth` of its chain.
     ///
     /// # Errors
     /// `conflict` where the rules refuse it, with the path of the cycle or the length of the chain.
     pub fn judge(
         &self,
-        graph: &Graph<'_>,
+        graph: &CollaborationGraph<'_>,
         from: &Agent,
         to: &Agent,
         depth: u32,
-    ) -> Result<Warnings> {
-        let mut warnings = Warnings::default();
+    ) -> Result<HandoffWarnings> {
+        let mut warnings = HandoffWarnings::default();
         if depth > self.deepest {
             match self.deep_chain {
-                Policy::Allow => {}
-                Policy::Warn => warnings.deep = Some(depth),
-                Policy::Reject => return Err(too_deep(depth, self.deepest)),
+                RuleAction::Allow => {}
+                RuleAction::Warn => warnings.deep = Some(depth),
+                RuleAction::Reject => return Err(depth_error(depth, self.deepest)),
             }
         }
-        if let Some(cycle) = graph.closed_by(from, to) {
+        if let Some(cycle) = graph.closing_cycle(from, to) {
             match if cycle.again { self.same_cycle } else { self.cycle } {
-                Policy::Allow => {}
-                Policy::Warn => warnings.cycle = Some(cycle),
-                Policy::Reject => return Err(refused(&cycle)),
+                RuleAction::Allow => {}
+                RuleAction::Warn => warnings.cycle = Some(cycle),
+                RuleAction::Reject => return Err(cycle_error(&cycle)),
             }
         }
         Ok(warnings)
     }
 }
 
-fn too_deep(depth: u32, deepest: u32) -> Error {
+fn depth_error(depth: u32, deepest: u32) -> Error {
     let message =
         format!("this would be handoff {depth} of its chain, and a chain has at most {deepest}");
-    Error::conflict(message).at("to").hint(
+    Error::conflict(message).with_field("to").hint(
         "Do the work yourself, or complete what you have and let whoever began the chain decide.",
     )
 }
 
-fn refused(cycle: &Cycle) -> Error {
-    Error::conflict(cycle.told()).at("to").hint(
+fn cycle_error(cycle: &HandoffCycle) -> Error {
+    Error::conflict(cycle.cycle_text()).with_field("to").hint(
         "Handing it around again will not finish it. Do it yourself, or ask the user what to do.",
     )
 }

@@ -13,10 +13,11 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-pub use commonbook_text::claims::Kind;
-pub use compare::Stated;
+pub use commonbook_text::claims::DifferenceKind;
+pub use compare::MemoryStatements;
 pub use requests::{
-    DetectContradictions, GetContradiction, Resolution, ResolveContradiction, Status,
+    ContradictionResolution, ContradictionStatus, DetectContradictions, GetContradiction,
+    ResolveContradiction,
 };
 
 use jiff::Timestamp;
@@ -31,7 +32,7 @@ use crate::model::workspace::Workspace;
 
 /// What two memories share that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Shared {
+pub enum ComparisonBasis {
     /// A topic or a notion.
     Topic,
     /// A thing that both speak of: a tool, a person, a file.
@@ -40,9 +41,9 @@ pub enum Shared {
 
 /// What a comparison found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct ContradictionFinding {
     /// What they differ in.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// Why, in a sentence with the words in which they differ.
     pub reason: String,
     /// How certain it is, from 0 to 1: 0.8 for a number or a boolean, 0.75 for a date or a denial,
@@ -54,7 +55,7 @@ pub struct Found {
 
 /// One of two memories that contradict each other, in brief.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Side {
+pub struct ContradictionSide {
     /// Its id.
     pub id: MemoryId,
     /// Whose it is.
@@ -68,7 +69,7 @@ pub struct Side {
     pub at: Timestamp,
 }
 
-impl Side {
+impl ContradictionSide {
     /// This memory, in brief.
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
@@ -79,7 +80,7 @@ impl Side {
             owner: memory.owner.clone(),
             title: memory.title.clone(),
             text: end.map_or_else(|| text.clone(), |end| format!("{} …", &text[..end])),
-            at: at(memory),
+            at: valid_since(memory),
         }
     }
 }
@@ -92,27 +93,27 @@ pub struct Contradiction {
     /// The workspace that both memories are kept in.
     pub workspace: Workspace,
     /// The two memories, the older first.
-    pub memories: [Side; 2],
+    pub memories: [ContradictionSide; 2],
     /// What they differ in.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// Why, in a sentence with the words in which they differ.
     pub reason: String,
     /// How certain it is, from 0 to 1.
     pub confidence: f64,
     /// Whether somebody has resolved it.
-    pub status: Status,
+    pub status: ContradictionStatus,
     /// When it was found.
     pub found_at: Timestamp,
     /// How it was resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolved: Option<Resolved>,
+    pub resolved: Option<ResolutionRecord>,
 }
 
 /// How a contradiction was resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Resolved {
+pub struct ResolutionRecord {
     /// What became of the two memories.
-    pub resolution: Resolution,
+    pub resolution: ContradictionResolution,
     /// Who resolved it.
     pub resolved_by: Agent,
     /// When.
@@ -129,7 +130,7 @@ pub struct Resolved {
 /// A contradiction as it is kept: of two memories at these revisions. It is shown only while both
 /// still are at them, so that it never says what a reader of the memories cannot read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptContradiction {
+pub struct ContradictionRecord {
     /// Its id, which follows from its memories.
     pub id: ContradictionId,
     /// The workspace that both memories are kept in.
@@ -137,23 +138,23 @@ pub struct KeptContradiction {
     /// The two memories, the older first, each with the revision that was compared.
     pub memories: [(MemoryId, u64); 2],
     /// What they share.
-    pub shared: Shared,
+    pub shared: ComparisonBasis,
     /// What was found.
-    pub found: Found,
+    pub found: ContradictionFinding,
     /// When.
     pub found_at: Timestamp,
     /// How it was resolved.
-    pub resolved: Option<Resolved>,
+    pub resolved: Option<ResolutionRecord>,
     /// The fingerprint of the request that resolved it: asking for the same again is no conflict.
     pub request_sha256: Option<String>,
 }
 
-impl KeptContradiction {
+impl ContradictionRecord {
     /// What was found in these two memories, the older first.
     #[must_use]
     pub fn new(
         (older, newer): (&Memory, &Memory),
-        (shared, found): (Shared, Found),
+        (shared, found): (ComparisonBasis, ContradictionFinding),
         now: Timestamp,
     ) -> Self {
         Self {
@@ -170,18 +171,22 @@ impl KeptContradiction {
 
     /// Whether it is resolved.
     #[must_use]
-    pub fn status(&self) -> Status {
-        if self.resolved.is_some() { Status::Resolved } else { Status::Open }
+    pub fn status(&self) -> ContradictionStatus {
+        if self.resolved.is_some() {
+            ContradictionStatus::Resolved
+        } else {
+            ContradictionStatus::Open
+        }
     }
 
     /// The contradiction as it is told, with its memories.
     #[must_use]
-    pub fn told(self, older: &Memory, newer: &Memory) -> Contradiction {
+    pub fn into_contradiction(self, older: &Memory, newer: &Memory) -> Contradiction {
         let status = self.status();
         Contradiction {
             id: self.id,
             workspace: self.workspace,
-            memories: [Side::of(older), Side::of(newer)],
+            memories: [ContradictionSide::of(older), ContradictionSide::of(newer)],
             kind: self.found.kind,
             reason: self.found.reason,
             confidence: self.found.confidence,
@@ -195,29 +200,29 @@ impl KeptContradiction {
 /// The id of the contradiction of two memories, in whichever order: the same whoever finds it.
 #[must_use]
 pub fn id_of(a: MemoryId, b: MemoryId) -> ContradictionId {
-    ContradictionId::named(&format!("contradiction\n{}\n{}", a.min(b), a.max(b)))
+    ContradictionId::from_name(&format!("contradiction\n{}\n{}", a.min(b), a.max(b)))
 }
 
 /// Since when a memory holds.
 #[must_use]
-pub fn at(memory: &Memory) -> Timestamp {
+pub fn valid_since(memory: &Memory) -> Timestamp {
     memory.valid_from.unwrap_or(memory.recorded_at)
 }
 
 /// Two memories in the order of time.
 #[must_use]
-pub fn in_order<'m>(a: &'m Memory, b: &'m Memory) -> (&'m Memory, &'m Memory) {
-    if (at(a), a.id) <= (at(b), b.id) { (a, b) } else { (b, a) }
+pub fn ordered_by_time<'m>(a: &'m Memory, b: &'m Memory) -> (&'m Memory, &'m Memory) {
+    if (valid_since(a), a.id) <= (valid_since(b), b.id) { (a, b) } else { (b, a) }
 }
 
 /// How certain it is that two authors of one profile contradict each other.
-const SECOND_AUTHOR: f64 = 0.7;
+const SECOND_AUTHOR_CONFIDENCE: f64 = 0.7;
 
 /// What stands against two memories of which the second is another agent's profile of the same user,
 /// or its state of the same task: nobody has said whose counts. Agents below one root are one author,
 /// for one of them answers for all.
 #[must_use]
-pub fn second_author(older: &Memory, newer: &Memory) -> Option<Found> {
+pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionFinding> {
     let kind = older.memory_type.as_str();
     let alike = matches!(kind, "profile" | "task_context")
         && older.memory_type == newer.memory_type
@@ -227,10 +232,10 @@ pub fn second_author(older: &Memory, newer: &Memory) -> Option<Found> {
         Some(user) => format!("the user {user:?}"),
         None => "nobody in particular".to_owned(),
     };
-    alike.then(|| Found {
-        kind: Kind::Author,
+    alike.then(|| ContradictionFinding {
+        kind: DifferenceKind::Author,
         reason: format!("{} and {} each keep a {kind} about {about}", older.owner, newer.owner),
-        confidence: SECOND_AUTHOR,
+        confidence: SECOND_AUTHOR_CONFIDENCE,
     })
 }
 
@@ -239,7 +244,8 @@ pub fn second_author(older: &Memory, newer: &Memory) -> Option<Found> {
 #[must_use]
 pub fn may_contradict(a: &Memory, b: &Memory) -> bool {
     let current = |memory: &Memory| memory.is_current() && !memory.is_quarantined();
-    let before = |one: &Memory, other: &Memory| one.valid_until.is_some_and(|end| end <= at(other));
+    let before =
+        |one: &Memory, other: &Memory| one.valid_until.is_some_and(|end| end <= valid_since(other));
     let hidden =
         a.owner != b.owner && a.sharing == Sharing::Private && b.sharing == Sharing::Private;
     a.id != b.id

@@ -7,10 +7,10 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
 use crate::model::access;
 use crate::model::caller::Caller;
-use crate::model::case::{CaseKey, Entry};
+use crate::model::case::{CaseEntry, CaseKey};
 use crate::model::event::Event;
-use crate::model::memory::{Memory, SetApart};
-use crate::model::token::Scope;
+use crate::model::memory::{Memory, QuarantineNotice};
+use crate::model::token::TokenScope;
 
 /// Tells what has changed since you last looked, oldest first, and how much is left: in one case, or
 /// of everything in the workspace that you may see. What you did yourself is left out.
@@ -38,16 +38,16 @@ pub struct ChangesSince {
 
 /// What has changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Changes {
+pub struct ChangesResponse {
     /// The place after which it begins.
     pub after: u64,
     /// What happened in the workspace, oldest first; nothing when a case was asked for.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ChangeNotice>,
     /// The new entries of the case, in order; nothing when none was asked for.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CaseEntry>,
     /// What you, and the agents below you, kept since then and others are not given: 20 at the most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub set_apart: Vec<SetApart>,
+    pub set_apart: Vec<QuarantineNotice>,
     /// The place up to which everything was told: what to mark, or to give as `after` next.
     pub through: u64,
     /// How many are left after that, of those that you may see; of a long journal, of its next
@@ -57,7 +57,7 @@ pub struct Changes {
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Change {
+pub struct ChangeNotice {
     /// What happened.
     pub event: Event,
     /// The beginning of the memory that it happened to, as that is now.
@@ -85,7 +85,7 @@ pub struct MarkRead {
 
 /// How far an agent has read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Marked {
+pub struct ReadMark {
     /// The case; the journal when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
@@ -98,7 +98,7 @@ pub struct Marked {
 /// Whether this caller has places of its own to mark.
 ///
 /// # Errors
-/// `unauthenticated` for who calls without a name; as [`access::may`] for a token that does not
+/// `unauthenticated` for who calls without a name; as [`access::require_scope`] for a token that does not
 /// write.
 pub fn may_mark(caller: &Caller) -> Result<()> {
     if caller.agent.is_anonymous() {
@@ -106,12 +106,12 @@ pub fn may_mark(caller: &Caller) -> Result<()> {
         return Err(Error::new(ErrorKind::Unauthenticated, message)
             .hint("Say who you are, or give `after` yourself."));
     }
-    access::may(caller, Scope::Write)
+    access::require_scope(caller, TokenScope::Write)
 }
 
 /// The beginning of what a memory says; nothing of one that is quarantined.
 #[must_use]
-pub fn glance(memory: &Memory) -> Option<String> {
+pub fn visible_beginning(memory: &Memory) -> Option<String> {
     if memory.is_quarantined() {
         return None;
     }

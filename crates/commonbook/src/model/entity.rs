@@ -12,15 +12,16 @@ mod responses;
 
 pub use commonbook_text::entities::EntityType;
 use commonbook_text::entities::value;
-pub use name::{EntityName, EntityRef, Named};
-pub use query_names::spoken;
+pub use name::{EntityLabel, EntityName, EntityRef};
+pub use query_names::query_name_ids;
 pub use requests::{
-    DecideReview, EntityMentions, FindEntity, GetEntity, Judgement, ListEntities, ListReviews,
-    MergeEntities, ResolveEntity, UnmergeEntities,
+    DecideReview, EntityMentions, FindEntity, GetEntity, ListEntities, ListReviews, MergeEntities,
+    ResolveEntity, ReviewJudgement, UnmergeEntities,
 };
 pub use responses::{
-    KeptMerge, Mention, Mentioned, MentionedBy, Mentioning, Merged, Resolution, Resolved, Review,
-    Statement, Unmerged, Wanted,
+    AgentMentions, EntityMention, EntityOutcome, EntityReview, EntityStatement, MentionLink,
+    MergeEntitiesResult, MergeRecord, NameMention, ResolveEntityResult, ReviewProposal,
+    UnmergeEntitiesResult,
 };
 
 use std::collections::BTreeMap;
@@ -36,14 +37,14 @@ use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::workspace::Workspace;
 use commonbook_text::{injection, secrets};
-use merging::Strategy;
+use merging::MergeStrategy;
 
 /// Confidence of what an agent says outright, when it names none.
 pub const STATED_CONFIDENCE: f64 = 1.0;
 
 /// What one agent said about an attribute of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Claim {
+pub struct AttributeClaim {
     /// What it is said to be.
     pub value: Value,
     /// Who says so.
@@ -59,13 +60,13 @@ pub struct Claim {
 
 /// An attribute of an entity: what holds, and what others say instead.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Attribute {
+pub struct EntityAttribute {
     /// What holds, with its source.
     #[serde(flatten)]
-    pub held: Claim,
+    pub held: AttributeClaim,
     /// What contradicts it, each with its source; the most certain first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub conflicts: Vec<Claim>,
+    pub conflicts: Vec<AttributeClaim>,
 }
 
 /// A thing that memories speak about.
@@ -94,7 +95,7 @@ pub struct Entity {
     pub confidence: f64,
     /// What is known about it by name, with sources and conflicts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub attributes: BTreeMap<String, Attribute>,
+    pub attributes: BTreeMap<String, EntityAttribute>,
     /// How often what is stated about it changed: 1 at first, 0 while memories only mention it.
     pub version: u64,
     /// How often something was merged into it.
@@ -115,20 +116,25 @@ pub struct Entity {
 impl Entity {
     /// A thing as an agent speaks of it for the first time.
     #[must_use]
-    pub fn new(name: &EntityName, seen: &Sighting) -> Self {
-        let held = |claim: &Claim| Attribute { held: claim.clone(), conflicts: Vec::new() };
+    pub fn new(name: &EntityName, seen: &EntitySighting) -> Self {
+        let held =
+            |claim: &AttributeClaim| EntityAttribute { held: claim.clone(), conflicts: Vec::new() };
         Self {
             context: seen.context.clone(),
             attributes: seen.claims.iter().map(|(name, it)| (name.clone(), held(it))).collect(),
             version: 1,
             occurrences: 1,
-            ..Self::mentioned(name, seen.confidence, (&seen.agent, seen.at))
+            ..Self::from_mention(name, seen.confidence, (&seen.agent, seen.at))
         }
     }
 
     /// A thing that memories mention, and nobody has stated anything about.
     #[must_use]
-    pub fn mentioned(name: &EntityName, confidence: f64, (agent, at): (&Agent, Timestamp)) -> Self {
+    pub fn from_mention(
+        name: &EntityName,
+        confidence: f64,
+        (agent, at): (&Agent, Timestamp),
+    ) -> Self {
         Self {
             id: name.id,
             workspace: name.workspace.clone(),
@@ -166,20 +172,20 @@ impl Entity {
     /// The entity after this was stated about it; the same when it has to wait for a decision. What
     /// memories alone had mentioned so far is called as it is called here.
     #[must_use]
-    pub fn stating(&self, seen: &Sighting, strategy: Strategy) -> Self {
-        if strategy != Strategy::Manual && self.version == 0 {
+    pub fn with_statement(&self, seen: &EntitySighting, strategy: MergeStrategy) -> Self {
+        if strategy != MergeStrategy::Manual && self.version == 0 {
             let name = EntityName { value: seen.value.clone(), ..self.name() };
             return Self::new(&name, seen);
         }
         match merging::merge(self, seen, strategy) {
-            merging::Merged::Changed(entity) | merging::Merged::Seen(entity) => entity,
-            merging::Merged::Review => self.clone(),
+            merging::MergeOutcome::Changed(entity) | merging::MergeOutcome::Seen(entity) => entity,
+            merging::MergeOutcome::Review => self.clone(),
         }
     }
 
     /// What of it is different in `after`.
     #[must_use]
-    pub fn changed_to(&self, after: &Self) -> Vec<&'static str> {
+    pub fn differing_fields(&self, after: &Self) -> Vec<&'static str> {
         let fields = [
             ("context", self.context != after.context),
             ("confidence", self.confidence.total_cmp(&after.confidence).is_ne()),
@@ -199,7 +205,7 @@ impl Entity {
 
 /// What an agent says about an entity at some time, checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Sighting {
+pub struct EntitySighting {
     /// What sort of thing it is.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
@@ -214,14 +220,14 @@ pub struct Sighting {
     pub confidence: f64,
     /// What is said about its attributes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub claims: BTreeMap<String, Claim>,
+    pub claims: BTreeMap<String, AttributeClaim>,
     /// Who says so.
     pub agent: Agent,
     /// When.
     pub at: Timestamp,
 }
 
-impl Sighting {
+impl EntitySighting {
     /// What a request says, checked against the limits.
     ///
     /// # Errors
@@ -268,7 +274,7 @@ fn checked_confidence(confidence: f64) -> Result<f64> {
 /// A context without blanks around it; none when nothing is left.
 fn checked_context(text: &str) -> Result<Option<String>> {
     let text = secrets::redact(text.trim()).text.into_owned();
-    input::no_control("context", &text)?;
+    input::refuse_control_characters("context", &text)?;
     gives_no_orders("context", &text)?;
     let chars = text.chars().count();
     if chars > limits::ENTITY_CONTEXT_CHARS {
@@ -293,7 +299,7 @@ fn claims(
     agent: &Agent,
     at: Timestamp,
     confidence: f64,
-) -> Result<BTreeMap<String, Claim>> {
+) -> Result<BTreeMap<String, AttributeClaim>> {
     if metadata.len() > limits::ENTITY_ATTRIBUTES {
         let limit = limits::ENTITY_ATTRIBUTES;
         return Err(Error::too_large("metadata", metadata.len(), limit, "attributes"));
@@ -310,7 +316,7 @@ fn claims(
         // JSON writes control characters as escapes; only texts can hold them.
         let value = match value {
             Value::String(text) => {
-                input::no_control(&field, &text)?;
+                input::refuse_control_characters(&field, &text)?;
                 gives_no_orders(&field, &text)?;
                 let named = format!("{name}: {text}");
                 let clean = secrets::redact(&named).text;
@@ -321,7 +327,7 @@ fn claims(
                 serde_json::from_str(&secrets::redact(&written).text).unwrap_or(other)
             }
         };
-        let claim = Claim { value, agent: agent.clone(), at, confidence, memory: None };
+        let claim = AttributeClaim { value, agent: agent.clone(), at, confidence, memory: None };
         claims.insert(name, claim);
     }
     Ok(claims)

@@ -2,14 +2,14 @@
 
 mod follow;
 
-pub use follow::{EventFilter, Events, FollowEvents, Followed, ListEvents, Stretch};
+pub use follow::{EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::access::EventReach;
+use crate::model::access::EventVisibility;
 use crate::model::agent::Agent;
 use crate::model::memory::{Importance, Memory, Sharing};
 use crate::model::workspace::Workspace;
@@ -315,7 +315,7 @@ impl NewEvent {
 
     /// This happened to what is no memory, by `actor`, at `at`; those who may read it are told.
     #[must_use]
-    pub fn about(
+    pub fn for_subject(
         kind: EventKind,
         (workspace, subject): (&Workspace, String),
         (actor, at): (&Agent, Timestamp),
@@ -339,14 +339,14 @@ impl NewEvent {
 
     /// The same event, saying this too.
     #[must_use]
-    pub fn saying(mut self, details: &[(&str, Value)]) -> Self {
+    pub fn with_details(mut self, details: &[(&str, Value)]) -> Self {
         self.details = details.iter().map(|(name, it)| ((*name).to_owned(), it.clone())).collect();
         self
     }
 
     /// The same event, with the fields that changed.
     #[must_use]
-    pub fn changing(mut self, fields: &[&str]) -> Self {
+    pub fn with_changed_fields(mut self, fields: &[&str]) -> Self {
         self.changed = fields.iter().map(|field| (*field).to_owned()).collect();
         self
     }
@@ -354,9 +354,9 @@ impl NewEvent {
 
 /// An event of a journal, with what decides who is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub struct EventRecord {
     /// The event.
     pub event: Event,
     /// What decides who is told of it.
-    pub reach: EventReach,
+    pub reach: EventVisibility,
 }

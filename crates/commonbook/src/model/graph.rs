@@ -11,7 +11,9 @@ mod requests;
 pub mod walk;
 
 pub use page::EntityPage;
-pub use requests::{AddRelation, Along, Direction, Format, GraphQuery, NODES_DEFAULT, NodeRef};
+pub use requests::{
+    AddRelation, GraphFormat, GraphQuery, LinkFilter, NODES_DEFAULT, NodeRef, WalkDirection,
+};
 
 use std::fmt;
 use std::str::FromStr;
@@ -85,14 +87,14 @@ impl fmt::Display for RelationType {
 )]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
-pub enum Node {
+pub enum GraphNode {
     /// An entity.
     Entity(EntityId),
     /// A memory.
     Memory(MemoryId),
 }
 
-impl FromStr for Node {
+impl FromStr for GraphNode {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -109,7 +111,7 @@ impl FromStr for Node {
     }
 }
 
-impl TryFrom<String> for Node {
+impl TryFrom<String> for GraphNode {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -117,13 +119,13 @@ impl TryFrom<String> for Node {
     }
 }
 
-impl From<Node> for String {
-    fn from(node: Node) -> Self {
+impl From<GraphNode> for String {
+    fn from(node: GraphNode) -> Self {
         node.to_string()
     }
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for GraphNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Entity(id) => id.fmt(f),
@@ -141,9 +143,9 @@ pub struct Relation {
     /// The workspace it belongs to.
     pub workspace: Workspace,
     /// Where it leads from.
-    pub from: Node,
+    pub from: GraphNode,
     /// Where it leads to.
-    pub to: Node,
+    pub to: GraphNode,
     /// How they are related.
     #[serde(rename = "type")]
     pub relation_type: RelationType,
@@ -171,7 +173,7 @@ impl Relation {
     pub fn new(
         id: RelationId,
         workspace: Workspace,
-        (from, said, to): (Node, &AddRelation, Node),
+        (from, said, to): (GraphNode, &AddRelation, GraphNode),
         (author, at): (&Agent, Timestamp),
     ) -> Self {
         Self {
@@ -193,7 +195,7 @@ impl Relation {
     /// The relation after it was said once more: stronger, and valid as was said last where
     /// something was said of that.
     #[must_use]
-    pub fn repeated(&self, said: &AddRelation, at: Timestamp) -> Self {
+    pub fn reinforce(&self, said: &AddRelation, at: Timestamp) -> Self {
         let count = self.count.saturating_add(1);
         let further = u32::try_from(count - 1).unwrap_or(u32::MAX);
         Self {

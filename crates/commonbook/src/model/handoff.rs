@@ -10,12 +10,12 @@ mod lifecycle;
 mod requests;
 mod responses;
 
-pub use lifecycle::{Doer, Side, Step, Taken, next_status};
+pub use lifecycle::{HandoffSide, HandoffStep, StepActor, StepAttempt, next_status};
 pub use requests::{
-    AcceptHandoff, Asked, CompleteHandoff, CreateHandoff, GetHandoff, ListHandoffs, RejectHandoff,
-    WithdrawHandoff,
+    AcceptHandoff, CompleteHandoff, CreateHandoff, GetHandoff, HandoffDraft, ListHandoffs,
+    RejectHandoff, WithdrawHandoff,
 };
-pub use responses::{AcceptedHandoff, HandoffReceipt, SteppedHandoff};
+pub use responses::{AcceptHandoffResult, HandoffReceipt, HandoffStepResult};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::limits;
-use crate::model::access::Reach;
+use crate::model::access::Visibility;
 use crate::model::agent::Agent;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Sharing, Trust};
@@ -87,7 +87,7 @@ impl Default for HandoffKind {
 
 string_enum! {
     /// Why a memory went along with a handoff.
-    Why {
+    InclusionReason {
         /// The source named it.
         Named = "named",
         /// It is about the task, or was kept during the work that is handed over.
@@ -101,7 +101,7 @@ string_enum! {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HandoffFilter {
     /// On which side of them the reader stands.
-    pub side: Side,
+    pub side: HandoffSide,
     /// How far they have come: one of these.
     pub status: Vec<HandoffStatus>,
     /// From or to this other agent.
@@ -116,13 +116,13 @@ pub struct HandoffFilter {
 
 /// A memory that goes along with a handoff.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PassedMemory {
+pub struct HandoffMemory {
     /// The memory.
     pub id: MemoryId,
     /// The agent that wrote it first.
     pub author: Agent,
     /// Why it goes along.
-    pub why: Why,
+    pub why: InclusionReason,
     /// How well it fits the task, 0 to 1.
     pub score: f64,
     /// Whether it is private: its owner named it for this target, and it goes no further.
@@ -134,7 +134,7 @@ pub struct PassedMemory {
 
 /// An entity that goes along with a handoff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PassedEntity {
+pub struct HandoffEntity {
     /// The entity.
     pub id: EntityId,
     /// What sort of thing it is.
@@ -193,10 +193,10 @@ pub struct Handoff {
     pub depth: u32,
     /// The memories that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub memories: Vec<PassedMemory>,
+    pub memories: Vec<HandoffMemory>,
     /// The entities that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub entities: Vec<PassedEntity>,
+    pub entities: Vec<HandoffEntity>,
     /// How many tokens it is, written out for its target.
     pub tokens: u32,
     /// What came of it, or why it was rejected or withdrawn.
@@ -221,7 +221,7 @@ pub struct Handoff {
 
 /// Where a new handoff stands among those before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ChainPosition {
     /// The handoffs that it goes on from.
     pub follows: Vec<HandoffId>,
     /// The handoff that its chain began with.
@@ -230,7 +230,7 @@ pub struct Place {
     pub depth: u32,
 }
 
-impl Place {
+impl ChainPosition {
     /// The place of a handoff `id` that `from` makes.
     ///
     /// `received` are those that `from` has accepted, the completed ones too, in the order in
@@ -241,7 +241,12 @@ impl Place {
     /// # Errors
     /// `invalid` when a named one did not come to `from`, was not accepted, or when several are
     /// named and this is no join.
-    pub fn of(id: HandoffId, asked: &Asked, from: &Agent, received: &[Handoff]) -> Result<Self> {
+    pub fn of(
+        id: HandoffId,
+        asked: &HandoffDraft,
+        from: &Agent,
+        received: &[Handoff],
+    ) -> Result<Self> {
         let came =
             |it: &&Handoff| it.to == *from && it.accepted_at.is_some() && it.status.passes_work();
         let mut before = Vec::new();
@@ -254,7 +259,7 @@ impl Place {
             })?);
         }
         if before.is_empty() {
-            before.extend(latest(asked, received.iter().filter(came)));
+            before.extend(latest_received(asked, received.iter().filter(came)));
         }
         if before.len() > 1 && asked.kind != HandoffKind::Join {
             return Err(Error::invalid("follows", "only a join goes on from several handoffs")
@@ -270,8 +275,8 @@ impl Place {
 }
 
 /// The handoff that work goes on from when nobody says.
-fn latest<'a>(
-    asked: &Asked,
+fn latest_received<'a>(
+    asked: &HandoffDraft,
     received: impl DoubleEndedIterator<Item = &'a Handoff> + Clone,
 ) -> Option<&'a Handoff> {
     let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
@@ -289,7 +294,7 @@ fn latest<'a>(
 
 /// Who hands over, and where.
 #[derive(Debug, Clone)]
-pub struct Origin {
+pub struct HandoffOrigin {
     /// The workspace it belongs to.
     pub workspace: Workspace,
     /// The agent that hands over.
@@ -301,7 +306,13 @@ pub struct Origin {
 impl Handoff {
     /// The handoff that a request makes, with nothing in it yet ([`crate::prompt::handoff::pack`]).
     #[must_use]
-    pub fn new(id: HandoffId, asked: &Asked, origin: Origin, place: Place, now: Timestamp) -> Self {
+    pub fn new(
+        id: HandoffId,
+        asked: &HandoffDraft,
+        origin: HandoffOrigin,
+        place: ChainPosition,
+        now: Timestamp,
+    ) -> Self {
         let life = jiff::SignedDuration::from_hours(i64::from(asked.expires_hours));
         Self {
             id,
@@ -343,7 +354,7 @@ impl Handoff {
     /// The handoff as this agent may see it: whoever has no part in it learns neither how long its
     /// text is nor that anything private went along.
     #[must_use]
-    pub fn seen_by(mut self, agent: &Agent) -> Self {
+    pub fn redacted_for(mut self, agent: &Agent) -> Self {
         if !self.is_between(agent) {
             self.memories.retain(|memory| !memory.private);
             self.tokens = 0;
@@ -353,8 +364,8 @@ impl Handoff {
 
     /// What decides whether this agent may see it: those that it is between see it like their own.
     #[must_use]
-    pub fn reach(&self, agent: &Agent) -> Reach {
-        Reach {
+    pub fn handoff_visibility(&self, agent: &Agent) -> Visibility {
+        Visibility {
             workspace: self.workspace.clone(),
             owner: if self.to == *agent { self.to.clone() } else { self.from.clone() },
             user_id: self.user_id.clone(),
@@ -367,13 +378,14 @@ impl Handoff {
     #[must_use]
     pub fn event(&self, kind: EventKind, by: (&Agent, Timestamp)) -> NewEvent {
         let sharing = if self.user_id.is_some() { Sharing::Private } else { Sharing::Shared };
-        let event = NewEvent::about(kind, (&self.workspace, self.id.to_string()), by, sharing);
+        let event =
+            NewEvent::for_subject(kind, (&self.workspace, self.id.to_string()), by, sharing);
         NewEvent { owner: self.from.clone(), told: Some(self.to.clone()), ..event }
     }
 
     /// The memory that an expired handoff leaves: what its author wrote, to be found like any other.
     #[must_use]
-    pub fn remains(&self) -> String {
+    pub fn expired_text(&self) -> String {
         let mut text =
             format!("Handed over by {} to {}, and not accepted.\n\n", self.from, self.to);
         text += &format!("## Task\n{}\n", self.task);

@@ -11,31 +11,31 @@ use crate::base::hash::sha256;
 use crate::base::id::{IdSource, MemoryId};
 use crate::base::input;
 use crate::model::agent::AgentName;
-use crate::model::caller::{Caller, Door, near_session};
-use crate::model::memory::{Memory, MemoryType, Outcome, SaveMemory, SetApart};
+use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
+use crate::model::memory::{Memory, MemoryType, QuarantineNotice, SaveMemory, SaveOutcome};
 use crate::model::workspace::Workspace;
 
 /// One line that was understood.
 #[derive(Debug, Clone)]
-pub enum Line {
+pub enum ImportLine {
     /// Something that was said, in a conversation.
-    Said(Box<Said>),
+    Said(Box<ConversationTurn>),
     /// A memory as an export writes it; it keeps its id, its owner and its times.
     Exported(Box<Memory>),
 }
 
 /// What became of a line that was taken in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImportedLine {
+pub struct ImportLineResult {
     /// Whether it is new.
-    pub outcome: Outcome,
+    pub outcome: SaveOutcome,
     /// The memory that was set apart, and why, where others are not given it.
-    pub set_apart: Option<SetApart>,
+    pub set_apart: Option<QuarantineNotice>,
 }
 
 /// Something that was said.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Said {
+pub struct ConversationTurn {
     /// What was said.
     pub text: String,
     /// The conversation; names the workspace unless one is given.
@@ -62,19 +62,19 @@ pub struct Said {
 ///
 /// # Errors
 /// `invalid` for a line that is not UTF-8, not JSON, or has no text.
-pub fn parse(line: &[u8]) -> Result<Line> {
+pub fn parse(line: &[u8]) -> Result<ImportLine> {
     let value = input::json(line)?;
-    let exported = value["id"].as_str().is_some_and(|id| MemoryId::read(id).is_some());
+    let exported = value["id"].as_str().is_some_and(|id| MemoryId::parse(id).is_some());
     if exported && value.get("owner").is_some() {
-        return input::from_value(value).map(Box::new).map(Line::Exported);
+        return input::from_value(value).map(Box::new).map(ImportLine::Exported);
     }
     let canonical = value.to_string();
-    let mut said: Said = input::from_value(value)?;
+    let mut said: ConversationTurn = input::from_value(value)?;
     said.sha256 = sha256(&canonical);
-    Ok(Line::Said(Box::new(said)))
+    Ok(ImportLine::Said(Box::new(said)))
 }
 
-impl Line {
+impl ImportLine {
     /// The workspace that the line goes to: the given one, else the one it names, else the
     /// caller's.
     ///
@@ -86,7 +86,7 @@ impl Line {
             (None, Self::Exported(memory)) => Ok(memory.workspace.clone()),
             (None, Self::Said(said)) => match &said.conv {
                 None => Ok(caller.workspace.clone()),
-                Some(conv) => Workspace::near(conv)
+                Some(conv) => Workspace::nearest_workspace_name(conv)
                     .ok_or_else(|| Error::invalid("conv", format!("{conv:?} names no workspace"))),
             },
         }
@@ -106,10 +106,10 @@ impl Line {
         match self {
             Self::Exported(mut memory) => {
                 memory.workspace = workspace.clone();
-                memory.memory_type = memory.memory_type.imported();
+                memory.memory_type = memory.memory_type.into_import_type();
                 memory.receive(None)?;
                 for session in [&mut memory.session, &mut memory.source.session] {
-                    *session = session.as_deref().and_then(near_session);
+                    *session = session.as_deref().and_then(nearest_session_id);
                 }
                 Ok(*memory)
             }
@@ -118,7 +118,7 @@ impl Line {
     }
 }
 
-impl Said {
+impl ConversationTurn {
     fn memory(
         self,
         workspace: &Workspace,
@@ -129,15 +129,16 @@ impl Said {
         let speaker = self.speaker.as_deref().filter(|speaker| !speaker.trim().is_empty());
         let name = match speaker {
             None => AgentName { agent: caller.agent.clone(), device: caller.device.clone() },
-            Some(speaker) => AgentName::near(speaker, "import").map_err(|e| e.at("speaker"))?,
+            Some(speaker) => AgentName::nearest_agent_name(speaker, "import")
+                .map_err(|e| e.with_field("speaker"))?,
         };
-        let speaker = Caller::new(Some(name), workspace.clone(), Door::Import)
-            .in_session(self.session.as_deref().and_then(near_session).as_deref())?;
+        let speaker = Caller::new(Some(name), workspace.clone(), EntryPoint::Import)
+            .in_session(self.session.as_deref().and_then(nearest_session_id).as_deref())?;
         let request = SaveMemory {
             text: self.text,
             memory_type: Some(MemoryType::episodic()),
             metadata: self.rest,
-            valid_from: self.ts.as_deref().map(time).transpose()?,
+            valid_from: self.ts.as_deref().map(parse_line_time).transpose()?,
             ..SaveMemory::default()
         };
         let mut memory = request.memory(&speaker, id, now)?;
@@ -147,12 +148,12 @@ impl Said {
 }
 
 /// A time with its zone, a time without one (taken as UTC), or a date (its beginning in UTC).
-fn time(text: &str) -> Result<Timestamp> {
+fn parse_line_time(text: &str) -> Result<Timestamp> {
     let zoned = text.parse::<Timestamp>();
     let local = || text.parse::<DateTime>().and_then(|time| TimeZone::UTC.to_timestamp(time));
     zoned.or_else(|_| local()).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("ts: {text:?} is not a time: {error}"))
-            .at("ts")
+            .with_field("ts")
             .hint("Write it like 2023-05-08T13:56:00Z, or as a date.")
     })
 }
@@ -163,7 +164,7 @@ mod tests {
     use crate::base::id::CountingIds;
 
     fn memory_of(line: &str) -> Result<Memory> {
-        let caller = Caller::new(None, Workspace::fallback(), Door::Import);
+        let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Import);
         let line = parse(line.as_bytes())?;
         let workspace = line.workspace(None, &caller)?;
         line.memory(&workspace, &caller, &CountingIds::default(), Timestamp::UNIX_EPOCH)
@@ -185,7 +186,7 @@ mod tests {
         );
         assert_eq!(memory.metadata["id"], "D1:3");
         assert_eq!(memory.metadata["extra"]["a"], 1);
-        assert_eq!(memory.source.how, Door::Import);
+        assert_eq!(memory.source.how, EntryPoint::Import);
     }
 
     #[test]

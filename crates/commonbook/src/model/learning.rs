@@ -12,7 +12,7 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-pub use requests::{Learn, LearnedBack, StandingChange};
+pub use requests::{LearnRequest, LearnResult, StandingChange};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl LearningType {
     /// The type that a word names: itself, in the plural, or by another word for it. What names
     /// none is [`Self::Context`].
     #[must_use]
-    pub fn named(word: &str) -> Self {
+    pub fn from_type_word(word: &str) -> Self {
         Self::of_word(word).unwrap_or(Self::Context)
     }
 
@@ -83,7 +83,7 @@ pub struct Learning {
 
 /// What an agent wants remembered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Learned {
+pub struct LearningUpdate {
     /// What takes the place of all that was there, where it says so.
     pub replace: Option<Vec<Learning>>,
     /// What comes to it.
@@ -94,10 +94,10 @@ pub struct Learned {
 
 /// What a message wants remembered, each thing once. The contexts that stand in it are passed over.
 #[must_use]
-pub fn learned(message: &str) -> Learned {
+pub fn extract_learnings(message: &str) -> LearningUpdate {
     let text = without_contexts(message);
-    let mut learned = Learned::default();
-    for said in json::found(&text) {
+    let mut learned = LearningUpdate::default();
+    for said in json::learnings_in_json(&text) {
         let learnings = said.learnings;
         if said.replaces {
             learned.replace.get_or_insert_default().extend(learnings);
@@ -105,18 +105,18 @@ pub fn learned(message: &str) -> Learned {
             learned.append.extend(learnings);
         }
     }
-    learned.append.extend(block::found(&text));
+    learned.append.extend(block::learnings_in_prose(&text));
     let mut left_out = Vec::new();
     if let Some(all) = &mut learned.replace {
-        keep(all, &mut left_out);
+        keep_distinct(all, &mut left_out);
     }
-    keep(&mut learned.append, &mut left_out);
+    keep_distinct(&mut learned.append, &mut left_out);
     learned.left_out = left_out;
     learned
 }
 
 /// Each learning once, without those that are no learnings, and not more than there may be.
-fn keep(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
+fn keep_distinct(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
     let mut seen: Vec<String> = Vec::new();
     learnings.retain(|learning| {
         let chars = learning.content.chars().count();

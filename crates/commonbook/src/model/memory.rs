@@ -11,12 +11,14 @@ mod update;
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
 pub use requests::{
-    DeleteMemory, GetMemory, History, ListMemories, MemoryAt, MemoryHistory, Order, PurgeMemory,
-    Purged, RestoreMemory, Revision,
+    DeleteMemory, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory, MemoryRevision,
+    PurgeMemory, PurgeResult, RestoreMemory, RevisionHistory,
 };
-pub use review::{Appeal, AppealMemory, ListQuarantined, PendingReview, ReleaseMemory, SetApart};
-pub use save::{Outcome, SaveMemories, SaveMemory, Saved};
-pub use update::{UpdateMemory, UpdatedMemory, expect_revision};
+pub use review::{
+    AppealMemory, ListQuarantined, PendingReview, QuarantineNotice, ReleaseAppeal, ReleaseMemory,
+};
+pub use save::{SaveMemories, SaveMemory, SaveOutcome, SaveResult};
+pub use update::{UpdateMemory, UpdateResult, expect_revision};
 
 use std::collections::BTreeSet;
 
@@ -30,10 +32,10 @@ use crate::base::id::MemoryId;
 use crate::base::key::CaseKey;
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
-use crate::model::caller::{Door, user_id};
-use crate::model::entity::Named;
+use crate::model::caller::{EntryPoint, user_id};
+use crate::model::entity::EntityLabel;
 use crate::model::workspace::Workspace;
-use commonbook_text::injection::Reason;
+use commonbook_text::injection::InjectionReason;
 use commonbook_text::string_enum;
 
 string_enum! {
@@ -82,7 +84,7 @@ string_enum! {
 
 /// Where a memory came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Source {
+pub struct MemorySource {
     /// The agent that wrote it.
     pub agent: Agent,
     /// The device it was written from.
@@ -95,7 +97,7 @@ pub struct Source {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
     /// The door it came in by.
-    pub how: Door,
+    pub how: EntryPoint,
     /// Whether only its own word says that it was this child of the agent that a token proved.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub asserted: bool,
@@ -129,7 +131,7 @@ pub struct Memory {
     pub topics: Vec<String>,
     /// The things that it names itself; others are found in it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub entities: Vec<Named>,
+    pub entities: Vec<EntityLabel>,
     /// How much it matters.
     pub importance: Importance,
     /// Who else may read it.
@@ -144,13 +146,13 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub position: Option<u64>,
     /// Where it came from.
-    pub source: Source,
+    pub source: MemorySource,
     /// How far it is trusted.
     pub trust: Trust,
     /// Why it is quarantined, or was until somebody released it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[schemars(with = "Vec<String>")]
-    pub suspicions: Vec<Reason>,
+    pub suspicions: Vec<InjectionReason>,
     /// What waits until somebody has looked at it, while it is quarantined.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub review: Option<PendingReview>,
@@ -203,7 +205,7 @@ impl Memory {
         if self.text.len() > limits::TEXT_BYTES {
             return Err(Error::too_large("text", self.text.len(), limits::TEXT_BYTES, "bytes"));
         }
-        input::no_control("text", &self.text)?;
+        input::refuse_control_characters("text", &self.text)?;
         if let Some(title) = &self.title {
             input::line("title", title, limits::TITLE_CHARS)?;
         }
@@ -217,7 +219,7 @@ impl Memory {
                     "characters",
                 ));
             }
-            input::no_control("summary", summary)?;
+            input::refuse_control_characters("summary", summary)?;
         }
         distinct_topics(&self.topics)?;
         distinct_entities(&self.entities)?;
@@ -228,7 +230,7 @@ impl Memory {
             input::line("session", session, limits::SESSION_CHARS)?;
         }
         for (key, value) in &self.metadata {
-            input::no_control("metadata", key)?;
+            input::refuse_control_characters("metadata", key)?;
             no_control_within(value)?;
         }
         let metadata = Value::Object(self.metadata.clone()).to_string();
@@ -254,10 +256,10 @@ impl Memory {
 /// Refuses control characters in any text of a metadata value.
 fn no_control_within(value: &Value) -> Result<()> {
     match value {
-        Value::String(text) => input::no_control("metadata", text),
+        Value::String(text) => input::refuse_control_characters("metadata", text),
         Value::Array(values) => values.iter().try_for_each(no_control_within),
         Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
-            input::no_control("metadata", key)?;
+            input::refuse_control_characters("metadata", key)?;
             no_control_within(value)
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
@@ -268,14 +270,14 @@ fn no_control_within(value: &Value) -> Result<()> {
 ///
 /// # Errors
 /// `too_large` for too many.
-pub(crate) fn distinct_entities(given: &[Named]) -> Result<Vec<Named>> {
+pub(crate) fn distinct_entities(given: &[EntityLabel]) -> Result<Vec<EntityLabel>> {
     if given.len() > limits::NAMED_ENTITIES {
         let limit = limits::NAMED_ENTITIES;
         return Err(Error::too_large("entities", given.len(), limit, "entities"));
     }
-    let mut entities: Vec<Named> = Vec::with_capacity(given.len());
+    let mut entities: Vec<EntityLabel> = Vec::with_capacity(given.len());
     for named in given {
-        if !entities.iter().any(|other| other.is(named)) {
+        if !entities.iter().any(|other| other.names_same(named)) {
             entities.push(named.clone());
         }
     }

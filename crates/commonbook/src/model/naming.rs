@@ -4,7 +4,7 @@ use commonbook_text::injection;
 
 /// Words that nobody can take: each has a meaning of its own, or is the word for a role that a prompt
 /// gives more weight than an agent.
-pub const RESERVED: [&str; 16] = [
+pub const RESERVED_NAMES: [&str; 16] = [
     "legacy",
     "anonymous",
     "human",
@@ -26,7 +26,7 @@ pub const RESERVED: [&str; 16] = [
 /// The name that this one looks like: with Latin letters for those of other scripts that are drawn
 /// alike.
 #[must_use]
-pub(crate) fn folded(name: &str) -> String {
+pub(crate) fn fold_lookalikes(name: &str) -> String {
     // A letter that only carries a mark is told from the bare one.
     let fold = |c: char| {
         Some(injection::latin(c)).filter(|like| like.is_ascii_alphabetic() && !is_latin(c))

@@ -5,9 +5,9 @@ mod query;
 pub mod rank;
 pub mod update;
 
-pub use commonbook_text::dates::{Span, When, spoken_of, tells_time};
-pub use query::{Query, parse};
-pub use rank::Parts;
+pub use commonbook_text::dates::{QuestionTimes, TimeSpan, parse_times, tells_time};
+pub use query::{SearchQuery, parse};
+pub use rank::ScoreParts;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::key::CaseKey;
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 use crate::base::{input, limits};
 use crate::model::entity::EntityRef;
 use crate::model::memory::{Importance, Memory, MemoryType, Trust};
 use crate::model::workspace::Workspace;
-use period::Edge;
+use period::PeriodBound;
 use query::QueryTerms;
 
 /// Finds memories that answer a question: your own and those that others share. Ask in plain
@@ -73,31 +73,31 @@ pub struct SearchMemory {
     /// Only those that hold from this time or a later one on: RFC 3339, a date, a month, a year,
     /// `today`, `yesterday`, or so long ago (`12h`, `7d`, `3w`, `2m`, `1y`); in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::forms()))]
+    #[schemars(extend("anyOf" = period::time_schema()))]
     pub since: Option<String>,
     /// Only those that hold from this time or an earlier one on; of a date, its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::forms()))]
+    #[schemars(extend("anyOf" = period::time_schema()))]
     pub until: Option<String>,
     /// As things were at this time: what held then, though it may be superseded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::forms()))]
+    #[schemars(extend("anyOf" = period::time_schema()))]
     pub at: Option<String>,
     /// What is found besides. Your own private memories and those of `global` always are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub include: Vec<Include>,
+    pub include: Vec<SearchInclusion>,
     /// Which workspaces are read.
     #[serde(default)]
-    pub scope: Scope,
+    pub scope: SearchScope,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// What a search can be told to find besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Include {
+pub enum SearchInclusion {
     /// The caller's own private memories, which are found anyway.
     Private,
     /// Memories that a newer one has replaced.
@@ -112,7 +112,7 @@ pub enum Include {
     Closed,
 }
 
-impl Include {
+impl SearchInclusion {
     /// Every value, in the order of the documentation.
     pub const ALL: [Self; 6] =
         [Self::Private, Self::Superseded, Self::Archived, Self::Global, Self::Others, Self::Closed];
@@ -134,7 +134,7 @@ impl Include {
 /// Which workspaces a search reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum SearchScope {
     /// The caller's own and `global`.
     #[default]
     Workspace,
@@ -147,21 +147,21 @@ pub enum Scope {
 
 /// A memory that answers the question, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Hit {
+pub struct SearchHit {
     /// The memory.
     pub memory: Memory,
     /// How well it answers; to compare hits of one search with each other.
     pub score: f64,
     /// What about it matched.
-    pub matched: Vec<Match>,
+    pub matched: Vec<MatchReason>,
     /// What the score is made of.
-    pub parts: Parts,
+    pub parts: ScoreParts,
 }
 
 /// What about a memory matched a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Match {
+pub enum MatchReason {
     /// Words of the question stand in it.
     Words,
     /// Its meaning is near that of the question.
@@ -176,13 +176,13 @@ pub enum Match {
 
 /// The answer to a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SearchAnswer {
+pub struct SearchResponse {
     /// The hits of this page, best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// How many memories match, of those that the caller may see.
     pub total: u64,
     /// Where the next page begins; `null` on the last one.
-    pub next: Option<Cursor>,
+    pub next: Option<PageCursor>,
     /// The workspaces that were read.
     pub workspaces: Vec<Workspace>,
     /// What the search could not do: that it went by words alone, and why.
@@ -192,7 +192,7 @@ pub struct SearchAnswer {
 
 /// A search as the index carries it out.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct IndexQuery {
     /// What is asked, in words.
     pub text: String,
     /// Words that must stand one after the other, as terms.
@@ -205,9 +205,9 @@ pub struct Question {
     pub entity: Option<EntityRef>,
     /// For each entity that the question names and not too many memories mention, those in sight
     /// that do: what the registry knows of them.
-    pub about: Vec<Vec<Place>>,
+    pub about: Vec<Vec<MemoryRef>>,
     /// What else must hold.
-    pub within: Within,
+    pub within: SearchFilter,
     /// The time against which "yesterday" and age are measured.
     pub now: Timestamp,
     /// How many hits are asked for, the best; at most [`limits::SEARCH_DEPTH`].
@@ -215,11 +215,11 @@ pub struct Question {
 }
 
 /// A memory by its id and the workspace it is kept in.
-pub type Place = (Workspace, MemoryId);
+pub type MemoryRef = (Workspace, MemoryId);
 
 /// What must hold of the memories that a search gives.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Within {
+pub struct SearchFilter {
     /// Owned by this agent.
     pub owner: Option<String>,
     /// Of this type.
@@ -237,7 +237,7 @@ pub struct Within {
     /// Entries of closed cases too.
     pub closed: bool,
     /// One of these, which mention an entity.
-    pub mentioning: Option<Vec<Place>>,
+    pub mentioning: Option<Vec<MemoryRef>>,
     /// Trusted so far.
     pub trust: Option<Trust>,
     /// That hold from this time or a later one on.
@@ -257,9 +257,9 @@ pub struct Within {
 
 /// What the index answers.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct IndexResponse {
     /// The best hits, best first; as many as were asked for.
-    pub ranked: Vec<Ranked>,
+    pub ranked: Vec<IndexHit>,
     /// How many memories match in all.
     pub total: u64,
     /// What the search could not do.
@@ -268,7 +268,7 @@ pub struct Found {
 
 /// A hit as the index knows it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranked {
+pub struct IndexHit {
     /// The workspace of the memory.
     pub workspace: Workspace,
     /// The memory.
@@ -276,14 +276,14 @@ pub struct Ranked {
     /// How well it answers.
     pub score: f64,
     /// What about it matched.
-    pub matched: Vec<Match>,
+    pub matched: Vec<MatchReason>,
     /// What the score is made of.
-    pub parts: Parts,
+    pub parts: ScoreParts,
 }
 
 /// What must hold of the memories that a list or a search gives.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filter {
+pub struct MemoryFilter {
     /// Owned by this agent.
     pub owner: Option<String>,
     /// Of this type.
@@ -302,7 +302,7 @@ pub struct Filter {
     pub deleted: bool,
 }
 
-impl Filter {
+impl MemoryFilter {
     /// The filter by owner, where `*` means everybody.
     ///
     /// # Errors
@@ -310,9 +310,9 @@ impl Filter {
     pub fn owner(given: Option<&str>) -> Result<Option<String>> {
         match given {
             None | Some("*") => Ok(None),
-            Some(name) => crate::model::agent::Agent::named(name)
+            Some(name) => crate::model::agent::Agent::with_any_name(name)
                 .map(|agent| Some(agent.into()))
-                .map_err(|error| error.at("owner")),
+                .map_err(|error| error.with_field("owner")),
         }
     }
 }
@@ -324,7 +324,7 @@ impl SearchMemory {
     /// `invalid` for an empty query, one with control characters, an owner or a time that is none,
     /// a filter that asks for two things, and over [`limits::QUERY_WORDS`] words; `too_large` for a
     /// long query.
-    pub fn question(&self, now: Timestamp) -> Result<Question> {
+    pub fn to_index_query(&self, now: Timestamp) -> Result<IndexQuery> {
         if self.query.trim().is_empty() {
             return Err(Error::invalid("query", "there is nothing to search for")
                 .hint("Put the question, or words that the memory would contain, into query."));
@@ -332,47 +332,47 @@ impl SearchMemory {
         if self.query.len() > limits::QUERY_BYTES {
             return Err(Error::too_large("query", self.query.len(), limits::QUERY_BYTES, "bytes"));
         }
-        input::no_control("query", &self.query)?;
+        input::refuse_control_characters("query", &self.query)?;
         let asked = parse(&self.query, now)?;
         let QueryTerms { phrases, excluded } = asked.terms()?;
-        let owner = one("owner", self.owner.clone(), asked.owner)?;
+        let owner = agreed_filter("owner", self.owner.clone(), asked.owner)?;
         let named = asked.memory_type.map(MemoryType::try_from).transpose();
-        let named = named.map_err(|error| error.at("query"))?;
-        let memory_type = one("memory_type", self.memory_type.clone(), named)?;
+        let named = named.map_err(|error| error.with_field("query"))?;
+        let memory_type = agreed_filter("memory_type", self.memory_type.clone(), named)?;
         let moment = |field: &str, given: &Option<String>, edge| -> Result<_> {
-            let read = |text: &String| period::read(field, text, edge, now);
+            let read = |text: &String| period::parse_period_bound(field, text, edge, now);
             given.as_ref().map(read).transpose()
         };
         let (since, until, at) = (
-            moment("since", &self.since, Edge::First)?,
-            moment("until", &self.until, Edge::Last)?,
-            moment("at", &self.at, Edge::Last)?,
+            moment("since", &self.since, PeriodBound::First)?,
+            moment("until", &self.until, PeriodBound::Last)?,
+            moment("at", &self.at, PeriodBound::Last)?,
         );
         let includes =
             |include| self.include.contains(&include) || asked.include.contains(&include);
-        let within = Within {
-            owner: Filter::owner(owner.as_deref())?,
+        let within = SearchFilter {
+            owner: MemoryFilter::owner(owner.as_deref())?,
             memory_type: memory_type.map(Into::into),
             topics: self.topic.iter().cloned().chain(asked.topics).collect(),
             importance: self.importance.max(asked.importance),
-            session: one("session", self.session.clone(), asked.session)?,
-            case: one("case", self.case.clone(), asked.case)?,
-            others: includes(Include::Others),
-            closed: includes(Include::Closed),
+            session: agreed_filter("session", self.session.clone(), asked.session)?,
+            case: agreed_filter("case", self.case.clone(), asked.case)?,
+            others: includes(SearchInclusion::Others),
+            closed: includes(SearchInclusion::Closed),
             mentioning: None,
             of_user: false,
             trust: self.trust,
             since: since.max(asked.since),
             until: [until, asked.until].into_iter().flatten().min(),
-            at: one("at", at, asked.at)?,
-            superseded: includes(Include::Superseded),
-            archived: includes(Include::Archived),
+            at: agreed_filter("at", at, asked.at)?,
+            superseded: includes(SearchInclusion::Superseded),
+            archived: includes(SearchInclusion::Archived),
         };
         let named = asked.entity.map(|name| name.parse()).transpose();
-        let named = named.map_err(|error: Error| error.at("query"))?;
-        let entity = one("entity", self.entity.clone(), named)?;
-        let plain = Question::plain(asked.text, within, now);
-        Ok(Question { phrases, excluded, user: asked.user, entity, ..plain })
+        let named = named.map_err(|error: Error| error.with_field("query"))?;
+        let entity = agreed_filter("entity", self.entity.clone(), named)?;
+        let plain = IndexQuery::from_plain_text(asked.text, within, now);
+        Ok(IndexQuery { phrases, excluded, user: asked.user, entity, ..plain })
     }
 }
 
@@ -380,7 +380,11 @@ impl SearchMemory {
 ///
 /// # Errors
 /// `invalid` when they ask for two different things.
-fn one<T: PartialEq>(field: &str, given: Option<T>, asked: Option<T>) -> Result<Option<T>> {
+fn agreed_filter<T: PartialEq>(
+    field: &str,
+    given: Option<T>,
+    asked: Option<T>,
+) -> Result<Option<T>> {
     match (&given, &asked) {
         (Some(given), Some(asked)) if given != asked => {
             Err(Error::invalid(field, "the query asks for another one than this field")

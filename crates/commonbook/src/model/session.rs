@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, SessionId};
 use crate::base::key::CaseKey;
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 use crate::base::{input, limits};
-use crate::model::access::Reach;
+use crate::model::access::Visibility;
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, SESSION_PATTERN};
 use crate::model::event::EventKind;
@@ -95,8 +95,8 @@ impl Session {
 
     /// What decides who sees it: everybody in the workspace, unless it is for a user.
     #[must_use]
-    pub fn reach(&self) -> Reach {
-        Reach {
+    pub fn session_visibility(&self) -> Visibility {
+        Visibility {
             workspace: self.workspace.clone(),
             owner: self.agent.clone(),
             user_id: self.user_id.clone(),
@@ -107,7 +107,7 @@ impl Session {
 
     /// Who is told of what happens to it: of one for a user, its agent alone.
     #[must_use]
-    pub fn told(&self) -> Sharing {
+    pub fn event_sharing(&self) -> Sharing {
         match self.user_id {
             Some(_) => Sharing::Private,
             None => Sharing::Shared,
@@ -141,7 +141,7 @@ impl Session {
     /// The session after something was done in it, with what that is called where it had ended or
     /// was paused.
     #[must_use]
-    pub fn touched(&self, at: Timestamp) -> (Self, Option<EventKind>) {
+    pub fn with_touch(&self, at: Timestamp) -> (Self, Option<EventKind>) {
         let kind = (self.status != SessionStatus::Active).then_some(EventKind::SessionResumed);
         let (status, touched_at) = (SessionStatus::Active, at.max(self.touched_at));
         (Self { status, touched_at, ended_at: None, ..self.clone() }, kind)
@@ -149,7 +149,7 @@ impl Session {
 
     /// The session as it ends.
     #[must_use]
-    pub fn ended(&self, at: Timestamp) -> Self {
+    pub fn with_end(&self, at: Timestamp) -> Self {
         let ended_at = Some(at.max(self.touched_at));
         Self { status: SessionStatus::Completed, ended_at, ..self.clone() }
     }
@@ -187,7 +187,7 @@ pub enum SessionOutcome {
 
 /// The session that was started or found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StartedSession {
+pub struct StartSessionResult {
     /// The session as it is now.
     pub session: Session,
     /// Whether it is new.
@@ -233,7 +233,7 @@ pub struct EndSession {
 
 /// A session that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EndedSession {
+pub struct EndSessionResult {
     /// The session as it is now.
     #[serde(flatten)]
     pub session: Session,
@@ -242,7 +242,7 @@ pub struct EndedSession {
     pub hint: Option<String>,
 }
 
-impl Deref for EndedSession {
+impl Deref for EndSessionResult {
     type Target = Session;
 
     fn deref(&self) -> &Session {
@@ -261,7 +261,7 @@ pub struct GetSession {
 
 /// A session with what was kept in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SessionShown {
+pub struct SessionDetails {
     /// The session.
     pub session: Session,
     /// How many memories were kept in it, of those that the caller may see.
@@ -293,7 +293,7 @@ pub struct ListSessions {
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// What must hold of the sessions that a list gives.

@@ -19,20 +19,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::limits;
 
-pub use edit::{Added, says_same, section_of};
-pub use pick::Told;
-pub use place::places;
-pub use route::{Routed, route};
+pub use edit::{AddOutcome, says_same, section_of};
+pub use pick::StandingExcerpt;
+pub use place::standing_paths;
+pub use route::{RoleMatch, route};
 
 /// The section that an item without one is put into.
-pub const RECENT: &str = "Recent Learnings";
+pub const RECENT_SECTION: &str = "Recent Learnings";
 
 /// The sections of a new file.
-const SECTIONS: [&str; 3] = [RECENT, "Project-Specific Patterns", "Known Issues"];
+const DEFAULT_SECTIONS: [&str; 3] = [RECENT_SECTION, "Project-Specific Patterns", "Known Issues"];
 
 /// How large a file may get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct StandingLimits {
     /// Bytes of the whole file.
     pub bytes: usize,
     /// Items of all sections together.
@@ -41,7 +41,7 @@ pub struct Limits {
     pub line_chars: usize,
 }
 
-impl Default for Limits {
+impl Default for StandingLimits {
     fn default() -> Self {
         Self {
             bytes: limits::STANDING_BYTES,
@@ -54,7 +54,7 @@ impl Default for Limits {
 /// What the configuration says of one role; the rest is as for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Override {
+pub struct LimitsOverride {
     /// Bytes of the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
@@ -66,10 +66,10 @@ pub struct Override {
     pub line_chars: Option<usize>,
 }
 
-impl Limits {
+impl StandingLimits {
     /// These limits, but for what is overridden.
     #[must_use]
-    pub fn with(self, other: &Override) -> Self {
+    pub fn with_override(self, other: &LimitsOverride) -> Self {
         Self {
             bytes: other.bytes.unwrap_or(self.bytes),
             items: other.items.unwrap_or(self.items),
@@ -80,7 +80,7 @@ impl Limits {
 
 /// What whoever changed a file, or looks at one, should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Warning {
+pub enum StandingWarning {
     /// An item was taken out so that the file keeps to its limits.
     Dropped {
         /// The section it stood in.
@@ -99,7 +99,7 @@ pub enum Warning {
     },
 }
 
-impl fmt::Display for Warning {
+impl fmt::Display for StandingWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dropped { section, text } => {
@@ -114,19 +114,19 @@ impl fmt::Display for Warning {
 
 /// A standing memory file, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
-    blocks: Vec<Block>,
+pub struct StandingDocument {
+    blocks: Vec<StandingBlock>,
 }
 
 /// Some lines of a file, as they are, with what they say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Block {
+struct StandingBlock {
     raw: String,
-    kind: Kind,
+    kind: StandingBlockKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum StandingBlockKind {
     /// A heading that begins a section.
     Section(String),
     /// An item of a list, with the lines that belong to it.
@@ -137,7 +137,7 @@ enum Kind {
 
 /// What there is in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Status {
+pub struct StandingStatus {
     /// Bytes of the whole file.
     pub bytes: usize,
     /// Items of all sections together.
@@ -148,18 +148,18 @@ pub struct Status {
     pub longest_line: usize,
 }
 
-impl Standing {
+impl StandingDocument {
     /// A new file for this role.
     #[must_use]
     pub fn new(role: &str) -> Self {
-        let sections = SECTIONS.iter().map(|section| format!("\n## {section}\n"));
+        let sections = DEFAULT_SECTIONS.iter().map(|section| format!("\n## {section}\n"));
         Self::parse(&format!("# Agent Memory: {role}\n{}", sections.collect::<String>()))
     }
 
     /// The file that a text is; any text is one.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<StandingBlock> = Vec::new();
         let mut code: Option<&str> = None;
         let mut rest = text;
         for line in text.split_inclusive('\n') {
@@ -175,18 +175,22 @@ impl Standing {
                 (None, mark) => mark.filter(|_| is_code),
                 (open, mark) => open.filter(|open| mark != Some(open)),
             };
-            let kind = if is_code { Kind::Prose } else { kind_of(bare) };
+            let kind = if is_code { StandingBlockKind::Prose } else { kind_of(bare) };
             match (blocks.last_mut(), &kind) {
                 // What is indented below an item belongs to it.
-                (Some(Block { raw, kind: Kind::Item(said) }), Kind::Prose)
-                    if bare.starts_with([' ', '\t']) && !bare.trim().is_empty() =>
-                {
+                (
+                    Some(StandingBlock { raw, kind: StandingBlockKind::Item(said) }),
+                    StandingBlockKind::Prose,
+                ) if bare.starts_with([' ', '\t']) && !bare.trim().is_empty() => {
                     raw.push_str(line);
                     said.push(' ');
                     said.push_str(bare.trim());
                 }
-                (Some(Block { raw, kind: Kind::Prose }), Kind::Prose) => raw.push_str(line),
-                _ => blocks.push(Block { raw: line.to_owned(), kind }),
+                (
+                    Some(StandingBlock { raw, kind: StandingBlockKind::Prose }),
+                    StandingBlockKind::Prose,
+                ) => raw.push_str(line),
+                _ => blocks.push(StandingBlock { raw: line.to_owned(), kind }),
             }
         }
         Self { blocks }
@@ -202,29 +206,29 @@ impl Standing {
     pub fn items(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut section = "";
         self.blocks.iter().filter_map(move |block| match &block.kind {
-            Kind::Section(name) => {
+            StandingBlockKind::Section(name) => {
                 section = name;
                 None
             }
-            Kind::Item(text) => Some((section, text.as_str())),
-            Kind::Prose => None,
+            StandingBlockKind::Item(text) => Some((section, text.as_str())),
+            StandingBlockKind::Prose => None,
         })
     }
 
     /// What there is in the file.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> StandingStatus {
         let text = self.render();
         let mut sections: Vec<(String, usize)> = Vec::new();
         for block in &self.blocks {
             match (&block.kind, sections.last_mut()) {
-                (Kind::Section(name), _) => sections.push((name.clone(), 0)),
-                (Kind::Item(_), Some((_, count))) => *count += 1,
-                (Kind::Item(_), None) => sections.push((String::new(), 1)),
-                (Kind::Prose, _) => {}
+                (StandingBlockKind::Section(name), _) => sections.push((name.clone(), 0)),
+                (StandingBlockKind::Item(_), Some((_, count))) => *count += 1,
+                (StandingBlockKind::Item(_), None) => sections.push((String::new(), 1)),
+                (StandingBlockKind::Prose, _) => {}
             }
         }
-        Status {
+        StandingStatus {
             bytes: text.len(),
             items: sections.iter().map(|(_, count)| count).sum(),
             sections,
@@ -234,7 +238,7 @@ impl Standing {
 
     /// What of the file is over its limits.
     #[must_use]
-    pub fn over(&self, limits: &Limits) -> Vec<Warning> {
+    pub fn limit_warnings(&self, limits: &StandingLimits) -> Vec<StandingWarning> {
         let status = self.status();
         let found = [
             ("bytes", status.bytes, limits.bytes),
@@ -242,7 +246,7 @@ impl Standing {
             ("characters of a line", status.longest_line, limits.line_chars),
         ];
         let over = found.into_iter().filter(|(_, found, limit)| found > limit);
-        over.map(|(what, found, limit)| Warning::Over { what, found, limit }).collect()
+        over.map(|(what, found, limit)| StandingWarning::Over { what, found, limit }).collect()
     }
 
     /// The line end that the file uses.
@@ -257,30 +261,32 @@ fn code_mark(line: &str) -> Option<&'static str> {
 }
 
 /// What a line by itself is. Lists within lists and what is indented deeper belong to their item.
-fn kind_of(line: &str) -> Kind {
+fn kind_of(line: &str) -> StandingBlockKind {
     if let Some(heading) = line.strip_prefix('#') {
         let name = heading.trim_start_matches('#');
         let depth = 1 + heading.len() - name.len();
         // The one heading of the first level is the title of the file.
         return match name.strip_prefix([' ', '\t']) {
-            Some(name) if (2..=6).contains(&depth) => Kind::Section(name.trim().to_owned()),
-            _ => Kind::Prose,
+            Some(name) if (2..=6).contains(&depth) => {
+                StandingBlockKind::Section(name.trim().to_owned())
+            }
+            _ => StandingBlockKind::Prose,
         };
     }
     let plain = line.trim_start_matches(' ');
     if line.len() - plain.len() > 1 {
-        return Kind::Prose;
+        return StandingBlockKind::Prose;
     }
     let digits = plain.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = digits.len() < plain.len() && plain.len() - digits.len() < 10;
     let bullet = plain.strip_prefix(['-', '*', '+']);
     let numbered = numbered.then(|| digits.strip_prefix(['.', ')'])).flatten();
     match bullet.or(numbered) {
-        Some("") => Kind::Item(String::new()),
+        Some("") => StandingBlockKind::Item(String::new()),
         Some(rest) if rest.starts_with([' ', '\t']) && !is_rule(plain) => {
-            Kind::Item(rest.trim().to_owned())
+            StandingBlockKind::Item(rest.trim().to_owned())
         }
-        _ => Kind::Prose,
+        _ => StandingBlockKind::Prose,
     }
 }
 

@@ -15,7 +15,7 @@ pub struct GetStats {}
 
 /// What a workspace holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Stats {
+pub struct WorkspaceStats {
     /// The workspace that was counted.
     pub workspace: Workspace,
     /// Memories that stand.
@@ -38,7 +38,7 @@ pub struct Stats {
 
 /// Memories of one owner and type, as a store counts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count {
+pub struct MemoryCount {
     /// The owner.
     pub owner: String,
     /// The type.
@@ -69,7 +69,7 @@ pub struct UserRecord {
 
 /// The users that memories are about, by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Users {
+pub struct UserList {
     /// One record each.
     pub items: Vec<UserRecord>,
 }

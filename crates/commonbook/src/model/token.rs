@@ -18,11 +18,11 @@ use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
 /// How the text of every token begins.
-const PREFIX: &str = "cbk_";
+const TOKEN_PREFIX: &str = "cbk_";
 
 string_enum! {
     /// What a token lets its holder do.
-    Scope {
+    TokenScope {
         /// Read what its agent may see.
         Read = "read",
         /// Keep, change and remove what its agent may.
@@ -42,7 +42,7 @@ pub struct Token {
     /// The agent that it proves.
     pub agent: Agent,
     /// What it lets its holder do.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<TokenScope>,
     /// The only workspace that it opens besides `global`; every one where there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub workspace: Option<Workspace>,
@@ -61,17 +61,17 @@ pub struct Token {
 
 /// A token as it is kept: with the fingerprint of its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptToken {
+pub struct TokenRecord {
     /// The token.
     pub token: Token,
     /// The SHA-256 of its secret, in hexadecimal.
     pub secret_sha256: String,
 }
 
-impl KeptToken {
+impl TokenRecord {
     /// Whether this is its secret; takes as long for a wrong one as for the right one.
     #[must_use]
-    pub fn opens_with(&self, secret: &str) -> bool {
+    pub fn matches_secret(&self, secret: &str) -> bool {
         self.secret_sha256.as_bytes().ct_eq(sha256(secret).as_bytes()).into()
     }
 }
@@ -81,7 +81,7 @@ impl Token {
     ///
     /// # Errors
     /// `unauthenticated` when it was revoked, or has expired.
-    pub fn holds(&self, now: Timestamp) -> Result<()> {
+    pub fn check_valid(&self, now: Timestamp) -> Result<()> {
         let over = match (self.revoked_at, self.expires_at) {
             (Some(_), _) => "was revoked",
             (None, Some(end)) if end <= now => "has expired",
@@ -94,14 +94,14 @@ impl Token {
 
 /// The text that a caller shows: the token's id, and the secret that proves it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Bearer {
+pub struct BearerToken {
     /// Which token it is.
     pub id: TokenId,
     /// What proves it, 64 hexadecimal digits.
     pub secret: String,
 }
 
-impl Bearer {
+impl BearerToken {
     /// A new secret for this token.
     ///
     /// # Errors
@@ -116,22 +116,22 @@ impl Bearer {
     /// # Errors
     /// `unauthenticated` when it is no token of ours; the text is not repeated.
     pub fn read(text: &str) -> Result<Self> {
-        let parts = text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_'));
+        let parts = text.strip_prefix(TOKEN_PREFIX).and_then(|rest| rest.split_once('_'));
         let bearer = parts.and_then(|(id, secret)| {
             Some(Self { id: format!("tok_{id}").parse().ok()?, secret: secret.to_owned() })
         });
-        bearer.ok_or_else(unknown)
+        bearer.ok_or_else(unknown_token)
     }
 
     /// The text of the token, to be shown once.
     #[must_use]
     pub fn text(&self) -> String {
         let id = self.id.to_string();
-        format!("{PREFIX}{}_{}", id.trim_start_matches("tok_"), self.secret)
+        format!("{TOKEN_PREFIX}{}_{}", id.trim_start_matches("tok_"), self.secret)
     }
 }
 
-impl std::fmt::Debug for Bearer {
+impl std::fmt::Debug for BearerToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bearer").field("id", &self.id).finish_non_exhaustive()
     }
@@ -139,7 +139,7 @@ impl std::fmt::Debug for Bearer {
 
 /// The token is none that there is: whether its id or its secret is wrong is not told.
 #[must_use]
-pub fn unknown() -> Error {
+pub fn unknown_token() -> Error {
     Error::new(ErrorKind::Unauthenticated, "there is no such token")
         .hint("`commonbook token list` shows those that there are; send one as `Authorization: Bearer TOKEN`.")
 }
@@ -153,7 +153,7 @@ pub struct CreateToken {
     pub agent_name: String,
     /// What it lets its holder do: read, write, admin, hook; read and write by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<TokenScope>,
     /// The only workspace that it opens besides global; every one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
@@ -168,10 +168,11 @@ impl CreateToken {
     /// # Errors
     /// `invalid` for a name that nobody can have, and for a time that is none or over.
     pub fn token(&self, id: TokenId, now: Timestamp) -> Result<Token> {
-        let name = self.agent_name.parse::<AgentName>().map_err(|error| error.at("agent_name"))?;
+        let name =
+            self.agent_name.parse::<AgentName>().map_err(|error| error.with_field("agent_name"))?;
         let mut scopes = self.scopes.clone();
         if scopes.is_empty() {
-            scopes = vec![Scope::Read, Scope::Write];
+            scopes = vec![TokenScope::Read, TokenScope::Write];
         }
         scopes.sort_unstable();
         scopes.dedup();
@@ -181,7 +182,7 @@ impl CreateToken {
             scopes,
             workspace: self.workspace.clone(),
             created_at: now,
-            expires_at: self.expires.as_deref().map(|text| end(text, now)).transpose()?,
+            expires_at: self.expires.as_deref().map(|text| parse_expiry(text, now)).transpose()?,
             last_used: None,
             revoked_at: None,
         })
@@ -189,7 +190,7 @@ impl CreateToken {
 }
 
 /// When something ends that holds so long, or until then.
-fn end(text: &str, now: Timestamp) -> Result<Timestamp> {
+fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     let in_time = |span: Span| now.to_zoned(TimeZone::UTC).checked_add(span).ok();
     let end = match text.parse::<Timestamp>() {
         Ok(end) => Some(end),
@@ -211,7 +212,7 @@ pub struct ListTokens {}
 
 /// The tokens that there are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Tokens {
+pub struct TokenList {
     /// One each, the newest first.
     pub items: Vec<Token>,
 }
@@ -234,7 +235,7 @@ pub struct RotateToken {
 
 /// A token with its secret, which is shown this once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct IssuedToken {
+pub struct NewToken {
     /// The token.
     pub token: Token,
     /// What the agent sends as `Authorization: Bearer SECRET`.
@@ -256,14 +257,14 @@ mod tests {
     #[test]
     fn a_token_is_read_as_it_is_shown() {
         let id = TokenId::new(&RandomIds::default(), Timestamp::UNIX_EPOCH);
-        let bearer = Bearer::new(id, &RandomIds::default()).unwrap();
+        let bearer = BearerToken::new(id, &RandomIds::default()).unwrap();
         assert_eq!((bearer.secret.len(), bearer.text().len()), (64, 95));
-        assert_eq!(Bearer::read(&bearer.text()).unwrap(), bearer);
+        assert_eq!(BearerToken::read(&bearer.text()).unwrap(), bearer);
         assert!(!format!("{bearer:?}").contains(&bearer.secret));
-        let other = Bearer::new(id, &RandomIds::default()).unwrap();
+        let other = BearerToken::new(id, &RandomIds::default()).unwrap();
         assert_ne!(other.secret, bearer.secret);
         for wrong in ["", "cbk_", "cbk_x_y", "tok_", &bearer.secret, &bearer.text()[1..]] {
-            let error = Bearer::read(wrong).unwrap_err();
+            let error = BearerToken::read(wrong).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Unauthenticated, "{wrong:?}");
             assert!(wrong.is_empty() || !error.message.contains(wrong));
         }
@@ -272,9 +273,9 @@ mod tests {
     #[test]
     fn a_secret_opens_its_own_token_alone() {
         let token = token(&CreateToken { agent_name: "rook".into(), ..CreateToken::default() });
-        let kept = KeptToken { token: token.unwrap(), secret_sha256: sha256("right") };
-        assert!(kept.opens_with("right"));
-        assert!(!kept.opens_with("wrong") && !kept.opens_with(&kept.secret_sha256));
+        let kept = TokenRecord { token: token.unwrap(), secret_sha256: sha256("right") };
+        assert!(kept.matches_secret("right"));
+        assert!(!kept.matches_secret("wrong") && !kept.matches_secret(&kept.secret_sha256));
     }
 
     #[test]
@@ -282,7 +283,7 @@ mod tests {
         let named = |name: &str| CreateToken { agent_name: name.into(), ..CreateToken::default() };
         let made = token(&named("Rook Agent")).unwrap();
         assert_eq!((made.agent.as_str(), made.expires_at), ("rook", None));
-        assert_eq!(made.scopes, [Scope::Read, Scope::Write]);
+        assert_eq!(made.scopes, [TokenScope::Read, TokenScope::Write]);
         for bad in ["", "human", "a//b"] {
             let error = token(&named(bad)).unwrap_err();
             assert_eq!(error.field.as_deref(), Some("agent_name"), "{bad:?}");
@@ -309,9 +310,9 @@ mod tests {
             ..CreateToken::default()
         });
         let made = made.unwrap();
-        assert!(made.holds(at(9)).is_ok());
-        assert_eq!(made.holds(at(10)).unwrap_err().kind, ErrorKind::Unauthenticated);
+        assert!(made.check_valid(at(9)).is_ok());
+        assert_eq!(made.check_valid(at(10)).unwrap_err().kind, ErrorKind::Unauthenticated);
         let revoked = Token { revoked_at: Some(at(1)), ..made };
-        assert!(revoked.holds(at(2)).is_err());
+        assert!(revoked.check_valid(at(2)).is_err());
     }
 }

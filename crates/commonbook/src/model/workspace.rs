@@ -48,7 +48,7 @@ impl Workspace {
     /// The nearest workspace name to a text that was not meant as one, a folder's name say:
     /// what cannot stand in a name becomes `-`.
     #[must_use]
-    pub fn near(text: &str) -> Option<Self> {
+    pub fn nearest_workspace_name(text: &str) -> Option<Self> {
         let fits = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '.') { c } else { '-' };
         let name: String = text.chars().map(fits).take(limits::WORKSPACE_CHARS).collect();
         name.trim_matches(['-', '_', '.']).parse().ok()
@@ -97,7 +97,7 @@ mod tests {
             ("///", None),
         ];
         for (folder, name) in table {
-            let found = Workspace::near(folder);
+            let found = Workspace::nearest_workspace_name(folder);
             assert_eq!(found.as_ref().map(Workspace::as_str), name, "{folder:?}");
         }
     }

@@ -14,17 +14,17 @@ use commonbook_text::sanitize;
 use commonbook_text::tokens;
 
 /// The part of a budget that one memory's text takes at the most.
-const OF_BUDGET: usize = 5;
+const MEMORY_SHARE_DIVISOR: usize = 5;
 
 /// Tokens that one memory's text may take however small the budget is.
-const LEAST: usize = 100;
+const MEMORY_TOKENS_MIN: usize = 100;
 
 /// Bytes of a token, generously: of most texts it is four.
-const BYTES_A_TOKEN: usize = 16;
+const MEMORY_BYTES_PER_TOKEN: usize = 16;
 
 /// What is told of a memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TellMemory {
+pub struct MemoryItem {
     /// The memory.
     pub id: MemoryId,
     /// The agent that wrote it first.
@@ -45,7 +45,7 @@ pub struct TellMemory {
 
 /// What is told of an entity.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TellEntity {
+pub struct EntityItem {
     /// The entity.
     pub id: EntityId,
     /// What sort of thing it is.
@@ -60,7 +60,7 @@ pub struct TellEntity {
     pub at: Timestamp,
 }
 
-impl From<Entity> for TellEntity {
+impl From<Entity> for EntityItem {
     fn from(entity: Entity) -> Self {
         Self {
             id: entity.id,
@@ -75,15 +75,15 @@ impl From<Entity> for TellEntity {
 
 /// How many tokens one memory's text takes at the most, of a whole budget.
 #[must_use]
-pub fn most_of(budget: usize) -> usize {
-    (budget / OF_BUDGET).max(LEAST)
+pub fn memory_tokens_max(budget: usize) -> usize {
+    (budget / MEMORY_SHARE_DIVISOR).max(MEMORY_TOKENS_MIN)
 }
 
-impl TellMemory {
+impl MemoryItem {
     /// The memory as it is told: a head with its id, author and age, then what it says, as far as
     /// `most` tokens go. `besides` is what else the head says, in our own words.
     #[must_use]
-    pub fn told(&self, now: Timestamp, besides: &str, most: usize) -> String {
+    pub fn memory_block(&self, now: Timestamp, besides: &str, most: usize) -> String {
         let Self { id, author, memory_type, importance, .. } = self;
         let (age, body) = (age(self.since, now), self.body(most));
         format!(
@@ -94,7 +94,7 @@ impl TellMemory {
     fn body(&self, most: usize) -> String {
         let title = self.title.as_ref().map(|title| format!("{title}\n\n")).unwrap_or_default();
         // Of a long text no more is looked at than can be told.
-        let looked_at = self.text.floor_char_boundary(most * BYTES_A_TOKEN);
+        let looked_at = self.text.floor_char_boundary(most * MEMORY_BYTES_PER_TOKEN);
         let whole = quoted(&format!("{title}{}", &self.text[..looked_at]));
         let all = looked_at == self.text.len();
         if all && tokens::fits(&whole, most) {
@@ -104,8 +104,8 @@ impl TellMemory {
         let short = summary.map(|text| tokens::cut(&text, most / 2).into_owned());
         let left = most.saturating_sub(short.as_deref().map_or(0, tokens::count) + 4);
         let mut beginning = tokens::cut(&whole, left).into_owned();
-        if !all && !beginning.ends_with(tokens::CUT) {
-            beginning += tokens::CUT;
+        if !all && !beginning.ends_with(tokens::CUT_MARK) {
+            beginning += tokens::CUT_MARK;
         }
         match short.filter(|short| !short.is_empty()) {
             Some(short) => format!("{beginning}\n> \n{short}"),
@@ -114,11 +114,11 @@ impl TellMemory {
     }
 }
 
-impl TellEntity {
+impl EntityItem {
     /// The entity as it is told: a head with its id, type, last author and age, then its name and
     /// what was said about it, as far as `most` tokens go.
     #[must_use]
-    pub fn told(&self, now: Timestamp, most: usize) -> String {
+    pub fn entity_block(&self, now: Timestamp, most: usize) -> String {
         let (id, kind, agent, age) = (self.id, &self.kind, &self.agent, age(self.at, now));
         let context = self.context.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         let body = quoted(&format!("{}{context}", self.value));
@@ -130,7 +130,7 @@ impl TellEntity {
 /// terminal, and without what looks like marks of a client, of a template or of ours.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    sanitize::quoted(text, usize::MAX)
+    sanitize::quote_lines(text, usize::MAX)
 }
 
 /// Lines as a list, each quoted.
@@ -144,9 +144,9 @@ mod tests {
     use super::*;
     use crate::base::id::CountingIds;
 
-    fn memory(text: &str) -> TellMemory {
+    fn memory(text: &str) -> MemoryItem {
         let since: Timestamp = "2026-11-19T09:00:00Z".parse().expect("a time");
-        TellMemory {
+        MemoryItem {
             id: MemoryId::new(&CountingIds::default(), since),
             author: "analyst".parse().expect("a name"),
             memory_type: "decision".to_owned(),
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_memory_stands_under_its_id_author_and_age() {
         let memory = memory("Use an index.\nOn name.");
-        let told = memory.told(now(), ", named", 100);
+        let told = memory.memory_block(now(), ", named", 100);
         let expected = format!(
             "{}: decision of analyst, 2 days ago, importance high, named\n\
              > Use an index.\n> On name.\n",
@@ -189,10 +189,10 @@ mod tests {
         assert!(long.body(100).ends_with("the kitchen. …"));
         // A token of the vocabulary can be longer than what is looked at.
         long.text = " ".repeat(9_000) + "x";
-        assert!(long.body(100).ends_with(tokens::CUT));
+        assert!(long.body(100).ends_with(tokens::CUT_MARK));
         long.text = "-".repeat(60_000);
         let body = long.body(100);
-        assert!(body.ends_with(tokens::CUT) && tokens::count(&body) <= 100);
+        assert!(body.ends_with(tokens::CUT_MARK) && tokens::count(&body) <= 100);
     }
 
     #[test]

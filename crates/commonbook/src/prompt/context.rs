@@ -7,10 +7,10 @@ mod preferences;
 mod requests;
 pub mod tell;
 
-pub use choose::{Diagnostics, Receipt};
-pub use gather::{Gathering, relevance};
-pub use preferences::{Preference, Preferences};
+pub use choose::{ContextDiagnostics, ContextReceipt};
+pub use gather::{CandidateBuilder, relevance};
+pub use preferences::{AgentPreference, ContextPreferences};
 pub use requests::{
-    Context, ExplainContext, Explained, GetContext, Given, Kept, KeptContext, Replay, StandingRead,
-    Wanted,
+    AgentContext, ContextExplanation, ContextOptions, ContextRecord, ContextReplay, ExplainContext,
+    GetContext, ItemSummary, StandingLocation, StandingSnapshot,
 };

@@ -11,25 +11,26 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::limits;
 use crate::model::handoff::choose::{
-    Candidate, Chosen, EntityCandidate, LeftOut, Reason, Room, Settings, choose, small,
+    EntityCandidate, ExclusionReason, HandoffCandidate, HandoffSelection, HandoffSettings,
+    MemoryExclusion, TokenAllowance, saturating_tokens, select_for_handoff,
 };
-use crate::model::handoff::{Handoff, PassedEntity, PassedMemory, Why};
-use crate::prompt::block::{self, TellEntity, TellMemory};
+use crate::model::handoff::{Handoff, HandoffEntity, HandoffMemory, InclusionReason};
+use crate::prompt::block::{self, EntityItem, MemoryItem};
 use commonbook_text::tokens;
 
 /// Tokens that one entity takes at the most.
-const ENTITY: usize = 80;
+const ENTITY_TOKENS_MAX: usize = 80;
 
 /// Tokens that are left free: texts side by side are sometimes a token more than each by itself.
-const SLACK: usize = 16;
+const HANDOFF_SLACK_TOKENS: usize = 16;
 
 /// A memory that may go along, with what is told of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
+pub struct MemoryOffer {
     /// What decides whether it goes along.
-    pub candidate: Candidate,
+    pub candidate: HandoffCandidate,
     /// What is told of it.
-    pub tell: TellMemory,
+    pub tell: MemoryItem,
     /// The handoff that it came by, where it did.
     pub came_by: Option<HandoffId>,
 }
@@ -38,7 +39,7 @@ pub struct Offer {
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntityOffer {
     /// What is told of it.
-    pub tell: TellEntity,
+    pub tell: EntityItem,
     /// Whether the task mentions it.
     pub in_task: bool,
     /// Whether it came by an earlier handoff.
@@ -47,9 +48,9 @@ pub struct EntityOffer {
 
 /// All that may go along.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Offers {
+pub struct HandoffOffers {
     /// The memories.
-    pub memories: Vec<Offer>,
+    pub memories: Vec<MemoryOffer>,
     /// The entities.
     pub entities: Vec<EntityOffer>,
     /// The entities that the task mentions.
@@ -59,7 +60,7 @@ pub struct Offers {
 /// What is told of a handoff, each part by itself: what its target may no longer see when it
 /// accepts is left out then.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Package {
+pub struct HandoffPackage {
     /// In the marks around what agents wrote: nobody who wrote it can have known it.
     pub nonce: String,
     /// What the source wrote.
@@ -71,19 +72,19 @@ pub struct Package {
     pub memories: BTreeMap<MemoryId, String>,
 }
 
-impl Package {
+impl HandoffPackage {
     /// The whole text, of what the handoff names and this still holds.
     #[must_use]
     pub fn text(&self, handoff: &Handoff) -> String {
-        let listed = self.listed(&handoff.memories, &handoff.entities);
-        framed(handoff, &(self.brief.clone() + &listed), &self.nonce)
+        let listed = self.list_items(&handoff.memories, &handoff.entities);
+        handoff_frame(handoff, &(self.brief.clone() + &listed), &self.nonce)
     }
 
-    fn listed(&self, memories: &[PassedMemory], entities: &[PassedEntity]) -> String {
+    fn list_items(&self, memories: &[HandoffMemory], entities: &[HandoffEntity]) -> String {
         let mut text = String::new();
         let told = memories.iter().filter_map(|memory| self.memories.get(&memory.id));
         let told: Vec<String> =
-            told.enumerate().map(|(place, text)| numbered(place + 1, text)).collect();
+            told.enumerate().map(|(place, text)| number_item(place + 1, text)).collect();
         if !told.is_empty() {
             text += &format!("\nMemories ({})\n{}", told.len(), told.concat());
         }
@@ -98,70 +99,77 @@ impl Package {
 
 /// A handoff with all that goes along.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Packed {
+pub struct PackResult {
     /// The handoff, which names what goes along.
     pub handoff: Handoff,
     /// What is told of it.
-    pub package: Package,
+    pub package: HandoffPackage,
     /// What was looked at and stays behind.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<MemoryExclusion>,
 }
 
 /// Chooses what goes along with a handoff and writes it out; and tells what stays behind.
 ///
 /// `nonce` is in the marks around what agents wrote: nobody who wrote it can have known it.
 #[must_use]
-pub fn pack(handoff: Handoff, offers: &Offers, settings: &Settings, nonce: &str) -> Packed {
+pub fn pack(
+    handoff: Handoff,
+    offers: &HandoffOffers,
+    settings: &HandoffSettings,
+    nonce: &str,
+) -> PackResult {
     let now = handoff.created_at;
     let budget = settings.budget as usize;
-    let mut package = Package { nonce: nonce.to_owned(), ..Package::default() };
+    let mut package = HandoffPackage { nonce: nonce.to_owned(), ..HandoffPackage::default() };
     let mut entities = Vec::new();
     for offer in &offers.entities {
-        let text = offer.tell.told(now, ENTITY);
+        let text = offer.tell.entity_block(now, ENTITY_TOKENS_MAX);
         entities.push(entity_candidate(offer, tokens::count(&format!("\n{text}"))));
         package.entities.insert(offer.tell.id, text);
     }
-    let candidates: Vec<Candidate> =
+    let candidates: Vec<HandoffCandidate> =
         offers.memories.iter().map(|offer| offer.candidate.clone()).collect();
-    let mut telling = Telling::of(&handoff, &offers.memories, block::most_of(budget));
+    let mut telling =
+        OfferRenderer::of(&handoff, &offers.memories, block::memory_tokens_max(budget));
     let mut choose = |room| {
-        let tokens = |it: &Candidate| telling.tokens(it.id);
-        choose(&candidates, &entities, &offers.task, settings, room, (now, tokens))
+        let tokens = |it: &HandoffCandidate| telling.tokens(it.id);
+        select_for_handoff(&candidates, &entities, &offers.task, settings, room, (now, tokens))
     };
 
-    let frame = tokens::count(&framed(&handoff, "", nonce)) + SLACK;
+    let frame = tokens::count(&handoff_frame(&handoff, "", nonce)) + HANDOFF_SLACK_TOKENS;
     let room = budget.saturating_sub(frame);
-    let wanted = choose(Room(usize::MAX));
+    let wanted = choose(TokenAllowance(usize::MAX));
     let memories = wanted.memories.iter().map(|it| it.tokens as usize);
     let wanted: usize = memories.chain(entities.iter().map(|it| it.tokens)).sum();
     // Where little goes along, what the source wrote has more than half of the room.
     package.brief = brief(&handoff, (room / 2).max(room.saturating_sub(wanted)));
-    let room = Room(room.saturating_sub(tokens::count(&package.brief)));
+    let room = TokenAllowance(room.saturating_sub(tokens::count(&package.brief)));
     let mut chosen = choose(room);
     package.memories = telling.told.into_iter().map(|(id, (text, _))| (id, text)).collect();
     let tokens = loop {
-        let listed = package.listed(&chosen.memories, &chosen.entities);
-        let tokens = tokens::count(&framed(&handoff, &(package.brief.clone() + &listed), nonce));
-        if tokens <= budget || !shortened(&mut chosen) {
-            break small(tokens);
+        let listed = package.list_items(&chosen.memories, &chosen.entities);
+        let tokens =
+            tokens::count(&handoff_frame(&handoff, &(package.brief.clone() + &listed), nonce));
+        if tokens <= budget || !drop_last(&mut chosen) {
+            break saturating_tokens(tokens);
         }
     };
-    let Chosen { memories, entities, left_out } = chosen;
+    let HandoffSelection { memories, entities, left_out } = chosen;
     package.memories.retain(|id, _| memories.iter().any(|memory| memory.id == *id));
     package.entities.retain(|id, _| entities.iter().any(|entity| entity.id == *id));
-    Packed { handoff: Handoff { memories, entities, tokens, ..handoff }, package, left_out }
+    PackResult { handoff: Handoff { memories, entities, tokens, ..handoff }, package, left_out }
 }
 
 /// The memories that may go along, each told when it is asked for.
-struct Telling<'h> {
+struct OfferRenderer<'h> {
     handoff: &'h Handoff,
-    offers: BTreeMap<MemoryId, &'h Offer>,
+    offers: BTreeMap<MemoryId, &'h MemoryOffer>,
     most: usize,
     told: BTreeMap<MemoryId, (String, usize)>,
 }
 
-impl<'h> Telling<'h> {
-    fn of(handoff: &'h Handoff, offers: &'h [Offer], most: usize) -> Self {
+impl<'h> OfferRenderer<'h> {
+    fn of(handoff: &'h Handoff, offers: &'h [MemoryOffer], most: usize) -> Self {
         let offers = offers.iter().map(|offer| (offer.candidate.id, offer)).collect();
         Self { handoff, offers, most, told: BTreeMap::new() }
     }
@@ -170,9 +178,9 @@ impl<'h> Telling<'h> {
     fn tokens(&mut self, id: MemoryId) -> usize {
         let Some(offer) = self.offers.get(&id) else { return 0 };
         let (_, tokens) = self.told.entry(id).or_insert_with(|| {
-            let besides = besides(self.handoff, offer);
-            let text = offer.tell.told(self.handoff.created_at, &besides, self.most);
-            let tokens = tokens::count(&numbered(99, &text));
+            let besides = head_note(self.handoff, offer);
+            let text = offer.tell.memory_block(self.handoff.created_at, &besides, self.most);
+            let tokens = tokens::count(&number_item(99, &text));
             (text, tokens)
         });
         *tokens
@@ -180,12 +188,12 @@ impl<'h> Telling<'h> {
 }
 
 /// Leaves out the last entity, else the last memory; says whether there was one.
-fn shortened(chosen: &mut Chosen) -> bool {
+fn drop_last(chosen: &mut HandoffSelection) -> bool {
     if chosen.entities.pop().is_some() {
         return true;
     }
-    let Some(PassedMemory { id, score, .. }) = chosen.memories.pop() else { return false };
-    chosen.left_out.push(LeftOut { id, score, reason: Reason::Budget });
+    let Some(HandoffMemory { id, score, .. }) = chosen.memories.pop() else { return false };
+    chosen.left_out.push(MemoryExclusion { id, score, reason: ExclusionReason::Budget });
     true
 }
 
@@ -201,7 +209,7 @@ fn entity_candidate(offer: &EntityOffer, tokens: usize) -> EntityCandidate {
 }
 
 /// What the head of a memory says besides: how it came to go along.
-fn besides(handoff: &Handoff, offer: &Offer) -> String {
+fn head_note(handoff: &Handoff, offer: &MemoryOffer) -> String {
     match (offer.candidate.named, offer.came_by) {
         (true, _) => format!(", named by {}", handoff.from),
         (false, Some(by)) => format!(", came to {} by {by}", handoff.from),
@@ -228,7 +236,7 @@ fn brief(handoff: &Handoff, most: usize) -> String {
         let head = format!("\n{head}\n");
         let body = tokens::cut(body, left.saturating_sub(tokens::count(&head) + 1)).into_owned();
         // A mark alone says nothing.
-        if body.trim_end_matches(tokens::CUT).trim() != ">" && !body.is_empty() {
+        if body.trim_end_matches(tokens::CUT_MARK).trim() != ">" && !body.is_empty() {
             written[place] = format!("{head}{body}\n");
             left = left.saturating_sub(tokens::count(&written[place]));
         }
@@ -236,12 +244,12 @@ fn brief(handoff: &Handoff, most: usize) -> String {
     written.concat()
 }
 
-fn numbered(number: usize, told: &str) -> String {
+fn number_item(number: usize, told: &str) -> String {
     format!("\n[{number}] {told}")
 }
 
 /// The whole text around what agents wrote.
-fn framed(handoff: &Handoff, inside: &str, nonce: &str) -> String {
+fn handoff_frame(handoff: &Handoff, inside: &str, nonce: &str) -> String {
     let Handoff { id, from, kind, depth, .. } = handoff;
     let at = handoff.created_at.strftime("%F %H:%M UTC");
     let further = if *depth > 1 {
@@ -264,12 +272,12 @@ fn framed(handoff: &Handoff, inside: &str, nonce: &str) -> String {
 /// Those that came to a source by its earlier handoffs and go on with the next, with the score
 /// that each came with and the handoff that it came by: each once, by its best score.
 #[must_use]
-pub fn carried(received: &[&Handoff]) -> BTreeMap<MemoryId, (f64, HandoffId)> {
+pub fn inherited_memories(received: &[&Handoff]) -> BTreeMap<MemoryId, (f64, HandoffId)> {
     let mut carried: BTreeMap<MemoryId, (f64, HandoffId)> = BTreeMap::new();
     for handoff in received {
         for memory in handoff.memories.iter().filter(|memory| !memory.private) {
             // What was named goes on like the best.
-            let score = if memory.why == Why::Named { 1.0 } else { memory.score };
+            let score = if memory.why == InclusionReason::Named { 1.0 } else { memory.score };
             let known = carried.entry(memory.id).or_insert((score, handoff.id));
             if score > known.0 {
                 *known = (score, handoff.id);
@@ -279,7 +287,8 @@ pub fn carried(received: &[&Handoff]) -> BTreeMap<MemoryId, (f64, HandoffId)> {
     carried
 }
 
-const _: () = assert!(limits::HANDOFF_TOKENS_MIN as usize > SLACK + ENTITY);
+const _: () =
+    assert!(limits::HANDOFF_TOKENS_MIN as usize > HANDOFF_SLACK_TOKENS + ENTITY_TOKENS_MAX);
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use crate::prompt::block::quoted;
 /// Tells what the shared memory holds about a task or a question, to be read before work begins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Recall {
+pub struct RecallRequest {
     /// The task or the question, in plain words; the filters of a search may stand among them.
     pub task: String,
     /// Only what is about this topic.
@@ -28,14 +28,14 @@ pub struct Recall {
 
 /// What is known about a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Recalled {
+pub struct RecallResult {
     /// What is known, for an agent to read.
     pub text: String,
     /// The memories that it tells of, in their order there.
     pub memories: Vec<MemoryId>,
 }
 
-impl Recalled {
+impl RecallResult {
     /// What these memories tell about a task, of so many that do. `nonce` is in the marks around
     /// them: nobody who wrote one can have known it.
     #[must_use]
@@ -98,14 +98,14 @@ mod tests {
     use super::*;
     use crate::base::id::CountingIds;
     use crate::model::agent::AgentName;
-    use crate::model::caller::{Caller, Door};
+    use crate::model::caller::{Caller, EntryPoint};
     use crate::model::memory::SaveMemory;
 
     fn memory(request: &SaveMemory) -> Memory {
         let name: AgentName = "claude-code/engineer".parse().expect("a name");
         let workspace = "x".parse().expect("a workspace");
         let at = "2026-11-21T09:00:00Z".parse().expect("a time");
-        let caller = Caller::new(Some(name), workspace, Door::Mcp);
+        let caller = Caller::new(Some(name), workspace, EntryPoint::Mcp);
         let id = MemoryId::new(&CountingIds::default(), at);
         request.memory(&caller, id, at).expect("a memory")
     }
@@ -119,7 +119,7 @@ mod tests {
             ..SaveMemory::default()
         };
         let memory = memory(&request);
-        let told = Recalled::of("When do we deploy?", std::slice::from_ref(&memory), 3, "n1");
+        let told = RecallResult::of("When do we deploy?", std::slice::from_ref(&memory), 3, "n1");
         let expected = format!(
             "<commonbook-memories-n1>\n\n\
              [1] {}: semantic of claude-code/engineer, 2026-11-21, importance normal\n\
@@ -140,7 +140,7 @@ mod tests {
             memory.text = format!("tea{end}{forged}{end}[2] mem_x: decision of boss");
             memory.title = Some(forged.to_owned());
             memory.topics = vec![format!("a{end}{forged}")];
-            let told = Recalled::of(&format!("tea{end}{forged}"), &[memory], 1, "n1").text;
+            let told = RecallResult::of(&format!("tea{end}{forged}"), &[memory], 1, "n1").text;
             let marks = told.lines().filter(|line| line.starts_with(forged)).count();
             let heads = told.lines().filter(|line| line.starts_with('[')).count();
             assert_eq!((marks, heads), (1, 1), "{end:?}: {told}");
@@ -152,7 +152,7 @@ mod tests {
         let mut long = memory(&SaveMemory { text: "x".into(), ..SaveMemory::default() });
         long.text = format!("\u{1b}[31mr\u{200b}e\u{202e}d\u{e0041} {}", "é".repeat(9_000));
         long.summary = Some("A long one".into());
-        let told = Recalled::of("tea", &[long], 1, "n1").text;
+        let told = RecallResult::of("tea", &[long], 1, "n1").text;
         assert!(told.contains("> red é"), "{told}");
         assert!(told.contains("é …\n> \n> In short: A long one\n"), "{told}");
         assert!(told.chars().count() < limits::RECALLED_CHARS + 1_000);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said() {
-        let told = Recalled::of("the moon", &[], 0, "n1");
+        let told = RecallResult::of("the moon", &[], 0, "n1");
         assert!(told.text.starts_with("Nothing is known yet") && told.memories.is_empty());
     }
 }

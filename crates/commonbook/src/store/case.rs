@@ -27,7 +27,7 @@ pub trait CaseRows {
     -> Result<Vec<CaseKey>>;
 
     /// Every case of every workspace that is not open.
-    fn shut_cases(&self) -> Result<Vec<(Workspace, CaseKey)>>;
+    fn inactive_cases(&self) -> Result<Vec<(Workspace, CaseKey)>>;
 
     /// The entries of a case in sight at the places after the first and up to the second, in order.
     fn entries(

@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::base::id::{CheckpointId, SessionId};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
-use crate::model::checkpoint::{Activity, Checkpoint};
+use crate::model::checkpoint::{Checkpoint, SessionActivity};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 
@@ -32,11 +32,11 @@ pub trait CheckpointRows {
         workspace: &Workspace,
         agent: &Agent,
         id: SessionId,
-    ) -> Result<Option<(Session, Activity)>>;
+    ) -> Result<Option<(Session, SessionActivity)>>;
 
     /// Notes how long a session has been at work since its last checkpoint, and when something was
     /// last written in it.
-    fn put_activity(&mut self, session: &Session, activity: Activity) -> Result<()>;
+    fn put_activity(&mut self, session: &Session, activity: SessionActivity) -> Result<()>;
 
     /// The next number of a checkpoint of this session, which is never given again.
     fn next_checkpoint(&mut self, session: &Session) -> Result<u64>;

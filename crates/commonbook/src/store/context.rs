@@ -9,14 +9,14 @@ use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::prompt::context::KeptContext;
+use crate::prompt::context::ContextRecord;
 
 /// The rows of contexts.
 pub trait ContextRows {
     /// At most `limit` memories in sight that stand and nothing has replaced, of this type, which
     /// is `profile` or `task_context`, about this user, or about nobody: those of the first of these
     /// owners first, of each the newest first.
-    fn known_about(
+    fn memories_about(
         &self,
         sight: &Sight,
         memory_type: &str,
@@ -40,7 +40,7 @@ pub trait ContextRows {
         workspace: &Workspace,
         agent: &Agent,
         id: ContextId,
-    ) -> Result<Option<KeptContext>>;
+    ) -> Result<Option<ContextRecord>>;
 
     /// At most `limit` contexts made for this agent, the newest first.
     fn contexts(
@@ -48,10 +48,10 @@ pub trait ContextRows {
         workspace: &Workspace,
         agent: &Agent,
         limit: u32,
-    ) -> Result<Vec<KeptContext>>;
+    ) -> Result<Vec<ContextRecord>>;
 
     /// Keeps a context.
-    fn put_context(&mut self, context: &KeptContext) -> Result<()>;
+    fn put_context(&mut self, context: &ContextRecord) -> Result<()>;
 
     /// Removes at most `limit` contexts that were made before this time, or that are more than
     /// `kept` newer ones of the same agent ago; answers how many.

@@ -3,16 +3,18 @@
 use crate::base::error::Result;
 use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::Sight;
-use crate::model::contradiction::{Contradiction, KeptContradiction, Shared, Status};
+use crate::model::contradiction::{
+    ComparisonBasis, Contradiction, ContradictionRecord, ContradictionStatus,
+};
 use crate::model::memory::Memory;
-use crate::model::search::Place;
+use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 
 /// Which contradictions a list gives.
 #[derive(Debug, Clone, Default)]
-pub struct WantedContradictions {
+pub struct ContradictionFilter {
     /// Open or resolved ones; all, where neither is asked for.
-    pub status: Option<Status>,
+    pub status: Option<ContradictionStatus>,
     /// Of this memory.
     pub memory: Option<MemoryId>,
     /// One of whose memories is about any of these topics, which are in lower case.
@@ -28,7 +30,7 @@ pub trait ContradictionRows {
     fn contradictions(
         &self,
         sight: &Sight,
-        wanted: &WantedContradictions,
+        wanted: &ContradictionFilter,
         limit: u32,
     ) -> Result<Vec<(u64, Contradiction)>>;
 
@@ -37,22 +39,26 @@ pub trait ContradictionRows {
         &self,
         sight: &Sight,
         id: ContradictionId,
-    ) -> Result<Option<(KeptContradiction, Memory, Memory)>>;
+    ) -> Result<Option<(ContradictionRecord, Memory, Memory)>>;
 
     /// How many open contradictions are in sight.
     fn contradiction_count(&self, sight: &Sight) -> Result<u64>;
 
     /// Which of these memories are in open contradictions in sight with which others of them.
-    fn contradicting(&self, sight: &Sight, among: &[Place]) -> Result<Vec<(MemoryId, MemoryId)>>;
+    fn contradicting_pairs(
+        &self,
+        sight: &Sight,
+        among: &[MemoryRef],
+    ) -> Result<Vec<(MemoryId, MemoryId)>>;
 
     /// What is kept of this memory, in anybody's sight or not, each with the other memory as it is
     /// now: for what follows the journal, which shows it to nobody.
-    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(KeptContradiction, Memory)>>;
+    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>>;
 
     /// At most `limit` current memories that mention what this one does, in anybody's sight or not:
     /// those that share the most with it, of these the newest. For what follows the journal, which
     /// shows them to nobody.
-    fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, Shared)>>;
+    fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, ComparisonBasis)>>;
 
     /// At most `limit` current memories of this one's type about the same user or about nobody, in
     /// anybody's sight or not: the newest of each other owner. For what follows the journal, which
@@ -61,19 +67,19 @@ pub trait ContradictionRows {
 
     /// Keeps a contradiction in the place of what was kept of the same two, if both still are at the
     /// revisions that were compared; answers whether they are. A new one stands at this place.
-    fn put_contradiction(&mut self, kept: &KeptContradiction, sequence: u64) -> Result<bool>;
+    fn put_contradiction(&mut self, kept: &ContradictionRecord, sequence: u64) -> Result<bool>;
 
     /// Forgets a contradiction.
     fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()>;
 
     /// How far contradictions follow a journal, by this revision of the rules.
-    fn contradictions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
+    fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 
     /// The journals that go on beyond where contradictions follow them, each with the place.
     fn contradictions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64)>>;
 
     /// Notes how far they do.
-    fn set_contradictions_follow(
+    fn set_contradictions_position(
         &mut self,
         workspace: &Workspace,
         rules: u32,

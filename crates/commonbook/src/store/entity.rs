@@ -4,11 +4,11 @@ use super::Result;
 use crate::base::id::{EntityId, MemoryId, ReviewId};
 use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
-    Entity, EntityName, EntityType, KeptMerge, Mention, Mentioned, MentionedBy, Mentioning, Review,
-    Statement,
+    AgentMentions, Entity, EntityMention, EntityName, EntityReview, EntityStatement, EntityType,
+    MentionLink, MergeRecord, NameMention,
 };
-use crate::model::graph::walk::Link;
-use crate::model::graph::{Along, Node, Relation, RelationType};
+use crate::model::graph::walk::GraphLink;
+use crate::model::graph::{GraphNode, LinkFilter, Relation, RelationType};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 
@@ -18,7 +18,7 @@ pub trait EntityRows {
     fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>>;
 
     /// What was stated about those of these things about which something was.
-    fn stated(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>>;
+    fn stated_entities(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>>;
 
     /// Keeps what is stated about a thing, in the place of what was.
     fn put_entity(&mut self, entity: &Entity) -> Result<()>;
@@ -30,7 +30,7 @@ pub trait EntityRows {
     fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId>;
 
     /// The names that lead to this thing, without its own.
-    fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>>;
+    fn names_leading_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>>;
 
     /// The things that those of these names lead to which somebody in sight stated or mentioned, each
     /// once.
@@ -42,7 +42,7 @@ pub trait EntityRows {
     ) -> Result<Vec<EntityId>>;
 
     /// Lets a name lead to a thing, or to itself again.
-    fn lead(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()>;
+    fn redirect_name(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()>;
 
     /// Keeps a name that everybody knows, if it is new. One that an agent stated stays when no memory
     /// mentions it.
@@ -58,20 +58,20 @@ pub trait EntityRows {
     fn is_filed(&self, workspace: &Workspace, name: EntityId) -> Result<bool>;
 
     /// The names of this type and session that are filed under any of these keys, each once.
-    fn filed(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>>;
+    fn filed_names(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>>;
 
     /// Whether a thing exists in this sight: something was stated about it, or a standing memory in
     /// sight mentions it.
     fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool>;
 
     /// The widest audience in sight that knows a thing: everybody, when something was stated about it.
-    fn known_to(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>>;
+    fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>>;
 
     /// At most `limit` things in sight by name, from beyond the given one on.
     fn entity_names(
         &self,
         sight: &Sight,
-        wanted: &WantedNames,
+        wanted: &EntityNameFilter,
         limit: u32,
     ) -> Result<Vec<EntityName>>;
 
@@ -80,7 +80,7 @@ pub trait EntityRows {
         &mut self,
         workspace: &Workspace,
         entity: EntityId,
-        said: &Statement,
+        said: &EntityStatement,
     ) -> Result<()>;
 
     /// What was stated about a thing after this many statements, oldest first.
@@ -89,7 +89,7 @@ pub trait EntityRows {
         workspace: &Workspace,
         entity: EntityId,
         after: u64,
-    ) -> Result<Vec<Statement>>;
+    ) -> Result<Vec<EntityStatement>>;
 
     /// How many statements there are about a thing.
     fn statement_count(&self, workspace: &Workspace, entity: EntityId) -> Result<u64>;
@@ -103,19 +103,19 @@ pub trait EntityRows {
     ) -> Result<()>;
 
     /// Keeps a merge, as the last one into its target.
-    fn put_merge(&mut self, workspace: &Workspace, merge: &KeptMerge) -> Result<()>;
+    fn put_merge(&mut self, workspace: &Workspace, merge: &MergeRecord) -> Result<()>;
 
     /// The last merge into this thing that was not taken back.
-    fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<KeptMerge>>;
+    fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<MergeRecord>>;
 
     /// Forgets the last merge into this thing.
     fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()>;
 
     /// Keeps what waits for a decision.
-    fn put_review(&mut self, workspace: &Workspace, review: &Review) -> Result<()>;
+    fn put_review(&mut self, workspace: &Workspace, review: &EntityReview) -> Result<()>;
 
     /// What waits for a decision under this id.
-    fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<Review>>;
+    fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<EntityReview>>;
 
     /// At most `limit` of what waits for a decision, oldest first, after this one.
     fn reviews(
@@ -123,7 +123,7 @@ pub trait EntityRows {
         workspace: &Workspace,
         after: Option<ReviewId>,
         limit: u32,
-    ) -> Result<Vec<Review>>;
+    ) -> Result<Vec<EntityReview>>;
 
     /// Forgets what waited.
     fn drop_review(&mut self, workspace: &Workspace, id: ReviewId) -> Result<()>;
@@ -131,7 +131,7 @@ pub trait EntityRows {
 
 /// Which names a list of things gives.
 #[derive(Debug, Clone, Default)]
-pub struct WantedNames {
+pub struct EntityNameFilter {
     /// Of this type.
     pub entity_type: Option<EntityType>,
     /// That begin so, as names are compared.
@@ -146,7 +146,7 @@ pub struct WantedNames {
 pub trait MentionRows {
     /// Keeps what this memory mentions in the place of what it did, if it still is at this revision;
     /// answers whether it is.
-    fn put_mentions(&mut self, memory: &Memory, mentions: &[Mentioned]) -> Result<bool>;
+    fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool>;
 
     /// At most `limit` standing memories in sight that mention a thing, with their places, in the
     /// order of time, after this place.
@@ -156,16 +156,16 @@ pub trait MentionRows {
         id: EntityId,
         after: u64,
         limit: u32,
-    ) -> Result<Vec<(u64, Mention)>>;
+    ) -> Result<Vec<(u64, EntityMention)>>;
 
     /// Whose standing memories in sight mention a thing; who does so most first.
-    fn mentioned_by(&self, sight: &Sight, id: EntityId) -> Result<Vec<Mentioning>>;
+    fn mentioning_agents(&self, sight: &Sight, id: EntityId) -> Result<Vec<AgentMentions>>;
 
     /// A thing as the memories in sight name it most: the name and its greatest confidence.
-    fn spelt(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>>;
+    fn usual_name(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>>;
 
     /// At most `limit` memories of a workspace in sight that mention a thing.
-    fn mentioning(
+    fn mentioning_memories(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -175,25 +175,35 @@ pub trait MentionRows {
 
     /// The things that those of these memories of a workspace mention that are in sight, each pair
     /// once.
-    fn mentioned_in(
+    fn entities_mentioned_in(
         &self,
         sight: &Sight,
         workspace: &Workspace,
         memories: &[MemoryId],
-    ) -> Result<Vec<MentionedBy>>;
+    ) -> Result<Vec<MentionLink>>;
 
     /// How far the mentions follow a journal, by this revision of the rules.
-    fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
+    fn mentions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 
     /// The journals that go on beyond where the mentions follow them: the place, and the end.
     fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>>;
 
     /// Of the next `limit` events of a journal after this place: whether one is about a memory, how
     /// many there are, and the place of the last.
-    fn news(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<(bool, u32, u64)>;
+    fn next_events(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<(bool, u32, u64)>;
 
     /// Notes how far they do.
-    fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()>;
+    fn set_mentions_position(
+        &mut self,
+        workspace: &Workspace,
+        rules: u32,
+        place: u64,
+    ) -> Result<()>;
 }
 
 /// The rows of relations.
@@ -203,7 +213,7 @@ pub trait RelationRows {
     fn relation(
         &self,
         workspace: &Workspace,
-        ends: (Node, Node),
+        ends: (GraphNode, GraphNode),
         relation_type: &RelationType,
         audience: &Audience,
     ) -> Result<Option<Relation>>;
@@ -217,11 +227,15 @@ pub trait RelationRows {
     fn links(
         &self,
         sight: &Sight,
-        nodes: &[Node],
-        along: &Along,
+        nodes: &[GraphNode],
+        along: &LinkFilter,
         limit: usize,
-    ) -> Result<Vec<Link>>;
+    ) -> Result<Vec<GraphLink>>;
 
     /// What these nodes are called, in sight: each with its type and its label.
-    fn labels(&self, sight: &Sight, nodes: &[Node]) -> Result<Vec<(Node, String, String)>>;
+    fn labels(
+        &self,
+        sight: &Sight,
+        nodes: &[GraphNode],
+    ) -> Result<Vec<(GraphNode, String, String)>>;
 }

@@ -4,16 +4,16 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::id::HandoffId;
-use crate::base::settled_clock::Steady;
+use crate::base::settled_clock::SettledClock;
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
-use crate::model::collaboration::{Edge, EdgeFilter};
-use crate::model::handoff::choose::LeftOut;
+use crate::model::collaboration::{EdgeFilter, HandoffEdge};
+use crate::model::handoff::choose::MemoryExclusion;
 use crate::model::handoff::{Handoff, HandoffFilter};
-use crate::prompt::handoff::{Package, Packed};
+use crate::prompt::handoff::{HandoffPackage, PackResult};
 
-/// The rows of handoffs. Who may see one is what [`Sight::reaches`] says of its reach; it names the
+/// The rows of handoffs. Who may see one is what [`Sight::can_see`] says of its reach; it names the
 /// memories that are in the reader's sight now, and to those that it is between, the private ones
 /// that were named for its target. Handoffs are looked for in the sight's first workspace.
 pub trait HandoffRows {
@@ -48,30 +48,30 @@ pub trait HandoffRows {
 
     /// The last `limit` handoffs in sight that a filter admits, as edges, in the order in which they
     /// were made.
-    fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<Edge>>;
+    fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>>;
 
     /// What is told of a handoff, of the memories that it names.
-    fn package(&self, handoff: &Handoff) -> Result<Package>;
+    fn package(&self, handoff: &Handoff) -> Result<HandoffPackage>;
 
     /// What was looked at for a handoff and stayed behind, of what is in sight.
-    fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<LeftOut>>;
+    fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>>;
 
     /// At most `limit` handoffs of every workspace that nobody accepted and that expired at this
     /// time or before: for the sweep.
     fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>>;
 
     /// Keeps a new handoff; `sequence` is the place of its event in the journal.
-    fn insert_handoff(&mut self, packed: &Packed, sequence: u64) -> Result<()>;
+    fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()>;
 
     /// Notes how far a handoff has come; `sequence` is the place of the event of that.
     fn step_handoff(&mut self, handoff: &Handoff, sequence: u64) -> Result<()>;
 }
 
 /// The row of what is known of the clock.
-pub trait SteadyRows {
+pub trait SettledClockRows {
     /// What the looks until now have shown.
-    fn steady(&self) -> Result<Option<Steady>>;
+    fn settled_clock(&self) -> Result<Option<SettledClock>>;
 
     /// Keeps what another look has shown.
-    fn put_steady(&mut self, steady: Steady) -> Result<()>;
+    fn put_settled_clock(&mut self, steady: SettledClock) -> Result<()>;
 }

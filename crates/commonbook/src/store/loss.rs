@@ -38,7 +38,7 @@ impl StoreLoss {
 impl JournalLoss {
     /// The loss in words: `events 4 to 7 of workspace 'x'`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let Self { workspace, stored, marked } = self;
         match stored + 1 {
             first if first == *marked => format!("event {first} of workspace '{workspace}'"),

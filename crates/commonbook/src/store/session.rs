@@ -9,7 +9,7 @@ use crate::model::agent::Agent;
 use crate::model::session::{Session, SessionFilter};
 use crate::model::workspace::Workspace;
 
-/// The rows of sessions. Who may see one is what [`Sight::reaches`] says of its reach.
+/// The rows of sessions. Who may see one is what [`Sight::can_see`] says of its reach.
 pub trait SessionRows {
     /// The session of this id in sight.
     fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>>;
@@ -33,10 +33,10 @@ pub trait SessionRows {
     ) -> Result<Vec<(u64, Session)>>;
 
     /// How many memories in sight were kept in a session and stand.
-    fn kept_in_session(&self, sight: &Sight, session: &str) -> Result<u64>;
+    fn session_memory_count(&self, sight: &Sight, session: &str) -> Result<u64>;
 
     /// How many sessions in sight owe a summary.
-    fn unsummarised(&self, sight: &Sight) -> Result<u64>;
+    fn unsummarised_count(&self, sight: &Sight) -> Result<u64>;
 
     /// Whether a session owes a summary: it has ended without one, something was kept in it that
     /// everybody sees who sees the session, and nothing of it in a case.

@@ -41,23 +41,23 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, StatementStatus};
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::store::{Read, Store, StoreLoss, Work, WorkRows, Write};
+use crate::store::{EngineWork, Store, StoreLoss, StoreRead, StoreWrite, WorkRows};
 use access::AudienceCache;
 use mark::MarkFile;
-use writer::Writer;
+use writer::StoreWriter;
 
 /// Idle read connections that are kept.
-const IDLE_READERS: usize = 8;
+const IDLE_READERS_MAX: usize = 8;
 
 /// The engine's code for a file of the log's index that cannot be made longer.
-const SHM_SIZE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+const SHM_SIZE_CODE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
     path: PathBuf,
     readers: Mutex<Vec<Connection>>,
     /// Started by the first write: a process that only reads opens nothing for writing.
-    writer: OnceLock<Writer>,
+    writer: OnceLock<StoreWriter>,
     starting: Mutex<()>,
 }
 
@@ -68,7 +68,7 @@ impl SqliteStore {
     /// `unavailable` when the file is damaged, was written by a newer version, or cannot be
     /// opened. It is then left as it is.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
-        Ok(Self::of(path, open::prepared(path)?))
+        Ok(Self::of(path, open::open_prepared(path)?))
     }
 
     /// Opens the file whatever it has lost, and makes it where it is missing.
@@ -76,7 +76,7 @@ impl SqliteStore {
     /// # Errors
     /// As [`Self::open`], but for a loss.
     pub fn open_despite_loss(path: &Path) -> Result<Arc<Self>> {
-        Ok(Self::of(path, open::prepared_despite_loss(path)?))
+        Ok(Self::of(path, open::open_despite_loss(path)?))
     }
 
     /// What the store has lost, as the mark beside it tells: nothing in the usual case.
@@ -112,12 +112,12 @@ impl SqliteStore {
         &self.path
     }
 
-    fn writer(&self) -> Result<&Writer> {
+    fn writer(&self) -> Result<&StoreWriter> {
         let _one_at_a_time = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(writer) = self.writer.get() {
             return Ok(writer);
         }
-        let writer = Writer::start(open::for_writing(&self.path)?, &self.path)?;
+        let writer = StoreWriter::start(open::writing_connection(&self.path)?, &self.path)?;
         Ok(self.writer.get_or_init(|| writer))
     }
 
@@ -125,11 +125,11 @@ impl SqliteStore {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => open::for_reading(&self.path)?,
+            None => open::reading_connection(&self.path)?,
         };
         let answer = act(&connection);
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        if readers.len() < IDLE_READERS && connection.is_autocommit() {
+        if readers.len() < IDLE_READERS_MAX && connection.is_autocommit() {
             readers.push(connection);
         }
         answer
@@ -137,14 +137,14 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn run_write(&self, write: Write) -> Result<()> {
+    fn run_write(&self, write: StoreWrite) -> Result<()> {
         self.writer()?.run(write)
     }
 
-    fn run_read(&self, mut read: Read<'_>) -> Result<()> {
+    fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
         self.with_reader(|connection| {
             let snapshot = connection.unchecked_transaction()?;
-            read(&SqliteTransaction::on(&snapshot))
+            read(&SqliteTransaction::new(&snapshot))
         })
     }
 
@@ -174,7 +174,7 @@ impl Store for SqliteStore {
     }
 
     fn scrub(&self) -> Result<()> {
-        let connection = open::for_emptying_the_log(&self.path)?;
+        let connection = open::log_connection(&self.path)?;
         let busy: i64 =
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         match busy {
@@ -193,11 +193,11 @@ pub(crate) struct SqliteTransaction<'c> {
     /// The events that were appended here: their workspaces and places.
     appended: Vec<(String, u64)>,
     audiences: RefCell<AudienceCache>,
-    work: Cell<Work>,
+    work: Cell<EngineWork>,
 }
 
 impl<'c> SqliteTransaction<'c> {
-    fn on(connection: &'c Connection) -> Self {
+    fn new(connection: &'c Connection) -> Self {
         Self {
             connection,
             appended: Vec::new(),
@@ -209,11 +209,11 @@ impl<'c> SqliteTransaction<'c> {
     fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let changed = statement.execute(params);
-        self.count(&statement);
+        self.count_work(&statement);
         Ok(changed?)
     }
 
-    fn all<T>(
+    fn query_all<T>(
         &self,
         sql: &str,
         params: impl rusqlite::Params,
@@ -222,11 +222,11 @@ impl<'c> SqliteTransaction<'c> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let found: rusqlite::Result<Vec<T>> =
             statement.query_map(params, map).and_then(Iterator::collect);
-        self.count(&statement);
+        self.count_work(&statement);
         Ok(found?)
     }
 
-    fn one<T>(
+    fn query_one<T>(
         &self,
         sql: &str,
         params: impl rusqlite::Params,
@@ -234,14 +234,14 @@ impl<'c> SqliteTransaction<'c> {
     ) -> Result<Option<T>> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let found = statement.query_row(params, map).optional();
-        self.count(&statement);
+        self.count_work(&statement);
         Ok(found?)
     }
 
     /// Adds what a statement has cost to what the transaction has.
-    fn count(&self, statement: &Statement<'_>) {
+    fn count_work(&self, statement: &Statement<'_>) {
         let of = |status| u64::from(statement.reset_status(status).unsigned_abs());
-        let cost = Work {
+        let cost = EngineWork {
             steps: of(StatementStatus::VmStep),
             scanned_rows: of(StatementStatus::FullscanStep),
             sorts: of(StatementStatus::Sort),
@@ -251,7 +251,7 @@ impl<'c> SqliteTransaction<'c> {
 }
 
 impl WorkRows for SqliteTransaction<'_> {
-    fn work(&self) -> Option<Work> {
+    fn work(&self) -> Option<EngineWork> {
         Some(self.work.get())
     }
 }
@@ -266,10 +266,10 @@ impl From<rusqlite::Error> for Error {
                 "another process keeps the store busy".to_owned(),
                 Some("Nothing was written. Try again in a moment."),
             ),
-            Some(ErrorCode::DiskFull) => return file::disk_full().because(error),
+            Some(ErrorCode::DiskFull) => return file::disk_full().with_cause(error),
             // The log's index cannot be made longer.
-            _ if error.sqlite_error().is_some_and(|error| error.extended_code == SHM_SIZE) => {
-                return file::disk_full().because(error);
+            _ if error.sqlite_error().is_some_and(|error| error.extended_code == SHM_SIZE_CODE) => {
+                return file::disk_full().with_cause(error);
             }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
                 ErrorKind::Unavailable,
@@ -290,7 +290,7 @@ impl From<rusqlite::Error> for Error {
             ),
             _ => (ErrorKind::Internal, "the store failed".to_owned(), None),
         };
-        let mapped = Self::new(kind, message).because(error);
+        let mapped = Self::new(kind, message).with_cause(error);
         match hint {
             Some(hint) => mapped.hint(hint),
             None => mapped,

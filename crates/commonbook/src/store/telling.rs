@@ -3,26 +3,26 @@
 use std::sync::Arc;
 
 use crate::base::error::Result;
-use crate::store::{Read, Store, Write};
+use crate::store::{Store, StoreRead, StoreWrite};
 
 /// What is done after each write that is durable. It must not wait: a writer waits for it.
-pub(crate) type Tell = dyn Fn() + Send + Sync;
+pub(crate) type WriteCallback = dyn Fn() + Send + Sync;
 
 /// A store beneath, and whom to tell of its writes.
-pub(crate) struct Telling {
+pub(crate) struct NotifyingStore {
     store: Arc<dyn Store>,
-    tell: Box<Tell>,
+    tell: Box<WriteCallback>,
 }
 
-impl Telling {
+impl NotifyingStore {
     /// The same store; `tell` is called after each write through this one.
-    pub(crate) fn of(store: Arc<dyn Store>, tell: Box<Tell>) -> Arc<Self> {
+    pub(crate) fn of(store: Arc<dyn Store>, tell: Box<WriteCallback>) -> Arc<Self> {
         Arc::new(Self { store, tell })
     }
 }
 
-impl Store for Telling {
-    fn run_write(&self, write: Write) -> Result<()> {
+impl Store for NotifyingStore {
+    fn run_write(&self, write: StoreWrite) -> Result<()> {
         let written = self.store.run_write(write);
         if written.is_ok() {
             (self.tell)();
@@ -30,7 +30,7 @@ impl Store for Telling {
         written
     }
 
-    fn run_read(&self, read: Read<'_>) -> Result<()> {
+    fn run_read(&self, read: StoreRead<'_>) -> Result<()> {
         self.store.run_read(read)
     }
 

@@ -5,7 +5,7 @@ use std::ops::Add;
 /// Steps of an engine: they depend on the rows that a question meets, and on nothing else, so that two
 /// homes can be compared that differ in what nobody in sight keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct EngineWork {
     /// Steps of the engine's machine.
     pub steps: u64,
     /// Rows that it went through without an index.
@@ -14,7 +14,7 @@ pub struct Work {
     pub sorts: u64,
 }
 
-impl Add for Work {
+impl Add for EngineWork {
     type Output = Self;
 
     fn add(self, more: Self) -> Self {
@@ -29,5 +29,5 @@ impl Add for Work {
 /// Counting what a transaction costs.
 pub trait WorkRows {
     /// What this transaction has cost so far; none where the engine does not count.
-    fn work(&self) -> Option<Work>;
+    fn work(&self) -> Option<EngineWork>;
 }

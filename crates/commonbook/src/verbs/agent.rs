@@ -3,7 +3,7 @@
 use super::Commonbook;
 use crate::base::error::{Error, Result};
 use crate::model::access::Sight;
-use crate::model::agent::{Agent, AgentRecord, Agents, GetAgent, ListAgents};
+use crate::model::agent::{Agent, AgentList, AgentRecord, GetAgent, ListAgents};
 use crate::model::caller::Caller;
 
 impl Commonbook {
@@ -11,13 +11,13 @@ impl Commonbook {
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn list_agents(&self, caller: &Caller, _request: &ListAgents) -> Result<Agents> {
+    pub fn list_agents(&self, caller: &Caller, _request: &ListAgents) -> Result<AgentList> {
         let sight = Sight::reading_at_home(caller)?;
         if let Err(error) = self.register() {
             tracing::debug!(%error, "the registry was not told who is here");
         }
         let items = self.store.read(|tx| tx.agents(&sight, &caller.workspace))?;
-        Ok(Agents { items })
+        Ok(AgentList { items })
     }
 
     /// One agent that was in the caller's workspace.
@@ -25,7 +25,7 @@ impl Commonbook {
     /// # Errors
     /// `invalid` for what cannot be a name, `not_found` when no such agent was there.
     pub fn get_agent(&self, caller: &Caller, request: &GetAgent) -> Result<AgentRecord> {
-        let agent = Agent::named(&request.name)?;
+        let agent = Agent::with_any_name(&request.name)?;
         let mut known = self.list_agents(caller, &ListAgents {})?.items.into_iter();
         known.find(|record| record.agent == agent).ok_or_else(|| {
             Error::not_found(format!("no agent '{agent}' was ever in {}", caller.workspace))

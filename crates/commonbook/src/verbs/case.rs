@@ -3,41 +3,41 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::{Change, hide_heirs, keep, keep_heir};
-use super::place::place;
+use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory};
+use super::place::start_position;
 use crate::base::error::{Error, Result};
 use crate::base::id::{Id, MemoryId, RequestKind};
 use crate::base::limits;
-use crate::base::page::{self, Cursor, Page};
+use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::{
-    AppendEntries, AppendEntry, Appended, ArchiveCase, Case, CaseContext, CaseEntries, CaseKey,
-    CaseOutcome, CaseStatus, CloseCase, Entry, GetCase, GetCaseContext, ListCases, NewEntry,
-    OpenCase, OpenedCase, Placed, ReadCase, ReopenCase, fit_title,
+    AppendEntries, AppendEntry, AppendResult, ArchiveCase, Case, CaseContext, CaseEntries,
+    CaseEntry, CaseKey, CaseOutcome, CaseStatus, CloseCase, EntryPosition, GetCase, GetCaseContext,
+    ListCases, NewEntry, OpenCase, OpenCaseResult, ReadCase, ReopenCase, fit_title,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
-use crate::prompt::case::Gathered;
+use crate::prompt::case::CaseContextBuilder;
 use crate::store::Transaction;
 
 /// Entries that are read at once for a context, the newest first.
-const STRIDE: u64 = 50;
+const ENTRY_BATCH: u64 = 50;
 
 impl Commonbook {
     /// Opens a case of the caller's workspace, or finds the one that is there.
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field; `conflict` for an idempotency key used otherwise.
-    pub fn open_case(&self, caller: &Caller, request: &OpenCase) -> Result<OpenedCase> {
-        let (key, title) = request.named()?;
+    pub fn open_case(&self, caller: &Caller, request: &OpenCase) -> Result<OpenCaseResult> {
+        let (key, title) = request.key_and_title()?;
         let ask = ("open_case", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
             if let Some(case) = tx.case(&caller.workspace, &key)? {
-                return Ok(OpenedCase { case, outcome: CaseOutcome::Found });
+                return Ok(OpenCaseResult { case, outcome: CaseOutcome::Found });
             }
-            let case = open(tx, caller, (&key, &title), now)?;
-            Ok(OpenedCase { case, outcome: CaseOutcome::Opened })
+            let case = open_new_case(tx, caller, (&key, &title), now)?;
+            Ok(OpenCaseResult { case, outcome: CaseOutcome::Opened })
         })?;
         Ok(once.answer)
     }
@@ -48,7 +48,7 @@ impl Commonbook {
     /// `invalid`, `too_large` with the field and its place in the batch; `not_found` for a case that
     /// there is not, and for an entry to supersede that is none of the case; `conflict` for a case
     /// that is not open, an entry that was superseded already, an idempotency key used otherwise.
-    pub fn append_entries(&self, caller: &Caller, request: &AppendEntries) -> Result<Appended> {
+    pub fn append_entries(&self, caller: &Caller, request: &AppendEntries) -> Result<AppendResult> {
         request.check()?;
         let title = request.title.as_deref();
         let title = title.map(|title| fit_title(&request.key, title));
@@ -56,7 +56,7 @@ impl Commonbook {
         let draft = |(place, entry): (usize, &NewEntry)| {
             let id = MemoryId::new(&*self.ids, now);
             let memory = entry.memory(caller, &request.key, id, now);
-            Ok(Draft {
+            Ok(EntryDraft {
                 memory: memory.map_err(|error| in_batch(place, error))?,
                 supersedes: entry.supersedes.clone(),
             })
@@ -64,21 +64,21 @@ impl Commonbook {
         let drafts = request.entries.iter().enumerate().map(draft).collect::<Result<Vec<_>>>()?;
         let (key, expected) = (request.key.clone(), request.expected_version);
         let ask = ("append_entries", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
             let found = tx.case(&caller.workspace, &key)?;
             let latest = match (&found, &title) {
                 (Some(case), _) => case.takes_entries().map(|()| case.version)?,
                 (None, Some(_)) => 0,
-                (None, None) => return Err(unknown(&key)),
+                (None, None) => return Err(unknown_case(&key)),
             };
             if expected.is_some_and(|expected| expected != latest) {
-                return Ok(Appended::moved(latest));
+                return Ok(AppendResult::version_conflict(latest));
             }
             let case = match (found, &title) {
                 (Some(case), _) => case,
                 (None, title) => {
                     let title = title.as_deref().unwrap_or(key.as_str());
-                    open(tx, caller, (&key, title), now)?
+                    open_new_case(tx, caller, (&key, title), now)?
                 }
             };
             append(tx, caller, case, &drafts, now)
@@ -90,8 +90,8 @@ impl Commonbook {
     ///
     /// # Errors
     /// As [`Self::append_entries`].
-    pub fn append_entry(&self, caller: &Caller, request: &AppendEntry) -> Result<Appended> {
-        self.append_entries(caller, &request.clone().into()).map_err(alone)
+    pub fn append_entry(&self, caller: &Caller, request: &AppendEntry) -> Result<AppendResult> {
+        self.append_entries(caller, &request.clone().into()).map_err(single_entry_error)
     }
 
     /// Reads the entries of a case after a position, oldest first: after the one that the caller has
@@ -101,14 +101,16 @@ impl Commonbook {
     /// `invalid` for a limit that is none, `not_found` for a case that there is not; as
     /// [`crate::model::cursor::may_mark`] where what is told is to be marked.
     pub fn read_case(&self, caller: &Caller, request: &ReadCase) -> Result<CaseEntries> {
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
         let sight = Sight::reading_at_home(caller)?;
         let (who, request) = (caller.clone(), request.clone());
-        self.marking(caller, request.mark, move |tx| {
-            let case = known(tx, &who, &request.key)?;
-            let after = place(tx, &who, Some(&request.key), (request.after, case.version))?;
+        self.read_and_mark(caller, request.mark, move |tx| {
+            let case = find_case(tx, &who, &request.key)?;
+            let after =
+                start_position(tx, &who, Some(&request.key), (request.after, case.version))?;
             let until = case.version.min(after + u64::from(limit));
-            let entries = told(tx, &sight, &case, (after, until))?;
+            let entries = entries_in_range(tx, &sight, &case, (after, until))?;
             let next = Some(until).filter(|until| *until < case.version);
             let Case { version: context_version, status, key, .. } = case;
             let read = CaseEntries { entries, context_version, status, next };
@@ -122,7 +124,7 @@ impl Commonbook {
     /// `not_found` for a case that there is not.
     pub fn get_case(&self, caller: &Caller, request: &GetCase) -> Result<Case> {
         Sight::reading_at_home(caller)?;
-        self.store.read(|tx| known(tx, caller, &request.key))
+        self.store.read(|tx| find_case(tx, caller, &request.key))
     }
 
     /// The cases of the caller's workspace, those that were opened last first.
@@ -131,14 +133,15 @@ impl Commonbook {
     /// `invalid` for a limit or a cursor that is none.
     pub fn list_cases(&self, caller: &Caller, request: &ListCases) -> Result<Page<Case>> {
         Sight::reading_at_home(caller)?;
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         // One more than asked for tells whether there is another page.
         let mut rows =
             self.store.read(|tx| tx.cases(&caller.workspace, request.status, from, limit + 1))?;
         let more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
-        let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+        let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
         Ok(Page { items: rows.into_iter().map(|(_, case)| case).collect(), next })
     }
 
@@ -151,19 +154,19 @@ impl Commonbook {
         caller: &Caller,
         request: &GetCaseContext,
     ) -> Result<CaseContext> {
-        let characters = budget(request.characters)?;
+        let characters = context_characters(request.characters)?;
         let sight = Sight::reading_at_home(caller)?;
         let nonce = Id::<RequestKind>::new(&*self.ids, self.clock.now()).to_string();
         self.store.read(|tx| {
-            let case = known(tx, caller, &request.key)?;
-            let mut gathered = Gathered::within(&case, characters);
+            let case = find_case(tx, caller, &request.key)?;
+            let mut gathered = CaseContextBuilder::with_limit(&case, characters);
             let mut left_out = case.version;
             'full: while left_out > 0 {
-                let stretch = (left_out.saturating_sub(STRIDE), left_out);
+                let stretch = (left_out.saturating_sub(ENTRY_BATCH), left_out);
                 let memories = tx.entries(&sight, (&case.workspace, &case.key), stretch)?;
                 // What is quarantined is never told, not even to its author.
                 let tellable = memories.into_iter().rev().filter(|it| !it.is_quarantined());
-                for entry in tellable.map(|memory| Entry::of(memory, Vec::new())) {
+                for entry in tellable.map(|memory| CaseEntry::of(memory, Vec::new())) {
                     let position = entry.position;
                     if !gathered.take(entry) {
                         left_out = position;
@@ -172,7 +175,7 @@ impl Commonbook {
                 }
                 left_out = stretch.0;
             }
-            let (entries, text) = gathered.told(&case, nonce.trim_start_matches("req_"));
+            let (entries, text) = gathered.finish_text(&case, nonce.trim_start_matches("req_"));
             Ok(CaseContext { case, entries, left_out, text })
         })
     }
@@ -183,7 +186,11 @@ impl Commonbook {
     /// `not_found`; `conflict` for a case that is archived, and for an idempotency key used otherwise.
     pub fn close_case(&self, caller: &Caller, request: &CloseCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
-        self.turn(caller, (&request.key, CaseStatus::Closed), ("close_case", request, key))
+        self.set_case_status(
+            caller,
+            (&request.key, CaseStatus::Closed),
+            ("close_case", request, key),
+        )
     }
 
     /// Puts a case away.
@@ -192,7 +199,11 @@ impl Commonbook {
     /// `not_found`; `conflict` for an idempotency key used otherwise.
     pub fn archive_case(&self, caller: &Caller, request: &ArchiveCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
-        self.turn(caller, (&request.key, CaseStatus::Archived), ("archive_case", request, key))
+        self.set_case_status(
+            caller,
+            (&request.key, CaseStatus::Archived),
+            ("archive_case", request, key),
+        )
     }
 
     /// Opens a case again.
@@ -201,22 +212,26 @@ impl Commonbook {
     /// `not_found`; `conflict` for an idempotency key used otherwise.
     pub fn reopen_case(&self, caller: &Caller, request: &ReopenCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
-        self.turn(caller, (&request.key, CaseStatus::Open), ("reopen_case", request, key))
+        self.set_case_status(
+            caller,
+            (&request.key, CaseStatus::Open),
+            ("reopen_case", request, key),
+        )
     }
 
     /// Gives a case another status; one that it has already changes nothing.
-    fn turn<R: serde::Serialize>(
+    fn set_case_status<R: serde::Serialize>(
         &self,
         caller: &Caller,
         (key, status): (&CaseKey, CaseStatus),
         ask: (&str, &R, Option<&String>),
     ) -> Result<Case> {
         let key = key.clone();
-        let once = self.once(caller, ask, move |tx, caller, now| {
-            let case = known(tx, caller, &key)?;
-            let Some((case, kind)) = case.turned(status, now)? else { return Ok(case) };
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
+            let case = find_case(tx, caller, &key)?;
+            let Some((case, kind)) = case.with_case_status(status, now)? else { return Ok(case) };
             tx.replace_case(&case)?;
-            tx.append_event(&of_case(kind, &case, caller, now))?;
+            tx.append_event(&case_event(kind, &case, caller, now))?;
             Ok(case)
         })?;
         Ok(once.answer)
@@ -224,23 +239,23 @@ impl Commonbook {
 }
 
 /// An entry that is about to be filed, and those that it takes the place of.
-struct Draft {
+struct EntryDraft {
     memory: Memory,
     supersedes: Vec<MemoryId>,
 }
 
 /// The case of the caller's workspace.
-pub(super) fn known(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<Case> {
-    tx.case(&caller.workspace, key)?.ok_or_else(|| unknown(key))
+pub(super) fn find_case(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<Case> {
+    tx.case(&caller.workspace, key)?.ok_or_else(|| unknown_case(key))
 }
 
-pub(super) fn unknown(key: &CaseKey) -> Error {
+pub(super) fn unknown_case(key: &CaseKey) -> Error {
     Error::not_found(format!("there is no case {key}"))
         .hint("The list of cases tells those that there are; a title opens one.")
 }
 
 /// Opens a case, with its event.
-pub(super) fn open(
+pub(super) fn open_new_case(
     tx: &mut dyn Transaction,
     caller: &Caller,
     (key, title): (&CaseKey, &str),
@@ -248,15 +263,15 @@ pub(super) fn open(
 ) -> Result<Case> {
     let named = (&caller.workspace, key.clone());
     let case = Case::new(named, title.to_owned(), (&caller.agent, now));
-    let sequence = tx.append_event(&of_case(EventKind::CaseOpened, &case, caller, now))?;
+    let sequence = tx.append_event(&case_event(EventKind::CaseOpened, &case, caller, now))?;
     tx.insert_case(&case, sequence)?;
     Ok(case)
 }
 
 /// An event of a case, which everybody in its workspace is told.
-fn of_case(kind: EventKind, case: &Case, caller: &Caller, now: Timestamp) -> NewEvent {
+fn case_event(kind: EventKind, case: &Case, caller: &Caller, now: Timestamp) -> NewEvent {
     let about = (&case.workspace, case.key.to_string());
-    NewEvent::about(kind, about, (&caller.agent, now), Sharing::Shared)
+    NewEvent::for_subject(kind, about, (&caller.agent, now), Sharing::Shared)
 }
 
 /// Files these entries at the end of a case, with their events.
@@ -264,26 +279,27 @@ fn append(
     tx: &mut dyn Transaction,
     caller: &Caller,
     case: Case,
-    drafts: &[Draft],
+    drafts: &[EntryDraft],
     now: Timestamp,
-) -> Result<Appended> {
+) -> Result<AppendResult> {
     let mut entries = Vec::with_capacity(drafts.len());
     for (place, draft) in drafts.iter().enumerate() {
         let position = case.version + place as u64 + 1;
         let memory = Memory { position: Some(position), ..draft.memory.clone() };
         let memory = keep_heir(tx, &memory, &draft.supersedes, now)?;
         for (which, old) in draft.supersedes.iter().enumerate() {
-            supersede(tx, caller, &case, (*old, &memory), now)
-                .map_err(|error| error.at(&format!("entries[{place}].supersedes[{which}]")))?;
+            supersede(tx, caller, &case, (*old, &memory), now).map_err(|error| {
+                error.with_field(&format!("entries[{place}].supersedes[{which}]"))
+            })?;
         }
         let hint = memory.quarantine_hint(caller.door);
-        entries.push(Placed { entry_id: memory.id, position, hint });
+        entries.push(EntryPosition { entry_id: memory.id, position, hint });
     }
     let version = case.version + drafts.len() as u64;
     let case = Case { version, changed_at: now.max(case.changed_at), ..case };
     tx.replace_case(&case)?;
-    tx.append_event(&of_case(EventKind::CaseAppended, &case, caller, now))?;
-    Ok(Appended { context_version: version, entries, moved: None })
+    tx.append_event(&case_event(EventKind::CaseAppended, &case, caller, now))?;
+    Ok(AppendResult { context_version: version, entries, moved: None })
 }
 
 /// Files one entry at the end of a case, with its events; `conflict` for a case that takes none.
@@ -293,30 +309,30 @@ pub(super) fn append_one(
     case: Case,
     memory: Memory,
     now: Timestamp,
-) -> Result<Appended> {
+) -> Result<AppendResult> {
     case.takes_entries()?;
-    append(tx, caller, case, &[Draft { memory, supersedes: Vec::new() }], now)
+    append(tx, caller, case, &[EntryDraft { memory, supersedes: Vec::new() }], now)
 }
 
 /// Files a memory that comes from elsewhere at the end of the case that it names.
-pub(super) fn file(
+pub(super) fn file_in_case(
     tx: &mut dyn Transaction,
     caller: &Caller,
     memory: &Memory,
     now: Timestamp,
 ) -> Result<()> {
     let Some(key) = &memory.case else {
-        return keep(tx, &Memory { position: None, ..memory.clone() }, now).map(drop);
+        return keep_memory(tx, &Memory { position: None, ..memory.clone() }, now).map(drop);
     };
     let case = match tx.case(&memory.workspace, key)? {
         Some(case) => case.takes_entries().map(|()| case)?,
-        None => open(tx, caller, (key, key.as_str()), now)?,
+        None => open_new_case(tx, caller, (key, key.as_str()), now)?,
     };
     let position = Some(case.version + 1);
-    keep(tx, &Memory { position, sharing: Sharing::Shared, ..memory.clone() }, now)?;
+    keep_memory(tx, &Memory { position, sharing: Sharing::Shared, ..memory.clone() }, now)?;
     let case = Case { version: case.version + 1, changed_at: now.max(case.changed_at), ..case };
     tx.replace_case(&case)?;
-    tx.append_event(&of_case(EventKind::CaseAppended, &case, caller, now)).map(drop)
+    tx.append_event(&case_event(EventKind::CaseAppended, &case, caller, now)).map(drop)
 }
 
 /// Puts a new entry in the place of an older one of the case, whoever wrote that.
@@ -342,18 +358,18 @@ fn supersede(
             .hint("Supersede what took its place."));
     }
     let after = Memory { superseded_by: Some(new.id), ..before.clone() };
-    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
+    MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
         .write(tx, &before, after)
         .map(drop)
 }
 
 /// Every place of a stretch of a case: the entry where it is in sight, else that it is withheld.
-pub(super) fn told(
+pub(super) fn entries_in_range(
     tx: &dyn Transaction,
     sight: &Sight,
     case: &Case,
     (after, until): (u64, u64),
-) -> Result<Vec<Entry>> {
+) -> Result<Vec<CaseEntry>> {
     let of = (&case.workspace, &case.key);
     let mut memories = tx.entries(sight, of, (after, until))?;
     hide_heirs(tx, sight, &mut memories)?;
@@ -362,17 +378,17 @@ pub(super) fn told(
     let mut memories = memories.into_iter().peekable();
     let entry = |position| {
         let Some(memory) = memories.next_if(|it| it.position == Some(position)) else {
-            return Entry::withheld(position);
+            return CaseEntry::withheld(position);
         };
         let id = memory.id;
         let supersedes = older.iter().filter(|(newer, _)| *newer == id).map(|(_, old)| *old);
-        Entry::of(memory, supersedes.collect())
+        CaseEntry::of(memory, supersedes.collect())
     };
     Ok((after + 1..=until).map(entry).collect())
 }
 
 /// How many characters a context may have.
-fn budget(asked: Option<u32>) -> Result<usize> {
+fn context_characters(asked: Option<u32>) -> Result<usize> {
     let (least, most) = (limits::CASE_CONTEXT_LEAST, limits::CASE_CONTEXT_MAX);
     match asked.unwrap_or(limits::CASE_CONTEXT_DEFAULT) {
         asked if (least..=most).contains(&asked) => Ok(asked as usize),
@@ -388,12 +404,12 @@ fn in_batch(place: usize, error: Error) -> Error {
     let Some(field) = &error.field else { return error };
     let path = format!("entries[{place}].{field}");
     let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);
-    Error { message: format!("{path}: {reason}"), ..error }.at(&path)
+    Error { message: format!("{path}: {reason}"), ..error }.with_field(&path)
 }
 
 /// The error of a batch of one, as that of the one.
-fn alone(error: Error) -> Error {
+fn single_entry_error(error: Error) -> Error {
     let Some(field) = error.field.clone() else { return error };
     let Some(own) = field.strip_prefix("entries[0].") else { return error };
-    Error { message: error.message.replacen(&field, own, 1), ..error }.at(own)
+    Error { message: error.message.replacen(&field, own, 1), ..error }.with_field(own)
 }

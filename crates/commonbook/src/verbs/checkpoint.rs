@@ -4,7 +4,7 @@ mod material;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::session::{insert, named, of_session, sum_up};
+use super::session::{record_session, resolve_session_name, session_event, sum_up};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
 use crate::base::id::{CheckpointId, Id, MemoryId, RequestKind, SessionId};
@@ -14,19 +14,20 @@ use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::checkpoint::{
-    Activity, Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint, GetCheckpoint,
-    ListCheckpoints, ResumeSession, ResumedSession, Summarised, swept,
+    Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint, GetCheckpoint,
+    ListCheckpoints, ResumeSession, ResumeSessionResult, SessionActivity, SummariseResult,
+    checkpoints_to_sweep,
 };
 use crate::model::event::EventKind;
 use crate::model::memory::{Memory, fit_line};
 use crate::model::session::{Session, SessionFilter, SessionName};
-use crate::prompt::block::TellMemory;
-use crate::prompt::resume::{Resumed, resumed};
+use crate::prompt::block::MemoryItem;
+use crate::prompt::resume::{ResumePackage, build_resume};
 use crate::store::Transaction;
-use material::material;
+use material::resume_material;
 
 /// Checkpoints that one transaction of a sweep removes at the most.
-const AT_ONCE: u32 = 100;
+const CHECKPOINT_SWEEP_MAX: u32 = 100;
 
 impl Commonbook {
     /// Marks how far a session of the caller has come.
@@ -41,12 +42,12 @@ impl Commonbook {
     ) -> Result<Checkpoint> {
         let name = self.session_name(caller, request.session.as_deref())?;
         let id = CheckpointId::new(&*self.ids, self.clock.now());
-        let wanted = fit(request)?;
+        let wanted = fit_request(request)?;
         let ask = ("create_checkpoint", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
-            let session = named(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
+            let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
-            checkpoint(tx, caller, &session, (id, &wanted), now)
+            insert_checkpoint(tx, caller, &session, (id, &wanted), now)
         })?;
         Ok(once.answer)
     }
@@ -59,16 +60,16 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &CheckpointAndSummarise,
-    ) -> Result<Summarised> {
+    ) -> Result<SummariseResult> {
         let name = self.session_name(caller, request.session.as_deref())?;
         let now = self.clock.now();
         let (id, entry) = (CheckpointId::new(&*self.ids, now), MemoryId::new(&*self.ids, now));
         let (kind, title) = (request.kind, request.title.clone());
-        let wanted = fit(&CreateCheckpoint { kind, title, ..CreateCheckpoint::default() })?;
+        let wanted = fit_request(&CreateCheckpoint { kind, title, ..CreateCheckpoint::default() })?;
         let summary = request.summary.clone();
         let ask = ("checkpoint_and_summarise", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
-            let session = named(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
+            let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
             let kept = sum_up(tx, caller, &session, (entry, &summary), now)?;
             let (summary, hint) = (kept.entry_id, kept.hint);
@@ -76,13 +77,13 @@ impl Commonbook {
             tx.replace_session(&session)?;
             let mut context_version = None;
             if let Some(key) = &session.case {
-                let version = case::known(tx, caller, key)?.version;
+                let version = case::find_case(tx, caller, key)?.version;
                 let place = (version, now);
                 tx.put_cursor(&caller.workspace, &caller.agent, Some(key), place)?;
                 context_version = Some(version);
             }
-            let checkpoint = checkpoint(tx, caller, &session, (id, &wanted), now)?;
-            Ok(Summarised { summary, context_version, checkpoint, hint })
+            let checkpoint = insert_checkpoint(tx, caller, &session, (id, &wanted), now)?;
+            Ok(SummariseResult { summary, context_version, checkpoint, hint })
         })?;
         Ok(once.answer)
     }
@@ -99,7 +100,7 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         let name = self.session_name(caller, request.session.as_deref())?;
         self.store.read(|tx| {
-            let session = named(tx, &sight, caller, &name)?;
+            let session = resolve_session_name(tx, &sight, caller, &name)?;
             let items = tx.checkpoints(&session)?.into_iter().rev().collect();
             Ok(Page { items, next: None })
         })
@@ -111,7 +112,8 @@ impl Commonbook {
     /// `not_found` for one that there is not, or whose session is not in sight.
     pub fn get_checkpoint(&self, caller: &Caller, request: &GetCheckpoint) -> Result<Checkpoint> {
         let sight = Sight::reading_at_home(caller)?;
-        self.store.read(|tx| known(tx, caller, &sight, request.checkpoint).map(|(it, _)| it))
+        self.store
+            .read(|tx| find_checkpoint(tx, caller, &sight, request.checkpoint).map(|(it, _)| it))
     }
 
     /// Goes on with a session: the caller's own, or with one of its own where another agent's ended.
@@ -123,7 +125,7 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &ResumeSession,
-    ) -> Result<ResumedSession> {
+    ) -> Result<ResumeSessionResult> {
         let wanted = request.check(&caller.agent)?;
         self.follow_mentions(caller)?;
         let name = request.session.as_deref().map(SessionName::read).transpose()?;
@@ -131,24 +133,30 @@ impl Commonbook {
         let new = SessionId::new(&*self.ids, now);
         let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
         let ask = ("resume_session", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
             let sight =
                 Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
-            let (before, from) = meant(tx, caller, &sight, (name.as_ref(), named_checkpoint))?;
+            let (before, from) =
+                resolve_session(tx, caller, &sight, (name.as_ref(), named_checkpoint))?;
             let until = named_checkpoint.and(from.as_ref()).map(|it| it.position);
-            let material = material(tx, caller, &sight, (&before, until))?;
+            let material = resume_material(tx, caller, &sight, (&before, until))?;
             if let Some(from) = &from {
                 let again =
                     Checkpoint { resumed: from.resumed + 1, resumed_at: Some(now), ..from.clone() };
                 tx.put_checkpoint(&again)?;
             }
-            let session = go_on(tx, caller, &before, new, now)?;
-            tx.append_event(&of_session(EventKind::SessionResumed, &before, &caller.agent, now))?;
+            let session = continue_session(tx, caller, &before, new, now)?;
+            tx.append_event(&session_event(
+                EventKind::SessionResumed,
+                &before,
+                &caller.agent,
+                now,
+            ))?;
             let nonce = nonce.trim_start_matches("req_");
             let id = before.id.to_string();
-            let Resumed { text, memories, entities, handoffs, history, cases, metadata } =
-                resumed(&id, from.as_ref(), &wanted, material, nonce, now);
-            Ok(ResumedSession {
+            let ResumePackage { text, memories, entities, handoffs, history, cases, metadata } =
+                build_resume(&id, from.as_ref(), &wanted, material, nonce, now);
+            Ok(ResumeSessionResult {
                 session,
                 text,
                 memories,
@@ -168,13 +176,13 @@ impl Commonbook {
         let before = sure.checked_sub(kept).unwrap_or(Timestamp::MIN);
         loop {
             let dropped = self.store.write(move |tx| {
-                let old = tx.old_checkpoints(before, AT_ONCE)?;
+                let old = tx.old_checkpoints(before, CHECKPOINT_SWEEP_MAX)?;
                 for checkpoint in &old {
                     tx.drop_checkpoint(checkpoint)?;
                 }
                 Ok(old.len())
             })?;
-            if dropped < AT_ONCE as usize {
+            if dropped < CHECKPOINT_SWEEP_MAX as usize {
                 return Ok(());
             }
         }
@@ -183,7 +191,7 @@ impl Commonbook {
 
 /// Notes that something was written in the session that the caller works in; after an hour of that
 /// a checkpoint is made by itself.
-pub(super) fn touch(
+pub(super) fn note_activity(
     tx: &mut dyn Transaction,
     caller: &Caller,
     id: Option<CheckpointId>,
@@ -193,25 +201,25 @@ pub(super) fn touch(
     let Some((session, id)) = session.zip(id) else { return Ok(()) };
     let found = tx.activity(&caller.workspace, &caller.agent, session)?;
     let Some((session, activity)) = found else { return Ok(()) };
-    let activity = activity.touched(now);
+    let activity = activity.extend_to(now);
     tx.put_activity(&session, activity)?;
     if activity.is_due() {
         let kind = CheckpointKind::Automatic;
         let wanted = CreateCheckpoint { kind, ..CreateCheckpoint::default() };
-        checkpoint(tx, caller, &session, (id, &wanted), now)?;
+        insert_checkpoint(tx, caller, &session, (id, &wanted), now)?;
     }
     Ok(())
 }
 
 /// What is asked for, with a title that may be told to others.
-fn fit(request: &CreateCheckpoint) -> Result<CreateCheckpoint> {
+fn fit_request(request: &CreateCheckpoint) -> Result<CreateCheckpoint> {
     let title = request.title.as_deref();
     let title = title.map(|title| fit_line("title", title, limits::TITLE_CHARS)).transpose()?;
     Ok(CreateCheckpoint { title, session: None, ..request.clone() })
 }
 
 /// Makes a checkpoint of a session, with its event; those that are one too many go.
-fn checkpoint(
+fn insert_checkpoint(
     tx: &mut dyn Transaction,
     caller: &Caller,
     session: &Session,
@@ -221,7 +229,7 @@ fn checkpoint(
     let sight = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
     let wrote = tx.session_agents(&sight, session)?;
     let marked = wanted.check(&caller.agent, Some(&session.id.to_string()), &wrote)?;
-    let event = of_session(EventKind::CheckpointCreated, session, &caller.agent, now);
+    let event = session_event(EventKind::CheckpointCreated, session, &caller.agent, now);
     let made = Checkpoint {
         id,
         workspace: session.workspace.clone(),
@@ -238,11 +246,11 @@ fn checkpoint(
         resumed_at: None,
     };
     tx.put_checkpoint(&made)?;
-    tx.put_activity(session, Activity::starting(now))?;
+    tx.put_activity(session, SessionActivity::start_at(now))?;
     tx.append_event(&crate::model::event::NewEvent { subject: id.to_string(), ..event })?;
     let all = tx.checkpoints(session)?;
-    let sure = tx.steady()?.map_or(Timestamp::UNIX_EPOCH, |known| known.sure);
-    let gone = swept(&all, sure);
+    let sure = tx.settled_clock()?.map_or(Timestamp::UNIX_EPOCH, |known| known.sure);
+    let gone = checkpoints_to_sweep(&all, sure);
     for checkpoint in all.iter().filter(|checkpoint| gone.contains(&checkpoint.id)) {
         tx.drop_checkpoint(checkpoint)?;
     }
@@ -250,7 +258,7 @@ fn checkpoint(
 }
 
 /// A checkpoint whose session is in sight, with that.
-fn known(
+fn find_checkpoint(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
@@ -262,20 +270,20 @@ fn known(
     };
     let found = tx.checkpoint(&caller.workspace, id)?.ok_or_else(unknown)?;
     let name = SessionName::read(&found.session)?;
-    let session = named(tx, sight, caller, &name).map_err(|_| unknown())?;
+    let session = resolve_session_name(tx, sight, caller, &name).map_err(|_| unknown())?;
     Ok((found, session))
 }
 
 /// The session to go on with, and the checkpoint that it goes on from.
-fn meant(
+fn resolve_session(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
     (name, checkpoint): (Option<&SessionName>, Option<CheckpointId>),
 ) -> Result<(Session, Option<Checkpoint>)> {
-    let of_name = name.map(|name| named(tx, sight, caller, name)).transpose()?;
+    let of_name = name.map(|name| resolve_session_name(tx, sight, caller, name)).transpose()?;
     if let Some(id) = checkpoint {
-        let (checkpoint, session) = known(tx, caller, sight, id)?;
+        let (checkpoint, session) = find_checkpoint(tx, caller, sight, id)?;
         if of_name.is_some_and(|named| named.id != session.id) {
             return Err(Error::invalid("checkpoint", "it is of another session")
                 .hint("Name the session or the checkpoint, and not both."));
@@ -299,8 +307,8 @@ fn meant(
 }
 
 /// What is told of a memory.
-pub(super) fn telling(memory: Memory) -> TellMemory {
-    TellMemory {
+pub(super) fn memory_item(memory: Memory) -> MemoryItem {
+    MemoryItem {
         id: memory.id,
         author: memory.owner,
         memory_type: memory.memory_type.to_string(),
@@ -314,7 +322,7 @@ pub(super) fn telling(memory: Memory) -> TellMemory {
 
 /// The session that the caller works in from now on: this one where it is its own, else one of its
 /// own on the same case.
-fn go_on(
+fn continue_session(
     tx: &mut dyn Transaction,
     caller: &Caller,
     before: &Session,
@@ -323,13 +331,13 @@ fn go_on(
 ) -> Result<Session> {
     let own = |agent: &Agent| *agent == caller.agent;
     if own(&before.agent) && before.user_id == caller.user {
-        let (session, _) = before.touched(now);
+        let (session, _) = before.with_touch(now);
         let client = caller.client.clone().or(session.client);
         let session = Session { client, ..session };
         tx.replace_session(&session)?;
         return Ok(session);
     }
     let session = Session { case: before.case.clone(), ..Session::of(caller, id, now) };
-    insert(tx, &session, now)?;
+    record_session(tx, &session, now)?;
     Ok(session)
 }

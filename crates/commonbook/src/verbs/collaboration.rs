@@ -7,7 +7,7 @@ use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::collaboration::{
-    Collaborations, EdgeFilter, Format, GetCollaborations, chains, export, statistics,
+    CollaborationOverview, DrawingFormat, EdgeFilter, GetCollaborations, chains, export, statistics,
 };
 
 impl Commonbook {
@@ -20,25 +20,25 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &GetCollaborations,
-    ) -> Result<Collaborations> {
+    ) -> Result<CollaborationOverview> {
         let sight = Sight::reading(caller)?;
-        let agent = request.agent_name.as_deref().map(Agent::named).transpose();
+        let agent = request.agent_name.as_deref().map(Agent::with_any_name).transpose();
         let session = request.session.as_deref();
         let session = session.map(|id| input::line("session", id, limits::SESSION_CHARS));
         let filter = EdgeFilter {
             chain: request.chain,
             case: request.case.as_ref().map(ToString::to_string),
             work: session.transpose()?.map(|session| (session, None)),
-            agent: agent.map_err(|error| error.at("agent_name"))?,
+            agent: agent.map_err(|error| error.with_field("agent_name"))?,
             open: request.open,
             since: request.since,
         };
         let edges = self.store.read(|tx| tx.edges(&sight, &filter, limits::COLLABORATIONS))?;
         let chains = chains(&edges);
         let drawing = match request.format.unwrap_or_default() {
-            Format::Text => export::text(&chains),
-            Format::Dot => export::dot(&edges),
+            DrawingFormat::Text => export::text(&chains),
+            DrawingFormat::Dot => export::dot(&edges),
         };
-        Ok(Collaborations { statistics: statistics(&edges), chains, drawing })
+        Ok(CollaborationOverview { statistics: statistics(&edges), chains, drawing })
     }
 }

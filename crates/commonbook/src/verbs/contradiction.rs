@@ -18,25 +18,26 @@ use super::mention;
 use crate::base::error::{Error, Result};
 use crate::base::id::ContradictionId;
 use crate::base::limits;
-use crate::base::page::{self, Cursor, Page};
+use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
-    Contradiction, DetectContradictions, Found, GetContradiction, KeptContradiction, Shared,
-    Stated, Status, id_of, in_order, may_contradict, second_author,
+    ComparisonBasis, Contradiction, ContradictionFinding, ContradictionRecord, ContradictionStatus,
+    DetectContradictions, GetContradiction, MemoryStatements, id_of, may_contradict,
+    ordered_by_time, profile_conflict,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing, distinct_topics};
 use crate::model::workspace::Workspace;
-use crate::store::{Transaction, WantedContradictions};
+use crate::store::{ContradictionFilter, Transaction};
 
 /// The revision of the rules by which contradictions are found: with another one all memories are
 /// compared anew.
-const RULES: u32 = 2;
+const COMPARISON_RULES_REVISION: u32 = 2;
 
 /// Events whose memories are compared at once: some tenth of a second.
-const STRIDE: u32 = 25;
+const COMPARISON_EVENTS_MAX: u32 = 25;
 
 impl Commonbook {
     /// The contradictions in sight, the newest first, found up to the end of the journal of the
@@ -50,25 +51,27 @@ impl Commonbook {
         caller: &Caller,
         request: &DetectContradictions,
     ) -> Result<Page<Contradiction>> {
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let before = request.cursor.as_ref().map(Cursor::place).transpose()?;
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let before = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let topics = distinct_topics(&request.topics)?;
         let sight = Sight::reading_at_home(caller)?;
         self.follow_contradictions(caller)?;
-        let wanted = WantedContradictions {
-            status: Some(request.status.unwrap_or(Status::Open)),
+        let wanted = ContradictionFilter {
+            status: Some(request.status.unwrap_or(ContradictionStatus::Open)),
             memory: request.memory,
             topics: topics.iter().map(|topic| topic.to_lowercase()).collect(),
             before,
         };
         self.store.read(|tx| {
             if let Some(id) = request.memory {
-                super::memory::standing(tx, &sight, id).map_err(|error| error.at("memory"))?;
+                super::memory::live_memory(tx, &sight, id)
+                    .map_err(|error| error.with_field("memory"))?;
             }
             let mut rows = tx.contradictions(&sight, &wanted, limit + 1)?;
             let more = rows.len() > limit as usize;
             rows.truncate(limit as usize);
-            let next = rows.last().filter(|_| more).map(|(place, _)| Cursor::of(&[*place]));
+            let next = rows.last().filter(|_| more).map(|(place, _)| PageCursor::of(&[*place]));
             Ok(Page { items: rows.into_iter().map(|(_, it)| it).collect(), next })
         })
     }
@@ -85,8 +88,8 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         self.follow_contradictions(caller)?;
         self.store.read(|tx| {
-            let (kept, older, newer) = in_sight(tx, &sight, request.contradiction)?;
-            Ok(kept.told(&older, &newer))
+            let (kept, older, newer) = visible_contradiction(tx, &sight, request.contradiction)?;
+            Ok(kept.into_contradiction(&older, &newer))
         })
     }
 
@@ -98,7 +101,9 @@ impl Commonbook {
     /// `unavailable` when the store cannot be read or written.
     pub fn find_contradictions(&self, mut told: impl FnMut(u64) -> ControlFlow<()>) -> Result<()> {
         let mut read = 0;
-        for (workspace, mut place) in self.store.read(|tx| tx.contradictions_behind(RULES))? {
+        for (workspace, mut place) in
+            self.store.read(|tx| tx.contradictions_behind(COMPARISON_RULES_REVISION))?
+        {
             loop {
                 let next = self.contradictions_after(&workspace, place)?;
                 if next == place {
@@ -120,11 +125,11 @@ impl Commonbook {
         let workspace = &caller.workspace;
         loop {
             let (place, (memories, others, _)) = self.store.read(|tx| {
-                let place = tx.contradictions_follow(workspace, RULES)?;
-                Ok((place, tx.news(workspace, place, STRIDE)?))
+                let place = tx.contradictions_position(workspace, COMPARISON_RULES_REVISION)?;
+                Ok((place, tx.next_events(workspace, place, COMPARISON_EVENTS_MAX)?))
             })?;
             // A place is written only where there is something to be compared, or much to be passed.
-            let nothing_new = !memories && others < STRIDE;
+            let nothing_new = !memories && others < COMPARISON_EVENTS_MAX;
             if nothing_new || self.contradictions_after(workspace, place)? == place {
                 return Ok(());
             }
@@ -135,17 +140,17 @@ impl Commonbook {
     fn contradictions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
         let now = self.clock.now();
         let (next, judged) = self.store.read(|tx| {
-            let mut changes = tx.changes(workspace, place, STRIDE)?;
-            let mentions = tx.mentions_follow(workspace, mention::RULES)?;
+            let mut changes = tx.changes(workspace, place, COMPARISON_EVENTS_MAX)?;
+            let mentions = tx.mentions_position(workspace, mention::MENTION_RULES_REVISION)?;
             changes.retain(|change| change.sequence <= mentions);
             let Some(next) = changes.last().map(|change| change.sequence) else {
-                return Ok((place, Judged::default()));
+                return Ok((place, ComparisonResult::default()));
             };
             let mut memories: Vec<Memory> =
                 changes.into_iter().filter_map(|change| change.memory).map(|it| *it).collect();
             memories.sort_by_key(|memory| memory.id);
             memories.dedup_by_key(|memory| memory.id);
-            let mut judged = Judged::default();
+            let mut judged = ComparisonResult::default();
             for memory in &memories {
                 judged.judge(tx, memory, now)?;
             }
@@ -157,12 +162,12 @@ impl Commonbook {
         let (workspace, judged) = (workspace.clone(), Arc::new(judged));
         self.store.write(move |tx| {
             // Another process has taken it meanwhile.
-            let taken = tx.contradictions_follow(&workspace, RULES)?;
+            let taken = tx.contradictions_position(&workspace, COMPARISON_RULES_REVISION)?;
             if taken != place {
                 return Ok(taken);
             }
-            judged.keep(tx, &workspace)?;
-            tx.set_contradictions_follow(&workspace, RULES, next)?;
+            judged.store_findings(tx, &workspace)?;
+            tx.set_contradictions_position(&workspace, COMPARISON_RULES_REVISION, next)?;
             Ok(next)
         })
     }
@@ -170,29 +175,29 @@ impl Commonbook {
 
 /// What comparing some memories has given.
 #[derive(Default)]
-struct Judged {
+struct ComparisonResult {
     /// What nobody knew of, with how the event that tells of it is shared.
-    found: Vec<(KeptContradiction, NewEvent)>,
+    found: Vec<(ContradictionRecord, NewEvent)>,
     /// What still holds, at other revisions or for another reason.
-    renewed: Vec<KeptContradiction>,
+    renewed: Vec<ContradictionRecord>,
     /// What holds no longer.
     gone: Vec<ContradictionId>,
 }
 
-impl Judged {
+impl ComparisonResult {
     /// Compares a memory with those that mention what it mentions, and again with those that it
     /// contradicted.
     fn judge(&mut self, tx: &dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
         let known = tx.contradictions_of(memory)?;
-        let stated = Stated::of(memory);
+        let stated = MemoryStatements::of(memory);
         for (kept, other) in &known {
-            let found = compared((memory, &stated), other, kept.shared);
+            let found = compare_memories((memory, &stated), other, kept.shared);
             // What somebody has decided stays, though one of the two is superseded since.
             match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
                 None => self.gone.push(kept.id),
                 Some(found) => {
-                    let (older, newer) = in_order(memory, other);
-                    let renewed = KeptContradiction {
+                    let (older, newer) = ordered_by_time(memory, other);
+                    let renewed = ContradictionRecord {
                         memories: [(older.id, older.revision), (newer.id, newer.revision)],
                         found,
                         ..kept.clone()
@@ -209,8 +214,8 @@ impl Judged {
             false => tx.neighbours(memory, limits::CONTRADICTION_CANDIDATES)?,
         };
         let authors = tx.other_authors(memory, limits::CONTRADICTION_CANDIDATES)?;
-        others.extend(authors.into_iter().map(|other| (other, Shared::Topic)));
-        let mut new: Vec<(KeptContradiction, NewEvent)> = Vec::new();
+        others.extend(authors.into_iter().map(|other| (other, ComparisonBasis::Topic)));
+        let mut new: Vec<(ContradictionRecord, NewEvent)> = Vec::new();
         for (other, shared) in others {
             let id = id_of(memory.id, other.id);
             let is_known = known.iter().any(|(kept, _)| kept.id == id)
@@ -218,11 +223,15 @@ impl Judged {
             if is_known || !may_contradict(memory, &other) {
                 continue;
             }
-            if let Some(found) = compared((memory, &stated), &other, shared) {
-                let (older, newer) = in_order(memory, &other);
-                let kept = KeptContradiction::new((older, newer), (shared, found), now);
-                let event =
-                    event(EventKind::ContradictionFound, (older, newer), &Agent::system(), now);
+            if let Some(found) = compare_memories((memory, &stated), &other, shared) {
+                let (older, newer) = ordered_by_time(memory, &other);
+                let kept = ContradictionRecord::new((older, newer), (shared, found), now);
+                let event = contradiction_event(
+                    EventKind::ContradictionFound,
+                    (older, newer),
+                    &Agent::system(),
+                    now,
+                );
                 new.push((kept, event));
             }
         }
@@ -233,7 +242,7 @@ impl Judged {
 
     /// Keeps all this. What has changed since it was compared is left out: its change comes later in
     /// the journal.
-    fn keep(&self, tx: &mut dyn Transaction, workspace: &Workspace) -> Result<()> {
+    fn store_findings(&self, tx: &mut dyn Transaction, workspace: &Workspace) -> Result<()> {
         for id in &self.gone {
             tx.drop_contradiction(workspace, *id)?;
         }
@@ -251,23 +260,23 @@ impl Judged {
 }
 
 /// What contradicts what in two memories, if anything does.
-fn compared(
-    (memory, stated): (&Memory, &Stated<'_>),
+fn compare_memories(
+    (memory, stated): (&Memory, &MemoryStatements<'_>),
     other: &Memory,
-    shared: Shared,
-) -> Option<Found> {
-    let of_other = Stated::of(other);
-    let (older, newer) = in_order(memory, other);
+    shared: ComparisonBasis,
+) -> Option<ContradictionFinding> {
+    let of_other = MemoryStatements::of(other);
+    let (older, newer) = ordered_by_time(memory, other);
     let found = match older.id == memory.id {
-        true => stated.against(&of_other, shared),
-        false => of_other.against(stated, shared),
+        true => stated.contradiction_with(&of_other, shared),
+        false => of_other.contradiction_with(stated, shared),
     };
-    found.or_else(|| second_author(older, newer))
+    found.or_else(|| profile_conflict(older, newer))
 }
 
 /// What happened to the contradiction of two memories. Who may be told is who sees both, then and
 /// now: of a time when one was private, its owner.
-fn event(
+fn contradiction_event(
     kind: EventKind,
     (older, newer): (&Memory, &Memory),
     actor: &Agent,
@@ -279,15 +288,15 @@ fn event(
     NewEvent {
         owner: private.map_or_else(|| actor.clone(), |memory| memory.owner.clone()),
         importance: older.importance.max(newer.importance),
-        ..NewEvent::about(kind, subject, (actor, now), sharing)
+        ..NewEvent::for_subject(kind, subject, (actor, now), sharing)
     }
 }
 
-fn in_sight(
+fn visible_contradiction(
     tx: &dyn Transaction,
     sight: &Sight,
     id: ContradictionId,
-) -> Result<(KeptContradiction, Memory, Memory)> {
+) -> Result<(ContradictionRecord, Memory, Memory)> {
     tx.contradiction(sight, id)?.ok_or_else(|| {
         Error::not_found(format!("there is no contradiction {id}"))
             .hint("detect_contradictions tells the ids of those whose two memories you may read.")

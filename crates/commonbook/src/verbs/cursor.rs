@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::place::place;
+use super::place::start_position;
 use super::{Commonbook, case};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
@@ -10,10 +10,12 @@ use crate::base::{limits, page};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
-use crate::model::cursor::{Change, Changes, ChangesSince, MarkRead, Marked, glance, may_mark};
-use crate::model::event::{EventFilter, Stretch};
-use crate::model::memory::{Memory, Order, SetApart, Sharing, Trust};
-use crate::model::search::Filter;
+use crate::model::cursor::{
+    ChangeNotice, ChangesResponse, ChangesSince, MarkRead, ReadMark, may_mark, visible_beginning,
+};
+use crate::model::event::{EventFilter, JournalRange};
+use crate::model::memory::{ListOrder, Memory, QuarantineNotice, Sharing, Trust};
+use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 
 impl Commonbook {
@@ -22,15 +24,20 @@ impl Commonbook {
     /// # Errors
     /// `invalid` for a limit that is none, `not_found` for a case that there is not; as [`may_mark`]
     /// where what is told is to be marked.
-    pub fn changes_since(&self, caller: &Caller, request: &ChangesSince) -> Result<Changes> {
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    pub fn changes_since(
+        &self,
+        caller: &Caller,
+        request: &ChangesSince,
+    ) -> Result<ChangesResponse> {
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
         let (sight, request) = (Sight::reading_at_home(caller)?, request.clone());
         let (who, mark) = (caller.clone(), request.mark);
         let place = request.case.clone();
-        self.marking(caller, mark, move |tx| {
+        self.read_and_mark(caller, mark, move |tx| {
             let told = match &request.case {
                 Some(key) => new_entries(tx, (&who, &sight), key, (request.after, limit))?,
-                None => happened(tx, (&who, &sight), &request, limit)?,
+                None => journal_changes(tx, (&who, &sight), &request, limit)?,
             };
             let through = told.through;
             Ok((told, (place.clone(), through)))
@@ -41,22 +48,22 @@ impl Commonbook {
     ///
     /// # Errors
     /// As [`may_mark`]; `not_found` for a case that there is not.
-    pub fn mark_read(&self, caller: &Caller, request: &MarkRead) -> Result<Marked> {
+    pub fn mark_read(&self, caller: &Caller, request: &MarkRead) -> Result<ReadMark> {
         may_mark(caller)?;
         let (key, position) = (request.case.clone(), request.position);
         let ask = ("mark_read", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
-            let end = end(tx, caller, key.as_ref())?;
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
+            let end = end_position(tx, caller, key.as_ref())?;
             let place = (position.map_or(end, |position| position.min(end)), now);
             tx.put_cursor(&caller.workspace, &caller.agent, key.as_ref(), place)?;
             let position = tx.cursor(&caller.workspace, &caller.agent, key.as_ref())?.min(end);
-            Ok(Marked { case: key.clone(), position, end })
+            Ok(ReadMark { case: key.clone(), position, end })
         })?;
         Ok(once.answer)
     }
 
     /// Reads something, and in the same transaction marks how far, where that is wanted.
-    pub(super) fn marking<T: Send + 'static>(
+    pub(super) fn read_and_mark<T: Send + 'static>(
         &self,
         caller: &Caller,
         mark: bool,
@@ -69,7 +76,7 @@ impl Commonbook {
         let (caller, now) = (caller.clone(), self.clock.now());
         self.store.write(move |tx| {
             let (told, (case, through)) = look(&*tx)?;
-            tx.see_agent(&caller, now)?;
+            tx.note_agent_seen(&caller, now)?;
             tx.put_cursor(&caller.workspace, &caller.agent, case.as_ref(), (through, now))?;
             Ok(told)
         })
@@ -77,9 +84,9 @@ impl Commonbook {
 }
 
 /// The end of a case, or of the journal.
-fn end(tx: &dyn Transaction, caller: &Caller, key: Option<&CaseKey>) -> Result<u64> {
+fn end_position(tx: &dyn Transaction, caller: &Caller, key: Option<&CaseKey>) -> Result<u64> {
     match key {
-        Some(key) => case::known(tx, caller, key).map(|case| case.version),
+        Some(key) => case::find_case(tx, caller, key).map(|case| case.version),
         None => tx.journal_end(&caller.workspace),
     }
 }
@@ -90,30 +97,30 @@ fn new_entries(
     (caller, sight): (&Caller, &Sight),
     key: &CaseKey,
     (after, limit): (Option<u64>, u32),
-) -> Result<Changes> {
-    let case = case::known(tx, caller, key)?;
-    let after = place(tx, caller, Some(key), (after, case.version))?;
+) -> Result<ChangesResponse> {
+    let case = case::find_case(tx, caller, key)?;
+    let after = start_position(tx, caller, Some(key), (after, case.version))?;
     let through = case.version.min(after + u64::from(limit));
-    let entries = case::told(tx, sight, &case, (after, through))?;
+    let entries = case::entries_in_range(tx, sight, &case, (after, through))?;
     let left = case.version - through;
     let (changes, set_apart) = (Vec::new(), Vec::new());
-    Ok(Changes { after, changes, entries, set_apart, through, left })
+    Ok(ChangesResponse { after, changes, entries, set_apart, through, left })
 }
 
 /// What has happened in the caller's workspace that is new to it.
-fn happened(
+fn journal_changes(
     tx: &dyn Transaction,
     (caller, sight): (&Caller, &Sight),
     request: &ChangesSince,
     limit: u32,
-) -> Result<Changes> {
+) -> Result<ChangesResponse> {
     let end = tx.journal_end(&caller.workspace)?;
-    let after = place(tx, caller, None, (request.after, end))?;
+    let after = start_position(tx, caller, None, (request.after, end))?;
     let except = (!request.own).then(|| caller.agent.clone());
     let filter = EventFilter { except, ..EventFilter::default() };
     let stretch = |after: u64, places: u64| {
         let until = end.min(after.saturating_add(places));
-        Stretch { workspace: caller.workspace.clone(), after, until, filter: filter.clone() }
+        JournalRange { workspace: caller.workspace.clone(), after, until, filter: filter.clone() }
     };
     let looked_at = stretch(after, limits::EVENTS_LOOKED_AT);
     // One more than asked for tells whether there is more.
@@ -130,24 +137,24 @@ fn happened(
     let memories = tx.memories_of(sight, &about)?;
     let says: BTreeMap<MemoryId, String> = (memories.iter())
         .filter(|memory| memory.deleted_at.is_none())
-        .filter_map(|memory| Some((memory.id, glance(memory)?)))
+        .filter_map(|memory| Some((memory.id, visible_beginning(memory)?)))
         .collect();
     let change = |event: crate::model::event::Event| {
-        let id = MemoryId::read(&event.subject).filter(|_| event.kind.is_of_memory());
-        Change { says: id.and_then(|id| says.get(&id).cloned()), event }
+        let id = MemoryId::parse(&event.subject).filter(|_| event.kind.is_of_memory());
+        ChangeNotice { says: id.and_then(|id| says.get(&id).cloned()), event }
     };
     let changes = events.into_iter().map(change).collect();
-    let set_apart = set_apart(tx, (caller, sight), after)?;
-    Ok(Changes { after, changes, entries: Vec::new(), set_apart, through, left })
+    let set_apart = quarantine_notices(tx, (caller, sight), after)?;
+    Ok(ChangesResponse { after, changes, entries: Vec::new(), set_apart, through, left })
 }
 
 /// What the caller and the agents below it kept or changed after this place of the journal and others
 /// are not given. Each is looked for in its owner's sight; its text is told to nobody else.
-fn set_apart(
+fn quarantine_notices(
     tx: &dyn Transaction,
     (caller, sight): (&Caller, &Sight),
     after: u64,
-) -> Result<Vec<SetApart>> {
+) -> Result<Vec<QuarantineNotice>> {
     if caller.agent.is_anonymous() {
         return Ok(Vec::new());
     }
@@ -155,18 +162,18 @@ fn set_apart(
     let mut found = Vec::new();
     for owner in std::iter::once(caller.agent.clone()).chain(below) {
         let sight = Sight { agent: owner.clone(), ..sight.clone() };
-        let filter = Filter {
+        let filter = MemoryFilter {
             owner: Some(owner.into()),
             trust: Some(Trust::Quarantined),
-            ..Filter::default()
+            ..MemoryFilter::default()
         };
-        let newest = (Order::Newest, None);
+        let newest = (ListOrder::Newest, None);
         found.extend(tx.memories(&sight, &filter, newest, limits::SET_APART)?);
     }
     // What an agent below it keeps for itself does not exist for the caller.
     let is_told = |it: &Memory| it.owner == caller.agent || it.sharing == Sharing::Shared;
     found.retain(|(sequence, memory)| *sequence > after && is_told(memory));
     found.sort_by_key(|(sequence, _)| *sequence);
-    let told = found.iter().filter_map(|(_, memory)| SetApart::of(memory, caller));
+    let told = found.iter().filter_map(|(_, memory)| QuarantineNotice::of(memory, caller));
     Ok(told.take(limits::SET_APART as usize).collect())
 }

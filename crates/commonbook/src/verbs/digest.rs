@@ -10,34 +10,36 @@ use crate::base::page;
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
-use crate::model::case::digest::writing::{Facts, SharedWriter, said};
-use crate::model::case::digest::{DigestCase, Digested, Given, Proposed, digest};
+use crate::model::case::digest::writing::{DigestWriterHandle, WriterRequest, entry_texts};
+use crate::model::case::digest::{
+    DigestCase, DigestResult, DigestSource, EntryProposal, propose_entries,
+};
 use crate::model::case::{AppendEntries, Case};
-use crate::model::memory::{Memory, Order, Sharing};
-use crate::model::search::{Filter, Question, Within};
+use crate::model::memory::{ListOrder, Memory, Sharing};
+use crate::model::search::{IndexQuery, MemoryFilter, SearchFilter};
 use crate::model::session::SessionFilter;
 use crate::store::Transaction;
 
 /// Memories that facts are taken from, at the most.
-const GIVEN: usize = 200;
+const DIGEST_MEMORIES_MAX: usize = 200;
 
 /// How well a memory has to answer what the case is about, where it was not kept in a session on it.
-const ABOUT: f64 = 0.5;
+const RELEVANCE_MIN: f64 = 0.5;
 
 /// The newest entries that say what a case is about.
-const LATEST: usize = 5;
+const LATEST_ENTRIES_MAX: usize = 5;
 
 /// What is told of a writer that has not written all: neither which it is nor why, which its owner
 /// finds in the log.
-const FAILED: &str = "The writer in the settings failed; entries marked as extract are agents' own \
+const WRITER_FAILURE_NOTICE: &str = "The writer in the settings failed; entries marked as extract are agents' own \
     sentences. The log says why.";
-const UNFIT: &str = "The writer in the settings wrote what is no entry; those marked as extract are \
+const WRITER_UNFIT_NOTICE: &str = "The writer in the settings wrote what is no entry; those marked as extract are \
     agents' own sentences. The log says why.";
 
 impl Commonbook {
     /// The same, having this writer put what digests find into words.
     #[must_use]
-    pub fn written_by(self, writer: Option<SharedWriter>) -> Self {
+    pub fn with_digest_writer(self, writer: Option<DigestWriterHandle>) -> Self {
         Self { writer, ..self }
     }
 
@@ -48,70 +50,75 @@ impl Commonbook {
     /// # Errors
     /// `invalid` for a limit; `not_found` for a case that there is not; `conflict` for one that
     /// takes no entries.
-    pub fn digest_case(&self, caller: &Caller, request: &DigestCase) -> Result<Digested> {
+    pub fn digest_case(&self, caller: &Caller, request: &DigestCase) -> Result<DigestResult> {
         let most = u32::try_from(limits::DIGEST_ENTRIES).unwrap_or(u32::MAX);
-        let most = page::size("limit", request.limit, most, most)?;
+        let most = page::page_size("limit", request.limit, most, most)?;
         fit_key(request.idempotency_key.as_ref())?;
         let sight = Sight::reading_at_home(caller)?;
         let (case, entries) = self.store.read(|tx| {
-            let case = case::known(tx, caller, &request.key)?;
-            let entries = entries(tx, &sight, &case)?;
+            let case = case::find_case(tx, caller, &request.key)?;
+            let entries = visible_entries(tx, &sight, &case)?;
             Ok((case, entries))
         })?;
-        let given = self.shared_about((caller, &sight), &case, &entries)?;
-        let known = entries.iter().flat_map(|it| said(it.summary.as_deref(), &it.text));
+        let given = self.shared_memories((caller, &sight), &case, &entries)?;
+        let known = entries.iter().flat_map(|it| entry_texts(it.summary.as_deref(), &it.text));
         let known: Vec<String> = known.map(str::to_owned).collect();
-        let given: Vec<Given> = given.into_iter().map(Given::from).collect();
-        let proposed = digest(&given, &known, most as usize);
+        let given: Vec<DigestSource> = given.into_iter().map(DigestSource::from).collect();
+        let proposed = propose_entries(&given, &known, most as usize);
         if !request.dry_run && !proposed.is_empty() {
             // Nobody is asked to write what cannot be appended.
             self.policy.may_write(caller)?;
             case.takes_entries()?;
         }
-        let (proposed, notice) = self.written(&case, proposed, &given);
+        let (proposed, notice) = self.write_proposals(&case, proposed, &given);
         if request.dry_run || proposed.is_empty() {
-            return Ok(Digested { proposed, appended: None, notice });
+            return Ok(DigestResult { proposed, appended: None, notice });
         }
         let append = AppendEntries {
             key: request.key.clone(),
             title: None,
-            entries: proposed.iter().map(Proposed::entry).collect(),
+            entries: proposed.iter().map(EntryProposal::entry).collect(),
             // Another digest may have appended the same meanwhile.
             expected_version: Some(case.version),
             idempotency_key: request.idempotency_key.clone(),
         };
         let appended = Some(self.append_entries(caller, &append)?);
-        Ok(Digested { proposed, appended, notice })
+        Ok(DigestResult { proposed, appended, notice })
     }
 
     /// These entries as the writer puts them, and what went wrong with it: where it fails, the
     /// agents' own sentences stand, and it is not asked again.
-    fn written(
+    fn write_proposals(
         &self,
         case: &Case,
-        proposed: Vec<Proposed>,
-        given: &[Given],
-    ) -> (Vec<Proposed>, Option<String>) {
+        proposed: Vec<EntryProposal>,
+        given: &[DigestSource],
+    ) -> (Vec<EntryProposal>, Option<String>) {
         let Some(writer) = &self.writer else { return (proposed, None) };
-        const ONE: Duration = Duration::from_secs(limits::DIGEST_ENTRY_SECONDS);
-        const ALL: Duration = Duration::from_secs(limits::DIGEST_SECONDS);
+        const ENTRY_TIMEOUT: Duration = Duration::from_secs(limits::DIGEST_ENTRY_SECONDS);
+        const DIGEST_TIMEOUT: Duration = Duration::from_secs(limits::DIGEST_SECONDS);
         let (begun, mut notice, mut failed) = (self.clock.now(), None, false);
         let mut entries = Vec::with_capacity(proposed.len());
         for entry in proposed {
             let took = self.clock.now().duration_since(begun);
-            let left = ALL.saturating_sub(took.try_into().unwrap_or_default());
+            let left = DIGEST_TIMEOUT.saturating_sub(took.try_into().unwrap_or_default());
             if failed || left.is_zero() {
-                notice = Some(FAILED);
+                notice = Some(WRITER_FAILURE_NOTICE);
                 entries.push(entry);
                 continue;
             }
-            let facts = Facts::of(case, &entry, given);
-            let written = writer.write(&facts, left.min(ONE)).inspect_err(|_| failed = true);
+            let facts = WriterRequest::of(case, &entry, given);
+            let written =
+                writer.write(&facts, left.min(ENTRY_TIMEOUT)).inspect_err(|_| failed = true);
             match written.and_then(|written| facts.fit(&written)) {
-                Ok(sentence) => entries.push(entry.in_words_of(writer.kind(), sentence)),
+                Ok(sentence) => entries.push(entry.with_wording(writer.kind(), sentence)),
                 Err(error) => {
                     tracing::warn!(case = %case.key, %error, "a digest keeps an agent's own sentence");
-                    notice = Some(if failed { FAILED } else { notice.unwrap_or(UNFIT) });
+                    notice = Some(if failed {
+                        WRITER_FAILURE_NOTICE
+                    } else {
+                        notice.unwrap_or(WRITER_UNFIT_NOTICE)
+                    });
                     entries.push(entry);
                 }
             }
@@ -121,7 +128,7 @@ impl Commonbook {
 
     /// What the agents on a case have shared about it beside its entries: what they kept in sessions
     /// on it, and what answers what it is about.
-    fn shared_about(
+    fn shared_memories(
         &self,
         (caller, sight): (&Caller, &Sight),
         case: &Case,
@@ -129,14 +136,19 @@ impl Commonbook {
     ) -> Result<Vec<Memory>> {
         let latest = entries.iter().rev().filter_map(|entry| entry.summary.as_deref());
         let about: Vec<&str> =
-            [case.title.as_str()].into_iter().chain(latest.take(LATEST)).collect();
-        let question = Question::plain(about.join("\n"), Within::default(), self.clock.now());
+            [case.title.as_str()].into_iter().chain(latest.take(LATEST_ENTRIES_MAX)).collect();
+        let question = IndexQuery::from_plain_text(
+            about.join("\n"),
+            SearchFilter::default(),
+            self.clock.now(),
+        );
         let found = self.search_index(caller, sight, &question)?.0;
         let fits = found
             .ranked
             .into_iter()
-            .filter(|hit| hit.parts.words + hit.parts.context + hit.parts.vector >= ABOUT);
-        let wanted: Vec<_> = fits.take(GIVEN).map(|hit| (hit.workspace, hit.id)).collect();
+            .filter(|hit| hit.parts.words + hit.parts.context + hit.parts.vector >= RELEVANCE_MIN);
+        let wanted: Vec<_> =
+            fits.take(DIGEST_MEMORIES_MAX).map(|hit| (hit.workspace, hit.id)).collect();
         self.store.read(|tx| {
             let of_case =
                 SessionFilter { case: Some(case.key.clone()), ..SessionFilter::default() };
@@ -148,20 +160,20 @@ impl Commonbook {
             given.retain(|memory| agents.contains(&memory.source.agent));
             for (_, session) in &sessions {
                 let id = Some(session.id.to_string());
-                let kept = Filter { session: id, ..Filter::default() };
-                let newest = (Order::Newest, None);
+                let kept = MemoryFilter { session: id, ..MemoryFilter::default() };
+                let newest = (ListOrder::Newest, None);
                 let kept = tx.memories(sight, &kept, newest, limits::PAGE_MAX)?;
                 given.extend(kept.into_iter().map(|(_, memory)| memory));
             }
-            given.retain(is_told);
-            given.truncate(GIVEN);
+            given.retain(is_shareable);
+            given.truncate(DIGEST_MEMORIES_MAX);
             Ok(given)
         })
     }
 }
 
 /// Whether a memory can go into a case: everybody who reads the case may read it.
-fn is_told(memory: &Memory) -> bool {
+fn is_shareable(memory: &Memory) -> bool {
     memory.case.is_none()
         && memory.sharing == Sharing::Shared
         && memory.user_id.is_none()
@@ -171,6 +183,6 @@ fn is_told(memory: &Memory) -> bool {
 }
 
 /// The entries of a case that are in sight, in their order.
-fn entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<Memory>> {
+fn visible_entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<Memory>> {
     tx.entries(sight, (&case.workspace, &case.key), (0, case.version))
 }

@@ -8,20 +8,24 @@ use jiff::Timestamp;
 use super::Commonbook;
 use crate::base::error::Result;
 use crate::base::id::{EntityId, ReviewId};
-use crate::base::page::{self, Cursor, Page};
+use crate::base::page::{self, Page, PageCursor};
 use crate::base::{input, limits};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::entity::merging::Strategy;
+use crate::model::entity::merging::MergeStrategy;
 use crate::model::entity::{
-    Entity, EntityMentions, EntityName, FindEntity, GetEntity, ListEntities, Mention, Resolution,
-    ResolveEntity, Resolved, Review, Sighting, Statement, Wanted,
+    Entity, EntityMention, EntityMentions, EntityName, EntityOutcome, EntityReview, EntitySighting,
+    EntityStatement, FindEntity, GetEntity, ListEntities, ResolveEntity, ResolveEntityResult,
+    ReviewProposal,
 };
 use crate::model::event::EventKind;
 use crate::model::graph::EntityPage;
-use crate::store::{Transaction, WantedNames};
-use crate::verbs::find_visible::{home, known, meant, nothing_called, queue, tell};
-use commonbook_text::entities::likeness::{self, Name};
+use crate::store::{EntityNameFilter, Transaction};
+use crate::verbs::find_visible::{
+    append_entity_event, find_visible_entity, no_such_entity, queue_review, resolve_ref,
+    workspace_of_sight,
+};
+use commonbook_text::entities::likeness::{self, ComparableName};
 use commonbook_text::entities::value;
 
 impl Commonbook {
@@ -30,29 +34,45 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field; `conflict` for an idempotency key used otherwise.
-    pub fn resolve_entity(&self, caller: &Caller, request: &ResolveEntity) -> Result<Resolved> {
+    pub fn resolve_entity(
+        &self,
+        caller: &Caller,
+        request: &ResolveEntity,
+    ) -> Result<ResolveEntityResult> {
         self.follow_mentions(caller)?;
         let (key, said) = (request.idempotency_key.as_ref(), request.clone());
         let review = ReviewId::new(&*self.ids, self.clock.now());
         let once =
-            self.once(caller, ("resolve_entity", request, key), move |tx, caller, now| {
+            self.write_once(caller, ("resolve_entity", request, key), move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
-                let seen = Sighting::of(&said, &caller.agent, now)?;
+                let seen = EntitySighting::of(&said, &caller.agent, now)?;
                 let name = checked_name(&sight, said.session.as_deref(), &seen)?;
                 let strategy = said.strategy.unwrap_or_default();
-                match find(tx, &sight, &name)? {
-                    None => create(tx, &name, &seen, now),
-                    Some(id) if strategy == Strategy::Manual => {
-                        let entity = known(tx, &sight, id)?;
+                match find_by_name(tx, &sight, &name)? {
+                    None => create_entity(tx, &name, &seen, now),
+                    Some(id) if strategy == MergeStrategy::Manual => {
+                        let entity = find_visible_entity(tx, &sight, id)?;
                         let (agent, at) = (caller.agent.clone(), now);
-                        let wanted = Wanted::Stated(Box::new(seen));
-                        queue(tx, &entity, &Review { id: review, agent, at, entity: id, wanted })?;
-                        Ok(Resolved { entity, outcome: Resolution::Queued, review: Some(review) })
+                        let wanted = ReviewProposal::Stated(Box::new(seen));
+                        queue_review(
+                            tx,
+                            &entity,
+                            &EntityReview { id: review, agent, at, entity: id, wanted },
+                        )?;
+                        Ok(ResolveEntityResult {
+                            entity,
+                            outcome: EntityOutcome::Queued,
+                            review: Some(review),
+                        })
                     }
                     Some(id) => {
-                        let known = known(tx, &sight, id)?;
-                        let entity = state(tx, &known, (&name, &seen, strategy), now)?;
-                        Ok(Resolved { entity, outcome: Resolution::Matched, review: None })
+                        let known = find_visible_entity(tx, &sight, id)?;
+                        let entity = merge_statement(tx, &known, (&name, &seen, strategy), now)?;
+                        Ok(ResolveEntityResult {
+                            entity,
+                            outcome: EntityOutcome::Matched,
+                            review: None,
+                        })
                     }
                 }
             })?;
@@ -71,11 +91,11 @@ impl Commonbook {
         let session = request.session.as_deref();
         let session = session.map(|id| input::line("session", id, limits::SESSION_CHARS));
         let session = session.transpose()?;
-        let name = EntityName::of((home(&sight)?, session.as_deref()), kind, &value);
-        let name = name.ok_or_else(|| nothing_called(&value))?;
-        self.store.read(|tx| match find(tx, &sight, &name)? {
-            Some(id) => known(tx, &sight, id),
-            None => Err(nothing_called(&value)),
+        let name = EntityName::of((workspace_of_sight(&sight)?, session.as_deref()), kind, &value);
+        let name = name.ok_or_else(|| no_such_entity(&value))?;
+        self.store.read(|tx| match find_by_name(tx, &sight, &name)? {
+            Some(id) => find_visible_entity(tx, &sight, id),
+            None => Err(no_such_entity(&value)),
         })
     }
 
@@ -87,18 +107,18 @@ impl Commonbook {
         self.follow_mentions(caller)?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
         self.store.read(|tx| {
-            let id = meant(tx, &sight, &request.entity)?;
-            let workspace = home(&sight)?;
-            let entity = known(tx, &sight, id)?;
-            let mut statements: Vec<Statement> = Vec::new();
-            for id in [id].into_iter().chain(tx.led_to(workspace, id)?) {
+            let id = resolve_ref(tx, &sight, &request.entity)?;
+            let workspace = workspace_of_sight(&sight)?;
+            let entity = find_visible_entity(tx, &sight, id)?;
+            let mut statements: Vec<EntityStatement> = Vec::new();
+            for id in [id].into_iter().chain(tx.names_leading_to(workspace, id)?) {
                 statements.extend(tx.statements(workspace, id, 0)?);
             }
             statements.sort_by_key(|said| std::cmp::Reverse(said.sighting.at));
             statements.truncate(limits::PAGE_STATEMENTS);
-            let mentioned_by = tx.mentioned_by(&sight, id)?;
+            let mentioned_by = tx.mentioning_agents(&sight, id)?;
             let memories = mentioned_by.iter().map(|it| it.memories).sum();
-            let related = super::graph::related(tx, &sight, id, now)?;
+            let related = super::graph::related_entities(tx, &sight, id, now)?;
             Ok(EntityPage { entity, memories, mentioned_by, statements, related })
         })
     }
@@ -109,16 +129,17 @@ impl Commonbook {
     /// `invalid` for a limit or a cursor that is none.
     pub fn list_entities(&self, caller: &Caller, request: &ListEntities) -> Result<Page<Entity>> {
         self.follow_mentions(caller)?;
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let after = request.cursor.as_ref().map(Cursor::numbers::<2>).transpose()?;
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let after = request.cursor.as_ref().map(PageCursor::numbers::<2>).transpose()?;
         let sight = Sight::reading_at_home(caller)?;
         let line = |field: &str, given: &Option<String>, limit| {
             given.as_deref().map(|text| input::line(field, text, limit)).transpose()
         };
         let beginning = line("beginning", &request.beginning, limits::ENTITY_VALUE_CHARS)?;
-        let wanted = WantedNames {
+        let wanted = EntityNameFilter {
             entity_type: request.entity_type,
-            beginning: beginning.as_deref().map(value::beginning),
+            beginning: beginning.as_deref().map(value::fold_beginning),
             session: line("session", &request.session, limits::SESSION_CHARS)?,
             after: after
                 .map(|[high, low]| EntityId::from_uuid(uuid::Uuid::from_u64_pair(high, low))),
@@ -128,9 +149,9 @@ impl Commonbook {
             let more = names.len() > limit as usize;
             names.truncate(limit as usize);
             let last = names.last().filter(|_| more).map(|name| name.id.uuid().as_u64_pair());
-            let known = |name: &EntityName| known(tx, &sight, name.id);
+            let known = |name: &EntityName| find_visible_entity(tx, &sight, name.id);
             let items = names.iter().map(known).collect::<Result<_>>()?;
-            Ok(Page { items, next: last.map(|(high, low)| Cursor::of(&[high, low])) })
+            Ok(Page { items, next: last.map(|(high, low)| PageCursor::of(&[high, low])) })
         })
     }
 
@@ -142,17 +163,19 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &EntityMentions,
-    ) -> Result<Page<Mention>> {
+    ) -> Result<Page<EntityMention>> {
         self.follow_mentions(caller)?;
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let after = request.cursor.as_ref().map(Cursor::place).transpose()?.unwrap_or_default();
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let after =
+            request.cursor.as_ref().map(PageCursor::position).transpose()?.unwrap_or_default();
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
-            let id = meant(tx, &sight, &request.entity)?;
+            let id = resolve_ref(tx, &sight, &request.entity)?;
             let mut mentions = tx.mentions(&sight, id, after, limit + 1)?;
             let more = mentions.len() > limit as usize;
             mentions.truncate(limit as usize);
-            let last = mentions.last().filter(|_| more).map(|(place, _)| Cursor::of(&[*place]));
+            let last = mentions.last().filter(|_| more).map(|(place, _)| PageCursor::of(&[*place]));
             let items = mentions.into_iter().map(|(_, mention)| mention).collect();
             Ok(Page { items, next: last })
         })
@@ -160,29 +183,33 @@ impl Commonbook {
 }
 
 /// The name of what is stated, in the caller's workspace.
-fn checked_name(sight: &Sight, session: Option<&str>, seen: &Sighting) -> Result<EntityName> {
+fn checked_name(sight: &Sight, session: Option<&str>, seen: &EntitySighting) -> Result<EntityName> {
     let session =
         session.map(|id| input::line("session", id, limits::SESSION_CHARS)).transpose()?;
-    let scope = (home(sight)?, session.as_deref());
-    EntityName::of(scope, seen.entity_type, &seen.value).ok_or_else(|| nothing_called(&seen.value))
+    let scope = (workspace_of_sight(sight)?, session.as_deref());
+    EntityName::of(scope, seen.entity_type, &seen.value).ok_or_else(|| no_such_entity(&seen.value))
 }
 
 /// The thing in sight that has this name, exactly or nearly.
-fn find(tx: &dyn Transaction, sight: &Sight, name: &EntityName) -> Result<Option<EntityId>> {
+fn find_by_name(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    name: &EntityName,
+) -> Result<Option<EntityId>> {
     for id in name.ids() {
         let root = tx.root(&name.workspace, id)?;
         if tx.sees_entity(sight, root)? {
             return Ok(Some(root));
         }
     }
-    let written = Name::of(name.entity_type, &name.value);
+    let written = ComparableName::of(name.entity_type, &name.value);
     let probes = likeness::probes(&written);
     if probes.is_empty() {
         return Ok(None);
     }
     let (mut roots, mut names) = (Vec::new(), Vec::new());
-    for filed in tx.filed(name, &probes)? {
-        let candidate = Name::of(filed.entity_type, &filed.value);
+    for filed in tx.filed_names(name, &probes)? {
+        let candidate = ComparableName::of(filed.entity_type, &filed.value);
         if likeness::nearly_same(&written, &candidate).is_none() {
             continue;
         }
@@ -197,49 +224,49 @@ fn find(tx: &dyn Transaction, sight: &Sight, name: &EntityName) -> Result<Option
 }
 
 /// Makes a thing that nobody in sight knew of.
-fn create(
+fn create_entity(
     tx: &mut dyn Transaction,
     name: &EntityName,
-    seen: &Sighting,
+    seen: &EntitySighting,
     now: Timestamp,
-) -> Result<Resolved> {
+) -> Result<ResolveEntityResult> {
     // What it may lead to is out of sight, and tells nothing here.
-    tx.lead(&name.workspace, name.id, name.id)?;
-    let nobody = Entity::mentioned(name, seen.confidence, (&seen.agent, now));
-    let entity = state(tx, &nobody, (name, seen, Strategy::default()), now)?;
-    Ok(Resolved { entity, outcome: Resolution::Created, review: None })
+    tx.redirect_name(&name.workspace, name.id, name.id)?;
+    let nobody = Entity::from_mention(name, seen.confidence, (&seen.agent, now));
+    let entity = merge_statement(tx, &nobody, (name, seen, MergeStrategy::default()), now)?;
+    Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Created, review: None })
 }
 
 /// Adds what is stated to what is known, under the name by which it is stated.
-fn state(
+fn merge_statement(
     tx: &mut dyn Transaction,
     known: &Entity,
-    (name, seen, strategy): (&EntityName, &Sighting, Strategy),
+    (name, seen, strategy): (&EntityName, &EntitySighting, MergeStrategy),
     now: Timestamp,
 ) -> Result<Entity> {
-    let entity = known.stating(seen, strategy);
+    let entity = known.with_statement(seen, strategy);
     let workspace = &entity.workspace;
     tx.put_entity(&entity)?;
     tx.put_name(&entity.name(), true)?;
-    tx.file_name(&entity.name(), &keys(&entity.name()))?;
+    tx.file_name(&entity.name(), &name_keys(&entity.name()))?;
     if name.id != entity.id {
         tx.put_name(name, true)?;
-        for led in tx.led_to(workspace, name.id)?.into_iter().chain([name.id]) {
-            tx.lead(workspace, led, entity.id)?;
+        for led in tx.names_leading_to(workspace, name.id)?.into_iter().chain([name.id]) {
+            tx.redirect_name(workspace, led, entity.id)?;
         }
     }
-    let said = Statement { sighting: seen.clone(), strategy, name: name.id };
+    let said = EntityStatement { sighting: seen.clone(), strategy, name: name.id };
     tx.add_statement(workspace, entity.id, &said)?;
     if known.version == 0 {
-        tell(tx, EventKind::EntityCreated, &entity, (&seen.agent, now), &[])?;
+        append_entity_event(tx, EventKind::EntityCreated, &entity, (&seen.agent, now), &[])?;
     } else if entity.version != known.version {
-        let changed = known.changed_to(&entity);
-        tell(tx, EventKind::EntityMerged, &entity, (&seen.agent, now), &changed)?;
+        let changed = known.differing_fields(&entity);
+        append_entity_event(tx, EventKind::EntityMerged, &entity, (&seen.agent, now), &changed)?;
     }
     Ok(entity)
 }
 
 /// The keys under which nearly equal names find this one.
-pub(super) fn keys(name: &EntityName) -> Vec<String> {
-    likeness::keys(&Name::of(name.entity_type, &name.value))
+pub(super) fn name_keys(name: &EntityName) -> Vec<String> {
+    likeness::keys(&ComparableName::of(name.entity_type, &name.value))
 }

@@ -5,7 +5,9 @@ use crate::base::error::Result;
 use crate::base::{limits, page};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::event::{EventFilter, Events, Followed, ListEvents, Recorded, Stretch};
+use crate::model::event::{
+    EventBatch, EventFilter, EventPage, EventRecord, JournalRange, ListEvents,
+};
 use crate::model::workspace::Workspace;
 
 impl Commonbook {
@@ -14,12 +16,13 @@ impl Commonbook {
     /// # Errors
     /// `invalid` for a limit, a topic or a kind of event that is none, `too_large` for too many
     /// topics.
-    pub fn list_events(&self, caller: &Caller, request: &ListEvents) -> Result<Events> {
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    pub fn list_events(&self, caller: &Caller, request: &ListEvents) -> Result<EventPage> {
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
         let filter = request.filter(caller)?;
         let followed = self.follow_events(caller, &filter, Some(request.after), limit)?;
         let next = Some(followed.through).filter(|_| followed.more);
-        Ok(Events { items: followed.items, next })
+        Ok(EventPage { items: followed.items, next })
     }
 
     /// The next events in the caller's sight that this filter admits, after a place in the journal
@@ -36,7 +39,7 @@ impl Commonbook {
         filter: &EventFilter,
         after: Option<u64>,
         limit: u32,
-    ) -> Result<Followed> {
+    ) -> Result<EventBatch> {
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
             let end = tx.journal_end(&caller.workspace)?;
@@ -44,18 +47,18 @@ impl Commonbook {
             let after = after.map_or(end, |after| after.min(end));
             let until = end.min(after.saturating_add(limits::EVENTS_LOOKED_AT));
             let (workspace, filter) = (caller.workspace.clone(), filter.clone());
-            let stretch = Stretch { workspace, after, until, filter };
+            let stretch = JournalRange { workspace, after, until, filter };
             // One more than asked for tells whether there is another stretch.
             let mut items = tx.events(&sight, &stretch, limit + 1)?;
             let over = items.len() > limit as usize;
             items.truncate(limit as usize);
             let last = items.last().filter(|_| over).map(|event| event.sequence);
-            Ok(Followed { items, through: last.unwrap_or(until), more: over || until < end })
+            Ok(EventBatch { items, through: last.unwrap_or(until), more: over || until < end })
         })
     }
 
     /// The next events of a journal after this place, each with what decides who is told of it, in
-    /// nobody's sight: for what gives them to many, each by [`Sight::is_told`].
+    /// nobody's sight: for what gives them to many, each by [`Sight::sees_event`].
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
@@ -64,8 +67,8 @@ impl Commonbook {
         workspace: &Workspace,
         after: u64,
         limit: u32,
-    ) -> Result<Vec<Recorded>> {
-        self.store.read(|tx| tx.recorded(workspace, after, limit))
+    ) -> Result<Vec<EventRecord>> {
+        self.store.read(|tx| tx.event_records(workspace, after, limit))
     }
 
     /// How many events in the caller's sight there are after this place that the filter admits.
@@ -73,8 +76,8 @@ impl Commonbook {
     /// # Errors
     /// As [`Commonbook::follow_events`].
     pub fn count_events(&self, caller: &Caller, filter: &EventFilter, after: u64) -> Result<u64> {
-        let journal = Stretch::whole(caller.workspace.clone());
-        let stretch = Stretch { after, filter: filter.clone(), ..journal };
+        let journal = JournalRange::entire_journal(caller.workspace.clone());
+        let stretch = JournalRange { after, filter: filter.clone(), ..journal };
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| tx.event_count(&sight, &stretch))
     }

@@ -8,31 +8,35 @@ use crate::base::error::{Error, Result};
 use crate::base::id::{EntityId, MemoryId};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
-use crate::model::entity::{Entity, EntityName, EntityRef, EntityType, MentionedBy, Review};
+use crate::model::entity::{Entity, EntityName, EntityRef, EntityReview, EntityType, MentionLink};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
-use crate::prompt::block::TellEntity;
+use crate::prompt::block::EntityItem;
 use crate::store::Transaction;
 
 /// The workspace whose things this sight looks at.
-pub(super) fn home(sight: &Sight) -> Result<&Workspace> {
+pub(super) fn workspace_of_sight(sight: &Sight) -> Result<&Workspace> {
     sight.workspaces.first().ok_or_else(|| Error::not_found("the workspace"))
 }
 
 /// A thing in sight: as it was stated, or as memories mention it.
-pub(super) fn known(tx: &dyn Transaction, sight: &Sight, id: EntityId) -> Result<Entity> {
-    if let Some(entity) = tx.entity(home(sight)?, id)? {
+pub(super) fn find_visible_entity(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    id: EntityId,
+) -> Result<Entity> {
+    if let Some(entity) = tx.entity(workspace_of_sight(sight)?, id)? {
         return Ok(entity);
     }
-    let Some((name, confidence)) = tx.spelt(sight, id)? else {
-        return Err(nothing_called(&id.to_string()));
+    let Some((name, confidence)) = tx.usual_name(sight, id)? else {
+        return Err(no_such_entity(&id.to_string()));
     };
-    let by = tx.mentioned_by(sight, id)?;
+    let by = tx.mentioning_agents(sight, id)?;
     let last = by.iter().max_by_key(|it| it.last_seen);
-    let last = last.ok_or_else(|| nothing_called(&id.to_string()))?;
+    let last = last.ok_or_else(|| no_such_entity(&id.to_string()))?;
     let first_seen = by.iter().map(|it| it.first_seen).min().unwrap_or(last.first_seen);
-    let entity = Entity::mentioned(&name, confidence, (&last.agent, last.last_seen));
+    let entity = Entity::from_mention(&name, confidence, (&last.agent, last.last_seen));
     Ok(Entity { first_seen, ..entity })
 }
 
@@ -40,8 +44,12 @@ pub(super) fn known(tx: &dyn Transaction, sight: &Sight, id: EntityId) -> Result
 ///
 /// # Errors
 /// `not_found` when there is none in sight, `conflict` for a name that several types have.
-pub(super) fn meant(tx: &dyn Transaction, sight: &Sight, meant: &EntityRef) -> Result<EntityId> {
-    let workspace = home(sight)?;
+pub(super) fn resolve_ref(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    meant: &EntityRef,
+) -> Result<EntityId> {
+    let workspace = workspace_of_sight(sight)?;
     let called = |kind: EntityType, value: &str| -> Result<Option<EntityId>> {
         let name = EntityName::of((workspace, None), kind, value);
         for id in name.iter().flat_map(EntityName::ids) {
@@ -67,17 +75,17 @@ pub(super) fn meant(tx: &dyn Transaction, sight: &Sight, meant: &EntityRef) -> R
                 let kinds: Vec<_> =
                     found.iter().map(|(kind, _)| format!("{kind}:{value}")).collect();
                 return Err(Error::conflict(format!("several entities are called {value:?}"))
-                    .at("entity")
+                    .with_field("entity")
                     .hint(format!("Say which one: {}.", kinds.join(", "))));
             }
             found.first().map(|(_, id)| *id)
         }
     };
-    found.ok_or_else(|| nothing_called(&meant.to_string()))
+    found.ok_or_else(|| no_such_entity(&meant.to_string()))
 }
 
 /// The answer where there is no such thing in sight.
-pub(super) fn nothing_called(what: &str) -> Error {
+pub(super) fn no_such_entity(what: &str) -> Error {
     let shown: String = what.chars().take(80).collect();
     Error::not_found(format!("there is no entity {shown:?}"))
         .hint("Look for it by the beginning of its name in the list of entities, or resolve it.")
@@ -85,7 +93,7 @@ pub(super) fn nothing_called(what: &str) -> Error {
 
 /// Tells that something happened to a thing: to everybody when something is stated about it, for
 /// then everybody can read it; else to who did it.
-pub(super) fn tell(
+pub(super) fn append_entity_event(
     tx: &mut dyn Transaction,
     kind: EventKind,
     entity: &Entity,
@@ -95,30 +103,36 @@ pub(super) fn tell(
     let stated = tx.entity(&entity.workspace, entity.id)?.is_some();
     let sharing = if stated { Sharing::Shared } else { Sharing::Private };
     let subject = (&entity.workspace, entity.id.to_string());
-    tx.append_event(&NewEvent::about(kind, subject, by, sharing).changing(changed))?;
+    tx.append_event(
+        &NewEvent::for_subject(kind, subject, by, sharing).with_changed_fields(changed),
+    )?;
     Ok(())
 }
 
 /// Keeps what waits, and tells of it.
-pub(super) fn queue(tx: &mut dyn Transaction, entity: &Entity, review: &Review) -> Result<()> {
+pub(super) fn queue_review(
+    tx: &mut dyn Transaction,
+    entity: &Entity,
+    review: &EntityReview,
+) -> Result<()> {
     tx.put_review(&entity.workspace, review)?;
-    tell(tx, EventKind::EntityQueued, entity, (&review.agent, review.at), &[])
+    append_entity_event(tx, EventKind::EntityQueued, entity, (&review.agent, review.at), &[])
 }
 
 /// What is told of the things that these memories mention: what was stated about each, else what the
 /// memory calls it that was given first. `by` tells of a memory whose it is and since when it holds.
-pub(super) fn mentioned<'m>(
+pub(super) fn mentioned_items<'m>(
     tx: &dyn Transaction,
     workspace: &Workspace,
-    mentions: &[MentionedBy],
+    mentions: &[MentionLink],
     by: impl Fn(MemoryId) -> Option<&'m Memory>,
-) -> Result<BTreeMap<EntityId, TellEntity>> {
-    let mut told: BTreeMap<EntityId, TellEntity> = BTreeMap::new();
-    for MentionedBy { memory, entity, entity_type, value } in mentions {
+) -> Result<BTreeMap<EntityId, EntityItem>> {
+    let mut told: BTreeMap<EntityId, EntityItem> = BTreeMap::new();
+    for MentionLink { memory, entity, entity_type, value } in mentions {
         let Some(memory) = by(*memory).filter(|_| !told.contains_key(entity)) else { continue };
         told.insert(
             *entity,
-            TellEntity {
+            EntityItem {
                 id: *entity,
                 kind: entity_type.to_string(),
                 value: value.clone(),
@@ -129,7 +143,7 @@ pub(super) fn mentioned<'m>(
         );
     }
     let ids: Vec<EntityId> = told.keys().copied().collect();
-    for entity in tx.stated(workspace, &ids)? {
+    for entity in tx.stated_entities(workspace, &ids)? {
         told.insert(entity.id, entity.into());
     }
     Ok(told)

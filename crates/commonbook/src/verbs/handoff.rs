@@ -5,27 +5,29 @@ mod offers;
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::keep;
+use super::memory::keep_memory;
 use crate::base::error::{Error, Result};
 use crate::base::id::{HandoffId, Id, MemoryId, RequestKind};
 use crate::base::limits;
-use crate::base::page::{self, Cursor, Page};
+use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentName};
-use crate::model::caller::{Caller, Door};
-use crate::model::collaboration::{CreatedHandoff, Edge, EdgeFilter, Graph, Warnings};
+use crate::model::caller::{Caller, EntryPoint};
+use crate::model::collaboration::{
+    CollaborationGraph, CreateHandoffResult, EdgeFilter, HandoffEdge, HandoffWarnings,
+};
 use crate::model::event::EventKind;
 use crate::model::handoff::{
-    AcceptHandoff, AcceptedHandoff, CompleteHandoff, CreateHandoff, GetHandoff, Handoff,
-    HandoffReceipt, HandoffStatus, ListHandoffs, RejectHandoff, Step, SteppedHandoff, Taken,
-    WithdrawHandoff,
+    AcceptHandoff, AcceptHandoffResult, CompleteHandoff, CreateHandoff, GetHandoff, Handoff,
+    HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult, ListHandoffs, RejectHandoff,
+    StepAttempt, WithdrawHandoff,
 };
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing};
-use crate::prompt::handoff::{Packed, pack};
+use crate::prompt::handoff::{PackResult, pack};
 use crate::store::Transaction;
 
 /// Handoffs that one transaction of a sweep ends at the most.
-const AT_ONCE: u32 = 100;
+const HANDOFF_EXPIRY_MAX: u32 = 100;
 
 impl Commonbook {
     /// Hands the caller's work over to another agent, with the memories and entities that go with
@@ -39,7 +41,7 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &CreateHandoff,
-    ) -> Result<CreatedHandoff> {
+    ) -> Result<CreateHandoffResult> {
         self.policy.may_write(caller)?;
         let session = caller.session.as_deref();
         let asked = request.check(&caller.agent, session, self.collaboration.handoff)?;
@@ -50,10 +52,10 @@ impl Commonbook {
         let packed = pack(handoff, &offers, &asked.settings, nonce.trim_start_matches("req_"));
         let rules = self.collaboration.rules;
         let ask = ("create_handoff", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
-            let edges = around(tx, &Sight::writing(caller)?, &packed.handoff)?;
-            let Packed { handoff, .. } = &packed;
-            let graph = Graph::of_edges(&edges);
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
+            let edges = cycle_edges(tx, &Sight::writing(caller)?, &packed.handoff)?;
+            let PackResult { handoff, .. } = &packed;
+            let graph = CollaborationGraph::of_edges(&edges);
             let warnings = rules.judge(&graph, &handoff.from, &handoff.to, handoff.depth)?;
             let by = (&caller.agent, now);
             let sequence = tx.append_event(&handoff.event(EventKind::HandoffCreated, by))?;
@@ -61,9 +63,9 @@ impl Commonbook {
             if warnings.cycle.is_some() {
                 tx.append_event(&handoff.event(EventKind::HandoffCycleFound, by))?;
             }
-            let warning = warnings.told();
-            let Warnings { cycle, deep: _ } = warnings;
-            Ok(CreatedHandoff { handoff: handoff.clone(), warning, cycle })
+            let warning = warnings.warning_text();
+            let HandoffWarnings { cycle, deep: _ } = warnings;
+            Ok(CreateHandoffResult { handoff: handoff.clone(), warning, cycle })
         })?;
         Ok(once.answer)
     }
@@ -78,13 +80,13 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &AcceptHandoff,
-    ) -> Result<AcceptedHandoff> {
+    ) -> Result<AcceptHandoffResult> {
         let id = request.handoff;
         let once =
-            self.once(caller, ("accept_handoff", request, None), move |tx, caller, now| {
-                let handoff = step(tx, caller, (id, Step::Accept, None), now)?;
+            self.write_once(caller, ("accept_handoff", request, None), move |tx, caller, now| {
+                let handoff = take_step(tx, caller, (id, HandoffStep::Accept, None), now)?;
                 let text = tx.package(&handoff)?.text(&handoff);
-                Ok(AcceptedHandoff { handoff, text })
+                Ok(AcceptHandoffResult { handoff, text })
             })?;
         Ok(once.answer)
     }
@@ -97,9 +99,13 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &CompleteHandoff,
-    ) -> Result<SteppedHandoff> {
+    ) -> Result<HandoffStepResult> {
         let note = request.result.clone();
-        self.step(caller, ("complete_handoff", request), (request.handoff, Step::Complete, note))
+        self.run_handoff_step(
+            caller,
+            ("complete_handoff", request),
+            (request.handoff, HandoffStep::Complete, note),
+        )
     }
 
     /// Says that the caller will not do what a handoff asks of it.
@@ -110,9 +116,13 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &RejectHandoff,
-    ) -> Result<SteppedHandoff> {
+    ) -> Result<HandoffStepResult> {
         let note = Some(request.reason.clone());
-        self.step(caller, ("reject_handoff", request), (request.handoff, Step::Reject, note))
+        self.run_handoff_step(
+            caller,
+            ("reject_handoff", request),
+            (request.handoff, HandoffStep::Reject, note),
+        )
     }
 
     /// Takes back a handoff of the caller's that nobody has accepted yet.
@@ -124,20 +134,24 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &WithdrawHandoff,
-    ) -> Result<SteppedHandoff> {
+    ) -> Result<HandoffStepResult> {
         let note = request.reason.clone();
-        self.step(caller, ("withdraw_handoff", request), (request.handoff, Step::Withdraw, note))
+        self.run_handoff_step(
+            caller,
+            ("withdraw_handoff", request),
+            (request.handoff, HandoffStep::Withdraw, note),
+        )
     }
 
-    fn step(
+    fn run_handoff_step(
         &self,
         caller: &Caller,
         (verb, request): (&str, &impl serde::Serialize),
-        (id, taken, note): (HandoffId, Step, Option<String>),
-    ) -> Result<SteppedHandoff> {
-        let once = self.once(caller, (verb, request, None), move |tx, caller, now| {
-            let handoff = step(tx, caller, (id, taken, note.as_deref()), now)?;
-            Ok(SteppedHandoff { handoff })
+        (id, taken, note): (HandoffId, HandoffStep, Option<String>),
+    ) -> Result<HandoffStepResult> {
+        let once = self.write_once(caller, (verb, request, None), move |tx, caller, now| {
+            let handoff = take_step(tx, caller, (id, taken, note.as_deref()), now)?;
+            Ok(HandoffStepResult { handoff })
         })?;
         Ok(once.answer)
     }
@@ -149,7 +163,7 @@ impl Commonbook {
     pub fn get_handoff(&self, caller: &Caller, request: &GetHandoff) -> Result<HandoffReceipt> {
         let sight = Sight::reading(caller)?;
         self.store.read(|tx| {
-            let handoff = known(tx, &sight, request.handoff)?.seen_by(&caller.agent);
+            let handoff = visible_handoff(tx, &sight, request.handoff)?.redacted_for(&caller.agent);
             let left_out = match handoff.from == caller.agent {
                 true => tx.left_out(&sight, handoff.id)?,
                 false => Vec::new(),
@@ -164,15 +178,16 @@ impl Commonbook {
     /// `invalid` for a limit, a cursor or an agent that is none.
     pub fn list_handoffs(&self, caller: &Caller, request: &ListHandoffs) -> Result<Page<Handoff>> {
         let sight = Sight::reading(caller)?;
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let filter = request.filter()?;
         // One more than asked for tells whether there is another page.
         let mut rows = self.store.read(|tx| tx.handoffs(&sight, &filter, from, limit + 1))?;
         let more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
-        let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
-        let items = rows.into_iter().map(|(_, handoff)| handoff.seen_by(&caller.agent));
+        let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
+        let items = rows.into_iter().map(|(_, handoff)| handoff.redacted_for(&caller.agent));
         Ok(Page { items: items.collect(), next })
     }
 
@@ -180,15 +195,16 @@ impl Commonbook {
     /// ordinary memory then.
     pub(super) fn expire_handoffs(&self, sure: Timestamp, now: Timestamp) -> Result<()> {
         loop {
-            let ids: Vec<MemoryId> = (0..AT_ONCE).map(|_| MemoryId::new(&*self.ids, now)).collect();
+            let ids: Vec<MemoryId> =
+                (0..HANDOFF_EXPIRY_MAX).map(|_| MemoryId::new(&*self.ids, now)).collect();
             let ended = self.store.write(move |tx| {
-                let overdue = tx.overdue_handoffs(sure, AT_ONCE)?;
+                let overdue = tx.overdue_handoffs(sure, HANDOFF_EXPIRY_MAX)?;
                 for (handoff, id) in overdue.iter().zip(&ids) {
-                    expire(tx, handoff, *id, now)?;
+                    expire_handoff(tx, handoff, *id, now)?;
                 }
                 Ok(overdue.len())
             })?;
-            if ended < AT_ONCE as usize {
+            if ended < HANDOFF_EXPIRY_MAX as usize {
                 return Ok(());
             }
         }
@@ -196,7 +212,7 @@ impl Commonbook {
 }
 
 /// The handoff of this id in sight.
-fn known(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result<Handoff> {
+fn visible_handoff(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result<Handoff> {
     tx.handoff(sight, id)?.ok_or_else(|| {
         Error::not_found(format!("there is no handoff {id}"))
             .hint("list_handoffs shows those that there are for you.")
@@ -204,23 +220,23 @@ fn known(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result<Handoff> 
 }
 
 /// Takes a step of a handoff, with its event; the handoff as it stands where that was taken before.
-fn step(
+fn take_step(
     tx: &mut dyn Transaction,
     caller: &Caller,
-    (id, step, note): (HandoffId, Step, Option<&str>),
+    (id, step, note): (HandoffId, HandoffStep, Option<&str>),
     now: Timestamp,
 ) -> Result<Handoff> {
-    let before = known(tx, &Sight::writing(caller)?, id)?;
+    let before = visible_handoff(tx, &Sight::writing(caller)?, id)?;
     let session = caller.session.as_deref();
-    let taken = Taken { step, by: &caller.agent, session, note, at: now };
-    let Some(after) = before.stepped(taken)? else { return Ok(before) };
-    let kind = told_as(after.status);
+    let taken = StepAttempt { step, by: &caller.agent, session, note, at: now };
+    let Some(after) = before.apply_step(taken)? else { return Ok(before) };
+    let kind = status_event(after.status);
     let sequence = tx.append_event(&after.event(kind, (&caller.agent, now)))?;
     tx.step_handoff(&after, sequence)?;
     Ok(after)
 }
 
-const fn told_as(status: HandoffStatus) -> EventKind {
+const fn status_event(status: HandoffStatus) -> EventKind {
     match status {
         HandoffStatus::Pending => EventKind::HandoffCreated,
         HandoffStatus::Accepted => EventKind::HandoffAccepted,
@@ -232,25 +248,31 @@ const fn told_as(status: HandoffStatus) -> EventKind {
 }
 
 /// Ends a handoff that nobody accepted, and keeps what it said.
-fn expire(tx: &mut dyn Transaction, handoff: &Handoff, id: MemoryId, now: Timestamp) -> Result<()> {
+fn expire_handoff(
+    tx: &mut dyn Transaction,
+    handoff: &Handoff,
+    id: MemoryId,
+    now: Timestamp,
+) -> Result<()> {
     let system = Agent::system();
-    let taken = Taken { step: Step::Expire, by: &system, session: None, note: None, at: now };
-    let Some(after) = handoff.stepped(taken)? else { return Ok(()) };
+    let taken =
+        StepAttempt { step: HandoffStep::Expire, by: &system, session: None, note: None, at: now };
+    let Some(after) = handoff.apply_step(taken)? else { return Ok(()) };
     let from = AgentName { agent: handoff.from.clone(), device: None };
     let source = Caller {
         session: handoff.session.clone(),
         user: handoff.user_id.clone(),
-        ..Caller::new(Some(from), handoff.workspace.clone(), Door::Handoff)
+        ..Caller::new(Some(from), handoff.workspace.clone(), EntryPoint::Handoff)
     };
     let said = SaveMemory {
-        text: handoff.remains(),
+        text: handoff.expired_text(),
         title: Some(handoff.task.chars().take(limits::TITLE_CHARS).collect()),
         memory_type: Some(MemoryType::handoff()),
         sharing: Some(Sharing::Shared),
         ..SaveMemory::default()
     };
     let memory: Memory = said.memory(&source, id, now)?;
-    keep(tx, &memory, now)?;
+    keep_memory(tx, &memory, now)?;
     let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, (&system, now)))?;
     tx.step_handoff(&after, sequence)
 }
@@ -258,7 +280,7 @@ fn expire(tx: &mut dyn Transaction, handoff: &Handoff, id: MemoryId, now: Timest
 /// The handoffs that decide whether this one closes a cycle: those of its chain and its case, and
 /// all that are still open. Whether a cycle was closed before, its own chain and case alone say:
 /// two agents may hand each other different work as often as they like.
-fn around(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<Vec<Edge>> {
+fn cycle_edges(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffEdge>> {
     let most = limits::COLLABORATIONS;
     let of_chain = EdgeFilter { chain: Some(handoff.chain), ..EdgeFilter::default() };
     let mut edges = tx.edges(sight, &of_chain, most)?;
@@ -267,7 +289,7 @@ fn around(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<Vec<
         edges.extend(tx.edges(sight, &of_case, most)?);
     }
     let open = tx.edges(sight, &EdgeFilter { open: true, ..EdgeFilter::default() }, most)?;
-    let other = |edge: &Edge| !(edge.from == handoff.from && edge.to == handoff.to);
+    let other = |edge: &HandoffEdge| !(edge.from == handoff.from && edge.to == handoff.to);
     edges.extend(open.into_iter().filter(other));
     Ok(edges)
 }

@@ -1,13 +1,13 @@
 //! Taking in lines from elsewhere, each once.
 
 use super::Commonbook;
-use super::case::file;
+use super::case::file_in_case;
 use crate::base::error::{ErrorKind, Result};
 use crate::model::access;
 use crate::model::agent::AgentName;
-use crate::model::caller::{Caller, Door};
-use crate::model::import::{ImportedLine, Line};
-use crate::model::memory::{Memory, Outcome, SetApart};
+use crate::model::caller::{Caller, EntryPoint};
+use crate::model::import::{ImportLine, ImportLineResult};
+use crate::model::memory::{Memory, QuarantineNotice, SaveOutcome};
 use crate::model::workspace::Workspace;
 
 impl Commonbook {
@@ -22,11 +22,11 @@ impl Commonbook {
         &self,
         caller: &Caller,
         into: Option<&Workspace>,
-        lines: Vec<Line>,
-    ) -> Result<Vec<Result<ImportedLine>>> {
+        lines: Vec<ImportLine>,
+    ) -> Result<Vec<Result<ImportLineResult>>> {
         self.policy.may_write(caller)?;
         let now = self.clock.now();
-        let memory_of = |line: Line| {
+        let memory_of = |line: ImportLine| {
             let workspace = line.workspace(into, caller)?;
             access::may_write_in(caller, &workspace)?;
             let memory = line.memory(&workspace, caller, &*self.ids, now)?;
@@ -39,19 +39,19 @@ impl Commonbook {
                 outcomes.push(match memory {
                     Err(error) => Err(error.clone()),
                     Ok(memory) if tx.was_imported(memory)? => {
-                        Ok(ImportedLine { outcome: Outcome::Repeated, set_apart: None })
+                        Ok(ImportLineResult { outcome: SaveOutcome::Repeated, set_apart: None })
                     }
                     Ok(memory) => {
                         let name = AgentName { agent: memory.owner.clone(), device: None };
                         let author =
-                            Caller::new(Some(name), memory.workspace.clone(), Door::Import);
-                        tx.see_agent(&author, now)?;
-                        match file(tx, &author, memory, now) {
+                            Caller::new(Some(name), memory.workspace.clone(), EntryPoint::Import);
+                        tx.note_agent_seen(&author, now)?;
+                        match file_in_case(tx, &author, memory, now) {
                             // Its case takes no more entries; nothing of it was written.
                             Err(error) if error.kind == ErrorKind::Conflict => Err(error),
                             filed => filed.map(|()| {
-                                let set_apart = SetApart::of(memory, &author);
-                                Ok(ImportedLine { outcome: Outcome::Created, set_apart })
+                                let set_apart = QuarantineNotice::of(memory, &author);
+                                Ok(ImportLineResult { outcome: SaveOutcome::Created, set_apart })
                             })?,
                         }
                     }

@@ -6,29 +6,31 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Commonbook;
-use super::memory::keep;
+use super::memory::keep_memory;
 use super::standing::{StandingFile, change_standing};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
-use crate::model::learning::{Learn, Learned, LearnedBack, Learning, StandingChange, learned};
-use crate::model::memory::{Memory, MemoryType, Order, SaveMemory};
-use crate::model::search::{Filter, Place};
-use crate::model::standing::{Added, Standing, says_same, section_of};
+use crate::model::learning::{
+    LearnRequest, LearnResult, Learning, LearningUpdate, StandingChange, extract_learnings,
+};
+use crate::model::memory::{ListOrder, Memory, MemoryType, SaveMemory};
+use crate::model::search::{MemoryFilter, MemoryRef};
+use crate::model::standing::{AddOutcome, StandingDocument, says_same, section_of};
 use crate::model::workspace::Workspace;
-use crate::prompt::context::Gathering;
-use crate::prompt::context::choose::Source;
-use crate::prompt::context::tell::Templates;
+use crate::prompt::context::CandidateBuilder;
+use crate::prompt::context::choose::ContextSource;
+use crate::prompt::context::tell::TemplateSet;
 use crate::store::Transaction;
 use commonbook_text::echo::{repeats, without_contexts};
 
 /// Contexts that an agent was given last, whose memories are not kept again as its own.
-const GIVEN: u32 = 8;
+const RECENT_CONTEXTS_MAX: u32 = 8;
 
 /// Learnings of an agent that a new one is held against, the newest.
-const KNOWN: u32 = 200;
+const KNOWN_LEARNINGS_MAX: u32 = 200;
 
 impl Commonbook {
     /// Keeps what a message wants remembered, as learnings of the caller; and the message itself with
@@ -37,38 +39,39 @@ impl Commonbook {
     /// # Errors
     /// `invalid` with the field; `conflict` for an idempotency key used otherwise; `unavailable` for
     /// a standing memory file that cannot be written: the learnings are kept then.
-    pub fn learn(&self, caller: &Caller, request: &Learn) -> Result<LearnedBack> {
-        let caller = access::in_a_hook(caller).for_user(request.user_id.as_deref())?;
+    pub fn learn(&self, caller: &Caller, request: &LearnRequest) -> Result<LearnResult> {
+        let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
         if request.message.trim().is_empty() {
             return Err(Error::invalid("message", "there is nothing to learn from"));
         }
-        let Learned { replace, append, left_out } = learned(&printable(&request.message));
+        let LearningUpdate { replace, append, left_out } =
+            extract_learnings(&without_controls(&request.message));
         let replaces = replace.is_some();
         let all: Vec<Learning> = replace.into_iter().flatten().chain(append).collect();
-        let requests = all.iter().map(saving).collect::<Result<Vec<_>>>()?;
+        let requests = all.iter().map(learning_request).collect::<Result<Vec<_>>>()?;
         let said =
             self.preferences.extracts(&caller.agent).then(|| conversation(request)).flatten();
-        let said = said.map(saying).transpose()?;
+        let said = said.map(conversation_request).transpose()?;
         let drafts = self.memories_of(&caller, &requests)?;
         let said = self.memories_of(&caller, said.as_slice())?.pop();
         if drafts.is_empty() && said.is_none() {
             self.policy.may_write(&caller)?;
-            return Ok(LearnedBack { left_out, ..LearnedBack::default() });
+            return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
         let now = self.clock.now();
         let file = self.files.read(&caller, now);
-        let items = file.as_ref().map(|file| items(&file.text)).unwrap_or_default();
+        let items = file.as_ref().map(|file| standing_items(&file.text)).unwrap_or_default();
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
         let ask = ("learn", request, request.idempotency_key.as_ref());
-        let once = self.once(&caller, ask, move |tx, caller, now| {
-            let mut told = given(&*tx, caller, &templates)?;
+        let once = self.write_once(&caller, ask, move |tx, caller, now| {
+            let mut told = recent_context_texts(&*tx, caller, &templates)?;
             told.extend(items.iter().cloned());
-            let back = LearnedBack { left_out: left_out.clone(), ..LearnedBack::default() };
+            let back = LearnResult { left_out: left_out.clone(), ..LearnResult::default() };
             keep_new(tx, caller, (&wanted, said.as_ref()), (&told, back), now)
         })?;
         let standing = file.filter(|_| caller.project.is_some() && !drafts.is_empty());
         let written = standing.map(|file| self.write_standing(&caller, &file, (&drafts, replaces)));
-        Ok(LearnedBack { standing: written.transpose()?, ..once.answer })
+        Ok(LearnResult { standing: written.transpose()?, ..once.answer })
     }
 
     /// The memories that these requests make.
@@ -96,7 +99,8 @@ impl Commonbook {
         let items: Vec<(String, String)> =
             drafts.iter().filter(fits).map(|it| (section(it), it.text.clone())).collect();
         change_standing(&file.path, file.read.source, |before| {
-            let mut standing = before.clone().unwrap_or_else(|| Standing::new(caller.agent.role()));
+            let mut standing =
+                before.clone().unwrap_or_else(|| StandingDocument::new(caller.agent.role()));
             let mut change =
                 StandingChange { file: file.read.file.clone(), ..StandingChange::default() };
             if replaces {
@@ -113,7 +117,7 @@ impl Commonbook {
             }
             for (section, text) in &items {
                 let (added, warnings) = standing.add(section, text, &limits)?;
-                change.added += u32::from(added == Added::Added);
+                change.added += u32::from(added == AddOutcome::Added);
                 change.warnings.extend(warnings.iter().map(ToString::to_string));
             }
             Ok((standing, change))
@@ -126,23 +130,23 @@ fn keep_new(
     tx: &mut dyn Transaction,
     caller: &Caller,
     (wanted, said): (&[Memory], Option<&Memory>),
-    (told, mut back): (&[String], LearnedBack),
+    (told, mut back): (&[String], LearnResult),
     now: Timestamp,
-) -> Result<LearnedBack> {
-    let mut known = own(&*tx, caller)?;
+) -> Result<LearnResult> {
+    let mut known = own_learnings(&*tx, caller)?;
     let is_told = |text: &str| repeats(text, told.iter().map(String::as_str));
     for memory in wanted {
         if is_told(&memory.text) || known.iter().any(|known| says_same(known, &memory.text)) {
             back.repeated += 1;
             continue;
         }
-        let memory = keep(tx, memory, now)?;
+        let memory = keep_memory(tx, memory, now)?;
         known.push(memory.text.clone());
         back.hints.extend(memory.quarantine_hint(caller.door));
         back.learnings.push(memory);
     }
     if let Some(memory) = said.filter(|memory| !is_told(&memory.text)) {
-        keep(tx, memory, now)?;
+        keep_memory(tx, memory, now)?;
         back.conversation = Some(memory.id);
     }
     Ok(back)
@@ -150,13 +154,13 @@ fn keep_new(
 
 /// A text without control characters but tabs and line ends: what a terminal was told is nothing
 /// that was said.
-fn printable(text: &str) -> String {
+fn without_controls(text: &str) -> String {
     let keep = |c: &char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
     text.chars().filter(keep).collect()
 }
 
 /// A learning as it is asked to be kept.
-fn saving(learning: &Learning) -> Result<SaveMemory> {
+fn learning_request(learning: &Learning) -> Result<SaveMemory> {
     let sort = learning.kind.name();
     Ok(SaveMemory {
         text: learning.content.clone(),
@@ -168,8 +172,8 @@ fn saving(learning: &Learning) -> Result<SaveMemory> {
 }
 
 /// What was said, without what the agent was given before; nothing where nothing is left.
-fn conversation(request: &Learn) -> Option<String> {
-    let bare = |text: &str| without_contexts(&printable(text)).trim().to_owned();
+fn conversation(request: &LearnRequest) -> Option<String> {
+    let bare = |text: &str| without_contexts(&without_controls(text)).trim().to_owned();
     let prompt = request.prompt.as_deref().map(bare).filter(|prompt| !prompt.is_empty());
     let message = bare(&request.message);
     let said = match prompt {
@@ -181,44 +185,49 @@ fn conversation(request: &Learn) -> Option<String> {
 }
 
 /// A conversation as it is asked to be kept: its type keeps it private.
-fn saying(text: String) -> Result<SaveMemory> {
+fn conversation_request(text: String) -> Result<SaveMemory> {
     let memory_type = Some(MemoryType::try_from("conversation".to_owned())?);
     Ok(SaveMemory { text, memory_type, ..SaveMemory::default() })
 }
 
 /// The items of a standing memory file.
-fn items(text: &str) -> Vec<String> {
-    Standing::parse(text).items().map(|(_, item)| item.to_owned()).collect()
+fn standing_items(text: &str) -> Vec<String> {
+    StandingDocument::parse(text).items().map(|(_, item)| item.to_owned()).collect()
 }
 
 /// What the caller was told by its last contexts, in the words that it was told in.
-fn given(tx: &dyn Transaction, caller: &Caller, templates: &Templates) -> Result<Vec<String>> {
+fn recent_context_texts(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    templates: &TemplateSet,
+) -> Result<Vec<String>> {
     if caller.agent.is_anonymous() {
         return Ok(Vec::new());
     }
     let sight = Sight::consulting(caller)?;
-    let contexts = tx.contexts(&caller.workspace, &caller.agent, GIVEN)?;
+    let contexts = tx.contexts(&caller.workspace, &caller.agent, RECENT_CONTEXTS_MAX)?;
     let told = contexts.iter().flat_map(|context| &context.receipt.candidates);
     let ids: BTreeSet<MemoryId> =
         told.filter(|one| one.taken).filter_map(|one| one.id.parse().ok()).collect();
     let of = |workspace: &Workspace| {
-        ids.iter().map(|id| (workspace.clone(), *id)).collect::<Vec<Place>>()
+        ids.iter().map(|id| (workspace.clone(), *id)).collect::<Vec<MemoryRef>>()
     };
-    let places: Vec<Place> = sight.workspaces.iter().flat_map(of).collect();
-    let gathering = Gathering { agent: &caller.agent, templates, contradictions: &[] };
+    let places: Vec<MemoryRef> = sight.workspaces.iter().flat_map(of).collect();
+    let gathering = CandidateBuilder { agent: &caller.agent, templates, contradictions: &[] };
     let memories = tx.memories_of(&sight, &places)?;
-    let told = memories.iter().map(|it| gathering.memory(Source::Relevant, it, None).item.text);
+    let told =
+        memories.iter().map(|it| gathering.memory(ContextSource::Relevant, it, None).item.text);
     Ok(told.chain(memories.iter().map(|memory| memory.text.clone())).collect())
 }
 
 /// What the caller has learned before.
-fn own(tx: &dyn Transaction, caller: &Caller) -> Result<Vec<String>> {
+fn own_learnings(tx: &dyn Transaction, caller: &Caller) -> Result<Vec<String>> {
     let sight = Sight::writing_at_home(caller)?;
-    let filter = Filter {
+    let filter = MemoryFilter {
         owner: Some(caller.agent.to_string()),
         memory_type: Some("learning".to_owned()),
-        ..Filter::default()
+        ..MemoryFilter::default()
     };
-    let found = tx.memories(&sight, &filter, (Order::Newest, None), KNOWN)?;
+    let found = tx.memories(&sight, &filter, (ListOrder::Newest, None), KNOWN_LEARNINGS_MAX)?;
     Ok(found.into_iter().map(|(_, memory)| memory.text).collect())
 }

@@ -4,11 +4,11 @@ use super::Commonbook;
 use super::memory::hide_heirs;
 use crate::base::error::Result;
 use crate::base::limits;
-use crate::base::page::{self, Cursor, Page};
+use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::memory::{ListMemories, Memory, Order};
-use crate::model::search::Filter;
+use crate::model::memory::{ListMemories, ListOrder, Memory};
+use crate::model::search::MemoryFilter;
 use crate::store::Store;
 
 impl Commonbook {
@@ -19,8 +19,8 @@ impl Commonbook {
     pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let sight = Sight::reading_at_home(&caller)?;
-        let filter = Filter {
-            owner: Filter::owner(request.owner.as_deref())?,
+        let filter = MemoryFilter {
+            owner: MemoryFilter::owner(request.owner.as_deref())?,
             memory_type: request.memory_type.clone().map(Into::into),
             topic: request.topic.clone(),
             importance: request.importance,
@@ -37,12 +37,12 @@ impl Commonbook {
 pub(super) fn page_of(
     store: &dyn Store,
     sight: &Sight,
-    filter: &Filter,
-    order: Order,
-    (limit, cursor): (Option<u32>, &Option<Cursor>),
+    filter: &MemoryFilter,
+    order: ListOrder,
+    (limit, cursor): (Option<u32>, &Option<PageCursor>),
 ) -> Result<Page<Memory>> {
-    let limit = page::size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-    let from = cursor.as_ref().map(Cursor::place).transpose()?;
+    let limit = page::page_size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let from = cursor.as_ref().map(PageCursor::position).transpose()?;
     // One more than asked for tells whether there is another page.
     let mut rows = store.read(|tx| {
         let mut rows = tx.memories(sight, filter, (order, from), limit + 1)?;
@@ -51,6 +51,6 @@ pub(super) fn page_of(
     })?;
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
-    let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+    let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
     Ok(Page { items: rows.into_iter().map(|(_, memory)| memory).collect(), next })
 }

@@ -8,7 +8,7 @@ use crate::model::access;
 use crate::model::caller::Caller;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::Sharing;
-use crate::model::token::Scope;
+use crate::model::token::TokenScope;
 use crate::store::{JournalLoss, StoreLoss};
 
 impl Commonbook {
@@ -18,7 +18,7 @@ impl Commonbook {
     /// # Errors
     /// `forbidden` when the caller is no administrator, `unavailable` when the store cannot write.
     pub fn accept_loss(&self, caller: &Caller, loss: &StoreLoss) -> Result<()> {
-        access::may(caller, Scope::Admin)?;
+        access::require_scope(caller, TokenScope::Admin)?;
         let mut journals = loss.journals.clone();
         if journals.is_empty() {
             let workspace = caller.workspace.clone();
@@ -27,13 +27,14 @@ impl Commonbook {
         let (agent, now) = (caller.agent.clone(), self.clock.now());
         self.store.write(move |tx| {
             for JournalLoss { workspace, stored, marked } in &journals {
-                let event = NewEvent::about(
+                let event = NewEvent::for_subject(
                     EventKind::StoreLossAccepted,
                     (workspace, workspace.to_string()),
                     (&agent, now),
                     Sharing::Shared,
                 );
-                let event = event.saying(&[("stored", json!(stored)), ("marked", json!(marked))]);
+                let event =
+                    event.with_details(&[("stored", json!(stored)), ("marked", json!(marked))]);
                 tx.append_event(&event)?;
             }
             Ok(())

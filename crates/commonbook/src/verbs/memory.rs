@@ -5,27 +5,27 @@ mod write;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Commonbook, Once};
+use super::{Commonbook, WriteAnswer};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::Page;
 use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
-use crate::model::caller::{Caller, Door};
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{
-    DeleteMemory, GetMemory, History, Memory, MemoryAt, MemoryHistory, Outcome, PendingReview,
-    PurgeMemory, Purged, RestoreMemory, SaveMemories, SaveMemory, Saved, UpdateMemory,
-    UpdatedMemory, expect_revision,
+    DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
+    PurgeResult, RestoreMemory, RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult,
+    UpdateMemory, UpdateResult, expect_revision,
 };
 use crate::store::Transaction;
-use write::{insert, may_supersede, supersede, together};
+use write::{insert, judge_with_earlier, may_supersede, supersede};
 
-pub(super) use write::{Change, keep, keep_heir, replace};
+pub(super) use write::{MemoryChange, keep_heir, keep_memory, replace};
 
-pub(super) use lookup::{hide_heirs, in_sight, standing};
-use lookup::{not_deleted, revisions, to_change};
+use lookup::{changeable_memory, not_deleted, revisions};
+pub(super) use lookup::{hide_heirs, live_memory, visible_memory};
 
 impl Commonbook {
     /// Keeps a memory under the caller's name.
@@ -33,14 +33,15 @@ impl Commonbook {
     /// # Errors
     /// `invalid`, `too_large` with the field; `conflict` for an idempotency key used otherwise;
     /// `not_found` and `forbidden` for a memory to supersede that is unknown or another's.
-    pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<Saved> {
+    pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<SaveResult> {
         let key = request.idempotency_key.as_ref();
         let drafts =
             self.drafts(caller, std::slice::from_ref(request)).map_err(|(_, error)| error)?;
-        let once = self.once(caller, ("save_memory", request, key), move |tx, caller, now| {
-            keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
-        })?;
-        let saved = saved(once, caller.door).pop();
+        let once =
+            self.write_once(caller, ("save_memory", request, key), move |tx, caller, now| {
+                keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
+            })?;
+        let saved = save_results(once, caller.door).pop();
         saved.ok_or_else(|| Error::not_found("the memory that was saved"))
     }
 
@@ -48,7 +49,11 @@ impl Commonbook {
     ///
     /// # Errors
     /// As [`Self::save_memory`], with the place in the batch; `invalid` for an empty batch.
-    pub fn save_memories(&self, caller: &Caller, request: &SaveMemories) -> Result<Page<Saved>> {
+    pub fn save_memories(
+        &self,
+        caller: &Caller,
+        request: &SaveMemories,
+    ) -> Result<Page<SaveResult>> {
         let count = request.memories.len();
         if count == 0 {
             return Err(Error::invalid("memories", "there is nothing to keep"));
@@ -59,10 +64,11 @@ impl Commonbook {
         }
         let key = request.idempotency_key.as_ref();
         let drafts = self.drafts(caller, &request.memories).map_err(in_batch)?;
-        let once = self.once(caller, ("save_memories", request, key), move |tx, caller, now| {
-            keep_all(tx, caller, &drafts, now).map_err(in_batch)
-        })?;
-        Ok(Page { items: saved(once, caller.door), next: None })
+        let once =
+            self.write_once(caller, ("save_memories", request, key), move |tx, caller, now| {
+                keep_all(tx, caller, &drafts, now).map_err(in_batch)
+            })?;
+        Ok(Page { items: save_results(once, caller.door), next: None })
     }
 
     /// The memories that these requests make, each with the one it supersedes.
@@ -70,7 +76,7 @@ impl Commonbook {
         &self,
         caller: &Caller,
         requests: &[SaveMemory],
-    ) -> Result<Vec<Draft>, (usize, Error)> {
+    ) -> Result<Vec<MemoryDraft>, (usize, Error)> {
         let now = self.clock.now();
         let draft = |(place, request): (usize, &SaveMemory)| {
             let id = MemoryId::new(&*self.ids, now);
@@ -79,7 +85,7 @@ impl Commonbook {
                 memory.sharing = self.policy.sharing_of(&memory.memory_type);
             }
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
-            Ok(Draft { memory, supersedes: request.supersedes })
+            Ok(MemoryDraft { memory, supersedes: request.supersedes })
         };
         requests.iter().enumerate().map(draft).collect()
     }
@@ -91,7 +97,7 @@ impl Commonbook {
     pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
         let sight = Sight::reading(caller)?;
         self.store.read(|tx| match request.at {
-            None => shown(tx, &sight, standing(tx, &sight, request.id)?),
+            None => for_reader(tx, &sight, live_memory(tx, &sight, request.id)?),
             Some(at) => {
                 let then = revisions(tx, &sight, request.id)?.into_iter().rev();
                 let then = then
@@ -102,7 +108,7 @@ impl Commonbook {
                         Error::not_found(format!("memory {} did not stand at {at}", request.id))
                             .hint("Its history tells when it was kept, changed and deleted.")
                     })?;
-                shown(tx, &sight, then)
+                for_reader(tx, &sight, then)
             }
         })
     }
@@ -123,14 +129,14 @@ impl Commonbook {
         if let Ok(id) = prefix.parse() {
             return Ok(id);
         }
-        let range = MemoryId::range(prefix)?;
+        let range = MemoryId::prefix_range(prefix)?;
         let sight = Sight::reading(caller)?;
         let found = self.store.read(|tx| tx.memory_ids(&sight, range, 2))?;
         match found.as_slice() {
             [] => Err(Error::not_found(format!("there is no memory {prefix}"))),
             [id] => Ok(*id),
             _ => Err(Error::conflict(format!("several memories begin with {prefix}"))
-                .at("id")
+                .with_field("id")
                 .hint("Give more of the id.")),
         }
     }
@@ -140,24 +146,26 @@ impl Commonbook {
     /// # Errors
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
     /// revision, `invalid` and `too_large` with the field.
-    pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdatedMemory> {
+    pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
         let (key, change) = (request.idempotency_key.as_ref(), request.clone());
-        let once = self.once(caller, ("update_memory", request, key), move |tx, caller, now| {
-            let before = not_deleted(to_change(tx, caller, change.id)?)?;
-            access::may_change(caller, &before)?;
-            let mut after = before.clone();
-            let changed = change.apply(&mut after)?;
-            if changed.is_empty() {
-                return shown(tx, &Sight::writing(caller)?, before);
-            }
-            access::may_keep(&after.owner, after.sharing)?;
-            let change = Change { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
-            let after = change.write(tx, &before, after)?;
-            shown(tx, &Sight::writing(caller)?, after)
-        })?;
+        let once =
+            self.write_once(caller, ("update_memory", request, key), move |tx, caller, now| {
+                let before = not_deleted(changeable_memory(tx, caller, change.id)?)?;
+                access::may_change(caller, &before)?;
+                let mut after = before.clone();
+                let changed = change.apply(&mut after)?;
+                if changed.is_empty() {
+                    return for_reader(tx, &Sight::writing(caller)?, before);
+                }
+                access::may_keep(&after.owner, after.sharing)?;
+                let change =
+                    MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
+                let after = change.write(tx, &before, after)?;
+                for_reader(tx, &Sight::writing(caller)?, after)
+            })?;
         let memory: Memory = once.answer;
         let hint = memory.quarantine_hint(caller.door);
-        Ok(UpdatedMemory { memory, hint })
+        Ok(UpdateResult { memory, hint })
     }
 
     /// Deletes a memory that the caller may change; it can be restored for 30 days.
@@ -168,15 +176,17 @@ impl Commonbook {
     pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
-        let once = self.once(caller, ("delete_memory", request, key), move |tx, caller, now| {
-            let before = not_deleted(to_change(tx, caller, id)?)?;
-            access::may_change(caller, &before)?;
-            expect_revision(expected, &before)?;
-            let after = Memory { deleted_at: Some(now), ..before.clone() };
-            let after = Change { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
-                .write(tx, &before, after)?;
-            shown(tx, &Sight::writing(caller)?, after)
-        })?;
+        let once =
+            self.write_once(caller, ("delete_memory", request, key), move |tx, caller, now| {
+                let before = not_deleted(changeable_memory(tx, caller, id)?)?;
+                access::may_change(caller, &before)?;
+                expect_revision(expected, &before)?;
+                let after = Memory { deleted_at: Some(now), ..before.clone() };
+                let after =
+                    MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
+                        .write(tx, &before, after)?;
+                for_reader(tx, &Sight::writing(caller)?, after)
+            })?;
         Ok(once.answer)
     }
 
@@ -189,8 +199,8 @@ impl Commonbook {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once =
-            self.once(caller, ("restore_memory", request, key), move |tx, caller, now| {
-                let before = to_change(tx, caller, id)?;
+            self.write_once(caller, ("restore_memory", request, key), move |tx, caller, now| {
+                let before = changeable_memory(tx, caller, id)?;
                 access::may_change(caller, &before)?;
                 expect_revision(expected, &before)?;
                 let Some(deleted_at) = before.deleted_at else {
@@ -200,9 +210,10 @@ impl Commonbook {
                     return Err(Error::not_found(format!("memory {id} was deleted too long ago")));
                 }
                 let after = Memory { deleted_at: None, ..before.clone() };
-                let after = Change { kind: EventKind::MemoryRestored, fields: &[], caller, now }
-                    .write(tx, &before, after)?;
-                shown(tx, &Sight::writing(caller)?, after)
+                let after =
+                    MemoryChange { kind: EventKind::MemoryRestored, fields: &[], caller, now }
+                        .write(tx, &before, after)?;
+                for_reader(tx, &Sight::writing(caller)?, after)
             })?;
         Ok(once.answer)
     }
@@ -213,16 +224,17 @@ impl Commonbook {
     /// # Errors
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
     /// revision.
-    pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<Purged> {
+    pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<PurgeResult> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
-        let once = self.once(caller, ("purge_memory", request, key), move |tx, caller, now| {
-            let memory = to_change(tx, caller, id)?;
-            access::may_change(caller, &memory)?;
-            expect_revision(expected, &memory)?;
-            purge(tx, &memory, &caller.agent, now)?;
-            Ok(Purged { id })
-        })?;
+        let once =
+            self.write_once(caller, ("purge_memory", request, key), move |tx, caller, now| {
+                let memory = changeable_memory(tx, caller, id)?;
+                access::may_change(caller, &memory)?;
+                expect_revision(expected, &memory)?;
+                purge(tx, &memory, &caller.agent, now)?;
+                Ok(PurgeResult { id })
+            })?;
         self.scrub();
         Ok(once.answer)
     }
@@ -239,33 +251,37 @@ impl Commonbook {
     ///
     /// # Errors
     /// `not_found` when there is none in sight.
-    pub fn memory_history(&self, caller: &Caller, request: &MemoryHistory) -> Result<History> {
+    pub fn memory_history(
+        &self,
+        caller: &Caller,
+        request: &MemoryHistory,
+    ) -> Result<RevisionHistory> {
         let sight = Sight::reading(caller)?;
         let all = self.store.read(|tx| {
             let mut all = revisions(tx, &sight, request.id)?;
             hide_heirs(tx, &sight, &mut all)?;
             Ok(all)
         })?;
-        Ok(History { items: all.into_iter().map(Into::into).collect() })
+        Ok(RevisionHistory { items: all.into_iter().map(Into::into).collect() })
     }
 }
 
 /// A memory as its reader is shown it.
-fn shown(tx: &dyn Transaction, sight: &Sight, mut memory: Memory) -> Result<Memory> {
+fn for_reader(tx: &dyn Transaction, sight: &Sight, mut memory: Memory) -> Result<Memory> {
     hide_heirs(tx, sight, [&mut memory])?;
     Ok(memory)
 }
 
 /// A memory that is about to be kept, and the one it takes the place of.
 #[derive(Clone)]
-pub(super) struct Draft {
+pub(super) struct MemoryDraft {
     pub(super) memory: Memory,
     supersedes: Option<MemoryId>,
 }
 
-fn saved(once: Once<Vec<Memory>>, door: Door) -> Vec<Saved> {
-    let outcome = if once.repeated { Outcome::Repeated } else { Outcome::Created };
-    once.answer.into_iter().map(|memory| Saved::of(memory, outcome, door)).collect()
+fn save_results(once: WriteAnswer<Vec<Memory>>, door: EntryPoint) -> Vec<SaveResult> {
+    let outcome = if once.repeated { SaveOutcome::Repeated } else { SaveOutcome::Created };
+    once.answer.into_iter().map(|memory| SaveResult::of(memory, outcome, door)).collect()
 }
 
 /// The error of one request of a batch, with its place there; what is wrong with no field of it
@@ -274,29 +290,29 @@ fn in_batch((place, error): (usize, Error)) -> Error {
     let Some(field) = &error.field else { return error };
     let path = format!("memories[{place}].{field}");
     let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);
-    Error { message: format!("{path}: {reason}"), ..error }.at(&path)
+    Error { message: format!("{path}: {reason}"), ..error }.with_field(&path)
 }
 
 fn keep_all(
     tx: &mut dyn Transaction,
     caller: &Caller,
-    drafts: &[Draft],
+    drafts: &[MemoryDraft],
     now: Timestamp,
 ) -> Result<Vec<Memory>, (usize, Error)> {
     let mut all = Vec::with_capacity(drafts.len());
     for (place, draft) in drafts.iter().enumerate() {
-        let mut memory = together(tx, &draft.memory).map_err(|error| (place, error))?;
+        let mut memory = judge_with_earlier(tx, &draft.memory).map_err(|error| (place, error))?;
         let heir_of = draft.supersedes.filter(|_| memory.is_quarantined());
         if let Some(old) = heir_of {
             // It takes the place when it is let out; whether its author may, is said now.
             may_supersede(tx, caller, old, &memory)
-                .map_err(|error| (place, error.at("supersedes")))?;
+                .map_err(|error| (place, error.with_field("supersedes")))?;
             memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
         }
         insert(tx, &memory, now).map_err(|error| (place, error))?;
         if let Some(old) = draft.supersedes.filter(|_| heir_of.is_none()) {
             supersede(tx, caller, old, &memory, now)
-                .map_err(|error| (place, error.at("supersedes")))?;
+                .map_err(|error| (place, error.with_field("supersedes")))?;
         }
         all.push(memory);
     }

@@ -6,27 +6,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::Commonbook;
-use super::entity::keys;
+use super::entity::name_keys;
 use crate::base::error::Result;
 use crate::model::caller::Caller;
-use crate::model::entity::{EntityName, Mentioned};
+use crate::model::entity::{EntityName, NameMention};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::{Change, Transaction};
-use commonbook_text::entities::likeness::{self, Name};
+use crate::store::{SubjectChange, Transaction};
+use commonbook_text::entities::likeness::{self, ComparableName};
 
 /// The revision of the rules by which things are found: with another one all memories are read anew.
-pub(super) const RULES: u32 = 1;
+pub(super) const MENTION_RULES_REVISION: u32 = 1;
 
 /// Events whose memories are read at once.
-const STRIDE: u32 = 500;
+const MENTION_EVENTS_MAX: u32 = 500;
 
 /// How far each journal was found to say nothing about memories beyond where mentions follow it: a
 /// verb about entities need not write where only entities changed.
 #[derive(Debug, Default)]
-pub(super) struct Passed(Mutex<FxHashMap<Workspace, u64>>);
+pub(super) struct MentionPositions(Mutex<FxHashMap<Workspace, u64>>);
 
-impl Passed {
+impl MentionPositions {
     fn of(&self, workspace: &Workspace) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(workspace).copied().unwrap_or(0)
     }
@@ -39,7 +39,7 @@ impl Passed {
 
 /// How far mentions have come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Mentioning {
+pub struct MentionProgress {
     /// Events of the journals that are still to be read.
     pub left: u64,
     /// Events that were read.
@@ -55,10 +55,10 @@ impl Commonbook {
     /// `unavailable` when the store cannot be read or written.
     pub fn find_mentions(
         &self,
-        mut told: impl FnMut(Mentioning) -> ControlFlow<()>,
-    ) -> Result<Mentioning> {
-        let mut come = Mentioning::default();
-        let behind = self.store.read(|tx| tx.mentions_behind(RULES))?;
+        mut told: impl FnMut(MentionProgress) -> ControlFlow<()>,
+    ) -> Result<MentionProgress> {
+        let mut come = MentionProgress::default();
+        let behind = self.store.read(|tx| tx.mentions_behind(MENTION_RULES_REVISION))?;
         come.left = behind.iter().map(|(_, place, end)| end - place).sum();
         for (workspace, mut place, end) in behind {
             while place < end {
@@ -81,7 +81,7 @@ impl Commonbook {
     pub fn forget_mentions(&self) -> Result<()> {
         self.store.write(|tx| {
             for workspace in tx.workspaces()? {
-                tx.set_mentions_follow(&workspace, RULES, 0)?;
+                tx.set_mentions_position(&workspace, MENTION_RULES_REVISION, 0)?;
             }
             Ok(())
         })
@@ -93,10 +93,10 @@ impl Commonbook {
         loop {
             let seen = self.passed.of(workspace);
             let (place, (memories, others, last)) = self.store.read(|tx| {
-                let place = tx.mentions_follow(workspace, RULES)?;
-                Ok((place, tx.news(workspace, place.max(seen), STRIDE)?))
+                let place = tx.mentions_position(workspace, MENTION_RULES_REVISION)?;
+                Ok((place, tx.next_events(workspace, place.max(seen), MENTION_EVENTS_MAX)?))
             })?;
-            if !memories && others < STRIDE {
+            if !memories && others < MENTION_EVENTS_MAX {
                 self.passed.set(workspace, last);
                 return Ok(());
             }
@@ -106,36 +106,37 @@ impl Commonbook {
 
     /// Takes the next stretch of a journal after this place; answers where it ends.
     fn mentions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
-        let changes = self.store.read(|tx| tx.changes(workspace, place, STRIDE))?;
+        let changes = self.store.read(|tx| tx.changes(workspace, place, MENTION_EVENTS_MAX))?;
         let Some(next) = changes.last().map(|change| change.sequence) else { return Ok(place) };
         let found = Arc::new(all_mentioned(changes));
         let workspace = workspace.clone();
         self.store.write(move |tx| {
             // Another process has taken it meanwhile.
-            let now = tx.mentions_follow(&workspace, RULES)?;
+            let now = tx.mentions_position(&workspace, MENTION_RULES_REVISION)?;
             if now != place {
                 return Ok(now);
             }
             for (memory, mentioned) in &*found {
-                keep(tx, memory, mentioned)?;
+                keep_mentions(tx, memory, mentioned)?;
             }
-            tx.set_mentions_follow(&workspace, RULES, next)?;
+            tx.set_mentions_position(&workspace, MENTION_RULES_REVISION, next)?;
             Ok(next)
         })
     }
 }
 
 /// What these memories mention, each memory once, as it is now.
-fn all_mentioned(changes: Vec<Change>) -> Vec<(Memory, Vec<Mentioned>)> {
+fn all_mentioned(changes: Vec<SubjectChange>) -> Vec<(Memory, Vec<NameMention>)> {
     let mut memories: Vec<Memory> =
         changes.into_iter().filter_map(|it| it.memory).map(|it| *it).collect();
     memories.sort_by_key(|memory| memory.id);
     memories.dedup_by_key(|memory| memory.id);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = memories.len().div_ceil(threads).max(1);
-    let each =
-        |share: &[Memory]| -> Vec<Vec<Mentioned>> { share.iter().map(Memory::mentioned).collect() };
-    let found: Vec<Vec<Mentioned>> = std::thread::scope(|scope| {
+    let each = |share: &[Memory]| -> Vec<Vec<NameMention>> {
+        share.iter().map(Memory::all_mentions).collect()
+    };
+    let found: Vec<Vec<NameMention>> = std::thread::scope(|scope| {
         let threads: Vec<_> =
             memories.chunks(share).map(|share| scope.spawn(move || each(share))).collect();
         let taken = threads
@@ -148,41 +149,48 @@ fn all_mentioned(changes: Vec<Change>) -> Vec<(Memory, Vec<Mentioned>)> {
 
 /// Keeps what a memory mentions. Names that everybody can read are filed, and lead to what is
 /// nearly equally called; what only some can read draws nothing to itself, and is drawn to nothing.
-fn keep(tx: &mut dyn Transaction, memory: &Memory, mentioned: &[Mentioned]) -> Result<()> {
+fn keep_mentions(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+    mentioned: &[NameMention],
+) -> Result<()> {
     if !tx.put_mentions(memory, mentioned)? || !memory.is_common() {
         return Ok(());
     }
-    for Mentioned { name, .. } in mentioned {
+    for NameMention { name, .. } in mentioned {
         if tx.is_filed(&name.workspace, name.id)? {
             continue;
         }
         let leads = tx.root(&name.workspace, name.id)? != name.id;
-        let same = if leads { None } else { same(tx, name)? };
+        let same = if leads { None } else { find_same_name(tx, name)? };
         if let Some(root) = same {
-            for led in tx.led_to(&name.workspace, name.id)?.into_iter().chain([name.id]) {
-                tx.lead(&name.workspace, led, root)?;
+            for led in tx.names_leading_to(&name.workspace, name.id)?.into_iter().chain([name.id]) {
+                tx.redirect_name(&name.workspace, led, root)?;
             }
         }
-        tx.file_name(name, &keys(name))?;
+        tx.file_name(name, &name_keys(name))?;
     }
     Ok(())
 }
 
 /// The thing whose filed name means the same as this one.
-fn same(tx: &dyn Transaction, name: &EntityName) -> Result<Option<crate::base::id::EntityId>> {
+fn find_same_name(
+    tx: &dyn Transaction,
+    name: &EntityName,
+) -> Result<Option<crate::base::id::EntityId>> {
     for id in name.ids().into_iter().skip(1) {
         if tx.is_filed(&name.workspace, id)? {
             return tx.root(&name.workspace, id).map(Some);
         }
     }
-    let written = Name::of(name.entity_type, &name.value);
+    let written = ComparableName::of(name.entity_type, &name.value);
     let probes = likeness::probes(&written);
     if probes.is_empty() {
         return Ok(None);
     }
-    let filed = tx.filed(name, &probes)?;
-    let names: Vec<Name> =
-        filed.iter().map(|name| Name::of(name.entity_type, &name.value)).collect();
+    let filed = tx.filed_names(name, &probes)?;
+    let names: Vec<ComparableName> =
+        filed.iter().map(|name| ComparableName::of(name.entity_type, &name.value)).collect();
     match likeness::nearest(&written, names.iter()) {
         Some((place, _)) => tx.root(&name.workspace, filed[place].id).map(Some),
         None => Ok(None),

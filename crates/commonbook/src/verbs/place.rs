@@ -6,7 +6,7 @@ use crate::model::caller::Caller;
 use crate::store::Transaction;
 
 /// Where the caller goes on: after the given place, else after the one that it has marked.
-pub(super) fn place(
+pub(super) fn start_position(
     tx: &dyn Transaction,
     caller: &Caller,
     key: Option<&CaseKey>,

@@ -13,27 +13,27 @@ use crate::model::workspace::Workspace;
 use crate::store::Transaction;
 
 /// How fresh the registry is: a write for every read would be one too many.
-const FRESH: SignedDuration = SignedDuration::from_secs(60);
+const PRESENCE_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 
 /// Agents that are remembered at the most; who comes under more names is written anew.
-const MOST: usize = 10_000;
+const PRESENCE_AGENTS_MAX: usize = 10_000;
 
 /// Who was here.
 #[derive(Default)]
-pub(super) struct Contacts {
-    noted: Mutex<Noted>,
+pub(super) struct PresenceLog {
+    noted: Mutex<PresenceState>,
     /// Held by who tells the registry: whoever asks for it meanwhile waits until it is told.
     telling: Mutex<()>,
 }
 
-impl Contacts {
-    fn noted(&self) -> MutexGuard<'_, Noted> {
+impl PresenceLog {
+    fn lock_state(&self) -> MutexGuard<'_, PresenceState> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Default)]
-struct Noted {
+struct PresenceState {
     last: FxHashMap<(Workspace, Agent), Timestamp>,
     /// Those that the registry is not told of yet.
     waiting: Vec<(Caller, Timestamp)>,
@@ -41,10 +41,10 @@ struct Noted {
 
 /// Refuses a caller who is new in its workspace and whose name looks like that of an agent which is
 /// known there.
-pub(super) fn not_mistaken(tx: &dyn Transaction, caller: &Caller) -> Result<()> {
+pub(super) fn refuse_lookalike(tx: &dyn Transaction, caller: &Caller) -> Result<()> {
     let workspace = &caller.workspace;
     let names = std::iter::once(caller.agent.clone()).chain(caller.agent.ancestors());
-    for (name, folded) in names.map(|name| (name.clone(), name.folded())) {
+    for (name, folded) in names.map(|name| (name.clone(), name.lookalike_name())) {
         let mistaken = name != folded
             && tx.last_seen(workspace, &folded)?.is_some()
             && tx.last_seen(workspace, &caller.agent)?.is_none();
@@ -60,17 +60,17 @@ pub(super) fn not_mistaken(tx: &dyn Transaction, caller: &Caller) -> Result<()> 
 impl Commonbook {
     /// Notes that a caller was here, and was answered. The registry is told of it by [`Commonbook::register`],
     /// where it knows the agent: who only reads is not added to it.
-    pub fn meet(&self, caller: &Caller) {
+    pub fn note_seen(&self, caller: &Caller) {
         if caller.agent.is_anonymous() {
             return;
         }
         let now = self.clock.now();
-        let mut noted = self.contacts.noted();
+        let mut noted = self.contacts.lock_state();
         let key = (caller.workspace.clone(), caller.agent.clone());
-        if noted.last.get(&key).is_some_and(|last| now.duration_since(*last) < FRESH) {
+        if noted.last.get(&key).is_some_and(|last| now.duration_since(*last) < PRESENCE_INTERVAL) {
             return;
         }
-        if noted.last.len() >= MOST {
+        if noted.last.len() >= PRESENCE_AGENTS_MAX {
             noted.last.clear();
         }
         noted.last.insert(key, now);
@@ -84,7 +84,7 @@ impl Commonbook {
     /// `unavailable` when the store cannot write; who was here is forgotten then.
     pub fn register(&self) -> Result<()> {
         let _telling = self.contacts.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = std::mem::take(&mut self.contacts.noted().waiting);
+        let waiting = std::mem::take(&mut self.contacts.lock_state().waiting);
         if waiting.is_empty() {
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl Commonbook {
             let mut news = Vec::new();
             for (caller, at) in &waiting {
                 let seen = tx.last_seen(&caller.workspace, &caller.agent)?;
-                if seen.is_some_and(|seen| at.duration_since(seen) >= FRESH) {
+                if seen.is_some_and(|seen| at.duration_since(seen) >= PRESENCE_INTERVAL) {
                     news.push((caller.clone(), *at));
                 }
             }
@@ -101,6 +101,7 @@ impl Commonbook {
         if news.is_empty() {
             return Ok(());
         }
-        self.store.write(move |tx| news.iter().try_for_each(|(who, at)| tx.see_agent(who, *at)))
+        self.store
+            .write(move |tx| news.iter().try_for_each(|(who, at)| tx.note_agent_seen(who, *at)))
     }
 }

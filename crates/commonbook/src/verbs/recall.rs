@@ -7,7 +7,7 @@ use crate::base::limits;
 use crate::model::caller::Caller;
 use crate::model::memory::Memory;
 use crate::model::search::SearchMemory;
-use crate::prompt::recall::{Recall, Recalled};
+use crate::prompt::recall::{RecallRequest, RecallResult};
 
 impl Commonbook {
     /// Tells what is known about a task, of what the caller sees. What is quarantined is never told,
@@ -15,7 +15,7 @@ impl Commonbook {
     ///
     /// # Errors
     /// As [`Self::search_memory`].
-    pub fn recall(&self, caller: &Caller, request: &Recall) -> Result<Recalled> {
+    pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallResult> {
         let question = SearchMemory {
             query: request.task.clone(),
             topic: request.topic.clone(),
@@ -23,21 +23,21 @@ impl Commonbook {
             k: Some(limits::SEARCH_DEFAULT),
             ..SearchMemory::default()
         };
-        let found = self.search_memory(caller, &question).map_err(of_recall)?;
+        let found = self.search_memory(caller, &question).map_err(recall_error)?;
         let all = found.hits.into_iter().map(|hit| hit.memory);
         let told: Vec<Memory> = all.filter(|memory| !memory.is_quarantined()).collect();
         let nonce = Id::<RequestKind>::new(&*self.ids, self.clock.now()).to_string();
         let nonce = nonce.trim_start_matches("req_");
-        Ok(Recalled::of(&request.task, &told, found.total, nonce))
+        Ok(RecallResult::of(&request.task, &told, found.total, nonce))
     }
 }
 
 /// The error of a search, with the names that the fields have in a recall.
-fn of_recall(error: Error) -> Error {
+fn recall_error(error: Error) -> Error {
     let (searched, recalled) = match error.field.as_deref() {
         Some("query") => ("query", "task"),
         Some("owner") => ("owner", "agent"),
         _ => return error,
     };
-    Error { message: error.message.replacen(searched, recalled, 1), ..error }.at(recalled)
+    Error { message: error.message.replacen(searched, recalled, 1), ..error }.with_field(recalled)
 }

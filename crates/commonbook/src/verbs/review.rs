@@ -2,17 +2,17 @@
 
 use super::Commonbook;
 use super::list::page_of;
-use super::memory::{Change, in_sight, standing};
+use super::memory::{MemoryChange, live_memory, visible_memory};
 use crate::base::error::{Error, Result};
 use crate::base::page::Page;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::memory::{
-    AppealMemory, ListQuarantined, Memory, Order, PendingReview, ReleaseMemory, Trust,
+    AppealMemory, ListOrder, ListQuarantined, Memory, PendingReview, ReleaseMemory, Trust,
     expect_revision,
 };
-use crate::model::search::Filter;
+use crate::model::search::MemoryFilter;
 
 impl Commonbook {
     /// Lists what is quarantined in the caller's workspace, the newest first.
@@ -25,9 +25,9 @@ impl Commonbook {
         request: &ListQuarantined,
     ) -> Result<Page<Memory>> {
         let sight = Sight::reviewing(caller)?;
-        let filter = Filter { trust: Some(Trust::Quarantined), ..Filter::default() };
+        let filter = MemoryFilter { trust: Some(Trust::Quarantined), ..MemoryFilter::default() };
         let page = (request.limit, &request.cursor);
-        let mut page = page_of(&*self.store, &sight, &filter, Order::Newest, page)?;
+        let mut page = page_of(&*self.store, &sight, &filter, ListOrder::Newest, page)?;
         let waits = |memory: &Memory| memory.review.as_ref().is_some_and(|it| it.appeal.is_some());
         page.items.sort_by_key(|memory| !waits(memory));
         Ok(page)
@@ -41,21 +41,22 @@ impl Commonbook {
     pub fn appeal_memory(&self, caller: &Caller, request: &AppealMemory) -> Result<Memory> {
         let (key, id) = (request.idempotency_key.as_ref(), request.id);
         let appeal = request.appeal(self.clock.now())?;
-        let once = self.once(caller, ("appeal_memory", request, key), move |tx, caller, now| {
-            let before = standing(tx, &Sight::writing(caller)?, id)?;
-            access::may_change(caller, &before)?;
-            if !before.is_quarantined() {
-                return Err(Error::conflict(format!("memory {id} is not quarantined"))
-                    .hint("Others are given it already; there is nothing to appeal against."));
-            }
-            let review = PendingReview {
-                appeal: Some(appeal.clone()),
-                ..before.review.clone().unwrap_or_default()
-            };
-            let after = Memory { review: Some(review), ..before.clone() };
-            Change { kind: EventKind::MemoryAppealed, fields: &["review"], caller, now }
-                .write(tx, &before, after)
-        })?;
+        let once =
+            self.write_once(caller, ("appeal_memory", request, key), move |tx, caller, now| {
+                let before = live_memory(tx, &Sight::writing(caller)?, id)?;
+                access::may_change(caller, &before)?;
+                if !before.is_quarantined() {
+                    return Err(Error::conflict(format!("memory {id} is not quarantined"))
+                        .hint("Others are given it already; there is nothing to appeal against."));
+                }
+                let review = PendingReview {
+                    appeal: Some(appeal.clone()),
+                    ..before.review.clone().unwrap_or_default()
+                };
+                let after = Memory { review: Some(review), ..before.clone() };
+                MemoryChange { kind: EventKind::MemoryAppealed, fields: &["review"], caller, now }
+                    .write(tx, &before, after)
+            })?;
         Ok(once.answer)
     }
 
@@ -70,15 +71,15 @@ impl Commonbook {
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let sight = Sight::reviewing(caller)?;
         let once =
-            self.once(caller, ("release_memory", request, key), move |tx, caller, now| {
-                let before = in_sight(tx, &sight, id)?;
+            self.write_once(caller, ("release_memory", request, key), move |tx, caller, now| {
+                let before = visible_memory(tx, &sight, id)?;
                 expect_revision(expected, &before)?;
                 if !before.is_quarantined() {
                     return Err(Error::conflict(format!("memory {id} is not quarantined"))
                         .hint("`commonbook review` lists what is."));
                 }
                 let after = Memory { trust: Trust::Normal, ..before.clone() };
-                Change { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }
+                MemoryChange { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }
                     .write(tx, &before, after)
             })?;
         Ok(once.answer)

@@ -5,21 +5,22 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::case::unknown;
+use super::case::unknown_case;
 use super::memory::hide_heirs;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::limits;
-use crate::base::page::{self, Cursor};
+use crate::base::page::{self, PageCursor};
 use crate::index::{SearchBudget, SearchWork};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
-use crate::model::entity::{EntityRef, spoken};
+use crate::model::entity::{EntityRef, query_name_ids};
 use crate::model::memory::Memory;
 use crate::model::search::{
-    Found, Hit, Place, Question, Ranked, Scope, SearchAnswer, SearchMemory,
+    IndexHit, IndexQuery, IndexResponse, MemoryRef, SearchHit, SearchMemory, SearchResponse,
+    SearchScope,
 };
 use crate::store::Transaction;
-use crate::verbs::find_visible::{meant, nothing_called};
+use crate::verbs::find_visible::{no_such_entity, resolve_ref};
 
 impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.
@@ -28,7 +29,7 @@ impl Commonbook {
     /// `invalid` for an empty query, a `k`, a cursor or an owner that is none; `too_large` for a
     /// query over its limit; `unavailable` when too many search at once, when the search would look at
     /// more than [`limits::SEARCH_POSTINGS`], or take longer than [`limits::SEARCH_MILLIS`].
-    pub fn search_memory(&self, caller: &Caller, request: &SearchMemory) -> Result<SearchAnswer> {
+    pub fn search_memory(&self, caller: &Caller, request: &SearchMemory) -> Result<SearchResponse> {
         self.search_measured(caller, request).map(|(answer, _)| answer)
     }
 
@@ -41,19 +42,19 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &SearchMemory,
-    ) -> Result<(SearchAnswer, SearchWork)> {
-        let limit = page::size("k", request.k, limits::SEARCH_DEFAULT, limits::SEARCH_MAX)?;
-        let (now, given) = self.start(request)?;
-        let question = request.question(now)?;
+    ) -> Result<(SearchResponse, SearchWork)> {
+        let limit = page::page_size("k", request.k, limits::SEARCH_DEFAULT, limits::SEARCH_MAX)?;
+        let (now, given) = self.page_state(request)?;
+        let question = request.to_index_query(now)?;
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let caller = caller.for_user(question.user.as_deref())?;
         let mut sight = Sight::reading(&caller)?;
-        if request.scope == Scope::Home {
+        if request.scope == SearchScope::Home {
             access::may_roam(&caller)?;
         }
-        if request.scope != Scope::Workspace && access::may_roam(&caller).is_ok() {
+        if request.scope != SearchScope::Workspace && access::may_roam(&caller).is_ok() {
             let known = self.store.read(|tx| tx.workspaces())?;
-            if request.scope == Scope::Home || !known.contains(&caller.workspace) {
+            if request.scope == SearchScope::Home || !known.contains(&caller.workspace) {
                 sight.workspaces = known;
             }
         }
@@ -63,19 +64,20 @@ impl Commonbook {
                 known.find_map(Result::transpose).transpose()
             };
             if self.store.read(is_there)?.is_none() {
-                return Err(unknown(case));
+                return Err(unknown_case(case));
             }
         }
         // What was given before may be among the best again, and one more tells whether there is a next page.
         let most = (given.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
-        let question = Question { most, ..question };
-        let (found, work) = self.look_up_measured(&caller, &sight, question)?;
-        let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&mark(hit)));
-        let page: Vec<Ranked> = left.by_ref().take(limit as usize).collect();
-        let marks = given.iter().copied().chain(page.iter().map(mark));
+        let question = IndexQuery { most, ..question };
+        let (found, work) = self.search_visible_measured(&caller, &sight, question)?;
+        let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&hit_mark(hit)));
+        let page: Vec<IndexHit> = left.by_ref().take(limit as usize).collect();
+        let marks = given.iter().copied().chain(page.iter().map(hit_mark));
         let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
-        let next =
-            left.next().map(|_| Cursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
+        let next = left
+            .next()
+            .map(|_| PageCursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
         let wanted: Vec<_> = page.iter().map(|hit| (hit.workspace.clone(), hit.id)).collect();
         let memories = self.store.read(|tx| {
             let mut memories = tx.memories_of(&sight, &wanted)?;
@@ -85,39 +87,39 @@ impl Commonbook {
         let work = SearchWork { rows: wanted.len() as u64, ..work };
         // What was purged, or hidden, in this very moment is no hit any more.
         let mut memories = memories.into_iter().peekable();
-        let hits: Vec<Hit> = page
+        let hits: Vec<SearchHit> = page
             .iter()
             .filter_map(|hit| {
                 let is_of = |m: &Memory| m.id == hit.id && m.workspace == hit.workspace;
                 let memory = memories.next_if(is_of)?;
                 let (score, matched, parts) = (hit.score, hit.matched.clone(), hit.parts);
-                Some(Hit { memory, score, matched, parts })
+                Some(SearchHit { memory, score, matched, parts })
             })
             .collect();
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);
-        Ok((SearchAnswer { hits, total, next, workspaces, notice }, work))
+        Ok((SearchResponse { hits, total, next, workspaces, notice }, work))
     }
 
     /// What the index finds, in sight, for a question.
-    pub(super) fn look_up(
+    pub(super) fn search_visible(
         &self,
         caller: &Caller,
         sight: &Sight,
-        question: Question,
-    ) -> Result<Found> {
-        self.look_up_measured(caller, sight, question).map(|(found, _)| found)
+        question: IndexQuery,
+    ) -> Result<IndexResponse> {
+        self.search_visible_measured(caller, sight, question).map(|(found, _)| found)
     }
 
-    fn look_up_measured(
+    fn search_visible_measured(
         &self,
         caller: &Caller,
         sight: &Sight,
-        question: Question,
-    ) -> Result<(Found, SearchWork)> {
+        question: IndexQuery,
+    ) -> Result<(IndexResponse, SearchWork)> {
         let named = || self.with_entities(caller, sight, question);
-        let question = self.index.opening_beside(named)?;
+        let question = self.index.open_during(named)?;
         self.search_index(caller, sight, &question)
     }
 
@@ -131,11 +133,11 @@ impl Commonbook {
         &self,
         caller: &Caller,
         sight: &Sight,
-        question: &Question,
-    ) -> Result<(Found, SearchWork)> {
+        question: &IndexQuery,
+    ) -> Result<(IndexResponse, SearchWork)> {
         let _slot = self.searches.take(caller)?;
         let budget = SearchBudget::of(&self.clock, &caller.cancellation);
-        self.index.search_within(&*self.store, sight, question, &budget)
+        self.index.search_within_budget(&*self.store, sight, question, &budget)
     }
 
     /// The question with the memories that mention the entity it asks for, and those that mention
@@ -144,19 +146,19 @@ impl Commonbook {
         &self,
         caller: &Caller,
         sight: &Sight,
-        mut question: Question,
-    ) -> Result<Question> {
+        mut question: IndexQuery,
+    ) -> Result<IndexQuery> {
         if question.entity.is_some() {
             // Else what was read of the journal for entities so far is enough: it only raises a score.
             self.follow_mentions(caller)?;
         }
         self.store.read(|tx| {
             if let Some(entity) = &question.entity {
-                let places = mentioning(tx, sight, entity)?;
+                let places = memories_mentioning(tx, sight, entity)?;
                 question.within.mentioning = Some(places);
             }
-            if sight.workspaces.len() <= WORKSPACES {
-                question.about = about(tx, sight, &question.text)?;
+            if sight.workspaces.len() <= NAMED_WORKSPACES_MAX {
+                question.about = named_entity_memories(tx, sight, &question.text)?;
             }
             Ok(())
         })?;
@@ -166,35 +168,41 @@ impl Commonbook {
     /// The time of the first page, which every page is measured from, and the marks of the hits
     /// that were given on the pages before. A further page leaves those out, and so none is given
     /// twice and none is skipped, whatever was saved in between.
-    fn start(&self, request: &SearchMemory) -> Result<(Timestamp, BTreeSet<u64>)> {
+    fn page_state(&self, request: &SearchMemory) -> Result<(Timestamp, BTreeSet<u64>)> {
         let Some(cursor) = &request.cursor else {
             return Ok((self.clock.now(), BTreeSet::new()));
         };
-        let [millis, marks @ ..] = cursor.list() else { return Err(Cursor::foreign()) };
+        let [millis, marks @ ..] = cursor.as_slice() else {
+            return Err(PageCursor::foreign_cursor());
+        };
         let then = i64::try_from(*millis).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-        let then = then.filter(|_| !marks.is_empty()).ok_or_else(Cursor::foreign)?;
+        let then = then.filter(|_| !marks.is_empty()).ok_or_else(PageCursor::foreign_cursor)?;
         Ok((then, marks.iter().copied().collect()))
     }
 }
 
 /// Workspaces up to which a search looks for what the question names in each.
-const WORKSPACES: usize = 8;
+const NAMED_WORKSPACES_MAX: usize = 8;
 
 /// Entities of a question that are looked at.
-const ENTITIES: usize = 8;
+const QUESTION_ENTITIES_MAX: usize = 8;
 
 /// Memories in sight up to which mentioning an entity tells something: what more of them mention is
 /// common ground.
-const TELLING: usize = 50;
+const TELLING_MEMORIES_MAX: usize = 50;
 
 /// The memories in sight that mention this entity, in any workspace where it is known.
-fn mentioning(tx: &dyn Transaction, sight: &Sight, wanted: &EntityRef) -> Result<Vec<Place>> {
-    let (mut places, mut missing) = (None::<Vec<Place>>, None);
+fn memories_mentioning(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    wanted: &EntityRef,
+) -> Result<Vec<MemoryRef>> {
+    let (mut places, mut missing) = (None::<Vec<MemoryRef>>, None);
     for workspace in &sight.workspaces {
         let there = Sight { workspaces: vec![workspace.clone()], ..sight.clone() };
-        match meant(tx, &there, wanted) {
+        match resolve_ref(tx, &there, wanted) {
             Ok(id) => {
-                let found = tx.mentioning(sight, workspace, id, usize::MAX)?;
+                let found = tx.mentioning_memories(sight, workspace, id, usize::MAX)?;
                 let found = found.into_iter().map(|id| (workspace.clone(), id));
                 places.get_or_insert_default().extend(found);
             }
@@ -202,17 +210,21 @@ fn mentioning(tx: &dyn Transaction, sight: &Sight, wanted: &EntityRef) -> Result
             Err(error) => return Err(error),
         }
     }
-    places.map_or_else(|| Err(missing.unwrap_or_else(|| nothing_called(&wanted.to_string()))), Ok)
+    places.map_or_else(|| Err(missing.unwrap_or_else(|| no_such_entity(&wanted.to_string()))), Ok)
 }
 
 /// For each entity that the words name, and that tells something, the memories that mention it.
-fn about(tx: &dyn Transaction, sight: &Sight, text: &str) -> Result<Vec<Vec<Place>>> {
+fn named_entity_memories(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    text: &str,
+) -> Result<Vec<Vec<MemoryRef>>> {
     let mut about = Vec::new();
     for workspace in &sight.workspaces {
-        let names = spoken(workspace, text);
-        for id in tx.roots(sight, workspace, &names)?.into_iter().take(ENTITIES) {
-            let found = tx.mentioning(sight, workspace, id, TELLING + 1)?;
-            if !found.is_empty() && found.len() <= TELLING {
+        let names = query_name_ids(workspace, text);
+        for id in tx.roots(sight, workspace, &names)?.into_iter().take(QUESTION_ENTITIES_MAX) {
+            let found = tx.mentioning_memories(sight, workspace, id, TELLING_MEMORIES_MAX + 1)?;
+            if !found.is_empty() && found.len() <= TELLING_MEMORIES_MAX {
                 about.push(found.into_iter().map(|id| (workspace.clone(), id)).collect());
             }
         }
@@ -221,7 +233,7 @@ fn about(tx: &dyn Transaction, sight: &Sight, text: &str) -> Result<Vec<Vec<Plac
 }
 
 /// The mark of a hit in a cursor: 48 bits of its id's random part and its workspace.
-fn mark(hit: &Ranked) -> u64 {
+fn hit_mark(hit: &IndexHit) -> u64 {
     let name = hit.workspace.as_str().bytes();
     let workspace = name.fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let (_, random) = hit.id.uuid().as_u64_pair();

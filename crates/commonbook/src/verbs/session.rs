@@ -4,27 +4,27 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Commonbook;
 use super::case;
-use super::memory::{hide_heirs, keep};
+use super::memory::{hide_heirs, keep_memory};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, SessionId};
 use crate::base::limits;
 use crate::base::page;
-use crate::base::page::{Cursor, Page};
+use crate::base::page::{Page, PageCursor};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, session_id};
 use crate::model::case::NewEntry;
 use crate::model::event::{EventKind, NewEvent};
-use crate::model::memory::{Memory, MemoryType, Order};
-use crate::model::search::Filter;
+use crate::model::memory::{ListOrder, Memory, MemoryType};
+use crate::model::search::MemoryFilter;
 use crate::model::session::{
-    EndSession, EndedSession, GetSession, ListSessions, Session, SessionFilter, SessionName,
-    SessionOutcome, SessionShown, SessionStatus, StartSession, StartedSession, TouchSession,
+    EndSession, EndSessionResult, GetSession, ListSessions, Session, SessionDetails, SessionFilter,
+    SessionName, SessionOutcome, SessionStatus, StartSession, StartSessionResult, TouchSession,
 };
 use crate::store::Transaction;
 
 /// Sessions that one transaction of a sweep ends at the most.
-const AT_ONCE: u32 = 100;
+const SESSION_SWEEP_MAX: u32 = 100;
 
 impl Commonbook {
     /// Starts a session of the caller, or goes on with the one that it has started under the same id
@@ -32,15 +32,19 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid`, `too_large` with the field; `not_found` for a case that there is not.
-    pub fn start_session(&self, caller: &Caller, request: &StartSession) -> Result<StartedSession> {
+    pub fn start_session(
+        &self,
+        caller: &Caller,
+        request: &StartSession,
+    ) -> Result<StartSessionResult> {
         let own = request.client_session.as_deref();
         let own = own.map(|own| session_id("client_session", own)).transpose()?;
         let id = SessionId::new(&*self.ids, self.clock.now());
         let key = request.case.clone();
         let ask = ("start_session", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
             if let Some(key) = &key {
-                case::known(tx, caller, key)?;
+                case::find_case(tx, caller, key)?;
             }
             let found = match &own {
                 Some(own) => tx.own_session(&caller.workspace, &caller.agent, own)?,
@@ -48,22 +52,22 @@ impl Commonbook {
             };
             // A session for another user is none of this one's.
             if let Some(before) = found.filter(|found| found.user_id == caller.user) {
-                let (mut session, resumed) = before.touched(now);
+                let (mut session, resumed) = before.with_touch(now);
                 session.case = key.clone().or(session.case);
                 session.client = caller.client.clone().or(session.client);
                 tx.replace_session(&session)?;
                 if let Some(kind) = resumed {
-                    tx.append_event(&of_session(kind, &session, &caller.agent, now))?;
+                    tx.append_event(&session_event(kind, &session, &caller.agent, now))?;
                 }
-                return Ok(StartedSession { session, outcome: SessionOutcome::Found });
+                return Ok(StartSessionResult { session, outcome: SessionOutcome::Found });
             }
             let session = Session {
                 case: key.clone(),
                 client_session: own.clone(),
                 ..Session::of(caller, id, now)
             };
-            insert(tx, &session, now)?;
-            Ok(StartedSession { session, outcome: SessionOutcome::Started })
+            record_session(tx, &session, now)?;
+            Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
         })?;
         Ok(once.answer)
     }
@@ -76,10 +80,10 @@ impl Commonbook {
     pub fn touch_session(&self, caller: &Caller, request: &TouchSession) -> Result<Session> {
         let (name, pause) = (SessionName::read(&request.session)?, request.pause);
         let ask = ("touch_session", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
-            let before = named(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
+            let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             before.may_change(caller)?;
-            let (session, resumed) = before.touched(now);
+            let (session, resumed) = before.with_touch(now);
             let (session, kind) = match (pause, before.status) {
                 (true, SessionStatus::Paused) => (before, None),
                 (true, _) => {
@@ -90,7 +94,7 @@ impl Commonbook {
             };
             tx.replace_session(&session)?;
             if let Some(kind) = kind {
-                tx.append_event(&of_session(kind, &session, &caller.agent, now))?;
+                tx.append_event(&session_event(kind, &session, &caller.agent, now))?;
             }
             Ok(session)
         })?;
@@ -102,7 +106,7 @@ impl Commonbook {
     /// # Errors
     /// As [`Self::touch_session`]; `invalid` when no session is named, `invalid` and `too_large` for
     /// the summary; `conflict` when it has ended, and for a case that takes no entries.
-    pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<EndedSession> {
+    pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<EndSessionResult> {
         let name = self.session_name(caller, request.session.as_deref())?;
         let (id, now) = (MemoryId::new(&*self.ids, self.clock.now()), self.clock.now());
         let summary = request.summary.clone();
@@ -111,20 +115,20 @@ impl Commonbook {
             new_entry(summary).memory(caller, &"x".parse()?, id, now)?;
         }
         let ask = ("end_session", request, request.idempotency_key.as_ref());
-        let once = self.once(caller, ask, move |tx, caller, now| {
-            let before = named(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, ask, move |tx, caller, now| {
+            let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             before.may_change(caller)?;
             if before.status == SessionStatus::Completed {
                 return Err(Error::conflict(format!("session {} has ended", before.id))
                     .hint("Starting it under the same client_session, or resuming it, goes on."));
             }
-            let (mut session, mut hint) = (before.ended(now), None);
+            let (mut session, mut hint) = (before.with_end(now), None);
             if let Some(summary) = &summary {
                 let memory = sum_up(tx, caller, &session, (id, summary), now)?;
                 (session.summary, hint) = (Some(memory.entry_id), memory.hint);
             }
-            end(tx, &session, &caller.agent, now)?;
-            Ok(EndedSession { session, hint })
+            close_session(tx, &session, &caller.agent, now)?;
+            Ok(EndSessionResult { session, hint })
         })?;
         Ok(once.answer)
     }
@@ -133,16 +137,17 @@ impl Commonbook {
     ///
     /// # Errors
     /// `not_found` for a session that there is not, or none in sight.
-    pub fn get_session(&self, caller: &Caller, request: &GetSession) -> Result<SessionShown> {
+    pub fn get_session(&self, caller: &Caller, request: &GetSession) -> Result<SessionDetails> {
         let (name, sight) = (SessionName::read(&request.session)?, Sight::reading_at_home(caller)?);
         self.store.read(|tx| {
-            let session = named(tx, &sight, caller, &name)?;
-            let filter = Filter { session: Some(session.id.to_string()), ..Filter::default() };
+            let session = resolve_session_name(tx, &sight, caller, &name)?;
+            let filter =
+                MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
             let mut newest =
-                tx.memories(&sight, &filter, (Order::Newest, None), limits::PAGE_DEFAULT)?;
+                tx.memories(&sight, &filter, (ListOrder::Newest, None), limits::PAGE_DEFAULT)?;
             hide_heirs(tx, &sight, newest.iter_mut().map(|(_, memory)| memory))?;
-            Ok(SessionShown {
-                memory_count: tx.kept_in_session(&sight, &session.id.to_string())?,
+            Ok(SessionDetails {
+                memory_count: tx.session_memory_count(&sight, &session.id.to_string())?,
                 session: session.for_agent(&caller.agent),
                 memories: newest.into_iter().map(|(_, memory)| memory).collect(),
             })
@@ -155,10 +160,11 @@ impl Commonbook {
     /// `invalid` for a limit, a cursor or an owner that is none.
     pub fn list_sessions(&self, caller: &Caller, request: &ListSessions) -> Result<Page<Session>> {
         let sight = Sight::reading_at_home(caller)?;
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let from = request.cursor.as_ref().map(Cursor::place).transpose()?;
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let filter = SessionFilter {
-            owner: Filter::owner(request.owner.as_deref())?,
+            owner: MemoryFilter::owner(request.owner.as_deref())?,
             status: request.status,
             case: request.case.clone(),
             unsummarised: request.unsummarised,
@@ -167,7 +173,7 @@ impl Commonbook {
         let mut rows = self.store.read(|tx| tx.sessions(&sight, &filter, from, limit + 1))?;
         let more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
-        let next = rows.last().filter(|_| more).map(|(sequence, _)| Cursor::of(&[*sequence]));
+        let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
         let items = rows.into_iter().map(|(_, session)| session.for_agent(&caller.agent));
         Ok(Page { items: items.collect(), next })
     }
@@ -187,13 +193,13 @@ impl Commonbook {
         let before = sure.checked_sub(hours).unwrap_or(Timestamp::MIN);
         loop {
             let ended = self.store.write(move |tx| {
-                let idle = tx.idle_sessions(before, AT_ONCE)?;
+                let idle = tx.idle_sessions(before, SESSION_SWEEP_MAX)?;
                 for session in &idle {
-                    end(tx, &session.ended(now), &Agent::system(), now)?;
+                    close_session(tx, &session.with_end(now), &Agent::system(), now)?;
                 }
                 Ok(idle.len())
             })?;
-            if ended < AT_ONCE as usize {
+            if ended < SESSION_SWEEP_MAX as usize {
                 return Ok(());
             }
         }
@@ -201,36 +207,45 @@ impl Commonbook {
 }
 
 /// Keeps a new session, with its event.
-pub(super) fn insert(tx: &mut dyn Transaction, session: &Session, now: Timestamp) -> Result<()> {
-    let event = of_session(EventKind::SessionStarted, session, &session.agent, now);
+pub(super) fn record_session(
+    tx: &mut dyn Transaction,
+    session: &Session,
+    now: Timestamp,
+) -> Result<()> {
+    let event = session_event(EventKind::SessionStarted, session, &session.agent, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_session(session, sequence)
 }
 
 /// An event of a session.
-pub(super) fn of_session(
+pub(super) fn session_event(
     kind: EventKind,
     session: &Session,
     actor: &Agent,
     now: Timestamp,
 ) -> NewEvent {
     let about = (&session.workspace, session.id.to_string());
-    let event = NewEvent::about(kind, about, (actor, now), session.told());
+    let event = NewEvent::for_subject(kind, about, (actor, now), session.event_sharing());
     NewEvent { owner: session.agent.clone(), ..event }
 }
 
 /// Keeps a session as it ends, with its events: one more where it owes a summary.
-fn end(tx: &mut dyn Transaction, session: &Session, actor: &Agent, now: Timestamp) -> Result<()> {
+fn close_session(
+    tx: &mut dyn Transaction,
+    session: &Session,
+    actor: &Agent,
+    now: Timestamp,
+) -> Result<()> {
     tx.replace_session(session)?;
-    tx.append_event(&of_session(EventKind::SessionEnded, session, actor, now))?;
+    tx.append_event(&session_event(EventKind::SessionEnded, session, actor, now))?;
     if tx.owes_summary(session)? {
-        tx.append_event(&of_session(EventKind::SessionUnsummarised, session, actor, now))?;
+        tx.append_event(&session_event(EventKind::SessionUnsummarised, session, actor, now))?;
     }
     Ok(())
 }
 
 /// The session of this name in sight; by an id of its own, the caller's.
-pub(super) fn named(
+pub(super) fn resolve_session_name(
     tx: &dyn Transaction,
     sight: &Sight,
     caller: &Caller,
@@ -241,7 +256,7 @@ pub(super) fn named(
         SessionName::Id(id) => tx.session(&at_home, *id)?,
         SessionName::Own(own) => tx
             .own_session(&caller.workspace, &caller.agent, own)?
-            .filter(|session| at_home.reaches(&session.reach())),
+            .filter(|session| at_home.can_see(&session.session_visibility())),
     };
     found.ok_or_else(|| {
         Error::not_found("there is no such session")
@@ -254,7 +269,7 @@ fn new_entry(summary: &str) -> NewEntry {
 }
 
 /// The summary of a session, as it was kept.
-pub(super) struct SummaryKept {
+pub(super) struct SummaryEntry {
     /// Its memory.
     pub(super) entry_id: MemoryId,
     /// What its author does now, where others are not given it.
@@ -268,18 +283,18 @@ pub(super) fn sum_up(
     session: &Session,
     (id, summary): (MemoryId, &str),
     now: Timestamp,
-) -> Result<SummaryKept> {
+) -> Result<SummaryEntry> {
     let caller = Caller { session: Some(session.id.to_string()), ..caller.clone() };
     if let Some(key) = &session.case {
-        let case = case::known(tx, &caller, key)?;
+        let case = case::find_case(tx, &caller, key)?;
         let memory = new_entry(summary).memory(&caller, key, id, now)?;
         let appended = case::append_one(tx, &caller, case, memory, now)?;
         let hint = appended.entries.into_iter().find_map(|placed| placed.hint);
-        return Ok(SummaryKept { entry_id: id, hint });
+        return Ok(SummaryEntry { entry_id: id, hint });
     }
     let key = "x".parse()?;
     let memory = new_entry(summary).memory(&caller, &key, id, now)?;
     let memory_type = MemoryType::episodic();
-    let memory = keep(tx, &Memory { case: None, memory_type, ..memory }, now)?;
-    Ok(SummaryKept { entry_id: id, hint: memory.quarantine_hint(caller.door) })
+    let memory = keep_memory(tx, &Memory { case: None, memory_type, ..memory }, now)?;
+    Ok(SummaryEntry { entry_id: id, hint: memory.quarantine_hint(caller.door) })
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
-use crate::model::caller::{Caller, Proof};
+use crate::model::caller::{Caller, CallerProof};
 
 /// How often a waiting search looks whether its answer is still wanted.
-const LOOK_MILLISECONDS: u64 = 20;
+const CANCELLATION_CHECK_MILLISECONDS: u64 = 20;
 
 /// The slots that searches run in. A slot is held only while the index searches, and who holds one
 /// asks for no second.
@@ -28,14 +28,14 @@ pub(super) struct SearchSlots {
 #[derive(Debug, Default)]
 struct SearchQueue {
     running: Vec<String>,
-    waiting: VecDeque<Waiter>,
+    waiting: VecDeque<SlotWaiter>,
     /// The number of the next waiter.
     next: u64,
 }
 
 /// A search that waits.
 #[derive(Debug)]
-struct Waiter {
+struct SlotWaiter {
     number: u64,
     caller: String,
 }
@@ -70,23 +70,24 @@ impl SearchSlots {
         let name = name_of(caller);
         let mut queue = self.queue();
         if queue.is_full(&name) {
-            return Err(self.overload("too many others wait already"));
+            return Err(self.overload_error("too many others wait already"));
         }
         let number = queue.next;
         queue.next += 1;
-        queue.waiting.push_back(Waiter { number, caller: name.clone() });
-        let mut looks = limits::SEARCH_WAIT_MILLISECONDS / LOOK_MILLISECONDS;
+        queue.waiting.push_back(SlotWaiter { number, caller: name.clone() });
+        let mut looks = limits::SEARCH_WAIT_MILLISECONDS / CANCELLATION_CHECK_MILLISECONDS;
         loop {
             let outcome = if let Err(gone) = caller.cancellation.check() {
                 Err(gone)
-            } else if queue.first(self.slots) == Some(number) {
+            } else if queue.first_ready(self.slots) == Some(number) {
                 queue.running.push(name.clone());
                 Ok(SearchSlot { slots: self, caller: name })
             } else if looks == 0 {
-                Err(self.overload("none ended within a second"))
+                Err(self.overload_error("none ended within a second"))
             } else {
-                let time = Duration::from_millis(LOOK_MILLISECONDS);
-                let not_first = |queue: &mut SearchQueue| queue.first(self.slots) != Some(number);
+                let time = Duration::from_millis(CANCELLATION_CHECK_MILLISECONDS);
+                let not_first =
+                    |queue: &mut SearchQueue| queue.first_ready(self.slots) != Some(number);
                 let waited = self.changed.wait_timeout_while(queue, time, not_first);
                 queue = waited.unwrap_or_else(PoisonError::into_inner).0;
                 looks -= 1;
@@ -104,7 +105,7 @@ impl SearchSlots {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn overload(&self, reason: &str) -> Error {
+    fn overload_error(&self, reason: &str) -> Error {
         let message = format!("{} searches run already, and {reason}", self.slots);
         let error = Error::new(ErrorKind::Unavailable, message)
             .hint("Send the same search again in a second, and fewer at once.");
@@ -114,9 +115,9 @@ impl SearchSlots {
 
 impl SearchQueue {
     /// The first waiter that may run now, where a slot is free.
-    fn first(&self, slots: usize) -> Option<u64> {
+    fn first_ready(&self, slots: usize) -> Option<u64> {
         let share = (slots / 2).max(1);
-        let has_room = |waiter: &&Waiter| {
+        let has_room = |waiter: &&SlotWaiter| {
             self.running.iter().filter(|caller| **caller == waiter.caller).count() < share
         };
         let is_free = self.running.len() < slots;
@@ -146,8 +147,8 @@ impl Drop for SearchSlot<'_> {
 /// caller gives itself.
 fn name_of(caller: &Caller) -> String {
     match &caller.proof {
-        Proof::Token { id, .. } => id.to_string(),
-        Proof::Word => caller.agent.to_string(),
+        CallerProof::Token { id, .. } => id.to_string(),
+        CallerProof::Word => caller.agent.to_string(),
     }
 }
 
@@ -157,11 +158,11 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::model::caller::Door;
+    use crate::model::caller::EntryPoint;
     use crate::model::workspace::Workspace;
 
     fn caller(name: &str) -> Caller {
-        Caller::new(name.parse().ok(), Workspace::fallback(), Door::Rest)
+        Caller::new(name.parse().ok(), Workspace::fallback(), EntryPoint::Rest)
     }
 
     /// Waits until so many searches wait; whoever enters the queue tells.
@@ -255,11 +256,11 @@ mod tests {
     fn too_many_that_wait_are_refused_at_once() {
         let mut queue = SearchQueue::default();
         for number in 0..limits::SEARCHES_WAITING_MAX as u64 / 4 {
-            queue.waiting.push_back(Waiter { number, caller: "flood".to_owned() });
+            queue.waiting.push_back(SlotWaiter { number, caller: "flood".to_owned() });
         }
         assert!(queue.is_full("flood") && !queue.is_full("rook"));
         for number in 1_000..2_000 {
-            queue.waiting.push_back(Waiter { number, caller: number.to_string() });
+            queue.waiting.push_back(SlotWaiter { number, caller: number.to_string() });
         }
         assert!(queue.is_full("rook"));
     }

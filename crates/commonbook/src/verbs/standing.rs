@@ -13,31 +13,31 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::limits;
 use crate::model::caller::Caller;
-use crate::model::standing::{Standing, places};
-use crate::prompt::context::{Kept, StandingRead};
+use crate::model::standing::{StandingDocument, standing_paths};
+use crate::prompt::context::{StandingLocation, StandingSnapshot};
 
 /// Bytes of a file that are read at the most: what is larger was not written by us, and is cut.
-const READ_BYTES: u64 = 1024 * 1024;
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Files that are remembered as they were read.
-const REMEMBERED: usize = 256;
+const FILE_CACHE_MAX: usize = 256;
 
 /// Characters of a file's path that the name of its copy holds.
-const BACKUP_NAME_CHARS: usize = 60;
+const BACKUP_NAME_CHARS_MAX: usize = 60;
 
 /// How long a file must have been as it is to be remembered: another change within the same tick of
 /// its clock would not show.
-const SETTLED: SignedDuration = SignedDuration::from_secs(2);
+const FILE_SETTLE_TIME: SignedDuration = SignedDuration::from_secs(2);
 
 /// The folders that standing memory files are kept in, and what was read of them.
 #[derive(Default)]
-pub(super) struct Files {
+pub(super) struct StandingFileCache {
     home: Option<PathBuf>,
-    read: Mutex<FxHashMap<PathBuf, (Stamp, StandingFile)>>,
+    read: Mutex<FxHashMap<PathBuf, (FileStamp, StandingFile)>>,
 }
 
 /// When a file last changed, and how large it is.
-type Stamp = (SystemTime, u64);
+type FileStamp = (SystemTime, u64);
 
 /// A standing memory file, as it was read.
 #[derive(Debug, Clone)]
@@ -49,10 +49,10 @@ pub struct StandingFile {
     /// When it last changed.
     pub at: Timestamp,
     /// What a receipt says of it.
-    pub read: StandingRead,
+    pub read: StandingSnapshot,
 }
 
-impl Files {
+impl StandingFileCache {
     /// Those of this home folder.
     pub(super) fn of(home: PathBuf) -> Self {
         Self { home: Some(home), read: Mutex::default() }
@@ -68,13 +68,13 @@ impl Files {
         let ending = backup_ending(path);
         let copy = folder.join(format!("{}{ending}", now.strftime("%Y%m%dT%H%M%S%.6f")));
         let written = private_folder(&folder)
-            .and_then(|()| replace(&copy, Kept::Home, text))
+            .and_then(|()| replace_file(&copy, StandingLocation::Home, text))
             .and_then(|()| forget_backups(&folder, &ending));
         written.map(|()| copy).map_err(|error| {
             let message = format!("no copy of {} can be kept: {error}", path.display());
             Error::new(ErrorKind::Unavailable, message)
                 .hint(format!("Make {} writable; the file was left as it is.", folder.display()))
-                .because(error)
+                .with_cause(error)
         })
     }
 
@@ -84,7 +84,7 @@ impl Files {
     pub(super) fn read(&self, caller: &Caller, now: Timestamp) -> Option<StandingFile> {
         let (project, agent) = (caller.project.as_deref(), &caller.agent);
         let home = self.home.as_deref().filter(|_| !caller.proof.is_asserted())?;
-        places(project, home, agent).into_iter().find_map(|path| {
+        standing_paths(project, home, agent).into_iter().find_map(|path| {
             let found = self.read_at(&path, home, now);
             found.unwrap_or_else(|error| {
                 tracing::warn!(path = %path.display(), %error, "a standing memory was passed over");
@@ -113,14 +113,16 @@ impl Files {
         }
         let text = text_of(path)?;
         let at = Timestamp::try_from(stamp.0).unwrap_or(Timestamp::UNIX_EPOCH);
-        let source = if path.starts_with(home) { Kept::Home } else { Kept::Project };
+        let source =
+            if path.starts_with(home) { StandingLocation::Home } else { StandingLocation::Project };
         let file = path.display().to_string();
-        let read = StandingRead { file, source, bytes: text.len() as u64, sha256: sha256(&text) };
+        let read =
+            StandingSnapshot { file, source, bytes: text.len() as u64, sha256: sha256(&text) };
         let file = StandingFile { path: path.to_owned(), text: text.into(), at, read };
-        if known.len() >= REMEMBERED {
+        if known.len() >= FILE_CACHE_MAX {
             known.clear();
         }
-        if now.duration_since(at) >= SETTLED {
+        if now.duration_since(at) >= FILE_SETTLE_TIME {
             known.insert(path.to_owned(), (stamp, file.clone()));
         }
         Ok(Some(file))
@@ -131,7 +133,7 @@ impl Files {
 fn backup_ending(path: &Path) -> String {
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
     let name: Vec<char> = path.to_string_lossy().chars().map(letter).collect();
-    let last = name.len().saturating_sub(BACKUP_NAME_CHARS);
+    let last = name.len().saturating_sub(BACKUP_NAME_CHARS_MAX);
     // Paths that are alike once their letters are mended, or long, are still told apart.
     let sum = sha256(&path.to_string_lossy());
     format!("-{}-{}", &sum[..8], name[last..].iter().collect::<String>().trim_matches('_'))
@@ -150,7 +152,7 @@ fn forget_backups(folder: &Path, ending: &str) -> io::Result<()> {
 /// What a file says; bytes that are no text are told as such.
 fn text_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut io::Read::take(File::open(path)?, READ_BYTES), &mut bytes)?;
+    io::Read::read_to_end(&mut io::Read::take(File::open(path)?, FILE_BYTES_MAX), &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -162,30 +164,30 @@ fn text_of(path: &Path) -> io::Result<String> {
 /// What `change` answers; `unavailable` for a file that cannot be written.
 pub fn change_standing<T>(
     path: &Path,
-    kept: Kept,
-    change: impl FnOnce(Option<Standing>) -> Result<(Standing, T)>,
+    kept: StandingLocation,
+    change: impl FnOnce(Option<StandingDocument>) -> Result<(StandingDocument, T)>,
 ) -> Result<T> {
     let unusable = |error: io::Error| {
         let message = format!("{} cannot be used: {error}", path.display());
         Error::new(ErrorKind::Unavailable, message)
             .hint("Look at its permissions and its disk.")
-            .because(error)
+            .with_cause(error)
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     make_standing_folder(folder, kept).map_err(unusable)?;
     // The lock is a file of its own: the file itself is replaced.
-    let lock = File::create(beside(path, ".lock")).map_err(unusable)?;
+    let lock = File::create(hidden_sibling(path, ".lock")).map_err(unusable)?;
     lock.lock().map_err(unusable)?;
     let before = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         found => Some(found.map_err(unusable)?),
     };
-    let (after, answer) = change(before.as_deref().map(Standing::parse))?;
+    let (after, answer) = change(before.as_deref().map(StandingDocument::parse))?;
     let after = after.render();
     if before.as_deref() != Some(&after) {
         // A link stays one: what it leads to is written.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        replace(&target, kept, &after).map_err(unusable)?;
+        replace_file(&target, kept, &after).map_err(unusable)?;
     }
     // Left where it is: another may wait for it.
     drop(lock);
@@ -197,12 +199,12 @@ pub fn change_standing<T>(
 ///
 /// # Errors
 /// Fails if a folder cannot be made.
-pub fn make_standing_folder(folder: &Path, kept: Kept) -> io::Result<()> {
+pub fn make_standing_folder(folder: &Path, kept: StandingLocation) -> io::Result<()> {
     let missing = folder.ancestors().take_while(|above| !above.exists()).count();
     let made: Vec<&Path> = folder.ancestors().take(missing).collect();
     private_folder(folder)?;
     let above = folder.ancestors().nth(missing);
-    if let (Kept::Project, Some(above)) = (kept, above) {
+    if let (StandingLocation::Project, Some(above)) = (kept, above) {
         made.into_iter().rev().try_for_each(|folder| open_like(folder, above, 0o775))?;
     }
     Ok(())
@@ -233,8 +235,8 @@ fn open_like(_: &Path, _: &Path, _: u32) -> io::Result<()> {
 }
 
 /// Puts a text in the place of a file, by a new one that takes its name when it is on disk.
-fn replace(path: &Path, kept: Kept, text: &str) -> io::Result<()> {
-    let new = beside(path, ".new");
+fn replace_file(path: &Path, kept: StandingLocation, text: &str) -> io::Result<()> {
+    let new = hidden_sibling(path, ".new");
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -242,8 +244,10 @@ fn replace(path: &Path, kept: Kept, text: &str) -> io::Result<()> {
     let mut file = options.open(&new)?;
     match (fs::metadata(path), kept) {
         (Ok(metadata), _) => file.set_permissions(metadata.permissions())?,
-        (Err(_), Kept::Project) => open_like(&new, path.parent().unwrap_or(path), 0o664)?,
-        (Err(_), Kept::Home) => {}
+        (Err(_), StandingLocation::Project) => {
+            open_like(&new, path.parent().unwrap_or(path), 0o664)?;
+        }
+        (Err(_), StandingLocation::Home) => {}
     }
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
@@ -251,7 +255,7 @@ fn replace(path: &Path, kept: Kept, text: &str) -> io::Result<()> {
 }
 
 /// A hidden file beside another.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn hidden_sibling(path: &Path, ending: &str) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     path.with_file_name(format!(".{name}{ending}"))
 }

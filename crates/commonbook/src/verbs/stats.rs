@@ -6,21 +6,22 @@ use super::Commonbook;
 use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::event::Stretch;
-use crate::model::stats::{GetStats, ListUsers, Stats, Users};
+use crate::model::event::JournalRange;
+use crate::model::stats::{GetStats, ListUsers, UserList, WorkspaceStats};
 
 impl Commonbook {
     /// Counts what of the caller's workspace the caller sees.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn get_memory_stats(&self, caller: &Caller, _request: &GetStats) -> Result<Stats> {
+    pub fn get_memory_stats(&self, caller: &Caller, _request: &GetStats) -> Result<WorkspaceStats> {
         let sight = Sight::reading_at_home(caller)?;
         let disk_bytes = self.store.disk_bytes()?;
-        let journal = Stretch::whole(caller.workspace.clone());
+        let journal = JournalRange::entire_journal(caller.workspace.clone());
         let (counts, events, unsummarised, contradictions) = self.store.read(|tx| {
             let events = tx.event_count(&sight, &journal)?;
-            let (unsummarised, open) = (tx.unsummarised(&sight)?, tx.contradiction_count(&sight)?);
+            let (unsummarised, open) =
+                (tx.unsummarised_count(&sight)?, tx.contradiction_count(&sight)?);
             Ok((tx.counts(&sight)?, events, unsummarised, open))
         })?;
         let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
@@ -28,7 +29,7 @@ impl Commonbook {
             *by_agent.entry(count.owner.clone()).or_default() += count.standing;
             *by_type.entry(count.memory_type.clone()).or_default() += count.standing;
         }
-        Ok(Stats {
+        Ok(WorkspaceStats {
             workspace: caller.workspace.clone(),
             memories: counts.iter().map(|count| count.standing).sum(),
             deleted: counts.iter().map(|count| count.deleted).sum(),
@@ -45,8 +46,8 @@ impl Commonbook {
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
-    pub fn list_users(&self, caller: &Caller, _request: &ListUsers) -> Result<Users> {
+    pub fn list_users(&self, caller: &Caller, _request: &ListUsers) -> Result<UserList> {
         let sight = Sight::reading_at_home(caller)?;
-        Ok(Users { items: self.store.read(|tx| tx.users(&sight))? })
+        Ok(UserList { items: self.store.read(|tx| tx.users(&sight))? })
     }
 }

@@ -6,15 +6,15 @@ use super::Commonbook;
 use super::memory::{end_of_recovery, purge};
 use crate::base::error::Result;
 use crate::base::limits;
-use crate::base::settled_clock::Steady;
+use crate::base::settled_clock::SettledClock;
 use crate::model::agent::Agent;
 
 /// Memories that one transaction of a sweep removes at the most, so that writers wait only briefly.
-const AT_ONCE: u32 = 100;
+const MEMORY_SWEEP_MAX: u32 = 100;
 
 /// What a sweep took away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepResult {
     /// Memories whose 30 days after deletion were over.
     pub purged: usize,
 }
@@ -25,33 +25,34 @@ impl Commonbook {
     /// the sessions in which nothing was written for a day, and the handoffs that nobody accepted
     /// in time. Long-lived processes do this when they start and every hour.
     ///
-    /// What is over by time alone is judged by the time that is sure ([`Steady`]): one look at a
+    /// What is over by time alone is judged by the time that is sure ([`SettledClock`]): one look at a
     /// clock that leaps ends nothing.
     ///
     /// # Errors
     /// `unavailable` when the store cannot write.
-    pub fn sweep(&self) -> Result<Swept> {
+    pub fn sweep(&self) -> Result<SweepResult> {
         let now = self.clock.now();
         let sure = self.store.write(move |tx| {
-            let known = tx.steady()?;
-            let steady = known.map_or_else(|| Steady::starting(now), |known| known.look(now));
-            tx.put_steady(steady)?;
+            let known = tx.settled_clock()?;
+            let steady =
+                known.map_or_else(|| SettledClock::starting(now), |known| known.observe(now));
+            tx.put_settled_clock(steady)?;
             Ok(steady.sure)
         })?;
-        let mut swept = Swept { purged: 0 };
+        let mut swept = SweepResult { purged: 0 };
         loop {
             let purged = self.store.write(move |tx| {
-                let old = tx.deleted_before(end_of_recovery(sure), AT_ONCE)?;
+                let old = tx.deleted_before(end_of_recovery(sure), MEMORY_SWEEP_MAX)?;
                 for memory in &old {
                     purge(tx, memory, &Agent::system(), now)?;
                 }
-                tx.drop_acts(end_of_recovery(sure))?;
+                tx.drop_bulk_operations(end_of_recovery(sure))?;
                 let hours = SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS);
                 tx.drop_answers(sure.checked_sub(hours).unwrap_or(Timestamp::MIN))?;
                 Ok(old.len())
             })?;
             swept.purged += purged;
-            if purged < AT_ONCE as usize {
+            if purged < MEMORY_SWEEP_MAX as usize {
                 break;
             }
         }

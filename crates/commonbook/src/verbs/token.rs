@@ -6,16 +6,16 @@ use super::Commonbook;
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
 use crate::base::id::TokenId;
-use crate::model::access::{self, Admittance};
-use crate::model::caller::{Caller, Proof};
+use crate::model::access::{self, AccessAttempt};
+use crate::model::caller::{Caller, CallerProof};
 use crate::model::token::{
-    Bearer, CreateToken, IssuedToken, KeptToken, ListTokens, RevokeToken, RotateToken, Scope,
-    Token, Tokens, unknown,
+    BearerToken, CreateToken, ListTokens, NewToken, RevokeToken, RotateToken, Token, TokenList,
+    TokenRecord, TokenScope, unknown_token,
 };
 use crate::store::Transaction;
 
 /// How fresh `last_used` is: a write for every request would be one too many.
-const USED: SignedDuration = SignedDuration::from_secs(60);
+const LAST_USED_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 
 impl Commonbook {
     /// Lets in who calls over HTTP: answers the token that was shown, if any was.
@@ -24,18 +24,19 @@ impl Commonbook {
     /// `unauthenticated` for a token that is unknown, revoked or expired, and for none where one is
     /// needed; `unavailable` when the store cannot be read.
     pub fn admit(&self, shown: Option<&str>, exposed: bool) -> Result<Option<Token>> {
-        let bearer = shown.map(Bearer::read).transpose()?;
+        let bearer = shown.map(BearerToken::read).transpose()?;
         let now = self.clock.now();
         let (kept, tokens) = self.store.read(|tx| match &bearer {
             Some(bearer) => Ok((tx.token(bearer.id)?, true)),
             None => Ok((None, tx.has_tokens()?)),
         })?;
-        Admittance { shown: bearer.is_some(), tokens, exposed }.judge()?;
+        AccessAttempt { shown: bearer.is_some(), tokens, exposed }.judge()?;
         let Some(bearer) = bearer else { return Ok(None) };
-        let kept = kept.filter(|kept| kept.opens_with(&bearer.secret)).ok_or_else(unknown)?;
-        kept.token.holds(now)?;
+        let kept =
+            kept.filter(|kept| kept.matches_secret(&bearer.secret)).ok_or_else(unknown_token)?;
+        kept.token.check_valid(now)?;
         let id = kept.token.id;
-        if kept.token.last_used.is_none_or(|used| now.duration_since(used) >= USED)
+        if kept.token.last_used.is_none_or(|used| now.duration_since(used) >= LAST_USED_INTERVAL)
             && let Err(error) = self.store.write(move |tx| tx.use_token(id, now))
         {
             tracing::warn!(%error, token = %id, "could not note that a token was used");
@@ -48,18 +49,18 @@ impl Commonbook {
     /// # Errors
     /// `unauthenticated` when its token does not hold any more, or when it has none and there are
     /// tokens now; `unavailable` when the store cannot be read.
-    pub fn let_stay(&self, caller: &Caller) -> Result<()> {
+    pub fn recheck_token(&self, caller: &Caller) -> Result<()> {
         let id = match &caller.proof {
-            Proof::Token { id, .. } => Some(*id),
-            Proof::Word => None,
+            CallerProof::Token { id, .. } => Some(*id),
+            CallerProof::Word => None,
         };
         let (kept, tokens) = self.store.read(|tx| match id {
             Some(id) => Ok((tx.token(id)?, true)),
             None => Ok((None, tx.has_tokens()?)),
         })?;
-        Admittance { shown: id.is_some(), tokens, exposed: false }.judge()?;
+        AccessAttempt { shown: id.is_some(), tokens, exposed: false }.judge()?;
         match id {
-            Some(_) => kept.ok_or_else(unknown)?.token.holds(self.clock.now()),
+            Some(_) => kept.ok_or_else(unknown_token)?.token.check_valid(self.clock.now()),
             None => Ok(()),
         }
     }
@@ -69,13 +70,14 @@ impl Commonbook {
     ///
     /// # Errors
     /// `forbidden` for who is no administrator, or not in that workspace; `invalid` with the field.
-    pub fn create_token(&self, caller: &Caller, request: &CreateToken) -> Result<IssuedToken> {
-        access::may(caller, Scope::Admin)?;
+    pub fn create_token(&self, caller: &Caller, request: &CreateToken) -> Result<NewToken> {
+        access::require_scope(caller, TokenScope::Admin)?;
         let now = self.clock.now();
         let mut token = request.token(TokenId::new(&*self.ids, now), now)?;
         if caller.proof.is_bound() {
             let workspace = token.workspace.get_or_insert_with(|| caller.workspace.clone());
-            access::may_write_in(caller, workspace).map_err(|error| error.at("workspace"))?;
+            access::may_write_in(caller, workspace)
+                .map_err(|error| error.with_field("workspace"))?;
         }
         self.issue(token.id, move |_| Ok(token.clone()))
     }
@@ -84,11 +86,11 @@ impl Commonbook {
     ///
     /// # Errors
     /// `forbidden` for who is no administrator.
-    pub fn list_tokens(&self, caller: &Caller, _request: &ListTokens) -> Result<Tokens> {
-        access::may(caller, Scope::Admin)?;
+    pub fn list_tokens(&self, caller: &Caller, _request: &ListTokens) -> Result<TokenList> {
+        access::require_scope(caller, TokenScope::Admin)?;
         let mut items = self.store.read(|tx| tx.tokens())?;
-        items.retain(|token| rules_over(caller, token));
-        Ok(Tokens { items })
+        items.retain(|token| administers(caller, token));
+        Ok(TokenList { items })
     }
 
     /// Ends a token.
@@ -96,10 +98,10 @@ impl Commonbook {
     /// # Errors
     /// `forbidden` for who is no administrator, `not_found`, `conflict` when it has ended before.
     pub fn revoke_token(&self, caller: &Caller, request: &RevokeToken) -> Result<Token> {
-        access::may(caller, Scope::Admin)?;
+        access::require_scope(caller, TokenScope::Admin)?;
         let (id, now, caller) = (request.token_id, self.clock.now(), caller.clone());
         self.store.write(move |tx| {
-            let mut kept = known(tx, &caller, id)?;
+            let mut kept = find_token(tx, &caller, id)?;
             if kept.token.revoked_at.is_some() {
                 return Err(Error::conflict(format!("token {id} was revoked before")));
             }
@@ -113,11 +115,11 @@ impl Commonbook {
     ///
     /// # Errors
     /// `forbidden` for who is no administrator, `not_found`, `conflict` when it was revoked.
-    pub fn rotate_token(&self, caller: &Caller, request: &RotateToken) -> Result<IssuedToken> {
-        access::may(caller, Scope::Admin)?;
+    pub fn rotate_token(&self, caller: &Caller, request: &RotateToken) -> Result<NewToken> {
+        access::require_scope(caller, TokenScope::Admin)?;
         let (id, caller) = (request.token_id, caller.clone());
         self.issue(id, move |tx| {
-            let kept = known(tx, &caller, id)?;
+            let kept = find_token(tx, &caller, id)?;
             match kept.token.revoked_at {
                 None => Ok(kept.token),
                 Some(_) => Err(Error::conflict(format!("token {id} was revoked"))
@@ -131,26 +133,26 @@ impl Commonbook {
         &self,
         id: TokenId,
         mut token: impl FnMut(&mut dyn Transaction) -> Result<Token> + Send + 'static,
-    ) -> Result<IssuedToken> {
-        let bearer = Bearer::new(id, &*self.ids)?;
+    ) -> Result<NewToken> {
+        let bearer = BearerToken::new(id, &*self.ids)?;
         let (secret, secret_sha256) = (bearer.text(), sha256(&bearer.secret));
         let token = self.store.write(move |tx| {
             let token = token(tx)?;
-            let kept = KeptToken { token, secret_sha256: secret_sha256.clone() };
+            let kept = TokenRecord { token, secret_sha256: secret_sha256.clone() };
             tx.put_token(&kept)?;
             Ok(kept.token)
         })?;
-        Ok(IssuedToken { token, secret })
+        Ok(NewToken { token, secret })
     }
 }
 
 /// Whether the caller, who is an administrator, is one where this token holds.
-fn rules_over(caller: &Caller, token: &Token) -> bool {
+fn administers(caller: &Caller, token: &Token) -> bool {
     !caller.proof.is_bound() || token.workspace.as_ref() == Some(&caller.workspace)
 }
 
-fn known(tx: &dyn Transaction, caller: &Caller, id: TokenId) -> Result<KeptToken> {
-    tx.token(id)?.filter(|kept| rules_over(caller, &kept.token)).ok_or_else(|| {
+fn find_token(tx: &dyn Transaction, caller: &Caller, id: TokenId) -> Result<TokenRecord> {
+    tx.token(id)?.filter(|kept| administers(caller, &kept.token)).ok_or_else(|| {
         Error::not_found(format!("there is no token {id}"))
             .hint("`commonbook token list` shows those that there are.")
     })

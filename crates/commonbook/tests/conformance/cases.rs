@@ -7,7 +7,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::case::{Case, CaseKey, CaseStatus};
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing, Trust};
-use commonbook::model::search::Within;
+use commonbook::model::search::SearchFilter;
 use commonbook::model::workspace::Workspace;
 use commonbook::store::Store;
 
@@ -23,13 +23,13 @@ fn place(text: &str) -> Workspace {
 }
 
 fn case(name: &str, workspace: &str) -> Case {
-    let agent = Agent::named("ann").unwrap();
+    let agent = Agent::with_any_name("ann").unwrap();
     Case::new((&place(workspace), key(name)), format!("About {name}"), (&agent, now()))
 }
 
 fn tell(kind: EventKind, case: &Case) -> NewEvent {
     let about = (&case.workspace, case.key.to_string());
-    NewEvent::about(kind, about, (&case.opened_by, case.changed_at), Sharing::Shared)
+    NewEvent::for_subject(kind, about, (&case.opened_by, case.changed_at), Sharing::Shared)
 }
 
 /// Opens a case as the verbs do, with its event.
@@ -44,7 +44,7 @@ fn open(store: &dyn Store, case: &Case) {
 }
 
 fn turn(store: &dyn Store, case: &Case, status: CaseStatus) {
-    let (case, kind) = case.turned(status, now()).unwrap().unwrap();
+    let (case, kind) = case.with_case_status(status, now()).unwrap().unwrap();
     store
         .write(move |tx| {
             tx.replace_case(&case)?;
@@ -80,7 +80,7 @@ pub(crate) fn a_case_is_kept_whole_and_listed_by_its_opening(fresh: &dyn Fresh) 
     assert_eq!(list(None, None, 10), told(&[(3, "c"), (2, "b"), (1, "a")]));
     assert_eq!(list(None, Some(3), 1), told(&[(2, "b")]));
     assert_eq!(list(Some(CaseStatus::Open), None, 10), told(&[(3, "c"), (1, "a")]));
-    let shut = store.read(|tx| tx.shut_cases()).unwrap();
+    let shut = store.read(|tx| tx.inactive_cases()).unwrap();
     assert_eq!(shut, [(place("x"), key("b"))]);
     let keys = store.read(|tx| tx.case_keys(&place("x"), "b", 10)).unwrap();
     assert_eq!(keys, [key("b")]);
@@ -151,7 +151,7 @@ pub(crate) fn entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_
     let given = kept.clone();
     store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
     let sight = Sight::at_home(&caller("ann", "x"));
-    let found = |index: &Index, within: Within| -> Vec<usize> {
+    let found = |index: &Index, within: SearchFilter| -> Vec<usize> {
         let mut asked = question("heron");
         asked.within = within;
         let found = index.search(&*store, &sight, &asked).unwrap();
@@ -161,16 +161,16 @@ pub(crate) fn entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_
         assert_eq!(found.total, places.len() as u64);
         places
     };
-    let of_case = || Within { case: Some(of.key.clone()), ..Within::default() };
+    let of_case = || SearchFilter { case: Some(of.key.clone()), ..SearchFilter::default() };
     let look = |index: &Index, open: bool, stage: &str| {
         let all = if open { vec![0, 1, 2, 3] } else { vec![1, 2, 3] };
-        assert_eq!(found(index, Within::default()), all, "{stage}");
-        let closed = Within { closed: true, ..Within::default() };
+        assert_eq!(found(index, SearchFilter::default()), all, "{stage}");
+        let closed = SearchFilter { closed: true, ..SearchFilter::default() };
         assert_eq!(found(index, closed), [0, 1, 2, 3], "{stage}");
         assert_eq!(found(index, of_case()), [0, 3], "{stage}");
-        let others = Within { others: true, ..of_case() };
+        let others = SearchFilter { others: true, ..of_case() };
         assert_eq!(found(index, others), [0, 1, 2, 3], "{stage}");
-        let unknown = Within { case: Some(key("c")), ..Within::default() };
+        let unknown = SearchFilter { case: Some(key("c")), ..SearchFilter::default() };
         assert_eq!(found(index, unknown), [3], "{stage}");
     };
     let mut open_now = true;
@@ -193,7 +193,7 @@ pub(crate) fn entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_
 
 pub(crate) fn a_cursor_is_each_agents_own_and_never_goes_back(fresh: &dyn Fresh) {
     let store = fresh.open();
-    let agents = ["ann", "bob"].map(|name| Agent::named(name).unwrap());
+    let agents = ["ann", "bob"].map(|name| Agent::with_any_name(name).unwrap());
     let read = |workspace: &str, agent: usize, of: Option<&str>| {
         let (workspace, of) = (place(workspace), of.map(key));
         store.read(|tx| tx.cursor(&workspace, &agents[agent], of.as_ref())).unwrap()

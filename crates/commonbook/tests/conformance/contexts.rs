@@ -6,7 +6,7 @@ use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing, Trust};
-use commonbook::prompt::context::{Kept, KeptContext, StandingRead};
+use commonbook::prompt::context::{ContextRecord, StandingLocation, StandingSnapshot};
 use serde_json::json;
 
 use crate::{Fresh, caller, keep, memory, now};
@@ -15,7 +15,7 @@ fn later(hours: i64) -> Timestamp {
     now() + jiff::SignedDuration::from_hours(hours)
 }
 
-fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> KeptContext {
+fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> ContextRecord {
     let who = caller(agent, workspace);
     let receipt = json!({
         "query": "Mend it", "threshold": 0.5, "maximum": 8, "budget": 1500, "tokens": 7,
@@ -25,7 +25,7 @@ fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> Ke
             "source_agents": [], "memory_types": [], "prompt_tokens_before": 2,
             "prompt_tokens_after": 9},
     });
-    KeptContext {
+    ContextRecord {
         id: ContextId::new(ids, at),
         workspace: who.workspace,
         agent: who.agent,
@@ -34,9 +34,9 @@ fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> Ke
         milliseconds: 3,
         sha256: "ab".to_owned(),
         nonce: "0123456789abc".to_owned(),
-        standing: Some(StandingRead {
+        standing: Some(StandingSnapshot {
             file: "/x/engineer.md".to_owned(),
-            source: Kept::Project,
+            source: StandingLocation::Project,
             bytes: 12,
             sha256: "cd".to_owned(),
         }),
@@ -49,9 +49,10 @@ pub(crate) fn a_receipt_is_kept_whole_for_its_agent_alone_and_dropped_by_age_and
 ) {
     let store = fresh.open();
     let ids = CountingIds::default();
-    let all: Vec<KeptContext> = (0..5).map(|hour| context(&ids, "ann", "x", later(hour))).collect();
+    let all: Vec<ContextRecord> =
+        (0..5).map(|hour| context(&ids, "ann", "x", later(hour))).collect();
     let others = [context(&ids, "bob", "x", now()), context(&ids, "ann", "y", now())];
-    let given: Vec<KeptContext> = all.iter().chain(&others).cloned().collect();
+    let given: Vec<ContextRecord> = all.iter().chain(&others).cloned().collect();
     store.write(move |tx| given.iter().try_for_each(|it| tx.put_context(it))).unwrap();
     let ann = caller("ann", "x");
     let of = |agent: &str, workspace: &str, id| {
@@ -110,7 +111,9 @@ pub(crate) fn what_is_known_of_a_user_is_seen_as_the_rule_says(fresh: &dyn Fresh
                         expected.extend(newest.filter(|it| it.owner == *owner));
                     }
                     let known = |limit| {
-                        store.read(|tx| tx.known_about(&sight, kind, user, &owners, limit)).unwrap()
+                        store
+                            .read(|tx| tx.memories_about(&sight, kind, user, &owners, limit))
+                            .unwrap()
                     };
                     let found = known(50);
                     let found: Vec<&Memory> = found.iter().collect();
@@ -128,9 +131,13 @@ pub(crate) fn what_an_event_says_besides_comes_back_as_it_was(fresh: &dyn Fresh)
     let store = fresh.open();
     let ann = caller("ann", "x");
     let about = (&ann.workspace, "ann".to_owned());
-    let event =
-        NewEvent::about(EventKind::AgentMemoryLoaded, about, (&ann.agent, now()), Sharing::Private)
-            .saying(&[("memory_size", json!(23)), ("memory_source", json!("home"))]);
+    let event = NewEvent::for_subject(
+        EventKind::AgentMemoryLoaded,
+        about,
+        (&ann.agent, now()),
+        Sharing::Private,
+    )
+    .with_details(&[("memory_size", json!(23)), ("memory_source", json!("home"))]);
     let details = event.details.clone();
     store.write(move |tx| tx.append_event(&event)).unwrap();
     let told = |agent: &str| {
@@ -140,7 +147,7 @@ pub(crate) fn what_an_event_says_besides_comes_back_as_it_was(fresh: &dyn Fresh)
     assert_eq!(told("ann")[0].details, details);
     assert!(told("bob").is_empty());
     assert_eq!(
-        store.read(|tx| tx.recorded(&ann.workspace, 0, 10)).unwrap()[0].event.details,
+        store.read(|tx| tx.event_records(&ann.workspace, 0, 10)).unwrap()[0].event.details,
         details
     );
 }

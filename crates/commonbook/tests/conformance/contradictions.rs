@@ -1,14 +1,15 @@
 //! Contradictions: they exist for those who see both memories, and say nothing of what was.
 
 use commonbook::base::id::CountingIds;
-use commonbook::model::access::{About, Reach, Sight};
+use commonbook::model::access::{EventSubject, Sight, Visibility};
 use commonbook::model::agent::Agent;
 use commonbook::model::contradiction::{
-    Found, KeptContradiction, Kind, Resolution, Resolved, Shared, Status, id_of,
+    ComparisonBasis, ContradictionFinding, ContradictionRecord, ContradictionResolution,
+    ContradictionStatus, DifferenceKind, ResolutionRecord, id_of,
 };
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing, Trust};
-use commonbook::store::{Transaction, WantedContradictions};
+use commonbook::store::{ContradictionFilter, Transaction};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -41,7 +42,7 @@ fn row() -> impl Strategy<Value = Row> {
 fn compared(ids: &CountingIds, row: Row, workspace: &str) -> Memory {
     let (owner, user, private, fate) = row;
     let mut memory = memory(ids, "ann", workspace, "heron");
-    memory.owner = Agent::named(AGENTS[owner]).unwrap_or_else(|_| Agent::anonymous());
+    memory.owner = Agent::with_any_name(AGENTS[owner]).unwrap_or_else(|_| Agent::anonymous());
     memory.user_id = USERS[user].map(str::to_owned);
     memory.topics = vec!["Birds".to_owned()];
     memory.sharing = if private { Sharing::Private } else { Sharing::Shared };
@@ -54,22 +55,26 @@ fn compared(ids: &CountingIds, row: Row, workspace: &str) -> Memory {
     memory
 }
 
-fn between(older: &Memory, newer: &Memory, resolved: bool) -> KeptContradiction {
-    let found = Found { kind: Kind::Number, reason: "herons".to_owned(), confidence: 0.8 };
-    let kept = KeptContradiction::new((older, newer), (Shared::Topic, found), now());
-    let resolved = resolved.then(|| Resolved {
-        resolution: Resolution::KeepBoth,
+fn between(older: &Memory, newer: &Memory, resolved: bool) -> ContradictionRecord {
+    let found = ContradictionFinding {
+        kind: DifferenceKind::Number,
+        reason: "herons".to_owned(),
+        confidence: 0.8,
+    };
+    let kept = ContradictionRecord::new((older, newer), (ComparisonBasis::Topic, found), now());
+    let resolved = resolved.then(|| ResolutionRecord {
+        resolution: ContradictionResolution::KeepBoth,
         resolved_by: older.owner.clone(),
         resolved_at: now(),
         context: Some("herons".to_owned()),
         kept: None,
     });
-    KeptContradiction { resolved, ..kept }
+    ContradictionRecord { resolved, ..kept }
 }
 
 fn write(
     tx: &mut dyn Transaction,
-    kept: &KeptContradiction,
+    kept: &ContradictionRecord,
     pair: &[(Memory, Fate)],
 ) -> commonbook::base::error::Result<()> {
     pair.iter().try_for_each(|(memory, _)| keep(tx, memory))?;
@@ -77,7 +82,12 @@ fn write(
     assert!(tx.put_contradiction(kept, place)?);
     let about = (&kept.workspace, kept.id.to_string());
     let by = (&Agent::system(), now());
-    tx.append_event(&NewEvent::about(EventKind::ContradictionFound, about, by, Sharing::Shared))?;
+    tx.append_event(&NewEvent::for_subject(
+        EventKind::ContradictionFound,
+        about,
+        by,
+        Sharing::Shared,
+    ))?;
     for (memory, fate) in pair {
         match fate {
             Fate::Changed => {
@@ -123,20 +133,20 @@ pub(crate) fn a_contradiction_exists_for_those_alone_who_see_both_memories(fresh
             let both = pair.iter().all(|(it, fate)| sight.sees(it) && *fate != Fate::Purged);
             store
                 .read(|tx| {
-                    let all = WantedContradictions::default();
+                    let all = ContradictionFilter::default();
                     let wanted = [
                         (all.clone(), seen),
-                        (WantedContradictions { status: Some(Status::Open), ..all.clone() }, open),
-                        (WantedContradictions { memory: Some(pair[1].0.id), ..all.clone() }, seen),
                         (
-                            WantedContradictions { topics: vec!["birds".into()], ..all.clone() },
-                            seen,
+                            ContradictionFilter {
+                                status: Some(ContradictionStatus::Open),
+                                ..all.clone()
+                            },
+                            open,
                         ),
-                        (
-                            WantedContradictions { topics: vec!["fish".into()], ..all.clone() },
-                            false,
-                        ),
-                        (WantedContradictions { before: Some(1), ..all }, false),
+                        (ContradictionFilter { memory: Some(pair[1].0.id), ..all.clone() }, seen),
+                        (ContradictionFilter { topics: vec!["birds".into()], ..all.clone() }, seen),
+                        (ContradictionFilter { topics: vec!["fish".into()], ..all.clone() }, false),
+                        (ContradictionFilter { before: Some(1), ..all }, false),
                     ];
                     for (wanted, expected) in wanted {
                         let found = tx.contradictions(&sight, &wanted, 10)?;
@@ -145,14 +155,14 @@ pub(crate) fn a_contradiction_exists_for_those_alone_who_see_both_memories(fresh
                     let found = tx.contradiction(&sight, kept.id)?;
                     assert_eq!(found.map(|(kept, ..)| kept), seen.then(|| kept.clone()));
                     assert_eq!(tx.contradiction_count(&sight)?, u64::from(open));
-                    assert_eq!(tx.contradicting(&sight, &places)?.len(), usize::from(open));
-                    assert_eq!(tx.contradicting(&sight, &places[..1])?, []);
+                    assert_eq!(tx.contradicting_pairs(&sight, &places)?.len(), usize::from(open));
+                    assert_eq!(tx.contradicting_pairs(&sight, &places[..1])?, []);
                     let stretch = journal(&workspace);
                     let events = tx.events(&sight, &stretch, 10)?;
                     let told = events.iter().filter(|it| it.kind.is_of_contradiction()).count();
                     assert_eq!(told, usize::from(both));
-                    let recorded = tx.recorded(&stretch.workspace, 0, 10)?;
-                    let meant = recorded.into_iter().filter(|it| sight.is_told(&it.reach));
+                    let recorded = tx.event_records(&stretch.workspace, 0, 10)?;
+                    let meant = recorded.into_iter().filter(|it| sight.sees_event(&it.reach));
                     assert_eq!(meant.map(|it| it.event).collect::<Vec<_>>(), events);
                     Ok(())
                 })
@@ -169,20 +179,21 @@ pub(crate) fn a_contradiction_is_kept_of_memories_as_they_stand(fresh: &dyn Fres
     let kept = between(&pair[0], &pair[1], false);
     let sight = Sight::at_home(&caller("ann", "x"));
     let listed = |store: &dyn commonbook::store::Store| {
-        let all = WantedContradictions::default();
+        let all = ContradictionFilter::default();
         let found = store.read(|tx| tx.contradictions(&sight, &all, 10)).unwrap();
         found.into_iter().map(|(place, it)| (place, it.status)).collect::<Vec<_>>()
     };
     // Of another revision than the present one nothing is kept.
-    let stale = KeptContradiction { memories: [(pair[0].id, 2), (pair[1].id, 1)], ..kept.clone() };
+    let stale =
+        ContradictionRecord { memories: [(pair[0].id, 2), (pair[1].id, 1)], ..kept.clone() };
     assert!(!store.write(move |tx| tx.put_contradiction(&stale, 3)).unwrap());
     assert_eq!(listed(&*store), []);
     let (first, again) = (kept.clone(), between(&pair[0], &pair[1], true));
     assert!(store.write(move |tx| tx.put_contradiction(&first, 3)).unwrap());
-    assert_eq!(listed(&*store), [(3, Status::Open)]);
+    assert_eq!(listed(&*store), [(3, ContradictionStatus::Open)]);
     // It keeps its place, and there is one of two memories.
     assert!(store.write(move |tx| tx.put_contradiction(&again, 9)).unwrap());
-    assert_eq!(listed(&*store), [(3, Status::Resolved)]);
+    assert_eq!(listed(&*store), [(3, ContradictionStatus::Resolved)]);
     let of = |memory: &Memory| {
         let found = store.read(|tx| tx.contradictions_of(memory)).unwrap();
         found.into_iter().map(|(kept, other)| (kept.id, other.id)).collect::<Vec<_>>()
@@ -205,19 +216,19 @@ pub(crate) fn who_follows_late_is_told_by_what_both_memories_are_by_then(fresh: 
     let kept = between(&pair[0], &pair[1], false);
     let given = pair.clone().map(|memory| (memory, Fate::Stands));
     store.write(move |tx| write(tx, &kept, &given)).unwrap();
-    let recorded = store.read(|tx| tx.recorded(&pair[0].workspace, 0, 10)).unwrap();
+    let recorded = store.read(|tx| tx.event_records(&pair[0].workspace, 0, 10)).unwrap();
     let found = recorded.into_iter().find(|it| it.event.kind.is_of_contradiction()).unwrap();
-    let told = |about: Option<(&Memory, About)>| {
+    let told = |about: Option<(&Memory, EventSubject)>| {
         let mut reach = found.reach.clone();
         if let Some((memory, now)) = about {
             reach.about.take_in(&memory.id.to_string(), &now);
         }
-        ["ann", "bob"].map(|agent| Sight::at_home(&caller(agent, "x")).is_told(&reach))
+        ["ann", "bob"].map(|agent| Sight::at_home(&caller(agent, "x")).sees_event(&reach))
     };
     let hidden = Memory { sharing: Sharing::Private, ..pair[1].clone() };
     let other = memory(&ids, "ann", "x", "three");
     assert_eq!(told(None), [true, true]);
-    assert_eq!(told(Some((&hidden, About::Memory(Reach::of(&hidden))))), [true, false]);
-    assert_eq!(told(Some((&pair[0], About::Gone))), [false, false]);
-    assert_eq!(told(Some((&other, About::Gone))), [true, true]);
+    assert_eq!(told(Some((&hidden, EventSubject::Memory(Visibility::of(&hidden))))), [true, false]);
+    assert_eq!(told(Some((&pair[0], EventSubject::Gone))), [false, false]);
+    assert_eq!(told(Some((&other, EventSubject::Gone))), [true, true]);
 }

@@ -14,7 +14,7 @@ use rusqlite::types::Value;
 
 use crate::{Fresh, Sqlite, keep, memory, now, with_texts};
 
-fn file(home: &Sqlite) -> PathBuf {
+pub(crate) fn file(home: &Sqlite) -> PathBuf {
     home.folder().join("home/commonbook.db")
 }
 
@@ -23,7 +23,7 @@ fn mark(home: &Sqlite) -> PathBuf {
 }
 
 /// A home whose store was closed, with everything in its one file.
-fn closed(texts: &[&str]) -> Sqlite {
+pub(crate) fn closed(texts: &[&str]) -> Sqlite {
     let home = Sqlite::new();
     let store = home.open();
     with_texts(&*store, texts);
@@ -337,7 +337,7 @@ fn a_loss_that_was_accepted_is_not_told_again() {
     let home = closed(&TEXTS);
     fs::remove_file(file(&home)).unwrap();
     let loss = SqliteStore::loss(&file(&home)).unwrap().unwrap();
-    assert_eq!(loss.journals[0].words(), "events 1 to 3 of workspace 'x'");
+    assert_eq!(loss.journals[0].describe(), "events 1 to 3 of workspace 'x'");
     let store = SqliteStore::open_despite_loss(&file(&home)).unwrap();
     store.reset_mark().unwrap();
     drop(store);

@@ -20,7 +20,11 @@ use crate::{Fresh, caller, now};
 
 /// A Commonbook on this store at a time that stands still.
 fn book(store: Arc<dyn Store>) -> Commonbook {
-    Commonbook::with(store, Arc::new(FixedClock::at(now())), Arc::new(RandomIds::default()))
+    Commonbook::with_clock_and_ids(
+        store,
+        Arc::new(FixedClock::at(now())),
+        Arc::new(RandomIds::default()),
+    )
 }
 
 fn request<T: DeserializeOwned>(value: Value) -> T {

@@ -1,16 +1,17 @@
 //! The rows of handoffs: kept whole, seen as the rule says, and found in the order of the journal.
 
 use commonbook::base::id::{CountingIds, HandoffId, MemoryId};
-use commonbook::base::settled_clock::Steady;
+use commonbook::base::settled_clock::SettledClock;
 use commonbook::model::access::Sight;
-use commonbook::model::collaboration::{Edge, EdgeFilter};
+use commonbook::model::collaboration::{EdgeFilter, HandoffEdge};
 use commonbook::model::event::EventKind;
-use commonbook::model::handoff::choose::{LeftOut, Reason};
+use commonbook::model::handoff::choose::{ExclusionReason, MemoryExclusion};
 use commonbook::model::handoff::{
-    CreateHandoff, Handoff, HandoffFilter, HandoffStatus, Origin, PassedMemory, Place, Side, Why,
+    ChainPosition, CreateHandoff, Handoff, HandoffFilter, HandoffMemory, HandoffOrigin,
+    HandoffSide, HandoffStatus, InclusionReason,
 };
 use commonbook::model::memory::{Memory, Sharing};
-use commonbook::prompt::handoff::{Package, Packed};
+use commonbook::prompt::handoff::{HandoffPackage, PackResult};
 use commonbook::store::Store;
 use jiff::SignedDuration;
 
@@ -29,20 +30,20 @@ fn handoff(ids: &CountingIds, from: &str, to: &str, user: Option<&str>) -> Hando
         case: Some("k".to_owned()),
         ..CreateHandoff::default()
     };
-    let settings = commonbook::model::handoff::choose::Settings::default();
+    let settings = commonbook::model::handoff::choose::HandoffSettings::default();
     let asked = request.check(&from.agent, Some("ses"), settings).unwrap();
     let id = HandoffId::new(ids, now());
-    let place = Place::of(id, &asked, &from.agent, &[]).unwrap();
+    let place = ChainPosition::of(id, &asked, &from.agent, &[]).unwrap();
     let user_id = user.map(str::to_owned);
-    let origin = Origin { workspace: from.workspace, from: from.agent, user_id };
+    let origin = HandoffOrigin { workspace: from.workspace, from: from.agent, user_id };
     Handoff::new(id, &asked, origin, place, now())
 }
 
-fn packed(handoff: Handoff) -> Packed {
-    Packed { handoff, package: Package::default(), left_out: Vec::new() }
+fn packed(handoff: Handoff) -> PackResult {
+    PackResult { handoff, package: HandoffPackage::default(), left_out: Vec::new() }
 }
 
-fn make(store: &dyn Store, packed: Packed) {
+fn make(store: &dyn Store, packed: PackResult) {
     store
         .write(move |tx| {
             let by = (&packed.handoff.from, packed.handoff.created_at);
@@ -53,7 +54,7 @@ fn make(store: &dyn Store, packed: Packed) {
         .unwrap();
 }
 
-fn all_of(side: Side) -> HandoffFilter {
+fn all_of(side: HandoffSide) -> HandoffFilter {
     let status = HandoffStatus::ALL.to_vec();
     HandoffFilter { side, status, ..HandoffFilter::default() }
 }
@@ -72,19 +73,21 @@ pub(crate) fn a_handoff_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fres
         for user in [None, Some("u1"), Some("u3")] {
             let who = caller(agent, "x").for_user(user).unwrap();
             let sight = Sight::of(&who);
-            let sees = |it: &&Handoff| sight.reaches(&it.reach(&who.agent));
+            let sees = |it: &&Handoff| sight.can_see(&it.handoff_visibility(&who.agent));
             let seen: Vec<Handoff> = all.iter().rev().filter(sees).cloned().collect();
             let list = |filter: &HandoffFilter, before, limit| -> Vec<(u64, Handoff)> {
                 store.read(|tx| tx.handoffs(&sight, filter, before, limit)).unwrap()
             };
-            let listed = list(&all_of(Side::All), None, 20);
+            let listed = list(&all_of(HandoffSide::All), None, 20);
             let handoffs: Vec<Handoff> = listed.iter().map(|(_, it)| it.clone()).collect();
             assert_eq!(handoffs, seen, "{agent} {user:?}");
             for handoff in &all {
                 let found = store.read(|tx| tx.handoff(&sight, handoff.id)).unwrap();
                 assert_eq!(found.as_ref(), Some(handoff).filter(|it| seen.contains(it)));
             }
-            for (side, of) in [(Side::Sent, 0), (Side::Received, 1), (Side::Either, 2)] {
+            for (side, of) in
+                [(HandoffSide::Sent, 0), (HandoffSide::Received, 1), (HandoffSide::Either, 2)]
+            {
                 let own = |it: &&Handoff| {
                     let (from, to) = (it.from == who.agent, it.to == who.agent);
                     [from, to, from || to][of]
@@ -92,10 +95,10 @@ pub(crate) fn a_handoff_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fres
                 assert_eq!(list(&all_of(side), None, 20).len(), seen.iter().filter(own).count());
             }
             if let Some((first, _)) = listed.first() {
-                assert_eq!(list(&all_of(Side::All), Some(*first), 20)[..], listed[1..]);
+                assert_eq!(list(&all_of(HandoffSide::All), Some(*first), 20)[..], listed[1..]);
             }
             let edges = store.read(|tx| tx.edges(&sight, &EdgeFilter::default(), 20)).unwrap();
-            let expected: Vec<Edge> = seen.iter().rev().map(Edge::from).collect();
+            let expected: Vec<HandoffEdge> = seen.iter().rev().map(HandoffEdge::from).collect();
             assert_eq!(edges, expected, "{agent} {user:?}");
             told_alike(&*store, &sight);
         }
@@ -104,8 +107,8 @@ pub(crate) fn a_handoff_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fres
 
 /// What the store tells of the journal is what the rule does.
 fn told_alike(store: &dyn Store, sight: &Sight) {
-    let recorded = store.read(|tx| tx.recorded(&sight.workspaces[0], 0, 100)).unwrap();
-    let meant = recorded.iter().filter(|it| sight.is_told(&it.reach)).map(|it| it.event.clone());
+    let recorded = store.read(|tx| tx.event_records(&sight.workspaces[0], 0, 100)).unwrap();
+    let meant = recorded.iter().filter(|it| sight.sees_event(&it.reach)).map(|it| it.event.clone());
     let told = store.read(|tx| tx.events(sight, &journal("x"), 100)).unwrap();
     assert_eq!(told, meant.collect::<Vec<_>>());
 }
@@ -119,10 +122,10 @@ pub(crate) fn a_handoff_names_what_its_reader_sees_and_nothing_that_was_purged(f
     let global = memory(&ids, "ann", "global", "global");
     let purged = memory(&ids, "ann", "x", "purged");
     let all = [shared, hidden, named, global, purged];
-    let passed = |memory: &Memory, private| PassedMemory {
+    let passed = |memory: &Memory, private| HandoffMemory {
         id: memory.id,
         author: memory.owner.clone(),
-        why: Why::Chosen,
+        why: InclusionReason::Chosen,
         score: 0.5,
         private,
         tokens: 3,
@@ -131,7 +134,7 @@ pub(crate) fn a_handoff_names_what_its_reader_sees_and_nothing_that_was_purged(f
     packed.handoff.memories =
         all.iter().enumerate().map(|(place, memory)| passed(memory, place == 2)).collect();
     packed.package.memories = all.iter().map(|it| (it.id, it.text.clone())).collect();
-    let left = |id| LeftOut { id, score: 0.1, reason: Reason::Unfit };
+    let left = |id| MemoryExclusion { id, score: 0.1, reason: ExclusionReason::Unfit };
     packed.left_out = vec![left(all[0].id), left(all[4].id)];
     let id = packed.handoff.id;
     let given = all.clone();
@@ -189,8 +192,8 @@ pub(crate) fn what_an_agent_accepted_comes_in_the_order_in_which_it_did(fresh: &
     let overdue = |at| store.read(|tx| tx.overdue_handoffs(at, 10)).unwrap();
     assert_eq!(overdue(all[3].expires_at), all[3..]);
     assert_eq!(overdue(all[3].expires_at - SignedDuration::from_secs(1)), []);
-    let steady = Steady { sure: now(), shown: all[3].expires_at };
-    assert_eq!(store.read(|tx| tx.steady()).unwrap(), None);
-    store.write(move |tx| tx.put_steady(steady)).unwrap();
-    assert_eq!(store.read(|tx| tx.steady()).unwrap(), Some(steady));
+    let steady = SettledClock { sure: now(), shown: all[3].expires_at };
+    assert_eq!(store.read(|tx| tx.settled_clock()).unwrap(), None);
+    store.write(move |tx| tx.put_settled_clock(steady)).unwrap();
+    assert_eq!(store.read(|tx| tx.settled_clock()).unwrap(), Some(steady));
 }

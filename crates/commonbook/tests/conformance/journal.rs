@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use commonbook::base::id::{CountingIds, RandomIds};
-use commonbook::model::access::{About, Sight};
-use commonbook::model::event::{EventFilter, EventKind, NewEvent, Stretch};
+use commonbook::model::access::{EventSubject, Sight};
+use commonbook::model::event::{EventFilter, EventKind, JournalRange, NewEvent};
 use commonbook::model::memory::{Importance, Memory, Sharing};
 
 use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
@@ -56,11 +56,13 @@ pub(crate) fn the_journal_tells_events_in_order_after_a_place(fresh: &dyn Fresh)
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two", "three"]);
     let sight = Sight::of(&caller("bob", "x"));
-    let told = store.read(|tx| tx.events(&sight, &journal("x").after(1), 1)).unwrap();
+    let told = store.read(|tx| tx.events(&sight, &journal("x").from_position(1), 1)).unwrap();
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].sequence, told[0].kind), (2, EventKind::MemorySaved));
     assert_eq!(told[0].subject, kept[1].id.to_string());
-    assert!(store.read(|tx| tx.events(&sight, &journal("x").after(3), 10)).unwrap().is_empty());
+    assert!(
+        store.read(|tx| tx.events(&sight, &journal("x").from_position(3), 10)).unwrap().is_empty()
+    );
 }
 
 /// A memory by this agent, about this, that matters so much.
@@ -105,7 +107,7 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
     ];
     let sight = Sight::at_home(&caller("eve", "x"));
     for (filter, expected) in table {
-        let wanted = Stretch { filter, ..journal("x") };
+        let wanted = JournalRange { filter, ..journal("x") };
         let found = store.read(|tx| tx.events(&sight, &wanted, 10)).unwrap();
         let places: Vec<u64> = found.iter().map(|event| event.sequence).collect();
         assert_eq!(places, expected, "{:?}", wanted.filter);
@@ -113,17 +115,17 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
         assert_eq!(first, found[..expected.len().min(1)], "no limit before a filter");
         let count = store.read(|tx| tx.event_count(&sight, &wanted)).unwrap();
         assert_eq!(count, expected.len() as u64);
-        let between = Stretch { after: 1, until: 3, ..wanted };
+        let between = JournalRange { after: 1, until: 3, ..wanted };
         let found = store.read(|tx| tx.event_count(&sight, &between)).unwrap();
         assert_eq!(found, expected.iter().filter(|place| (2..=3).contains(*place)).count() as u64);
     }
 }
 
 /// How what an event is about is shared now; nothing of what is gone.
-fn now_shared(about: &About) -> Option<Sharing> {
+fn now_shared(about: &EventSubject) -> Option<Sharing> {
     match about {
-        About::Memory(reach) => Some(reach.sharing),
-        About::Gone | About::Both(_) | About::Other => None,
+        EventSubject::Memory(reach) => Some(reach.sharing),
+        EventSubject::Gone | EventSubject::Both(_) | EventSubject::Other => None,
     }
 }
 
@@ -145,11 +147,11 @@ pub(crate) fn a_journal_is_read_with_what_decides_who_is_told(fresh: &dyn Fresh)
         })
         .unwrap();
     let x = caller("ann", "x").workspace;
-    let recorded = store.read(|tx| tx.recorded(&x, 0, 10)).unwrap();
+    let recorded = store.read(|tx| tx.event_records(&x, 0, 10)).unwrap();
     let told: Vec<_> = (recorded.iter())
         .map(|it| (it.event.sequence, it.reach.sharing, now_shared(&it.reach.about)))
         .collect();
     let (private, shared) = (Sharing::Private, Sharing::Shared);
     assert_eq!(told, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);
-    assert_eq!(store.read(|tx| tx.recorded(&x, 1, 1)).unwrap()[..], recorded[1..2]);
+    assert_eq!(store.read(|tx| tx.event_records(&x, 1, 1)).unwrap()[..], recorded[1..2]);
 }

@@ -25,8 +25,8 @@ use std::sync::Arc;
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{CountingIds, IdSource, MemoryId};
 use commonbook::model::agent::{Agent, AgentName};
-use commonbook::model::caller::{Caller, Door};
-use commonbook::model::event::{EventKind, NewEvent, Stretch};
+use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::event::{EventKind, JournalRange, NewEvent};
 use commonbook::model::memory::{Memory, SaveMemory};
 use commonbook::model::workspace::Workspace;
 use commonbook::store::sqlite::SqliteStore;
@@ -135,8 +135,8 @@ laws! {
 }
 
 /// The whole journal of this workspace.
-pub(crate) fn journal(workspace: &str) -> Stretch {
-    Stretch::whole(workspace.parse().unwrap())
+pub(crate) fn journal(workspace: &str) -> JournalRange {
+    JournalRange::entire_journal(workspace.parse().unwrap())
 }
 
 pub(crate) fn now() -> Timestamp {
@@ -146,9 +146,9 @@ pub(crate) fn now() -> Timestamp {
 pub(crate) fn caller(agent: &str, workspace: &str) -> Caller {
     let name = match agent {
         "anonymous" => None,
-        name => Some(AgentName { agent: Agent::named(name).unwrap(), device: None }),
+        name => Some(AgentName { agent: Agent::with_any_name(name).unwrap(), device: None }),
     };
-    Caller::new(name, workspace.parse::<Workspace>().unwrap(), Door::Cli)
+    Caller::new(name, workspace.parse::<Workspace>().unwrap(), EntryPoint::Cli)
 }
 
 /// A memory with this text, by this agent, in this workspace.

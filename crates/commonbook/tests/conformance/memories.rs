@@ -2,8 +2,8 @@
 
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
-use commonbook::model::memory::{Importance, Memory, Order, Sharing};
-use commonbook::model::search::Filter;
+use commonbook::model::memory::{Importance, ListOrder, Memory, Sharing};
+use commonbook::model::search::MemoryFilter;
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 
@@ -43,7 +43,7 @@ pub(crate) fn what_is_replaced_is_kept_as_an_earlier_revision(fresh: &dyn Fresh)
         })
         .unwrap();
     let (now, earlier) = store
-        .read(|tx| Ok((tx.memory(&sight(), first.id)?, tx.earlier(&sight(), first.id)?)))
+        .read(|tx| Ok((tx.memory(&sight(), first.id)?, tx.earlier_revisions(&sight(), first.id)?)))
         .unwrap();
     assert_eq!((now, earlier), (Some(third), vec![first, second]));
 }
@@ -52,17 +52,17 @@ pub(crate) fn lists_page_in_both_orders_without_repeating_or_skipping(fresh: &dy
     let store = fresh.open();
     let texts: Vec<String> = (0..23).map(|number| format!("number{number}")).collect();
     with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
-    for order in [Order::Newest, Order::Oldest] {
+    for order in [ListOrder::Newest, ListOrder::Oldest] {
         let (mut from, mut all) = (None, Vec::new());
         loop {
             let page = store
-                .read(|tx| tx.memories(&sight(), &Filter::default(), (order, from), 5))
+                .read(|tx| tx.memories(&sight(), &MemoryFilter::default(), (order, from), 5))
                 .unwrap();
             let Some((sequence, _)) = page.last() else { break };
             from = Some(*sequence);
             all.extend(page.into_iter().map(|(_, memory)| memory.text));
         }
-        if order == Order::Newest {
+        if order == ListOrder::Newest {
             all.reverse();
         }
         assert_eq!(all, texts);
@@ -79,7 +79,7 @@ pub(crate) fn a_purged_memory_is_in_no_row(fresh: &dyn Fresh) {
     store
         .read(|tx| {
             assert_eq!(tx.memory(&sight(), id)?, None);
-            assert_eq!(tx.earlier(&sight(), id)?, []);
+            assert_eq!(tx.earlier_revisions(&sight(), id)?, []);
             assert!(tx.counts(&sight())?.is_empty());
             Ok(())
         })
@@ -91,7 +91,7 @@ pub(crate) fn ids_are_found_by_their_range(fresh: &dyn Fresh) {
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two"]);
     let ids = |prefix: &str| {
-        let range = MemoryId::range(prefix).unwrap();
+        let range = MemoryId::prefix_range(prefix).unwrap();
         store.read(|tx| tx.memory_ids(&sight(), range, 10)).unwrap()
     };
     let first = kept[0].id.to_string();
@@ -119,7 +119,7 @@ pub(crate) fn a_copy_of_an_id_elsewhere_is_a_memory_of_its_own(fresh: &dyn Fresh
         assert_eq!(store.read(|tx| tx.memory_ids(&sight, (id, id), 10)).unwrap(), [id]);
     }
     let at_home = Sight::at_home(&caller("ann", "x"));
-    assert!(store.read(|tx| tx.earlier(&at_home, id)).unwrap().is_empty());
+    assert!(store.read(|tx| tx.earlier_revisions(&at_home, id)).unwrap().is_empty());
     store.write(move |tx| tx.purge_memory(&copy)).unwrap();
     assert_eq!(store.read(|tx| tx.memory(&sight(), id)).unwrap(), Some(own));
 }

@@ -72,12 +72,12 @@ pub(crate) fn many_events_that_change_no_memory_are_not_read_by_all_who_start(fr
         store
             .write(move |tx| (0..count).try_for_each(|_| tx.append_event(&built).map(drop)))
             .unwrap();
-        assert_eq!(index.lags(&*store).unwrap(), lags);
+        assert_eq!(index.needs_follow(&*store).unwrap(), lags);
     }
-    assert_eq!(started(home.path()).behind(&*store).unwrap(), 1_000);
+    assert_eq!(started(home.path()).unwritten_events(&*store).unwrap(), 1_000);
     index.follow(&*store, |_| GO).unwrap();
-    assert!(!index.lags(&*store).unwrap());
-    assert_eq!(started(home.path()).behind(&*store).unwrap(), 0);
+    assert!(!index.needs_follow(&*store).unwrap());
+    assert_eq!(started(home.path()).unwritten_events(&*store).unwrap(), 0);
     assert_eq!(ids(&index.search(&*store, &sight(), &question("heron")).unwrap()), [kept.id]);
 }
 
@@ -142,10 +142,14 @@ pub(crate) fn facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_w
     for (case, bytes) in spoilt.iter().enumerate() {
         fs::write(&sheets[0], bytes).unwrap();
         let index = started(home.path());
-        assert_eq!((look(&index), index.behind(&*store).unwrap()), (expected.clone(), 0), "{case}");
-        assert!(index.lags(&*store).unwrap(), "{case}");
+        assert_eq!(
+            (look(&index), index.unwritten_events(&*store).unwrap()),
+            (expected.clone(), 0),
+            "{case}"
+        );
+        assert!(index.needs_follow(&*store).unwrap(), "{case}");
         index.follow(&*store, |_| GO).unwrap();
-        assert!(!index.lags(&*store).unwrap(), "{case}");
+        assert!(!index.needs_follow(&*store).unwrap(), "{case}");
         assert_eq!(fs::read(&sheets[0]).unwrap(), whole[0], "{case}, made anew");
     }
     for columns in ending(home.path(), "fast") {
@@ -155,7 +159,7 @@ pub(crate) fn facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_w
         fs::write(&columns, bytes).unwrap();
     }
     let index = started(home.path());
-    assert_eq!((look(&index), index.behind(&*store).unwrap()), (expected.clone(), 0));
+    assert_eq!((look(&index), index.unwritten_events(&*store).unwrap()), (expected.clone(), 0));
     fs::remove_file(&sheets[0]).unwrap();
     assert_eq!(
         look(&started(home.path())),
@@ -199,7 +203,7 @@ pub(crate) fn an_index_of_another_form_is_built_anew(fresh: &dyn Fresh) {
         let found = index.search(&*store, &sight(), &question("kettle")).unwrap();
         assert_eq!((ids(&found).len(), found.total), (1, 1), "{stage}");
         index.follow(&*store, |_| GO).unwrap();
-        assert_eq!(index.behind(&*store).unwrap(), 0, "{stage}");
+        assert_eq!(index.unwritten_events(&*store).unwrap(), 0, "{stage}");
     }
     assert_eq!(index.check().unwrap(), Vec::<String>::new());
     assert!(!before.is_empty() && segments().iter().all(|file| !before.contains(file)));

@@ -3,11 +3,11 @@
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{ActId, CountingIds, TokenId};
 use commonbook::model::access::Sight;
-use commonbook::model::bulk::{Act, ActKind, DoneTo};
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::bulk::{BulkItem, BulkKind, BulkOperation};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::Memory;
-use commonbook::model::token::{KeptToken, Scope, Token};
-use commonbook::store::{KeptAnswer, Store};
+use commonbook::model::token::{Token, TokenRecord, TokenScope};
+use commonbook::store::{IdempotencyRecord, Store};
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 
@@ -20,7 +20,7 @@ pub(crate) fn an_agent_is_known_from_its_first_write_to_its_last(fresh: &dyn Fre
     let see = |device: Option<&str>, client: Option<&str>, at: Timestamp| {
         let mut who = caller("ann", "x");
         (who.device, who.client) = (device.map(str::to_owned), client.map(str::to_owned));
-        store.write(move |tx| tx.see_agent(&who, at)).unwrap();
+        store.write(move |tx| tx.note_agent_seen(&who, at)).unwrap();
     };
     see(Some("jarvis"), None, later(5));
     see(None, Some("codex 1.0"), later(9));
@@ -29,7 +29,7 @@ pub(crate) fn an_agent_is_known_from_its_first_write_to_its_last(fresh: &dyn Fre
     let (place, name) = (bob.workspace.clone(), bob.agent.clone());
     let last = || store.read(|tx| tx.last_seen(&place, &name)).unwrap();
     assert_eq!(last(), None);
-    store.write(move |tx| tx.see_agent(&bob, now())).unwrap();
+    store.write(move |tx| tx.note_agent_seen(&bob, now())).unwrap();
     assert_eq!(last(), Some(now()));
     let asker = caller("cleo", "x");
     let told = store.read(|tx| tx.agents(&Sight::at_home(&asker), &asker.workspace)).unwrap();
@@ -41,7 +41,7 @@ pub(crate) fn an_agent_is_known_from_its_first_write_to_its_last(fresh: &dyn Fre
 
 fn keep_answer(store: &dyn Store, key: &'static str, answer: String) {
     let who = caller("ann", "x");
-    let kept = KeptAnswer { request_sha256: "r".into(), answer, at: now() };
+    let kept = IdempotencyRecord { request_sha256: "r".into(), answer, at: now() };
     store.write(move |tx| tx.keep_answer(&who.workspace, &who.agent, key, &kept)).unwrap();
 }
 
@@ -74,11 +74,11 @@ pub(crate) fn an_imported_memory_is_known_by_its_id_and_by_its_line(fresh: &dyn 
     let store = fresh.open();
     let ids = CountingIds::default();
     let mut first = memory(&ids, "ann", "x", "tea");
-    first.source.how = Door::Import;
+    first.source.how = EntryPoint::Import;
     let typed = memory(&ids, "ann", "x", "coffee");
     let given = [first.clone(), typed.clone()];
     store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
-    let fresh_id = |like: &Memory, how: Door| {
+    let fresh_id = |like: &Memory, how: EntryPoint| {
         let mut other = memory(&ids, "bob", "x", "another text");
         other.source = like.source.clone();
         other.source.how = how;
@@ -88,9 +88,9 @@ pub(crate) fn an_imported_memory_is_known_by_its_id_and_by_its_line(fresh: &dyn 
     let table = [
         ("its id", first.clone(), true),
         ("its id, though nobody imported it", typed.clone(), true),
-        ("its line", fresh_id(&first, Door::Import), true),
-        ("the text of one that was typed", fresh_id(&typed, Door::Import), false),
-        ("its text, typed", fresh_id(&first, Door::Cli), false),
+        ("its line", fresh_id(&first, EntryPoint::Import), true),
+        ("the text of one that was typed", fresh_id(&typed, EntryPoint::Import), false),
+        ("its text, typed", fresh_id(&first, EntryPoint::Cli), false),
         ("elsewhere", elsewhere, false),
     ];
     for (what, memory, known) in table {
@@ -120,7 +120,7 @@ pub(crate) fn what_was_deleted_before_a_time_is_told_of_every_workspace(fresh: &
 pub(crate) fn a_workspace_is_known_from_its_first_event_on(fresh: &dyn Fresh) {
     let store = fresh.open();
     let asker: Caller = caller("ann", "z");
-    store.write(move |tx| tx.see_agent(&asker, now())).unwrap();
+    store.write(move |tx| tx.note_agent_seen(&asker, now())).unwrap();
     assert!(store.read(|tx| tx.workspaces()).unwrap().is_empty());
     with_texts(&*store, &["tea"]);
     let known = store.read(|tx| tx.workspaces()).unwrap();
@@ -130,11 +130,11 @@ pub(crate) fn a_workspace_is_known_from_its_first_event_on(fresh: &dyn Fresh) {
 pub(crate) fn a_token_is_kept_whole_and_known_by_its_id(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
-    let token = |bound: Option<&str>| KeptToken {
+    let token = |bound: Option<&str>| TokenRecord {
         token: Token {
             id: TokenId::new(&ids, now()),
             agent: caller("ann/tester", "x").agent,
-            scopes: vec![Scope::Read, Scope::Hook],
+            scopes: vec![TokenScope::Read, TokenScope::Hook],
             workspace: bound.map(|name| name.parse().unwrap()),
             created_at: now(),
             expires_at: bound.map(|_| later(9)),
@@ -166,16 +166,16 @@ pub(crate) fn a_token_is_kept_whole_and_known_by_its_id(fresh: &dyn Fresh) {
 pub(crate) fn an_act_gives_what_it_did_to_each_memory_once(fresh: &dyn Fresh) {
     let store = fresh.open();
     let (ids, who) = (CountingIds::default(), caller("ann", "x"));
-    let act_at = |at: Timestamp| Act {
+    let act_at = |at: Timestamp| BulkOperation {
         id: ActId::new(&ids, at),
         workspace: who.workspace.clone(),
-        kind: ActKind::Purged,
+        kind: BulkKind::Purged,
         agent: who.agent.clone(),
         at,
     };
     let (act, later_one) = (act_at(now()), act_at(later(9)));
-    let done: Vec<DoneTo> = (1..=5)
-        .map(|n| DoneTo {
+    let done: Vec<BulkItem> = (1..=5)
+        .map(|n| BulkItem {
             memory: memory(&ids, "ann", "x", "one").id,
             owner: who.agent.clone(),
             revision: n,
@@ -185,24 +185,25 @@ pub(crate) fn an_act_gives_what_it_did_to_each_memory_once(fresh: &dyn Fresh) {
         let done = done.clone();
         store
             .write(move |tx| {
-                tx.put_act(&act)?;
-                tx.put_act(&act)?;
-                done.iter().try_for_each(|done| tx.add_to_act(&act, done))
+                tx.put_bulk_operation(&act)?;
+                tx.put_bulk_operation(&act)?;
+                done.iter().try_for_each(|done| tx.add_bulk_item(&act, done))
             })
             .unwrap();
     }
-    let of = |act: &Act| store.read(|tx| tx.act(&act.workspace, act.id)).unwrap();
+    let of =
+        |act: &BulkOperation| store.read(|tx| tx.bulk_operation(&act.workspace, act.id)).unwrap();
     assert_eq!((of(&act), of(&later_one)), (Some(act.clone()), Some(later_one.clone())));
     let elsewhere = caller("ann", "y").workspace;
-    assert_eq!(store.read(|tx| tx.act(&elsewhere, act.id)).unwrap(), None);
-    let take = |act: &Act, limit: u32| {
+    assert_eq!(store.read(|tx| tx.bulk_operation(&elsewhere, act.id)).unwrap(), None);
+    let take = |act: &BulkOperation, limit: u32| {
         let act = act.clone();
-        store.write(move |tx| tx.take_from_act(&act, limit)).unwrap()
+        store.write(move |tx| tx.take_bulk_items(&act, limit)).unwrap()
     };
     assert_eq!(take(&act, 3), done[..3]);
     assert_eq!(take(&act, 3), done[3..]);
     assert_eq!(take(&act, 3), []);
-    store.write(move |tx| tx.drop_acts(later(5))).unwrap();
+    store.write(move |tx| tx.drop_bulk_operations(later(5))).unwrap();
     assert_eq!((of(&act), of(&later_one)), (None, Some(later_one.clone())));
     assert_eq!(take(&later_one, 9), done, "what is another act's stays");
 }

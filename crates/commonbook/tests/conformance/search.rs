@@ -12,7 +12,7 @@ use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Importance, Memory, MemoryType, Sharing, Trust};
-use commonbook::model::search::{Found, Question, Within};
+use commonbook::model::search::{IndexQuery, IndexResponse, SearchFilter};
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -31,15 +31,15 @@ pub(crate) fn sight() -> Sight {
     Sight::of(&caller("ann", "x"))
 }
 
-pub(crate) fn question(text: &str) -> Question {
-    Question {
+pub(crate) fn question(text: &str) -> IndexQuery {
+    IndexQuery {
         text: text.to_owned(),
         phrases: Vec::new(),
         excluded: Vec::new(),
         user: None,
         entity: None,
         about: Vec::new(),
-        within: Within::default(),
+        within: SearchFilter::default(),
         now: now(),
         most: limits::SEARCH_DEPTH,
     }
@@ -50,7 +50,7 @@ pub(crate) fn started(folder: &Path) -> Index {
     Index::in_folder(folder.to_owned())
 }
 
-pub(crate) fn ids(found: &Found) -> Vec<MemoryId> {
+pub(crate) fn ids(found: &IndexResponse) -> Vec<MemoryId> {
     found.ranked.iter().map(|hit| hit.id).collect()
 }
 
@@ -162,7 +162,7 @@ impl Run<'_> {
         match step {
             Step::Keep { owner, user, workspace, text, private } => {
                 let mut new = memory(&self.ids, "ann", &self.workspace(*workspace), TEXTS[*text]);
-                new.owner = Agent::named(AGENTS[*owner]).unwrap();
+                new.owner = Agent::with_any_name(AGENTS[*owner]).unwrap();
                 new.user_id = USERS[*user].map(str::to_owned);
                 new.sharing = if *private { Sharing::Private } else { Sharing::Shared };
                 new.importance = Importance::ALL[(owner + text) % 4];
@@ -222,34 +222,36 @@ fn answering(mut seen: Vec<&Memory>) -> BTreeSet<MemoryId> {
 }
 
 /// The same bounds twice: as the index is asked, and as they are meant.
-type Meant = (Within, fn(&Memory) -> bool);
+type Meant = (SearchFilter, fn(&Memory) -> bool);
 
 fn bounds() -> Vec<Meant> {
-    let of = Within::default;
+    let of = SearchFilter::default;
     let current = Memory::is_current;
     vec![
         (of(), current),
-        (Within { owner: Some("ann/child".into()), ..of() }, |m| {
+        (SearchFilter { owner: Some("ann/child".into()), ..of() }, |m| {
             m.is_current() && m.owner.as_str() == "ann/child"
         }),
-        (Within { memory_type: Some("decision".into()), ..of() }, |m| {
+        (SearchFilter { memory_type: Some("decision".into()), ..of() }, |m| {
             m.is_current() && m.memory_type.as_str() == "decision"
         }),
-        (Within { topics: vec!["BIRDS".into()], ..of() }, |m| {
+        (SearchFilter { topics: vec!["BIRDS".into()], ..of() }, |m| {
             m.is_current() && m.topics == ["Birds"]
         }),
-        (Within { topics: vec!["fish".into()], ..of() }, |_| false),
-        (Within { importance: Some(Importance::High), ..of() }, |m| {
+        (SearchFilter { topics: vec!["fish".into()], ..of() }, |_| false),
+        (SearchFilter { importance: Some(Importance::High), ..of() }, |m| {
             m.is_current() && m.importance >= Importance::High
         }),
-        (Within { session: Some("s1".into()), ..of() }, |m| {
+        (SearchFilter { session: Some("s1".into()), ..of() }, |m| {
             m.is_current() && m.session.as_deref() == Some("s1")
         }),
-        (Within { superseded: true, ..of() }, |m| m.deleted_at.is_none()),
-        (Within { archived: true, ..of() }, |m| m.superseded_by.is_none()),
-        (Within { at: Some(now()), ..of() }, current),
-        (Within { since: Some(now()), until: Some(now()), ..of() }, current),
-        (Within { until: Some(now() - jiff::SignedDuration::from_secs(1)), ..of() }, |_| false),
+        (SearchFilter { superseded: true, ..of() }, |m| m.deleted_at.is_none()),
+        (SearchFilter { archived: true, ..of() }, |m| m.superseded_by.is_none()),
+        (SearchFilter { at: Some(now()), ..of() }, current),
+        (SearchFilter { since: Some(now()), until: Some(now()), ..of() }, current),
+        (SearchFilter { until: Some(now() - jiff::SignedDuration::from_secs(1)), ..of() }, |_| {
+            false
+        }),
     ]
 }
 
@@ -277,7 +279,7 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
                     writer.follow(&*store, |_| GO).unwrap();
                     // What is opened now is changed by the steps that follow.
                     let index = started(home.path());
-                    index.behind(&*store).unwrap();
+                    index.unwritten_events(&*store).unwrap();
                     opened.push(index);
                 }
             }
@@ -289,7 +291,7 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
             for (within, meant) in bounds() {
                 let seen = run.kept.iter().filter(|m| sight.sees(m) && meant(m));
                 let expected = answering(seen.collect());
-                let asked = Question { within, ..question("heron") };
+                let asked = IndexQuery { within, ..question("heron") };
                 let found = bare.search(&*store, &sight, &asked).unwrap();
                 assert_eq!(ids(&found).into_iter().collect::<BTreeSet<_>>(), expected);
                 assert_eq!(found.total, expected.len() as u64);

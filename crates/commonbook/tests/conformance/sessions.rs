@@ -3,7 +3,7 @@
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{CheckpointId, CountingIds, SessionId};
 use commonbook::model::access::Sight;
-use commonbook::model::checkpoint::{Activity, Checkpoint, CheckpointKind};
+use commonbook::model::checkpoint::{Checkpoint, CheckpointKind, SessionActivity};
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::model::session::{Session, SessionFilter, SessionStatus};
@@ -40,7 +40,8 @@ fn start(store: &dyn Store, session: &Session) {
         .write(move |tx| {
             let about = (&session.workspace, session.id.to_string());
             let by = (&session.agent, session.started_at);
-            let event = NewEvent::about(EventKind::SessionStarted, about, by, Sharing::Shared);
+            let event =
+                NewEvent::for_subject(EventKind::SessionStarted, about, by, Sharing::Shared);
             let sequence = tx.append_event(&event)?;
             tx.insert_session(&session, sequence)
         })
@@ -62,8 +63,12 @@ pub(crate) fn a_session_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fres
         for user in [None, Some("u1"), Some("u2")] {
             let who = caller(agent, "x").for_user(user).unwrap();
             let sight = Sight::at_home(&who);
-            let seen: Vec<Session> =
-                all.iter().rev().filter(|it| sight.reaches(&it.reach())).cloned().collect();
+            let seen: Vec<Session> = all
+                .iter()
+                .rev()
+                .filter(|it| sight.can_see(&it.session_visibility()))
+                .cloned()
+                .collect();
             let list = |filter: &SessionFilter, before, limit| -> Vec<(u64, Session)> {
                 store.read(|tx| tx.sessions(&sight, filter, before, limit)).unwrap()
             };
@@ -107,8 +112,8 @@ pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_a
     };
     assert_eq!(at_work(&all[1].agent), None, "it is another's");
     let (session, activity) = at_work(&agent).unwrap();
-    assert_eq!((&session, activity), (&all[0], Activity::starting(now())));
-    let activity = activity.touched(later(5));
+    assert_eq!((&session, activity), (&all[0], SessionActivity::start_at(now())));
+    let activity = activity.extend_to(later(5));
     store.write(move |tx| tx.put_activity(&session, activity)).unwrap();
     assert_eq!(at_work(&agent).unwrap().1, activity);
     let sight = Sight::at_home(&caller("ann", "x"));
@@ -116,12 +121,12 @@ pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_a
     assert_eq!(found(first).touched_at, later(5));
     let idle = store.read(|tx| tx.idle_sessions(later(1), 10)).unwrap();
     assert_eq!(idle.iter().map(|it| it.id).collect::<Vec<_>>(), [all[1].id, all[2].id]);
-    let ended = all[1].ended(later(2));
+    let ended = all[1].with_end(later(2));
     let given = ended.clone();
     store.write(move |tx| tx.replace_session(&given)).unwrap();
     assert_eq!(found(ended.id), ended);
     let owes =
-        || store.read(|tx| Ok((tx.owes_summary(&ended)?, tx.unsummarised(&sight)?))).unwrap();
+        || store.read(|tx| Ok((tx.owes_summary(&ended)?, tx.unsummarised_count(&sight)?))).unwrap();
     assert_eq!(owes(), (false, 0), "nothing was kept in it");
     let in_it = |memory: Memory| Memory { session: Some(ended.id.to_string()), ..memory };
     let private = in_it(memory(&ids, "bob", "x", "tea"));
@@ -133,7 +138,7 @@ pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_a
     assert_eq!(owes(), (true, 1));
     let kept = |agent: &str| {
         let sight = Sight::at_home(&caller(agent, "x"));
-        store.read(|tx| tx.kept_in_session(&sight, &ended.id.to_string())).unwrap()
+        store.read(|tx| tx.session_memory_count(&sight, &ended.id.to_string())).unwrap()
     };
     assert_eq!((kept("ann"), kept("bob")), (1, 2));
     let entry = in_it(memory(&ids, "bob", "x", "tea"));

@@ -6,9 +6,9 @@ use commonbook::base::error::Result;
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
-use commonbook::model::event::{EventFilter, EventKind, NewEvent, Recorded, Stretch};
-use commonbook::model::memory::{Importance, Memory, MemoryType, Order, Sharing, Trust};
-use commonbook::model::search::Filter;
+use commonbook::model::event::{EventFilter, EventKind, EventRecord, JournalRange, NewEvent};
+use commonbook::model::memory::{Importance, ListOrder, Memory, MemoryType, Sharing, Trust};
+use commonbook::model::search::MemoryFilter;
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -63,7 +63,7 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
         let workspace = format!("{}{run}", WORKSPACES[*workspace]);
         let mut first = memory(&ids, "ann", &workspace, "heron");
         first.topics = vec![format!("Topic{place}")];
-        first.owner = Agent::named(AGENTS[*owner]).unwrap();
+        first.owner = Agent::with_any_name(AGENTS[*owner]).unwrap();
         first.user_id = USERS[*user].map(str::to_owned);
         first.memory_type = MemoryType::try_from(TYPES[*kind].to_owned()).unwrap();
         first.importance = Importance::ALL[*importance];
@@ -98,7 +98,7 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
 
 /// Keeps a memory, and makes of it what became of it, with one event.
 fn write(tx: &mut dyn Transaction, first: &Memory, last: Option<&Memory>) -> Result<()> {
-    tx.see_agent(&caller(first.owner.as_str(), first.workspace.as_str()), now())?;
+    tx.note_agent_seen(&caller(first.owner.as_str(), first.workspace.as_str()), now())?;
     keep(tx, first)?;
     match last {
         None => {
@@ -123,21 +123,23 @@ fn ids<'m>(memories: impl IntoIterator<Item = &'m Memory>) -> BTreeSet<MemoryId>
 }
 
 /// The same filter twice: as the store is asked, and as it is meant.
-type Meant = (Filter, fn(&Memory) -> bool);
+type Meant = (MemoryFilter, fn(&Memory) -> bool);
 
 fn filters() -> Vec<Meant> {
-    let of = Filter::default;
+    let of = MemoryFilter::default;
     vec![
         (of(), |_| true),
-        (Filter { owner: Some("ann/child".into()), ..of() }, |m| m.owner.as_str() == "ann/child"),
-        (Filter { memory_type: Some("decision".into()), ..of() }, |m| {
+        (MemoryFilter { owner: Some("ann/child".into()), ..of() }, |m| {
+            m.owner.as_str() == "ann/child"
+        }),
+        (MemoryFilter { memory_type: Some("decision".into()), ..of() }, |m| {
             m.memory_type.as_str() == "decision"
         }),
-        (Filter { importance: Some(Importance::High), ..of() }, |m| {
+        (MemoryFilter { importance: Some(Importance::High), ..of() }, |m| {
             m.importance >= Importance::High
         }),
-        (Filter { session: Some("none".into()), ..of() }, |_| false),
-        (Filter { trust: Some(Trust::Quarantined), ..of() }, Memory::is_quarantined),
+        (MemoryFilter { session: Some("none".into()), ..of() }, |_| false),
+        (MemoryFilter { trust: Some(Trust::Quarantined), ..of() }, Memory::is_quarantined),
     ]
 }
 
@@ -151,12 +153,12 @@ fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
         let changed = last.as_ref().is_some_and(|last| last != first);
         let earlier: Vec<Memory> =
             Some(first).filter(|first| changed && sight.sees(first)).cloned().into_iter().collect();
-        assert_eq!(tx.earlier(sight, first.id)?, earlier);
+        assert_eq!(tx.earlier_revisions(sight, first.id)?, earlier);
     }
     let wanted: Vec<_> = all.iter().map(|(m, _)| (m.workspace.clone(), m.id)).collect();
     let expected: Vec<Memory> = seen.iter().map(|memory| (*memory).clone()).collect();
     assert_eq!(tx.memories_of(sight, &wanted)?, expected);
-    let found = tx.memory_ids(sight, MemoryId::range("mem_0")?, 100)?;
+    let found = tx.memory_ids(sight, MemoryId::prefix_range("mem_0")?, 100)?;
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), ids(seen));
     Ok(())
 }
@@ -168,10 +170,10 @@ fn found_alike(tx: &dyn Transaction, sight: &Sight, seen: &[&Memory]) -> Result<
         for deleted in [false, true] {
             let expected =
                 ids(chosen.iter().copied().filter(|m| m.deleted_at.is_some() == deleted));
-            let filter = Filter { deleted, ..filter.clone() };
-            let listed = tx.memories(sight, &filter, (Order::Newest, None), 100)?;
+            let filter = MemoryFilter { deleted, ..filter.clone() };
+            let listed = tx.memories(sight, &filter, (ListOrder::Newest, None), 100)?;
             assert_eq!(ids(listed.iter().map(|(_, memory)| memory)), expected);
-            let first = tx.memories(sight, &filter, (Order::Oldest, None), 1)?;
+            let first = tx.memories(sight, &filter, (ListOrder::Oldest, None), 1)?;
             assert_eq!(first.len(), expected.len().min(1));
         }
     }
@@ -232,12 +234,12 @@ fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let count: usize = told().map(|(_, last)| if last.is_some() { 1 } else { 2 }).sum();
     let mut events = Vec::new();
     for workspace in all.iter().map(|(first, _)| &first.workspace).collect::<BTreeSet<_>>() {
-        let journal = Stretch::whole(workspace.clone());
-        let recorded = tx.recorded(workspace, 0, 100)?;
+        let journal = JournalRange::entire_journal(workspace.clone());
+        let recorded = tx.event_records(workspace, 0, 100)?;
         for filter in event_filters() {
-            let wanted = Stretch { filter, ..journal.clone() };
+            let wanted = JournalRange { filter, ..journal.clone() };
             let meant =
-                |it: &&Recorded| sight.is_told(&it.reach) && wanted.filter.admits(&it.event);
+                |it: &&EventRecord| sight.sees_event(&it.reach) && wanted.filter.admits(&it.event);
             let meant: Vec<_> = recorded.iter().filter(meant).map(|it| it.event.clone()).collect();
             assert_eq!(tx.events(sight, &wanted, 100)?, meant, "{:?}", wanted.filter);
             assert_eq!(tx.event_count(sight, &wanted)?, meant.len() as u64);
@@ -257,7 +259,7 @@ fn event_filters() -> Vec<EventFilter> {
         EventFilter { kinds: vec![EventKind::MemoryPurged], ..of() },
         EventFilter { topics: vec!["herbs".to_owned(), "rivers".to_owned()], ..of() },
         EventFilter { importance: Some(Importance::High), ..of() },
-        EventFilter { except: Agent::named("ann").ok(), ..of() },
+        EventFilter { except: Agent::with_any_name("ann").ok(), ..of() },
     ]
 }
 

@@ -1,7 +1,6 @@
 //! What only the SQLite store has: a file that may be damaged, newer, foreign, or opened at once.
 
 use std::fs;
-use std::path::PathBuf;
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::memory::Memory;
@@ -9,20 +8,8 @@ use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
 use rusqlite::Connection;
 
+use crate::damage::{closed, file};
 use crate::{Fresh, Sqlite, keep, memory, with_texts};
-
-fn file(home: &Sqlite) -> PathBuf {
-    home.folder().join("home/commonbook.db")
-}
-
-/// A home whose store was closed, with everything in its one file.
-fn closed(texts: &[&str]) -> Sqlite {
-    let home = Sqlite::new();
-    let store = home.open();
-    with_texts(&*store, texts);
-    store.scrub().unwrap();
-    home
-}
 
 fn refused(home: &Sqlite, reason: &str) {
     let before = fs::read(file(home)).unwrap();

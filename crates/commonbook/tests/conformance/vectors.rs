@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::index::Index;
 use commonbook::model::memory::Memory;
-use commonbook::model::search::{Found, Match};
+use commonbook::model::search::{IndexResponse, MatchReason};
 use commonbook::store::Store;
-use commonbook_embed::word_hash::WordHash;
-use commonbook_embed::{EmbedError, EmbedErrorKind, Result};
-use commonbook_embed::{Embedder, Spec};
+use commonbook_embed::word_hash::WordHashEmbedder;
+use commonbook_embed::{EmbedError, EmbedErrorKind, EmbedResult};
+use commonbook_embed::{Embedder, ModelSpec};
 
 use crate::rebuilding::files;
 use crate::search::{GO, purge, question, sight, started};
@@ -20,25 +20,25 @@ use crate::{Fresh, with_texts};
 
 /// A model of this name, which fails when it is told to.
 struct Model {
-    words: WordHash,
-    spec: Spec,
+    words: WordHashEmbedder,
+    spec: ModelSpec,
     fails: AtomicBool,
 }
 
 impl Model {
     fn of(revision: &str) -> Arc<Self> {
-        let words = WordHash::new();
-        let spec = Spec { revision: revision.to_owned(), ..words.spec().clone() };
+        let words = WordHashEmbedder::new();
+        let spec = ModelSpec { revision: revision.to_owned(), ..words.spec().clone() };
         Arc::new(Self { words, spec, fails: AtomicBool::new(false) })
     }
 }
 
 impl Embedder for Model {
-    fn spec(&self) -> &Spec {
+    fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>> {
         if self.fails.load(Ordering::Relaxed) {
             return Err(EmbedError::new(EmbedErrorKind::Unavailable, "the model is out to lunch"));
         }
@@ -60,7 +60,7 @@ fn with_model(folder: &Path, model: &Arc<Model>) -> Index {
     index
 }
 
-fn look(index: &Index, store: &dyn Store, text: &str) -> Found {
+fn look(index: &Index, store: &dyn Store, text: &str) -> IndexResponse {
     index.search(store, &sight(), &question(text)).unwrap()
 }
 
@@ -82,14 +82,14 @@ pub(crate) fn a_search_goes_by_words_until_there_are_vectors_and_says_so(fresh: 
     let heron = kept(&*store).pop().unwrap().id;
     let index = with_model(home.path(), &model);
     let before = look(&index, &*store, "heron river");
-    assert_eq!(before.ranked[0].matched, [Match::Words]);
+    assert_eq!(before.ranked[0].matched, [MatchReason::Words]);
     assert!(before.notice.unwrap().contains("nothing is embedded"));
     assert_eq!(embed(&index, &*store), 0);
     let reader = with_model(home.path(), &model);
     for index in [&index, &reader] {
         let after = look(index, &*store, "heron river");
         assert_eq!((after.ranked[0].id, after.notice), (heron, None));
-        assert_eq!(after.ranked[0].matched, [Match::Words, Match::Vector]);
+        assert_eq!(after.ranked[0].matched, [MatchReason::Words, MatchReason::Vector]);
     }
     let bare = look(&started(home.path()), &*store, "heron river");
     assert!(bare.notice.unwrap().contains("no embedder"));

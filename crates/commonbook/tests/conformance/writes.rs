@@ -7,9 +7,9 @@ use std::sync::Arc;
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::RandomIds;
 use commonbook::model::access::Sight;
-use commonbook::model::memory::{Memory, Order};
-use commonbook::model::search::Filter;
-use commonbook::store::{KeptAnswer, Transaction};
+use commonbook::model::memory::{ListOrder, Memory};
+use commonbook::model::search::MemoryFilter;
+use commonbook::store::{IdempotencyRecord, Transaction};
 
 use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 
@@ -111,7 +111,7 @@ pub(crate) fn a_read_is_a_snapshot(fresh: &dyn Fresh) {
 pub(crate) fn a_kept_answer_is_found_by_its_key_until_it_is_dropped(fresh: &dyn Fresh) {
     let store = fresh.open();
     let caller = caller("ann", "x");
-    let kept = KeptAnswer { request_sha256: "r".into(), answer: "{}".into(), at: now() };
+    let kept = IdempotencyRecord { request_sha256: "r".into(), answer: "{}".into(), at: now() };
     let (given, by) = (kept.clone(), caller.clone());
     store.write(move |tx| tx.keep_answer(&by.workspace, &by.agent, "k", &given)).unwrap();
     let find = |workspace: &str, agent: &str, key: &str| {
@@ -151,8 +151,9 @@ pub(crate) fn what_a_failed_write_said_is_not_kept_and_what_the_others_said_is(f
         }
     });
     let sight = Sight::of(&caller("ann", "x"));
-    let listed =
-        |tx: &dyn Transaction| tx.memories(&sight, &Filter::default(), (Order::Newest, None), 100);
+    let listed = |tx: &dyn Transaction| {
+        tx.memories(&sight, &MemoryFilter::default(), (ListOrder::Newest, None), 100)
+    };
     let texts: BTreeSet<String> =
         store.read(listed).unwrap().into_iter().map(|(_, memory)| memory.text).collect();
     let expected: BTreeSet<String> =
@@ -170,11 +171,11 @@ pub(crate) fn a_write_reads_what_it_has_written(fresh: &dyn Fresh) {
             keep(tx, &kept)?;
             let changed = Memory { revision: 2, topics: vec!["Kräuter".into()], ..kept.clone() };
             tx.replace_memory(&kept, &changed)?;
-            let filter = Filter { topic: Some("KRÄUTER".into()), ..Filter::default() };
-            let listed = tx.memories(&sight, &filter, (Order::Newest, None), 10)?;
+            let filter = MemoryFilter { topic: Some("KRÄUTER".into()), ..MemoryFilter::default() };
+            let listed = tx.memories(&sight, &filter, (ListOrder::Newest, None), 10)?;
             assert_eq!(listed, [(1, changed.clone())]);
             assert_eq!(tx.memory(&sight, kept.id)?, Some(changed));
-            assert_eq!(tx.earlier(&sight, kept.id)?, std::slice::from_ref(&kept));
+            assert_eq!(tx.earlier_revisions(&sight, kept.id)?, std::slice::from_ref(&kept));
             tx.event_count(&sight, &journal("x"))
         })
         .unwrap();
@@ -196,7 +197,7 @@ pub(crate) fn a_snapshot_holds_against_another_process_too(fresh: &dyn Fresh) {
     let kept = with_texts(&*store, &["tea"]);
     let sight = Sight::of(&caller("ann", "x"));
     let look = |tx: &dyn Transaction| -> commonbook::base::error::Result<_> {
-        let found = tx.memories(&sight, &Filter::default(), (Order::Newest, None), 10)?;
+        let found = tx.memories(&sight, &MemoryFilter::default(), (ListOrder::Newest, None), 10)?;
         Ok((found, tx.memory(&sight, kept[0].id)?, tx.counts(&sight)?, tx.workspaces()?))
     };
     store

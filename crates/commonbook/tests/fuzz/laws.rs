@@ -3,10 +3,10 @@
 use commonbook::base::clock::Timestamp;
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::{CountingIds, MemoryId};
-use commonbook::base::page::Cursor;
+use commonbook::base::page::PageCursor;
 use commonbook::base::{input, limits};
 use commonbook::model::agent::{Agent, AgentName};
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::ListEvents;
 use commonbook::model::import;
 use commonbook::model::memory::{
@@ -18,7 +18,7 @@ use commonbook::model::workspace::Workspace;
 const NOW: Timestamp = Timestamp::constant(1_795_000_000, 0);
 
 fn caller() -> Caller {
-    Caller::new("ann".parse().ok(), Workspace::fallback(), Door::Rest)
+    Caller::new("ann".parse().ok(), Workspace::fallback(), EntryPoint::Rest)
 }
 
 /// A refusal is the sender's fault, and says so in words.
@@ -41,7 +41,7 @@ fn saves(request: &SaveMemory) {
     match request.memory(&caller(), id, NOW) {
         Ok(memory) => {
             kept(&memory);
-            changes(&UpdateMemory::nothing(id), memory);
+            changes(&UpdateMemory::empty_update(id), memory);
         }
         Err(error) => refused(&error),
     }
@@ -74,7 +74,7 @@ pub(crate) fn json(bytes: &[u8]) {
     }
     match input::from_value::<SearchMemory>(value.clone()) {
         Ok(request) => {
-            let _ = request.question(NOW).map_err(|error| refused(&error));
+            let _ = request.to_index_query(NOW).map_err(|error| refused(&error));
         }
         Err(error) => refused(&error),
     }
@@ -112,7 +112,7 @@ pub(crate) fn query(bytes: &[u8]) {
         Err(error) => refused(&error),
     }
     let request = SearchMemory { query: text.to_owned(), ..SearchMemory::default() };
-    match request.question(NOW) {
+    match request.to_index_query(NOW) {
         Ok(question) => {
             let looked_for = question.phrases.iter().chain(&question.excluded);
             let most = looked_for.map(Vec::len).sum::<usize>();
@@ -144,13 +144,13 @@ pub(crate) fn import(bytes: &[u8]) {
 /// What is a name stays one: normalised, within its limit, and nobody's that is reserved.
 pub(crate) fn agent(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let near = AgentName::near(text, "import").ok();
+    let near = AgentName::nearest_agent_name(text, "import").ok();
     for name in [text.parse::<AgentName>().map_err(|error| refused(&error)).ok(), near] {
         let Some(AgentName { agent, device }) = name else { continue };
         let again = Agent::try_from(agent.to_string()).expect("a name stays a name");
         assert_eq!(again, agent);
         assert!(agent.as_str().chars().count() <= limits::AGENT_CHARS);
-        assert!(!commonbook::model::naming::RESERVED.contains(&agent.as_str()));
+        assert!(!commonbook::model::naming::RESERVED_NAMES.contains(&agent.as_str()));
         assert!(!agent.as_str().chars().any(|c| c.is_control() || c.is_whitespace()));
         assert!(device.is_none_or(|device| device.chars().count() <= limits::AGENT_CHARS));
     }
@@ -160,7 +160,7 @@ pub(crate) fn agent(bytes: &[u8]) {
 pub(crate) fn workspace(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let named = text.parse::<Workspace>().map_err(|error| refused(&error)).ok();
-    for workspace in [named, Workspace::near(text)].into_iter().flatten() {
+    for workspace in [named, Workspace::nearest_workspace_name(text)].into_iter().flatten() {
         assert_eq!(workspace.as_str().parse::<Workspace>().expect("a name stays one"), workspace);
         assert!(workspace.as_str().chars().count() <= limits::WORKSPACE_CHARS);
     }
@@ -169,13 +169,16 @@ pub(crate) fn workspace(bytes: &[u8]) {
 /// A cursor that is taken is the same when it is written again; no list breaks over one.
 pub(crate) fn cursor(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match Cursor::try_from(text.to_owned()) {
+    match PageCursor::try_from(text.to_owned()) {
         Ok(cursor) => {
-            assert_eq!(Cursor::try_from(cursor.to_string()).expect("a cursor stays one"), cursor);
+            assert_eq!(
+                PageCursor::try_from(cursor.to_string()).expect("a cursor stays one"),
+                cursor
+            );
             let _ = cursor.numbers::<1>().map_err(|error| refused(&error));
         }
         Err(error) => refused(&error),
     }
     let _ = text.parse::<MemoryId>().map_err(|error| refused(&error));
-    let _ = MemoryId::range(text).map(|(least, most)| assert!(least <= most));
+    let _ = MemoryId::prefix_range(text).map(|(least, most)| assert!(least <= most));
 }

@@ -3,23 +3,23 @@
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::MemoryId;
 use commonbook::model::agent::Agent;
-use commonbook::model::bulk::{Acted, AdoptMemories, PurgeSince, UndoAct};
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::bulk::{AdoptMemories, BulkResult, PurgeSince, UndoAct};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory, UpdateMemory};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
 
-fn adopt(world: &World, fields: Value) -> commonbook::base::error::Result<Acted> {
+fn adopt(world: &World, fields: Value) -> commonbook::base::error::Result<BulkResult> {
     world.book.adopt_memories(&caller("ann"), &request::<AdoptMemories>(fields))
 }
 
-fn purge(world: &World, agent: &str, fields: Value) -> Acted {
+fn purge(world: &World, agent: &str, fields: Value) -> BulkResult {
     world.book.purge_since(&caller(agent), &request::<PurgeSince>(fields)).unwrap()
 }
 
-fn undo(world: &World, agent: &str, acted: &Acted) -> Result<u64, ErrorKind> {
+fn undo(world: &World, agent: &str, acted: &BulkResult) -> Result<u64, ErrorKind> {
     let undo = UndoAct { act_id: acted.act.unwrap() };
     let undone = world.book.undo_act(&caller(agent), &undo);
     undone.map(|undone| undone.memories).map_err(|error| error.kind)
@@ -99,7 +99,7 @@ fn owners_are_meant_by_name_or_by_the_beginning_of_one() {
     let nobody = adopt(&world, json!({"agent_name": "system"})).unwrap_err();
     assert_eq!(nobody.field.as_deref(), Some("agent_name"));
     // A person adopts, or who shows an administrator's token; no agent by its word alone.
-    let agent = Caller { door: Door::Mcp, ..caller("rook") };
+    let agent = Caller { door: EntryPoint::Mcp, ..caller("rook") };
     let refused = world.book.adopt_memories(&agent, &request(json!({"agent_name": "rook"})));
     assert_eq!(refused.unwrap_err().kind, ErrorKind::Forbidden);
 }

@@ -4,8 +4,8 @@ use commonbook::base::error::ErrorKind;
 use commonbook::model::agent::{AgentRecord, GetAgent};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::ListEvents;
-use commonbook::model::memory::{GetMemory, Importance, ListMemories, Order, SaveMemory};
-use commonbook::model::search::{Scope, SearchMemory};
+use commonbook::model::memory::{GetMemory, Importance, ListMemories, ListOrder, SaveMemory};
+use commonbook::model::search::{SearchMemory, SearchScope};
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
@@ -27,7 +27,10 @@ fn a_list_is_filtered_ordered_and_paged() {
     world.save("ann", "three");
     let table = [
         (ListMemories::default(), vec!["three", "two", "one"]),
-        (ListMemories { order: Order::Oldest, ..Default::default() }, vec!["one", "two", "three"]),
+        (
+            ListMemories { order: ListOrder::Oldest, ..Default::default() },
+            vec!["one", "two", "three"],
+        ),
         (
             ListMemories { owner: Some("Ann Agent".into()), ..Default::default() },
             vec!["three", "one"],
@@ -121,17 +124,17 @@ fn a_search_reads_the_workspaces_of_its_scope() {
         world.book.save_memory(&elsewhere("ann", workspace), &request).unwrap();
     };
     ["x", "y", "global"].into_iter().for_each(save);
-    let found = |workspace: &str, scope: Scope| {
+    let found = |workspace: &str, scope: SearchScope| {
         let request = SearchMemory { query: "tea".into(), scope, ..Default::default() };
         world.book.search_memory(&elsewhere("bob", workspace), &request).unwrap().total
     };
     let table = [
-        ("x", Scope::Workspace, 2),
-        ("x", Scope::Nearest, 2),
-        ("x", Scope::Home, 3),
-        ("empty", Scope::Workspace, 1),
-        ("empty", Scope::Nearest, 3),
-        ("global", Scope::Workspace, 1),
+        ("x", SearchScope::Workspace, 2),
+        ("x", SearchScope::Nearest, 2),
+        ("x", SearchScope::Home, 3),
+        ("empty", SearchScope::Workspace, 1),
+        ("empty", SearchScope::Nearest, 3),
+        ("global", SearchScope::Workspace, 1),
     ];
     for (workspace, scope, total) in table {
         assert_eq!(found(workspace, scope), total, "{workspace} {scope:?}");

@@ -2,12 +2,12 @@
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::bulk::{AdoptMemories, PurgeSince};
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::case::AppendEntry;
 use commonbook::model::import;
 use commonbook::model::memory::{GetMemory, Memory, SaveMemories, SaveMemory};
 use commonbook::model::session::StartSession;
-use commonbook::model::token::{CreateToken, IssuedToken, ListTokens};
+use commonbook::model::token::{CreateToken, ListTokens, NewToken};
 use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, request};
@@ -52,10 +52,10 @@ impl Bound {
 }
 
 fn holder(world: &World, fields: Value) -> Caller {
-    let issued: IssuedToken =
+    let issued: NewToken =
         world.book.create_token(&caller("ann"), &request::<CreateToken>(fields)).unwrap();
     let token = world.book.admit(Some(&issued.secret), false).unwrap().unwrap();
-    Caller::proved(&token, None, (None, None), Door::Rest).unwrap()
+    Caller::from_token(&token, None, (None, None), EntryPoint::Rest).unwrap()
 }
 
 fn saved(world: &World, caller: &Caller, fields: Value) -> Memory {

@@ -35,7 +35,8 @@ impl Clock for SlowClock {
 fn home(clock: Arc<dyn Clock>, folder: &tempfile::TempDir) -> Commonbook {
     let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
     let index = Arc::new(Index::in_folder(folder.path().join("index")));
-    let book = Commonbook::with(store, clock, Arc::new(CountingIds::default())).searching(index);
+    let book = Commonbook::with_clock_and_ids(store, clock, Arc::new(CountingIds::default()))
+        .with_index(index);
     for number in 0..40 {
         let text = format!("The incident review {number} found a full disk on the build host.");
         let asked = SaveMemory { text, ..SaveMemory::default() };
@@ -59,9 +60,10 @@ fn a_search_over_its_postings_is_refused_as_a_whole_and_the_index_stays() {
     let sight = Sight::of(&caller("bob"));
     for query in ["incident review", "\"full disk on the build host\"", "incident -\"full disk\""] {
         let asked: SearchMemory = request(json!({"query": query}));
-        let question = asked.question(at(0)).unwrap();
+        let question = asked.to_index_query(at(0)).unwrap();
         let budget = SearchBudget::of(&clock, &Cancellation::default());
-        let search = |budget| book.index().search_within(book.store(), &sight, &question, &budget);
+        let search =
+            |budget| book.index().search_within_budget(book.store(), &sight, &question, &budget);
         let (found, work) = search(budget.clone()).unwrap();
         let steps = work.terms + work.postings + work.positions;
         assert!(steps >= 40, "{query} {work:?}");
@@ -69,7 +71,7 @@ fn a_search_over_its_postings_is_refused_as_a_whole_and_the_index_stays() {
         let error = search(budget.with_postings(steps - 1)).unwrap_err();
         assert_asks_for_fewer_words(&error);
     }
-    assert!(!book.index().lags(book.store()).unwrap(), "nothing is to be written anew");
+    assert!(!book.index().needs_follow(book.store()).unwrap(), "nothing is to be written anew");
 }
 
 #[test]
@@ -82,7 +84,8 @@ fn a_search_that_takes_too_long_is_refused() {
     let slow = Arc::new(SlowClock { now: AtomicI64::new(0), look_millis: 2_600 });
     let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
     let index = Arc::new(Index::in_folder(folder.path().join("index")));
-    let book = Commonbook::with(store, slow, Arc::new(CountingIds::default())).searching(index);
+    let book = Commonbook::with_clock_and_ids(store, slow, Arc::new(CountingIds::default()))
+        .with_index(index);
     assert_asks_for_fewer_words(&book.search_memory(&caller("bob"), &asked).unwrap_err());
 }
 
@@ -97,14 +100,15 @@ fn a_search_ends_when_its_client_is_gone() {
     assert_eq!(book.search_memory(&bob, &asked).unwrap_err().kind, ErrorKind::Unavailable);
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(at(0)));
     let budget = SearchBudget::of(&clock, &bob.cancellation);
-    let question = asked.question(at(0)).unwrap();
-    let stopped = book.index().search_within(book.store(), &Sight::of(&bob), &question, &budget);
+    let question = asked.to_index_query(at(0)).unwrap();
+    let stopped =
+        book.index().search_within_budget(book.store(), &Sight::of(&bob), &question, &budget);
     assert!(stopped.unwrap_err().message.contains("client is gone"));
     assert_eq!(book.search_memory(&caller("bob"), &asked).unwrap().total, 40);
     // A search that is under way notices too.
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(at(0)));
     let budget = SearchBudget::of(&clock, &bob.cancellation);
-    let (question, sight) = (asked.question(at(0)).unwrap(), Sight::of(&bob));
-    let stopped = book.index().search_within(book.store(), &sight, &question, &budget);
+    let (question, sight) = (asked.to_index_query(at(0)).unwrap(), Sight::of(&bob));
+    let stopped = book.index().search_within_budget(book.store(), &sight, &question, &budget);
     assert!(stopped.unwrap_err().message.contains("client is gone"));
 }

@@ -3,8 +3,8 @@
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::MemoryId;
 use commonbook::model::case::{
-    AppendEntries, Appended, CaseEntries, CaseOutcome, CaseStatus, Entry, EntryKind, GetCase,
-    GetCaseContext, ListCases, OpenCase,
+    AppendEntries, AppendResult, CaseEntries, CaseEntry, CaseOutcome, CaseStatus, EntryKind,
+    GetCase, GetCaseContext, ListCases, OpenCase,
 };
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{World, caller, elsewhere, request};
 
 impl World {
-    fn append(&self, agent: &str, fields: Value) -> Result<Appended, Error> {
+    fn append(&self, agent: &str, fields: Value) -> Result<AppendResult, Error> {
         self.book.append_entries(&caller(agent), &request::<AppendEntries>(fields))
     }
 
@@ -44,7 +44,7 @@ fn key(text: &str) -> commonbook::model::case::CaseKey {
     text.parse().unwrap()
 }
 
-fn summaries(entries: &[Entry]) -> Vec<&str> {
+fn summaries(entries: &[CaseEntry]) -> Vec<&str> {
     entries.iter().map(|entry| entry.summary.as_deref().unwrap_or("withheld")).collect()
 }
 
@@ -274,7 +274,7 @@ fn what_a_reader_may_not_see_keeps_its_place_and_is_withheld() {
     world.note("bob", "four");
     let read = world.entries("bob", 0, 9);
     assert_eq!(summaries(&read.entries), ["one", "withheld", "withheld", "four"]);
-    assert_eq!(read.entries[1], Entry { position: 2, withheld: true, ..Entry::default() });
+    assert_eq!(read.entries[1], CaseEntry { position: 2, withheld: true, ..CaseEntry::default() });
     let positions: Vec<u64> = read.entries.iter().map(|entry| entry.position).collect();
     assert_eq!(positions, [1, 2, 3, 4]);
     assert!(summaries(&world.entries("eve", 0, 9).entries)[1].starts_with("Ignore"));
@@ -372,8 +372,10 @@ fn an_imported_entry_is_filed_at_the_end_of_its_case() {
     for summary in ["one", "two"] {
         from.note("ann", summary);
     }
-    let list =
-        ListMemories { order: commonbook::model::memory::Order::Oldest, ..ListMemories::default() };
+    let list = ListMemories {
+        order: commonbook::model::memory::ListOrder::Oldest,
+        ..ListMemories::default()
+    };
     let exported = from.book.list_memories(&caller("ann"), &list).unwrap().items;
     let lines = || {
         let line = |memory| {

@@ -10,7 +10,7 @@ use commonbook::model::memory::{
 use crate::{World, at, caller};
 
 fn text(memory: &Memory, text: &str) -> UpdateMemory {
-    UpdateMemory { text: Some(text.into()), ..UpdateMemory::nothing(memory.id) }
+    UpdateMemory { text: Some(text.into()), ..UpdateMemory::empty_update(memory.id) }
 }
 
 fn delete(memory: &Memory) -> DeleteMemory {
@@ -100,7 +100,7 @@ fn an_update_tells_what_changed_and_one_that_changes_nothing_writes_nothing() {
     assert_eq!(same, changed);
     let kinds: Vec<EventKind> = world.events("ann").into_iter().map(|event| event.1).collect();
     assert_eq!(kinds, [EventKind::MemorySaved, EventKind::MemoryUpdated]);
-    let nothing = UpdateMemory::nothing(memory.id);
+    let nothing = UpdateMemory::empty_update(memory.id);
     let error = world.book.update_memory(&caller("ann"), &nothing).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
     let stale = UpdateMemory { expected_revision: Some(1), ..text(&memory, "water") };

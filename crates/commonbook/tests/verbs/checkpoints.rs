@@ -2,10 +2,12 @@
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::model::caller::Caller;
-use commonbook::model::checkpoint::{Checkpoint, CheckpointKind, ResumedSession, Summarised};
+use commonbook::model::checkpoint::{
+    Checkpoint, CheckpointKind, ResumeSessionResult, SummariseResult,
+};
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{SaveMemory, Sharing};
-use commonbook::model::session::{Session, SessionStatus, StartedSession};
+use commonbook::model::session::{Session, SessionStatus, StartSessionResult};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};
@@ -15,7 +17,7 @@ impl World {
     fn on_case(&self) -> Session {
         self.book.open_case(&caller("ann"), &request(json!({"key": "k"}))).unwrap();
         let fields = json!({"client_session": "tab", "case": "k"});
-        let started: StartedSession =
+        let started: StartSessionResult =
             self.book.start_session(&caller("ann"), &request(fields)).unwrap();
         started.session
     }
@@ -34,7 +36,7 @@ impl World {
         self.book.list_checkpoints(&caller("eve"), &fields).unwrap().items
     }
 
-    fn resume(&self, agent: &str, fields: Value) -> Result<ResumedSession, Error> {
+    fn resume(&self, agent: &str, fields: Value) -> Result<ResumeSessionResult, Error> {
         self.book.resume_session(&caller(agent), &request(fields))
     }
 }
@@ -176,7 +178,8 @@ fn what_cannot_be_resumed_says_why() {
     let session = world.on_case();
     let made = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
     let for_user = caller("ann").for_user(Some("u1")).unwrap();
-    let hidden: StartedSession = world.book.start_session(&for_user, &request(json!({}))).unwrap();
+    let hidden: StartSessionResult =
+        world.book.start_session(&for_user, &request(json!({}))).unwrap();
     use ErrorKind::{Invalid, NotFound};
     let table = [
         ("bob", json!({}), NotFound, None),
@@ -204,7 +207,7 @@ fn one_call_sums_up_marks_the_case_and_makes_a_checkpoint() {
     let entry = json!({"key": "k", "entries": [{"summary": "An entry"}]});
     world.book.append_entries(&caller("cleo"), &request(entry)).unwrap();
     let fields = request(json!({"summary": "Five it is.", "kind": "milestone"}));
-    let told: Summarised =
+    let told: SummariseResult =
         world.book.checkpoint_and_summarise(&within("ann", &session), &fields).unwrap();
     assert_eq!((told.context_version, told.checkpoint.kind), (Some(2), CheckpointKind::Milestone));
     let read = world.book.read_case(&caller("ann"), &request(json!({"key": "k"}))).unwrap();

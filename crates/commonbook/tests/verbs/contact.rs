@@ -24,9 +24,9 @@ fn who_only_reads_is_added_to_no_registry() {
     let world = World::new();
     world.save("crow", "The nest is built in spring");
     for agent in ["rook", "anonymous", "a-name-of-a-foreign-page"] {
-        world.book.meet(&caller(agent));
+        world.book.note_seen(&caller(agent));
     }
-    world.book.meet(&elsewhere("crow", "y"));
+    world.book.note_seen(&elsewhere("crow", "y"));
     assert_eq!(registry(&world, "x"), [row("crow", "09:00:00", "09:00:00")]);
     assert_eq!(registry(&world, "y"), [], "what it wrote elsewhere does not count here");
 }
@@ -37,7 +37,7 @@ fn a_contact_is_written_once_a_minute_at_the_most() {
     world.save("rook", "Rook was here");
     let after = |seconds| {
         world.clock.set(at(0) + SignedDuration::from_secs(seconds));
-        world.book.meet(&caller("rook"));
+        world.book.note_seen(&caller("rook"));
         registry(&world, "x").pop().unwrap().2
     };
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_contact_is_written_once_a_minute_at_the_most() {
     world.clock.set(at(1));
     world.save("crow", "Crow was here");
     world.clock.set(at(1) + SignedDuration::from_secs(30));
-    other.meet(&caller("crow"));
+    other.note_seen(&caller("crow"));
     assert_eq!(registry(&world, "x")[0], row("crow", "10:00:00", "10:00:00"));
 }
 
@@ -62,7 +62,7 @@ fn who_is_being_told_of_is_not_missed_by_who_asks_meanwhile() {
     }
     world.clock.set(at(1));
     for name in &names {
-        world.book.meet(&caller(name));
+        world.book.note_seen(&caller(name));
         // One of them writes the news; the other, whichever it is, may not answer before that.
         std::thread::scope(|scope| {
             for asking in [0, 1].map(|_| scope.spawn(|| registry(&world, "x"))) {

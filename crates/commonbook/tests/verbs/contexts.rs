@@ -5,8 +5,10 @@ use commonbook::model::caller::Caller;
 use commonbook::model::case::{AppendEntry, ReadCase};
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{Memory, SaveMemory};
-use commonbook::prompt::context::choose::{LeftOut, Source};
-use commonbook::prompt::context::{Context, ExplainContext, Explained, GetContext, Preferences};
+use commonbook::prompt::context::choose::{ContextSource, OmissionReason};
+use commonbook::prompt::context::{
+    AgentContext, ContextExplanation, ContextPreferences, ExplainContext, GetContext,
+};
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
@@ -16,29 +18,34 @@ impl World {
         self.book.save_memory(&caller(agent), &request::<SaveMemory>(given)).unwrap().memory
     }
 
-    pub(crate) fn context(&self, caller: &Caller, given: serde_json::Value) -> Context {
+    pub(crate) fn context(&self, caller: &Caller, given: serde_json::Value) -> AgentContext {
         self.book.get_context(caller, &request::<GetContext>(given)).unwrap()
     }
 
-    pub(crate) fn told(&self, agent: &str, task: &str) -> Context {
+    pub(crate) fn told(&self, agent: &str, task: &str) -> AgentContext {
         self.context(&caller(agent), json!({"task": task}))
     }
 
-    pub(crate) fn explained(&self, agent: &str, context: &Context, replay: bool) -> Explained {
+    pub(crate) fn explained(
+        &self,
+        agent: &str,
+        context: &AgentContext,
+        replay: bool,
+    ) -> ContextExplanation {
         let ask = ExplainContext { context: context.id, replay };
         self.book.explain_context(&caller(agent), &ask).unwrap()
     }
 
     /// This world, at home in its folder.
     fn at_home(self) -> Self {
-        let book = self.book.clone().at_home(self.home().to_owned());
+        let book = self.book.clone().with_home(self.home().to_owned());
         Self { book, ..self }
     }
 
     /// This world, with these settings.
     pub(crate) fn preferring(self, preferences: serde_json::Value) -> Self {
-        let preferences: Preferences = serde_json::from_value(preferences).unwrap();
-        Self { book: self.book.clone().preferring(preferences).unwrap(), ..self }
+        let preferences: ContextPreferences = serde_json::from_value(preferences).unwrap();
+        Self { book: self.book.clone().with_preferences(preferences).unwrap(), ..self }
     }
 
     fn write_standing(&self, role: &str, text: &str) {
@@ -48,7 +55,7 @@ impl World {
     }
 }
 
-fn sources(context: &Context) -> Vec<Source> {
+fn sources(context: &AgentContext) -> Vec<ContextSource> {
     context.items.iter().map(|item| item.source).collect()
 }
 
@@ -80,7 +87,7 @@ fn everything_comes_in_its_order_with_author_and_id() {
 
     let context = world
         .context(&works_for("engineer", "u1"), json!({"task": "Speed up the loader of files"}));
-    use Source::{Entry, Profile, Relevant, Standing, TaskContext};
+    use ContextSource::{Entry, Profile, Relevant, Standing, TaskContext};
     assert_eq!(sources(&context), [Standing, Profile, TaskContext, Entry, Relevant]);
     let text = &context.text;
     for told in [
@@ -141,17 +148,24 @@ fn threshold_maximum_and_budget_leave_out_and_the_receipt_says_why() {
         let context = world.context(&who, ask);
         (world.explained("engineer", &context, false).receipt, context)
     };
-    let why = |receipt: &commonbook::prompt::context::Receipt, why| {
+    let why = |receipt: &commonbook::prompt::context::ContextReceipt, why| {
         receipt.candidates.iter().filter(|one| one.left_out == Some(why)).count()
     };
     let (receipt, context) = ask(json!({}));
     assert_eq!(context.items.len(), 8);
-    assert!(why(&receipt, LeftOut::Duplicate) >= 5 && why(&receipt, LeftOut::Maximum) >= 1);
-    assert!(why(&receipt, LeftOut::Threshold) >= 1, "{:?}", receipt.candidates);
+    assert!(
+        why(&receipt, OmissionReason::Duplicate) >= 5
+            && why(&receipt, OmissionReason::Maximum) >= 1
+    );
+    assert!(why(&receipt, OmissionReason::Threshold) >= 1, "{:?}", receipt.candidates);
     let (receipt, context) = ask(json!({"threshold": 0.0, "max_memories": 50}));
-    assert!(context.text.contains("Coffee") && why(&receipt, LeftOut::Threshold) == 0);
+    assert!(context.text.contains("Coffee") && why(&receipt, OmissionReason::Threshold) == 0);
     let (receipt, context) = ask(json!({"budget": 200, "max_memories": 50}));
-    assert!(context.tokens <= 200 && why(&receipt, LeftOut::Budget) >= 1, "{}", context.tokens);
+    assert!(
+        context.tokens <= 200 && why(&receipt, OmissionReason::Budget) >= 1,
+        "{}",
+        context.tokens
+    );
     let (_, context) = ask(json!({"max_memories": 1}));
     assert_eq!(context.items.len(), 1);
     for wrong in [
@@ -175,7 +189,7 @@ fn a_receipt_is_read_by_the_agent_that_it_was_made_for_alone() {
         let error = world.book.explain_context(&other, &ask).unwrap_err();
         assert_eq!(error.kind, ErrorKind::NotFound);
     }
-    let engineer = caller("claude").narrowed(Some("engineer")).unwrap();
+    let engineer = caller("claude").narrow_to(Some("engineer")).unwrap();
     let told = world.book.explain_context(&engineer, &ask).unwrap();
     assert_eq!((told.id, told.receipt.query.as_str()), (context.id, "Mend the parser"));
     assert_eq!(told.sequence, 1);
@@ -234,7 +248,7 @@ fn a_context_is_made_for_oneself_or_for_an_agent_below() {
     world.save_private("claude", "The parser is the mother's own secret");
     let made = |agent: &str, for_whom: &str| {
         let ask = json!({"task": "Mend the parser"});
-        world.book.get_context(&caller(agent).narrowed(Some(for_whom))?, &request(ask))
+        world.book.get_context(&caller(agent).narrow_to(Some(for_whom))?, &request(ask))
     };
     for name in ["engineer", "Engineer Agent", "claude/engineer"] {
         let context = made("claude", name).unwrap();
@@ -264,17 +278,17 @@ fn what_is_superseded_deleted_or_quarantined_is_not_told() {
     assert!(context.text.contains("is 81"));
     let receipt = world.explained("engineer", &context, false).receipt;
     let quarantined = receipt.candidates.iter().find(|one| one.id == poison.id.to_string());
-    assert_eq!(quarantined.unwrap().left_out, Some(LeftOut::Quarantine));
+    assert_eq!(quarantined.unwrap().left_out, Some(OmissionReason::Quarantine));
 }
 
 #[test]
 fn preferences_are_heard_for_each_agent_and_types_are_told_by_their_template() {
     let world = World::new();
-    let preferences: Preferences = request_of(json!({
+    let preferences: ContextPreferences = request_of(json!({
         "agents": {"qa": {"auto_inject": false}, "*": {"max_memories": 2}},
         "templates": {"research": "Research on {topic} by {by.name}."}
     }));
-    let book = world.book.clone().preferring(preferences).unwrap();
+    let book = world.book.clone().with_preferences(preferences).unwrap();
     let world = World { book, ..world };
     let text = r#"{"topic": "parsers", "by": {"name": "Ada"}, "pages": 3}"#;
     world.kept("r", json!({"text": text, "memory_type": "research", "title": "Parsers"}));
@@ -328,7 +342,7 @@ fn attempts() -> Vec<String> {
 }
 
 /// Fails unless a text is one block of which nothing gets out, within its budget.
-fn well_formed(context: &Context, budget: u32) {
+fn well_formed(context: &AgentContext, budget: u32) {
     let lines: Vec<&str> = context.text.split('\n').collect();
     let name = lines[0].strip_prefix('<').unwrap();
     assert!(name.starts_with("commonbook-context-"), "{name}");

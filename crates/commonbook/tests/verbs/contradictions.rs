@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::agent::Agent;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
-    Contradiction, DetectContradictions, GetContradiction, Kind, Resolution, ResolveContradiction,
-    Status,
+    Contradiction, ContradictionResolution, ContradictionStatus, DetectContradictions,
+    DifferenceKind, GetContradiction, ResolveContradiction,
 };
 use commonbook::model::graph::GraphQuery;
 use commonbook::model::memory::{
@@ -53,7 +53,7 @@ impl World {
 
 /// An agent that calls over HTTP without a token: it reviews nothing.
 fn over_http(agent: &str) -> Caller {
-    Caller { door: Door::Rest, ..caller(agent) }
+    Caller { door: EntryPoint::Rest, ..caller(agent) }
 }
 
 fn ids(contradiction: &Contradiction) -> Vec<String> {
@@ -65,7 +65,7 @@ fn two_agents_that_differ_are_told_of_with_both_and_a_reason() {
     let world = World::new();
     let (older, newer, found) = world.differ();
     assert_eq!(ids(&found), [older.id.to_string(), newer.id.to_string()]);
-    assert_eq!((found.kind, found.status), (Kind::Number, Status::Open));
+    assert_eq!((found.kind, found.status), (DifferenceKind::Number, ContradictionStatus::Open));
     let said: Vec<_> = found.memories.iter().map(|it| (it.owner.as_str(), &*it.text)).collect();
     assert_eq!(said, [("ann", OLD), ("bob", NEW)]);
     assert!(found.reason.contains("30 seconds") && found.reason.contains("60 seconds"));
@@ -104,7 +104,7 @@ fn a_list_is_filtered_and_goes_on_where_it_ended() {
         world.book.detect_contradictions(&caller("eve"), &request).unwrap()
     };
     let first = page(json!({"limit": 1}));
-    assert_eq!(first.items[0].kind, Kind::Antonym, "the newest first");
+    assert_eq!(first.items[0].kind, DifferenceKind::Antonym, "the newest first");
     let second = page(json!({"limit": 1, "cursor": first.next.unwrap()}));
     assert_eq!((second.items, second.next), (vec![found], None));
     let unknown = request::<DetectContradictions>(json!({"memory": newer.id}));
@@ -135,7 +135,7 @@ fn who_does_not_see_both_is_told_nothing() {
     let change = UpdateMemory {
         text: Some("The Atlas API timeout is 90 seconds".into()),
         sharing: Some(Sharing::Shared),
-        ..UpdateMemory::nothing(hidden.id)
+        ..UpdateMemory::empty_update(hidden.id)
     };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     let seen = world.detected("bob", json!({"status": "resolved"}));
@@ -149,7 +149,8 @@ fn a_contradiction_goes_with_what_it_says_of_its_memories() {
     let (older, newer, _) = world.differ();
     let count = || world.detected("eve", json!({})).len();
     let says = |memory: &Memory, agent: &str, text: &str| {
-        let change = UpdateMemory { text: Some(text.into()), ..UpdateMemory::nothing(memory.id) };
+        let change =
+            UpdateMemory { text: Some(text.into()), ..UpdateMemory::empty_update(memory.id) };
         world.book.update_memory(&caller(agent), &change).unwrap();
     };
     says(&older, "ann", NEW);
@@ -190,8 +191,8 @@ fn both_are_kept_by_whoever_sees_both_and_related_by_context() {
     let fields = json!({"resolution": "keep_both", "context": "30 in tests, 60 otherwise"});
     let resolved = world.resolve(&over_http("eve"), &found, fields.clone()).unwrap();
     let decided = resolved.resolved.clone().unwrap();
-    assert_eq!(decided.resolution, Resolution::KeepBoth);
-    assert_eq!(decided.resolved_by, Agent::named("eve").unwrap());
+    assert_eq!(decided.resolution, ContradictionResolution::KeepBoth);
+    assert_eq!(decided.resolved_by, Agent::with_any_name("eve").unwrap());
     assert_eq!(decided.context.as_deref(), Some("30 in tests, 60 otherwise"));
     assert!(world.now_is("ann", &older).is_current() && world.now_is("bob", &newer).is_current());
     assert_eq!(world.detected("bob", json!({})), []);
@@ -317,7 +318,7 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
         let fields = json!({"task": "What is the Atlas API timeout?"});
         world.book.get_context(&caller(agent), &request(fields)).unwrap()
     };
-    let explained = |agent: &str, context: &commonbook::prompt::context::Context| {
+    let explained = |agent: &str, context: &commonbook::prompt::context::AgentContext| {
         let ask = commonbook::prompt::context::ExplainContext { context: context.id, replay: true };
         world.book.explain_context(&caller(agent), &ask).unwrap()
     };
@@ -335,7 +336,7 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
     // A private one is nobody else's: neither it nor that there is one.
     world.says("dan", "The Atlas API timeout is 5 minutes", &json!({"sharing": "private"}));
     assert_eq!(world.detected("dan", json!({})).len(), 3);
-    let plain = |context: &commonbook::prompt::context::Context| {
+    let plain = |context: &commonbook::prompt::context::AgentContext| {
         context.items.iter().map(|item| item.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(plain(&ask("eve")), plain(&context));

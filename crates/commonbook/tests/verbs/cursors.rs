@@ -1,18 +1,18 @@
 //! Cursors: what has changed since an agent last looked, told once and none of it left out.
 
 use commonbook::base::error::ErrorKind;
-use commonbook::model::cursor::{Changes, Marked};
+use commonbook::model::cursor::{ChangesResponse, ReadMark};
 use commonbook::model::event::EventKind;
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};
 
 impl World {
-    fn since(&self, agent: &str, fields: Value) -> Changes {
+    fn since(&self, agent: &str, fields: Value) -> ChangesResponse {
         self.book.changes_since(&caller(agent), &request(fields)).unwrap()
     }
 
-    fn mark(&self, agent: &str, fields: Value) -> Marked {
+    fn mark(&self, agent: &str, fields: Value) -> ReadMark {
         self.book.mark_read(&caller(agent), &request(fields)).unwrap()
     }
 
@@ -27,7 +27,7 @@ impl World {
     }
 }
 
-fn says(changes: &Changes) -> Vec<&str> {
+fn says(changes: &ChangesResponse) -> Vec<&str> {
     changes.changes.iter().filter_map(|change| change.says.as_deref()).collect()
 }
 

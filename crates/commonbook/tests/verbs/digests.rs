@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::model::case::digest::Digested;
-use commonbook::model::case::digest::writing::{Facts, Writer, WrittenBy};
+use commonbook::model::case::digest::DigestResult;
+use commonbook::model::case::digest::writing::{DigestWriter, WriterKind, WriterRequest};
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};
@@ -17,18 +17,18 @@ struct Fake<F> {
     told: Mutex<Vec<(Value, Duration)>>,
 }
 
-impl<F: Fn(&Facts<'_>) -> Result<String> + Send + Sync> Writer for Fake<F> {
-    fn kind(&self) -> WrittenBy {
-        WrittenBy::Command
+impl<F: Fn(&WriterRequest<'_>) -> Result<String> + Send + Sync> DigestWriter for Fake<F> {
+    fn kind(&self) -> WriterKind {
+        WriterKind::Command
     }
 
-    fn write(&self, facts: &Facts<'_>, within: Duration) -> Result<String> {
+    fn write(&self, facts: &WriterRequest<'_>, within: Duration) -> Result<String> {
         self.told.lock().unwrap().push((json!(facts), within));
         (self.answer)(facts)
     }
 }
 
-fn fake<F: Fn(&Facts<'_>) -> Result<String> + Send + Sync>(answer: F) -> Arc<Fake<F>> {
+fn fake<F: Fn(&WriterRequest<'_>) -> Result<String> + Send + Sync>(answer: F) -> Arc<Fake<F>> {
     Arc::new(Fake { answer, told: Mutex::default() })
 }
 
@@ -54,7 +54,7 @@ fn world() -> World {
     world
 }
 
-fn digest(book: &Commonbook, dry_run: bool) -> Digested {
+fn digest(book: &Commonbook, dry_run: bool) -> DigestResult {
     let asked = request(json!({"key": "retries", "dry_run": dry_run}));
     book.digest_case(&caller("bot"), &asked).unwrap()
 }
@@ -67,12 +67,12 @@ fn failed() -> Error {
 fn a_writer_puts_each_entry_into_words_and_nothing_is_proposed_twice() {
     let world = world();
     let writer = fake(|facts| Ok(format!("In short: {}\n", facts.sentence.to_lowercase())));
-    let book = world.book.clone().written_by(Some(Arc::clone(&writer) as _));
+    let book = world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _));
     let shown = digest(&book, true);
     assert_eq!((shown.proposed.len(), &shown.notice, &shown.appended), (3, &None, &None));
     let first = &shown.proposed[0];
     assert_eq!(first.summary, "In short: the cause is one query for each row of the orders table.");
-    assert_eq!(first.written_by, WrittenBy::Command);
+    assert_eq!(first.written_by, WriterKind::Command);
     let own = "The cause is one query for each row of the orders table.";
     assert_eq!(first.extract.as_deref(), Some(own));
     {
@@ -97,10 +97,10 @@ fn a_writer_puts_each_entry_into_words_and_nothing_is_proposed_twice() {
 fn where_a_writer_fails_the_agents_own_sentences_stand_and_it_is_not_asked_again() {
     let world = world();
     let writer = fake(|_| Err(failed()));
-    let book = world.book.clone().written_by(Some(Arc::clone(&writer) as _));
+    let book = world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _));
     let done = digest(&book, false);
     assert_eq!(done.appended.unwrap().entries.len(), 3);
-    assert!(done.proposed.iter().all(|it| it.written_by == WrittenBy::Extract));
+    assert!(done.proposed.iter().all(|it| it.written_by == WriterKind::Extract));
     assert!(done.proposed.iter().all(|it| it.extract.is_none()));
     let notice = done.notice.unwrap();
     assert!(notice.contains("failed") && !notice.contains("secret"), "{notice}");
@@ -115,9 +115,9 @@ fn what_is_no_entry_is_the_agents_own_sentence_and_the_others_are_written() {
         it if it.contains("17") => Ok("It was fixed in release 18.".to_owned()),
         _ => Ok("Invoices are elsewhere.".to_owned()),
     });
-    let done = digest(&world.book.clone().written_by(Some(writer)), true);
-    let by: Vec<WrittenBy> = done.proposed.iter().map(|it| it.written_by).collect();
-    assert_eq!(by, [WrittenBy::Extract, WrittenBy::Extract, WrittenBy::Command]);
+    let done = digest(&world.book.clone().with_digest_writer(Some(writer)), true);
+    let by: Vec<WriterKind> = done.proposed.iter().map(|it| it.written_by).collect();
+    assert_eq!(by, [WriterKind::Extract, WriterKind::Extract, WriterKind::Command]);
     assert!(done.notice.unwrap().contains("no entry"));
 }
 
@@ -131,10 +131,10 @@ fn a_writer_has_a_minute_for_all_and_holds_no_lock_meanwhile() {
         clock.set(crate::at(1));
         Ok(facts.sentence.to_owned())
     });
-    let done = digest(&world.book.clone().written_by(Some(Arc::clone(&writer) as _)), true);
+    let done = digest(&world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _)), true);
     assert_eq!(writer.told.lock().unwrap().len(), 1);
-    assert_eq!(done.proposed[0].written_by, WrittenBy::Command);
-    assert!(done.proposed[1..].iter().all(|it| it.written_by == WrittenBy::Extract));
+    assert_eq!(done.proposed[0].written_by, WriterKind::Command);
+    assert!(done.proposed[1..].iter().all(|it| it.written_by == WriterKind::Extract));
     assert!(done.notice.is_some());
 }
 
@@ -143,7 +143,7 @@ fn nobody_is_asked_to_write_what_cannot_be_appended() {
     let world = world();
     world.book.close_case(&caller("ann"), &request(json!({"key": "retries"}))).unwrap();
     let writer = fake(|_| Err(failed()));
-    let book = world.book.clone().written_by(Some(Arc::clone(&writer) as _));
+    let book = world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _));
     let asked = request(json!({"key": "retries"}));
     let refused = book.digest_case(&caller("bot"), &asked).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Conflict);

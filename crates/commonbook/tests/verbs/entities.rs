@@ -2,7 +2,8 @@
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::entity::{
-    Entity, FindEntity, GetEntity, ListEntities, ListReviews, Mention, Resolution, Resolved,
+    Entity, EntityMention, EntityOutcome, FindEntity, GetEntity, ListEntities, ListReviews,
+    ResolveEntityResult,
 };
 use commonbook::model::event::EventKind;
 use commonbook::model::graph::EntityPage;
@@ -11,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
 
-fn resolve(world: &World, agent: &str, fields: Value) -> Result<Resolved> {
+fn resolve(world: &World, agent: &str, fields: Value) -> Result<ResolveEntityResult> {
     world.book.resolve_entity(&caller(agent), &request(fields))
 }
 
-fn tool(world: &World, agent: &str, value: &str) -> Resolved {
+fn tool(world: &World, agent: &str, value: &str) -> ResolveEntityResult {
     resolve(world, agent, json!({"type": "tool", "value": value})).unwrap()
 }
 
@@ -33,7 +34,7 @@ fn names(world: &World, agent: &str) -> Vec<String> {
         .collect()
 }
 
-fn mentions(world: &World, agent: &str, entity: &str) -> Vec<Mention> {
+fn mentions(world: &World, agent: &str, entity: &str) -> Vec<EntityMention> {
     let request = request(json!({"entity": entity}));
     world.book.entity_mentions(&caller(agent), &request).unwrap().items
 }
@@ -53,7 +54,7 @@ fn the_example_of_the_seed_holds_to_the_letter() {
     let first = said("analyst", "Used for type safety");
     world.clock.set(at(1));
     let second = said("developer", "Compile target ES2020");
-    assert_eq!((first.outcome, second.outcome), (Resolution::Created, Resolution::Matched));
+    assert_eq!((first.outcome, second.outcome), (EntityOutcome::Created, EntityOutcome::Matched));
     assert_eq!((second.entity.id, second.entity.version), (first.entity.id, 2));
     let joined = "Used for type safety. Compile target ES2020";
     assert_eq!(second.entity.context.as_deref(), Some(joined));
@@ -72,7 +73,7 @@ fn the_example_of_the_seed_holds_to_the_letter() {
 fn a_name_is_found_exactly_by_other_names_and_nearly_but_not_by_another_thing() {
     let world = World::new();
     for value in ["Kubernetes", "Python 2", "PostgreSQL"] {
-        assert_eq!(tool(&world, "ann", value).outcome, Resolution::Created, "{value}");
+        assert_eq!(tool(&world, "ann", value).outcome, EntityOutcome::Created, "{value}");
     }
     let table = [
         ("kubernetes", "Kubernetes"),
@@ -85,12 +86,12 @@ fn a_name_is_found_exactly_by_other_names_and_nearly_but_not_by_another_thing() 
         let found = tool(&world, "bob", value);
         assert_eq!(
             (found.outcome, &*found.entity.value),
-            (Resolution::Matched, expected),
+            (EntityOutcome::Matched, expected),
             "{value}"
         );
     }
     for value in ["Python 3", "Python", "Kubeflow", "MySQL"] {
-        assert_eq!(tool(&world, "bob", value).outcome, Resolution::Created, "{value}");
+        assert_eq!(tool(&world, "bob", value).outcome, EntityOutcome::Created, "{value}");
     }
     let kubernetes = page(&world, "bob", "tool:kubernets").unwrap().entity;
     assert_eq!(kubernetes.value, "Kubernetes");
@@ -130,7 +131,8 @@ fn what_a_save_names_counts_at_once_and_what_its_text_names_by_the_next_call() {
     assert_eq!(page.mentioned_by[0].agent.as_str(), "ann");
 
     let id = saved.id;
-    let change = UpdateMemory { text: Some("Nothing here".into()), ..UpdateMemory::nothing(id) };
+    let change =
+        UpdateMemory { text: Some("Nothing here".into()), ..UpdateMemory::empty_update(id) };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     let left = mentions(&world, "cy", "file:src/jobs/nightly.rs");
     assert_eq!(left.len(), 2, "what a memory no longer says it does not mention");
@@ -160,7 +162,7 @@ fn an_entity_of_private_memories_alone_does_not_exist_for_others() {
     let fields = json!({"type": "file", "value": "docs/falcon.md", "context": "A plan"});
     let made = resolve(&world, "bob", fields.clone()).unwrap();
     assert_eq!(made, resolve(&without, "bob", fields).unwrap());
-    assert_eq!((made.outcome, made.entity.version), (Resolution::Created, 1));
+    assert_eq!((made.outcome, made.entity.version), (EntityOutcome::Created, 1));
     assert_eq!(page(&world, "bob", "docs/falcon.md").unwrap().memories, 0);
     assert_eq!(page(&world, "ann", "docs/falcon.md").unwrap().memories, 1);
     assert_eq!(world.events("bob"), {
@@ -198,7 +200,7 @@ fn entities_of_a_rewritten_memory_follow_its_text() {
     assert_eq!(mentions(&world, "bob", "tool:Kubernetes").len(), 1);
     let change = UpdateMemory {
         text: Some("We deploy the shop with Nomad now".into()),
-        ..UpdateMemory::nothing(id)
+        ..UpdateMemory::empty_update(id)
     };
     let changed = world.book.update_memory(&caller("ann"), &change).unwrap();
     let stated: Vec<_> = changed.entities.iter().map(|it| it.value.as_str()).collect();
@@ -209,7 +211,7 @@ fn entities_of_a_rewritten_memory_follow_its_text() {
     let change = UpdateMemory {
         text: Some("We deploy it with Nomad, as before".into()),
         entities: Some(vec!["tool:Kubernetes".parse().unwrap()]),
-        ..UpdateMemory::nothing(id)
+        ..UpdateMemory::empty_update(id)
     };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     assert_eq!(mentions(&world, "bob", "tool:Kubernetes").len(), 1);
@@ -222,7 +224,7 @@ fn what_is_purged_leaves_no_name_behind() {
     assert_eq!(names(&world, "bob"), ["file:src/first_plan.rs", "file:src/secret_plan.rs"]);
     let change = UpdateMemory {
         text: Some("The file src/secret_plan.rs holds it".into()),
-        ..UpdateMemory::nothing(id)
+        ..UpdateMemory::empty_update(id)
     };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     assert_eq!(names(&world, "bob"), ["file:src/secret_plan.rs"]);
@@ -242,7 +244,7 @@ fn what_is_manual_waits_and_is_decided() {
     let fields =
         json!({"type": "tool", "value": "typescript", "context": "Types", "strategy": "manual"});
     let queued = resolve(&world, "bob", fields.clone()).unwrap();
-    assert_eq!((queued.outcome, queued.entity.version), (Resolution::Queued, 1));
+    assert_eq!((queued.outcome, queued.entity.version), (EntityOutcome::Queued, 1));
     assert_eq!(page(&world, "cy", "TypeScript").unwrap().entity.context, None);
     let waiting = || world.book.list_reviews(&caller("cy"), &ListReviews::default()).unwrap().items;
     assert_eq!(waiting()[0].id, queued.review.unwrap());
@@ -274,7 +276,7 @@ fn bad_input_gets_its_answer_and_changes_nothing() {
         world.book.merge_entities(&caller("ann"), &request(fields)).map(drop)
     };
     let (a, b, other) = (a.id.to_string(), b.id.to_string(), other.id.to_string());
-    let nobody = commonbook::base::id::EntityId::named("nobody").to_string();
+    let nobody = commonbook::base::id::EntityId::from_name("nobody").to_string();
     let before = world.events("ann");
     let refused: Vec<(Result<()>, ErrorKind, &str)> = vec![
         (merge(&a, &a, (None, None)), ErrorKind::Invalid, "target"),
@@ -349,8 +351,8 @@ fn sessions_and_workspaces_know_their_own() {
     };
     let (one, other) = (in_session("s1"), in_session("s2"));
     assert_ne!(one.entity.id, other.entity.id);
-    assert_eq!(in_session("s1").outcome, Resolution::Matched);
-    assert_eq!(tool(&world, "ann", "Vite").outcome, Resolution::Created);
+    assert_eq!(in_session("s1").outcome, EntityOutcome::Matched);
+    assert_eq!(tool(&world, "ann", "Vite").outcome, EntityOutcome::Created);
     let only = ListEntities { session: Some("s1".into()), ..ListEntities::default() };
     let listed = world.book.list_entities(&caller("bob"), &only).unwrap().items;
     assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [one.entity.id]);

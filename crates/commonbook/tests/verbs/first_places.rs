@@ -1,9 +1,9 @@
 //! Who has the first places of a context: what nobody vouches for takes them from nobody.
 
-use commonbook::model::contradiction::{Contradiction, DetectContradictions, Kind};
+use commonbook::model::contradiction::{Contradiction, DetectContradictions, DifferenceKind};
 use commonbook::model::memory::Memory;
-use commonbook::prompt::context::choose::Source;
-use commonbook::prompt::context::{Context, GetContext};
+use commonbook::prompt::context::choose::ContextSource;
+use commonbook::prompt::context::{AgentContext, GetContext};
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};
@@ -24,13 +24,13 @@ impl World {
     fn second_authors(&self, agent: &str) -> Vec<Contradiction> {
         let all: DetectContradictions = request(json!({}));
         let found = self.book.detect_contradictions(&caller(agent), &all).unwrap().items;
-        found.into_iter().filter(|it| it.kind == Kind::Author).collect()
+        found.into_iter().filter(|it| it.kind == DifferenceKind::Author).collect()
     }
 }
 
 /// Who wrote what stands at a fixed place.
-fn first(context: &Context) -> Vec<&str> {
-    let fixed = |source| matches!(source, Source::Profile | Source::TaskContext);
+fn first(context: &AgentContext) -> Vec<&str> {
+    let fixed = |source| matches!(source, ContextSource::Profile | ContextSource::TaskContext);
     let items = context.items.iter().filter(|item| fixed(item.source));
     items.map(|item| item.author.as_str()).collect()
 }
@@ -146,7 +146,7 @@ fn one_sender_does_not_fill_the_places_of_waiting_handoffs() {
     }
     let context = world.told("rook", TASK);
     let waiting: Vec<&str> = (context.items.iter())
-        .filter(|item| item.source == Source::Handoff)
+        .filter(|item| item.source == ContextSource::Handoff)
         .map(|item| item.author.as_str())
         .collect();
     assert_eq!(waiting, ["eve/11", "bob", "ann"], "the newest of each sender");

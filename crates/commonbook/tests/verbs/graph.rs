@@ -3,7 +3,7 @@
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::event::EventKind;
 use commonbook::model::graph::Relation;
-use commonbook::model::graph::export::Subgraph;
+use commonbook::model::graph::export::KnowledgeSubgraph;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};
@@ -12,11 +12,11 @@ fn relate(world: &World, agent: &str, fields: Value) -> Result<Relation> {
     world.book.add_relation(&caller(agent), &request(fields))
 }
 
-fn walk(world: &World, agent: &str, fields: Value) -> Result<Subgraph> {
+fn walk(world: &World, agent: &str, fields: Value) -> Result<KnowledgeSubgraph> {
     world.book.graph_query(&caller(agent), &request(fields))
 }
 
-fn labels(graph: &Subgraph) -> Vec<&str> {
+fn labels(graph: &KnowledgeSubgraph) -> Vec<&str> {
     graph.nodes.iter().map(|node| node.label.as_str()).collect()
 }
 

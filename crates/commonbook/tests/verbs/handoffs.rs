@@ -3,11 +3,11 @@
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::HandoffId;
 use commonbook::model::caller::Caller;
-use commonbook::model::collaboration::CreatedHandoff;
+use commonbook::model::collaboration::CreateHandoffResult;
 use commonbook::model::event::EventKind;
-use commonbook::model::handoff::choose::Reason;
+use commonbook::model::handoff::choose::ExclusionReason;
 use commonbook::model::handoff::{
-    AcceptedHandoff, Handoff, HandoffReceipt, HandoffStatus, SteppedHandoff, Why,
+    AcceptHandoffResult, Handoff, HandoffReceipt, HandoffStatus, HandoffStepResult, InclusionReason,
 };
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::{World, at, caller, request};
 type Answer<T> = Result<T, Error>;
 
 impl World {
-    fn hand(&self, caller: &Caller, fields: Value) -> Answer<CreatedHandoff> {
+    fn hand(&self, caller: &Caller, fields: Value) -> Answer<CreateHandoffResult> {
         self.book.create_handoff(caller, &request(fields))
     }
 
@@ -25,21 +25,21 @@ impl World {
         self.hand(&caller(from), json!({"to": to, "task": task})).unwrap().handoff
     }
 
-    fn accept(&self, agent: &str, id: HandoffId) -> Answer<AcceptedHandoff> {
+    fn accept(&self, agent: &str, id: HandoffId) -> Answer<AcceptHandoffResult> {
         self.book.accept_handoff(&caller(agent), &request(json!({"handoff": id})))
     }
 
-    fn complete(&self, agent: &str, id: HandoffId) -> Answer<SteppedHandoff> {
+    fn complete(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
         let fields = json!({"handoff": id, "result": "It is done"});
         self.book.complete_handoff(&caller(agent), &request(fields))
     }
 
-    fn reject(&self, agent: &str, id: HandoffId) -> Answer<SteppedHandoff> {
+    fn reject(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
         let fields = json!({"handoff": id, "reason": "Not mine"});
         self.book.reject_handoff(&caller(agent), &request(fields))
     }
 
-    fn withdraw(&self, agent: &str, id: HandoffId) -> Answer<SteppedHandoff> {
+    fn withdraw(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
         self.book.withdraw_handoff(&caller(agent), &request(json!({"handoff": id})))
     }
 
@@ -75,9 +75,9 @@ fn the_memories_about_the_task_go_along_and_what_came_travels_on() {
     let first = world.hand(&analyst, json!({"to": "developer", "task": task})).unwrap();
     let passed = &first.handoff.memories;
     assert_eq!(passed.len(), 1, "{passed:?}");
-    assert_eq!((passed[0].id, passed[0].why), (finding.id, Why::Chosen));
+    assert_eq!((passed[0].id, passed[0].why), (finding.id, InclusionReason::Chosen));
     let receipt = world.receipt(&analyst, first.handoff.id).unwrap();
-    assert!(receipt.left_out.iter().all(|left| left.reason == Reason::Unfit));
+    assert!(receipt.left_out.iter().all(|left| left.reason == ExclusionReason::Unfit));
 
     let taken = world.accept("developer", first.handoff.id).unwrap();
     assert!(taken.text.contains("one database query for each row"), "{}", taken.text);
@@ -87,8 +87,8 @@ fn the_memories_about_the_task_go_along_and_what_came_travels_on() {
     assert_eq!((second.follows.as_slice(), second.depth), (&[first.handoff.id][..], 2));
     assert_eq!(second.chain, first.handoff.id);
     let whys: Vec<_> = second.memories.iter().map(|it| (it.id, it.why)).collect();
-    assert!(whys.contains(&(finding.id, Why::Inherited)), "{whys:?}");
-    assert!(whys.contains(&(fixed.id, Why::Chosen)), "{whys:?}");
+    assert!(whys.contains(&(finding.id, InclusionReason::Inherited)), "{whys:?}");
+    assert!(whys.contains(&(fixed.id, InclusionReason::Chosen)), "{whys:?}");
     let text = world.accept("qa", second.id).unwrap().text;
     assert!(text.contains("semantic of analyst") && text.contains("semantic of developer"));
 }

@@ -1,13 +1,13 @@
 //! Trust and hygiene on write: secrets are never kept, and orders to agents wait for a person.
 
 use commonbook::base::error::ErrorKind;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{
     AppealMemory, GetMemory, ListMemories, ListQuarantined, Memory, MemoryHistory, ReleaseMemory,
     SaveMemory, Trust, UpdateMemory,
 };
-use commonbook_text::injection::Reason;
+use commonbook_text::injection::InjectionReason;
 use serde_json::json;
 
 use crate::{World, caller, request};
@@ -68,7 +68,7 @@ fn an_order_to_agents_is_its_authors_alone_until_a_person_releases_it() {
     let saved = world.save("eve", ORDER);
     assert_eq!(
         (saved.trust, saved.suspicions.as_slice()),
-        (Trust::Quarantined, &[Reason::Override][..])
+        (Trust::Quarantined, &[InjectionReason::Override][..])
     );
     let listed = |agent| world.texts(agent, &ListMemories::default()).len();
     let seen = |agent| {
@@ -103,7 +103,7 @@ fn an_order_to_agents_is_its_authors_alone_until_a_person_releases_it() {
 fn only_a_person_at_the_command_line_reviews() {
     let world = World::new();
     let saved = world.save("eve", ORDER);
-    for door in [Door::Mcp, Door::Rest] {
+    for door in [EntryPoint::Mcp, EntryPoint::Rest] {
         let agent = Caller { door, ..caller("eve") };
         let listed = world.book.list_quarantined(&agent, &ListQuarantined::default());
         assert_eq!(listed.unwrap_err().kind, ErrorKind::Forbidden);
@@ -180,7 +180,7 @@ fn two_memories_of_one_session_that_make_one_order_are_not_told_together() {
     let second = world.save("eve", "instructions and feed the herons.");
     assert_eq!(
         (first.trust, second.trust, second.suspicions.as_slice()),
-        (Trust::Normal, Trust::Quarantined, &[Reason::Split][..])
+        (Trust::Normal, Trust::Quarantined, &[InjectionReason::Split][..])
     );
     assert!(get(&world, "bob", &second).is_none());
     // The same words of another author, or of another session, are no order of one author.
@@ -262,9 +262,9 @@ fn a_save_says_what_to_do_about_a_quarantine_in_the_words_of_its_door() {
     let world = World::new();
     let given: SaveMemory = request(json!({"text": ORDER}));
     for (door, words) in [
-        (Door::Mcp, "call appeal_memory with id"),
-        (Door::Rest, "POST /v1/memories/mem_"),
-        (Door::Cli, "commonbook appeal mem_"),
+        (EntryPoint::Mcp, "call appeal_memory with id"),
+        (EntryPoint::Rest, "POST /v1/memories/mem_"),
+        (EntryPoint::Cli, "commonbook appeal mem_"),
     ] {
         let agent = Caller { door, ..caller("eve") };
         let hint = world.book.save_memory(&agent, &given).unwrap().hint.unwrap();

@@ -6,11 +6,11 @@ use commonbook::base::error::ErrorKind;
 use commonbook::base::id::MemoryId;
 use commonbook::base::limits;
 use commonbook::model::import;
-use commonbook::model::import::Line;
+use commonbook::model::import::ImportLine;
 use commonbook::model::memory::{
-    DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, Outcome,
+    DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, SaveOutcome,
 };
-use commonbook::model::search::{Scope, SearchMemory};
+use commonbook::model::search::{SearchMemory, SearchScope};
 use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
 use serde_json::{Value, json};
@@ -21,11 +21,15 @@ fn exported(memory: &Memory) -> Value {
     serde_json::to_value(memory).unwrap()
 }
 
-fn line(value: &Value) -> Line {
+fn line(value: &Value) -> ImportLine {
     import::parse(value.to_string().as_bytes()).unwrap()
 }
 
-fn take_in(world: &World, into: Option<&str>, lines: &[Value]) -> Vec<Result<Outcome, ErrorKind>> {
+fn take_in(
+    world: &World,
+    into: Option<&str>,
+    lines: &[Value],
+) -> Vec<Result<SaveOutcome, ErrorKind>> {
     let into = into.map(|name| name.parse().unwrap());
     let lines = lines.iter().map(line).collect();
     let told = world.book.import_lines(&caller("carrier"), into.as_ref(), lines).unwrap();
@@ -54,8 +58,8 @@ fn an_exported_memory_comes_back_as_it_was_in_another_home() {
     let deleted = old.book.delete_memory(&caller("bob"), &delete).unwrap();
     new.clock.set(at(100));
     let lines = [exported(&private), exported(&deleted)];
-    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Created), Ok(Outcome::Created)]);
-    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Repeated), Ok(Outcome::Repeated)]);
+    assert_eq!(take_in(&new, None, &lines), [Ok(SaveOutcome::Created), Ok(SaveOutcome::Created)]);
+    assert_eq!(take_in(&new, None, &lines), [Ok(SaveOutcome::Repeated), Ok(SaveOutcome::Repeated)]);
 
     let get = GetMemory { id: private.id, at: None };
     assert_eq!(new.book.get_memory(&caller("ann"), &get).unwrap(), private);
@@ -86,7 +90,7 @@ fn an_exported_memory_is_held_to_the_limits_too() {
         bad[field] = value;
         assert_eq!(take_in(&world, None, &[bad]), [Err(kind)], "{field}");
     }
-    assert_eq!(take_in(&world, None, &[good]), [Ok(Outcome::Created)]);
+    assert_eq!(take_in(&world, None, &[good]), [Ok(SaveOutcome::Created)]);
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn a_copy_in_global_is_a_memory_of_its_own() {
     let copy = json!({"text": "the zephyr blows everywhere"});
     let mut given = exported(&own);
     given["text"] = copy["text"].clone();
-    assert_eq!(take_in(&world, Some("global"), &[given]), [Ok(Outcome::Created)]);
+    assert_eq!(take_in(&world, Some("global"), &[given]), [Ok(SaveOutcome::Created)]);
     let prefix = &own.id.to_string()[..29];
     assert_eq!(world.book.memory_id(&caller("bob"), prefix).unwrap(), own.id, "one id, not two");
     let get = GetMemory { id: own.id, at: None };
@@ -119,15 +123,16 @@ fn a_line_goes_to_the_workspace_that_is_given_or_that_it_names() {
     let lines =
         [said("one"), said("two"), json!({"text": "three"}), json!({"text": "x", "conv": "!"})];
     let told = take_in(&world, None, &lines);
-    assert_eq!(told[..3], [Ok(Outcome::Created); 3]);
+    assert_eq!(told[..3], [Ok(SaveOutcome::Created); 3]);
     assert_eq!(told[3], Err(ErrorKind::Invalid));
-    assert_eq!(take_in(&world, Some("y"), &lines[..1]), [Ok(Outcome::Created)]);
+    assert_eq!(take_in(&world, Some("y"), &lines[..1]), [Ok(SaveOutcome::Created)]);
     let count = |workspace: &str| {
         let who = elsewhere("bob", workspace);
         world.book.list_memories(&who, &Default::default()).unwrap().items.len()
     };
     assert_eq!(["trip-to-rome", "x", "y"].map(count), [2, 1, 1]);
-    let everywhere = SearchMemory { query: "one".into(), scope: Scope::Home, ..Default::default() };
+    let everywhere =
+        SearchMemory { query: "one".into(), scope: SearchScope::Home, ..Default::default() };
     assert_eq!(world.book.search_memory(&caller("bob"), &everywhere).unwrap().total, 2);
 }
 
@@ -141,7 +146,7 @@ fn what_was_purged_can_be_taken_in_again() {
         idempotency_key: None,
     };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
-    assert_eq!(take_in(&world, None, &[exported(&memory)]), [Ok(Outcome::Created)]);
+    assert_eq!(take_in(&world, None, &[exported(&memory)]), [Ok(SaveOutcome::Created)]);
     assert_eq!(world.search("bob", "tea").total, 1);
 }
 
@@ -168,8 +173,8 @@ fn a_type_that_was_reserved_later_is_read_and_exported_and_comes_in_below_import
     let renamed = old.book.update_memory(&caller("ann"), &title).unwrap();
     assert_eq!(renamed.memory_type.as_str(), "user");
     let lines = [exported(&before)];
-    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Created)]);
-    assert_eq!(take_in(&new, None, &lines), [Ok(Outcome::Repeated)]);
+    assert_eq!(take_in(&new, None, &lines), [Ok(SaveOutcome::Created)]);
+    assert_eq!(take_in(&new, None, &lines), [Ok(SaveOutcome::Repeated)]);
     let memory = new.book.get_memory(&caller("bob"), &get).unwrap();
     assert_eq!(memory, Memory { memory_type: memory.memory_type.clone(), ..before });
     assert_eq!(memory.memory_type.as_str(), "import.user");

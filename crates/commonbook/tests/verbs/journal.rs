@@ -6,13 +6,13 @@ use commonbook::base::error::ErrorKind;
 use commonbook::base::limits;
 use commonbook::model::event::{Event, EventFilter, EventKind, ListEvents};
 use commonbook::model::memory::{
-    DeleteMemory, PurgeMemory, RestoreMemory, SaveMemory, Saved, UpdateMemory,
+    DeleteMemory, PurgeMemory, RestoreMemory, SaveMemory, SaveResult, UpdateMemory,
 };
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
 
-fn save(world: &World, agent: &str, value: Value) -> Saved {
+fn save(world: &World, agent: &str, value: Value) -> SaveResult {
     let save: SaveMemory = request(value);
     world.book.save_memory(&caller(agent), &save).unwrap()
 }
@@ -201,7 +201,7 @@ fn who_is_to_be_told_hears_of_each_write_when_it_can_be_read_and_of_no_refused_o
     let world = World::new();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let (tell, reader) = (Arc::clone(&heard), world.book.clone());
-    let book = world.book.clone().telling(move || {
+    let book = world.book.clone().on_write(move || {
         let found = reader.list_events(&caller("ann"), &ListEvents::default()).unwrap();
         tell.lock().unwrap().push(found.items.len());
     });

@@ -2,18 +2,18 @@
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::caller::Caller;
-use commonbook::model::learning::{Learn, LearnedBack};
+use commonbook::model::learning::{LearnRequest, LearnResult};
 use commonbook::model::memory::Sharing;
-use commonbook::prompt::context::Preferences;
+use commonbook::prompt::context::ContextPreferences;
 use serde_json::json;
 
 use crate::{World, at, caller, request};
 
-fn learn(world: &World, caller: &Caller, given: serde_json::Value) -> LearnedBack {
-    world.book.learn(caller, &request::<Learn>(given)).unwrap()
+fn learn(world: &World, caller: &Caller, given: serde_json::Value) -> LearnResult {
+    world.book.learn(caller, &request::<LearnRequest>(given)).unwrap()
 }
 
-fn says(world: &World, message: &str) -> LearnedBack {
+fn says(world: &World, message: &str) -> LearnResult {
     learn(world, &caller("claude/engineer"), json!({"message": message}))
 }
 
@@ -56,7 +56,7 @@ fn what_was_given_is_not_kept_as_if_it_were_new() {
 #[test]
 fn a_standing_memory_that_is_there_learns_too_and_none_is_made() {
     let world = World::new();
-    let book = world.book.clone().at_home(world.home().to_owned());
+    let book = world.book.clone().with_home(world.home().to_owned());
     let world = World { book, ..world };
     let file = world.home().join("memories/engineer.md");
     let here = caller("claude/engineer").in_project(Some(world.home().join("project")));
@@ -86,7 +86,7 @@ fn a_standing_memory_that_is_there_learns_too_and_none_is_made() {
 #[test]
 fn of_a_standing_memory_that_is_replaced_again_and_again_the_last_five_copies_stay() {
     let world = World::new();
-    let book = world.book.clone().at_home(world.home().to_owned());
+    let book = world.book.clone().with_home(world.home().to_owned());
     let world = World { book, ..world };
     let file = world.home().join("memories/engineer.md");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -116,9 +116,9 @@ fn a_conversation_is_kept_where_that_is_wanted_private_and_under_its_user() {
     let world = World::new();
     let given = json!({"message": "Use tabs, and nothing else.", "prompt": "Tabs or blanks?", "user_id": "u1"});
     assert_eq!(learn(&world, &caller("claude"), given.clone()).conversation, None);
-    let preferences: Preferences =
+    let preferences: ContextPreferences =
         serde_json::from_value(json!({"agents": {"claude": {"auto_extract": true}}})).unwrap();
-    let book = world.book.clone().preferring(preferences).unwrap();
+    let book = world.book.clone().with_preferences(preferences).unwrap();
     let world = World { book, ..world };
     let back = learn(&world, &caller("claude"), given);
     assert!(back.conversation.is_some() && back.learnings.is_empty());
@@ -144,8 +144,8 @@ fn who_says_nothing_learns_nothing() {
 
 #[test]
 fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
-    use commonbook::model::standing::{Limits, Standing};
-    use commonbook::prompt::context::Kept;
+    use commonbook::model::standing::{StandingDocument, StandingLimits};
+    use commonbook::prompt::context::StandingLocation;
     use commonbook::verbs::change_standing;
 
     let world = World::new();
@@ -156,9 +156,10 @@ fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
             scope.spawn(move || {
                 for number in 0..10 {
                     let text = format!("{writer} rule {number}");
-                    change_standing(file, Kept::Home, |there| {
-                        let mut standing = there.unwrap_or_else(|| Standing::new("engineer"));
-                        let added = standing.add("Context", &text, &Limits::default())?;
+                    change_standing(file, StandingLocation::Home, |there| {
+                        let mut standing =
+                            there.unwrap_or_else(|| StandingDocument::new("engineer"));
+                        let added = standing.add("Context", &text, &StandingLimits::default())?;
                         Ok((standing, added))
                     })
                     .unwrap();
@@ -169,9 +170,9 @@ fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.lines().filter(|line| line.contains(" rule ")).count(), 40, "{text}");
     // What fails changes nothing.
-    let failed = change_standing(&file, Kept::Home, |there| {
+    let failed = change_standing(&file, StandingLocation::Home, |there| {
         let mut standing = there.unwrap();
-        standing.add("Context", " ", &Limits::default())?;
+        standing.add("Context", " ", &StandingLimits::default())?;
         Ok((standing, ()))
     });
     assert!(failed.is_err() && std::fs::read_to_string(&file).unwrap() == text);

@@ -42,10 +42,10 @@ use commonbook::Commonbook;
 use commonbook::base::clock::{FixedClock, Timestamp};
 use commonbook::base::id::CountingIds;
 use commonbook::model::agent::{Agent, AgentName};
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::{EventKind, ListEvents};
 use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
-use commonbook::model::search::{SearchAnswer, SearchMemory};
+use commonbook::model::search::{SearchMemory, SearchResponse};
 use commonbook::store::sqlite::SqliteStore;
 
 /// A Commonbook of its own, and the hands on its clock.
@@ -61,7 +61,11 @@ impl World {
         let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
         let clock = Arc::new(FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
-        Self { book: Commonbook::with(store, Arc::clone(&clock) as _, ids), clock, home }
+        Self {
+            book: Commonbook::with_clock_and_ids(store, Arc::clone(&clock) as _, ids),
+            clock,
+            home,
+        }
     }
 
     /// The folder that everything is kept in.
@@ -90,7 +94,7 @@ impl World {
         sweep(hours) + sweep(hours + 1)
     }
 
-    pub(crate) fn search(&self, agent: &str, query: &str) -> SearchAnswer {
+    pub(crate) fn search(&self, agent: &str, query: &str) -> SearchResponse {
         let request = SearchMemory { query: query.into(), ..SearchMemory::default() };
         self.book.search_memory(&caller(agent), &request).unwrap()
     }
@@ -124,6 +128,6 @@ pub(crate) fn caller(agent: &str) -> Caller {
 
 pub(crate) fn elsewhere(agent: &str, workspace: &str) -> Caller {
     let name = (agent != "anonymous")
-        .then(|| AgentName { agent: Agent::named(agent).unwrap(), device: None });
-    Caller::new(name, workspace.parse().unwrap(), Door::Cli)
+        .then(|| AgentName { agent: Agent::with_any_name(agent).unwrap(), device: None });
+    Caller::new(name, workspace.parse().unwrap(), EntryPoint::Cli)
 }

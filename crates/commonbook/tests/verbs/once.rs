@@ -3,7 +3,7 @@
 use commonbook::base::error::ErrorKind;
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{
-    DeleteMemory, Memory, Outcome, PurgeMemory, RestoreMemory, SaveMemories, SaveMemory,
+    DeleteMemory, Memory, PurgeMemory, RestoreMemory, SaveMemories, SaveMemory, SaveOutcome,
     UpdateMemory,
 };
 use serde_json::json;
@@ -27,7 +27,7 @@ fn every_verb_that_writes_is_carried_out_once_for_a_key() {
         text: Some("coffee".into()),
         expected_revision: Some(1),
         idempotency_key: Some("update".into()),
-        ..UpdateMemory::nothing(memory.id)
+        ..UpdateMemory::empty_update(memory.id)
     };
     let delete = DeleteMemory {
         id: memory.id,
@@ -60,9 +60,9 @@ fn a_batch_is_repeated_whole() {
     let batch = SaveMemories { memories, idempotency_key: key() };
     let first = world.book.save_memories(&caller("ann"), &batch).unwrap().items;
     let second = world.book.save_memories(&caller("ann"), &batch).unwrap().items;
-    assert!(first.iter().all(|saved| saved.outcome == Outcome::Created));
-    assert!(second.iter().all(|saved| saved.outcome == Outcome::Repeated));
-    let ids = |all: &[commonbook::model::memory::Saved]| -> Vec<_> {
+    assert!(first.iter().all(|saved| saved.outcome == SaveOutcome::Created));
+    assert!(second.iter().all(|saved| saved.outcome == SaveOutcome::Repeated));
+    let ids = |all: &[commonbook::model::memory::SaveResult]| -> Vec<_> {
         all.iter().map(|saved| saved.memory.id).collect()
     };
     assert_eq!(ids(&first), ids(&second));
@@ -79,7 +79,7 @@ fn a_key_belongs_to_one_request_of_one_agent_in_one_workspace() {
     let others: [Caller; 2] = [crate::elsewhere("ann", "y"), caller("bob")];
     for other in others {
         let saved = world.book.save_memory(&other, &keyed("tea", "k")).unwrap();
-        assert_eq!(saved.outcome, Outcome::Created);
+        assert_eq!(saved.outcome, SaveOutcome::Created);
     }
 }
 
@@ -102,7 +102,7 @@ fn a_refused_request_leaves_its_key_free() {
         text: Some("coffee".into()),
         expected_revision: Some(7),
         idempotency_key: key(),
-        ..UpdateMemory::nothing(world.save("ann", "tea").id)
+        ..UpdateMemory::empty_update(world.save("ann", "tea").id)
     };
     let error = world.book.update_memory(&caller("ann"), &stale).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict);
@@ -112,7 +112,7 @@ fn a_refused_request_leaves_its_key_free() {
 
 #[test]
 fn a_key_is_free_again_after_exactly_a_day() {
-    for (hours, outcome) in [(23, Outcome::Repeated), (24, Outcome::Created)] {
+    for (hours, outcome) in [(23, SaveOutcome::Repeated), (24, SaveOutcome::Created)] {
         let world = World::new();
         world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap();
         world.sweep_at(hours - 1);
@@ -141,11 +141,11 @@ fn a_key_is_one_line_of_at_most_its_limit() {
 #[test]
 fn of_many_saves_under_one_key_one_is_carried_out() {
     let world = World::new();
-    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+    let outcomes: Vec<SaveOutcome> = std::thread::scope(|scope| {
         let save = || world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap().outcome;
         let threads: Vec<_> = (0..16).map(|_| scope.spawn(save)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Created).count(), 1);
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == SaveOutcome::Created).count(), 1);
     assert_eq!(world.search("ann", "tea").total, 1);
 }

@@ -10,7 +10,7 @@ use commonbook::index::{Index, SearchWork};
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchMemory;
 use commonbook::store::sqlite::SqliteStore;
-use commonbook_embed::word_hash::WordHash;
+use commonbook_embed::word_hash::WordHashEmbedder;
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -40,7 +40,7 @@ impl Home {
         let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
         let clock = Arc::new(commonbook::base::clock::FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
-        let book = Commonbook::with(store, Arc::clone(&clock) as _, ids);
+        let book = Commonbook::with_clock_and_ids(store, Arc::clone(&clock) as _, ids);
         let mut home = Self { book, clock, hides, folder };
         home.open();
         for half in 0..2 {
@@ -61,8 +61,8 @@ impl Home {
     /// Takes an index as a process has it that has just started.
     fn open(&mut self) {
         let index = Index::in_folder(self.folder.path().join("index"));
-        index.use_embedder(Ok(Some(Arc::new(WordHash::new()))));
-        self.book = self.book.clone().searching(Arc::new(index));
+        index.use_embedder(Ok(Some(Arc::new(WordHashEmbedder::new()))));
+        self.book = self.book.clone().with_index(Arc::new(index));
     }
 
     fn save(&self, caller: &Caller, value: Value) {

@@ -5,7 +5,7 @@ use std::fs;
 use commonbook::base::error::ErrorKind;
 use commonbook::model::event::ListEvents;
 use commonbook::model::memory::{
-    GetMemory, MemoryAt, MemoryHistory, Outcome, PurgeMemory, SaveMemory, UpdateMemory,
+    GetMemory, MemoryAt, MemoryHistory, PurgeMemory, SaveMemory, SaveOutcome, UpdateMemory,
 };
 use serde_json::json;
 
@@ -40,7 +40,7 @@ fn no_file_holds_what_was_purged() {
         text: Some("nothing to see".into()),
         topics: Some(vec![]),
         idempotency_key: Some("update".into()),
-        ..UpdateMemory::nothing(memory.id)
+        ..UpdateMemory::empty_update(memory.id)
     };
     world.book.update_memory(&ann, &update).unwrap();
     assert!(!files_with(&world, "qwyxolotl").is_empty());
@@ -78,7 +78,7 @@ fn a_kept_answer_from_another_workspace_is_forgotten_too() {
     let update = UpdateMemory {
         text: Some("qwyxolotl".into()),
         idempotency_key: Some("k".into()),
-        ..UpdateMemory::nothing(memory.id)
+        ..UpdateMemory::empty_update(memory.id)
     };
     world.book.update_memory(&caller("ann"), &update).unwrap();
     let purge = PurgeMemory { id: memory.id, expected_revision: None, idempotency_key: None };
@@ -110,5 +110,5 @@ fn no_verb_tells_of_what_was_purged() {
     assert!(told.iter().all(|event| event.topics.is_empty()), "{told:?}");
     let stats = book.get_memory_stats(&ann, &Default::default()).unwrap();
     assert_eq!((stats.memories, stats.deleted, stats.by_agent.len()), (0, 0, 0));
-    assert_eq!(book.save_memory(&ann, &save).unwrap().outcome, Outcome::Created);
+    assert_eq!(book.save_memory(&ann, &save).unwrap().outcome, SaveOutcome::Created);
 }

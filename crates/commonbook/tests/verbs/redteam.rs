@@ -7,7 +7,7 @@
 
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::{Memory, SaveMemory};
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn unescaped(text: &str) -> String {
 fn memory(fields: Value) -> Memory {
     let request: SaveMemory = serde_json::from_value(fields).unwrap();
     let name: AgentName = "eve".parse().unwrap();
-    let caller = Caller::new(Some(name), "redteam".parse().unwrap(), Door::Mcp);
+    let caller = Caller::new(Some(name), "redteam".parse().unwrap(), EntryPoint::Mcp);
     let at = "2026-11-21T09:00:00Z".parse().unwrap();
     request.memory(&caller, MemoryId::new(&CountingIds::default(), at), at).unwrap()
 }

@@ -3,10 +3,11 @@
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::limits;
 use commonbook::model::agent::Agent;
-use commonbook::model::caller::{near_session, session_id};
+use commonbook::model::caller::{nearest_session_id, session_id};
 use commonbook::model::import;
 use commonbook::model::memory::{
-    Importance, ListMemories, MemoryType, Outcome, PurgeMemory, SaveMemories, SaveMemory, Sharing,
+    Importance, ListMemories, MemoryType, PurgeMemory, SaveMemories, SaveMemory, SaveOutcome,
+    Sharing,
 };
 use commonbook::model::workspace::Workspace;
 use serde_json::json;
@@ -178,7 +179,7 @@ fn an_idempotency_key_answers_alike_for_a_day() {
     let first = world.book.save_memory(&caller("ann"), &tea).unwrap();
     world.clock.set(at(23));
     let second = world.book.save_memory(&caller("ann"), &tea).unwrap();
-    assert_eq!((second.outcome, &second.memory), (Outcome::Repeated, &first.memory));
+    assert_eq!((second.outcome, &second.memory), (SaveOutcome::Repeated, &first.memory));
     let coffee = request(json!({"text": "coffee", "idempotency_key": "k"}));
     let error = world.book.save_memory(&caller("ann"), &coffee).unwrap_err();
     assert_eq!(
@@ -186,10 +187,10 @@ fn an_idempotency_key_answers_alike_for_a_day() {
         (ErrorKind::Conflict, Some("idempotency_key"))
     );
     let others = world.book.save_memory(&caller("bob"), &coffee).unwrap();
-    assert_eq!(others.outcome, Outcome::Created);
+    assert_eq!(others.outcome, SaveOutcome::Created);
     world.clock.set(at(25));
     let third = world.book.save_memory(&caller("ann"), &coffee).unwrap();
-    assert_eq!(third.outcome, Outcome::Created);
+    assert_eq!(third.outcome, SaveOutcome::Created);
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn a_purge_forgets_the_answers_that_tell_what_was_purged() {
     let purge = PurgeMemory { id: first.id, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     let again = world.book.save_memory(&caller("ann"), &tea).unwrap();
-    assert_eq!(again.outcome, Outcome::Created);
+    assert_eq!(again.outcome, SaveOutcome::Created);
     assert_ne!(again.memory.id, first.id);
 }
 
@@ -232,9 +233,10 @@ fn an_import_is_told_line_by_line_and_adds_nothing_twice() {
         r#"{"conv": "Trip", "id": "2", "speaker": "Human", "text": ""}"#,
         r#"{"conv": "Trip", "id": "3", "speaker": "Human", "text": "thanks"}"#,
     ];
-    for (first, last) in
-        [(Outcome::Created, Outcome::Created), (Outcome::Repeated, Outcome::Repeated)]
-    {
+    for (first, last) in [
+        (SaveOutcome::Created, SaveOutcome::Created),
+        (SaveOutcome::Repeated, SaveOutcome::Repeated),
+    ] {
         let parsed = lines.iter().map(|line| import::parse(line.as_bytes()).unwrap()).collect();
         let told = world.book.import_lines(&caller("ann"), None, parsed).unwrap();
         let kinds: Vec<_> = told
@@ -346,8 +348,8 @@ fn what_a_client_calls_its_session_becomes_an_id_the_same_one_each_time() {
         "ses_e04372ae5ffeUkCHu1g42LYXzd",
         "/home/user/.claude/projects/x.jsonl",
     ] {
-        assert_eq!(near_session(own).as_deref(), Some(own));
-        assert_eq!(near_session(&format!(" {own}\n")).as_deref(), Some(own));
+        assert_eq!(nearest_session_id(own).as_deref(), Some(own));
+        assert_eq!(nearest_session_id(&format!(" {own}\n")).as_deref(), Some(own));
     }
     let odd = [
         "{d8d0fc6f-e641-4a44-844e-3e32fda34789}".to_owned(),
@@ -360,16 +362,16 @@ fn what_a_client_calls_its_session_becomes_an_id_the_same_one_each_time() {
         "s".repeat(129),
         "s".repeat(130),
     ];
-    let ids: Vec<String> = odd.iter().filter_map(|own| near_session(own)).collect();
+    let ids: Vec<String> = odd.iter().filter_map(|own| nearest_session_id(own)).collect();
     for id in &ids {
         assert_eq!(&session_id("session", id).unwrap(), id);
         // What is mapped is mapped no further.
-        assert_eq!(near_session(id).as_ref(), Some(id));
+        assert_eq!(nearest_session_id(id).as_ref(), Some(id));
     }
     let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
     assert_eq!(distinct.len(), odd.len());
-    assert_eq!(odd.iter().filter_map(|own| near_session(own)).collect::<Vec<_>>(), ids);
+    assert_eq!(odd.iter().filter_map(|own| nearest_session_id(own)).collect::<Vec<_>>(), ids);
     for blank in ["", " ", "\n\t"] {
-        assert_eq!(near_session(blank), None);
+        assert_eq!(nearest_session_id(blank), None);
     }
 }

@@ -5,7 +5,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{ListMemories, SaveMemory};
 use commonbook::model::session::{
-    GetSession, ListSessions, Session, SessionOutcome, SessionStatus, StartedSession,
+    GetSession, ListSessions, Session, SessionOutcome, SessionStatus, StartSessionResult,
 };
 use commonbook::model::stats::GetStats;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{World, at, caller, request};
 
 impl World {
-    fn start(&self, agent: &str, fields: Value) -> StartedSession {
+    fn start(&self, agent: &str, fields: Value) -> StartSessionResult {
         self.book.start_session(&caller(agent), &request(fields)).unwrap()
     }
 
@@ -51,7 +51,7 @@ fn a_session_is_found_again_by_the_clients_own_id() {
     let others = world.start("bob", json!({"client_session": "tab-1"}));
     assert_eq!(others.outcome, SessionOutcome::Started);
     let for_user = caller("ann").for_user(Some("u1")).unwrap();
-    let of_user: StartedSession =
+    let of_user: StartSessionResult =
         world.book.start_session(&for_user, &request(json!({"client_session": "tab-1"}))).unwrap();
     assert_eq!(of_user.outcome, SessionOutcome::Started, "for another user");
     assert_eq!(world.start("ann", json!({})).outcome, SessionOutcome::Started);

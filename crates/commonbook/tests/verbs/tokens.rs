@@ -1,16 +1,18 @@
 //! Tokens: who may make them, whom they prove, and what they let their holders do.
 
 use commonbook::base::error::ErrorKind;
-use commonbook::model::access::Policy;
+use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door, Proof};
-use commonbook::model::learning::Learn;
+use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
+use commonbook::model::learning::LearnRequest;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, ListQuarantined, Memory, ReleaseMemory, SaveMemory,
     Sharing,
 };
 use commonbook::model::search::SearchMemory;
-use commonbook::model::token::{CreateToken, ListTokens, RevokeToken, RotateToken, Scope, Token};
+use commonbook::model::token::{
+    CreateToken, ListTokens, RevokeToken, RotateToken, Token, TokenScope,
+};
 use commonbook::prompt::context::GetContext;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -26,7 +28,7 @@ fn create(world: &World, fields: serde_json::Value) -> (Token, String) {
 fn holder(world: &World, secret: &str, claimed: Option<&str>) -> Caller {
     let token = world.book.admit(Some(secret), false).unwrap().unwrap();
     let claimed = claimed.map(|name| name.parse::<AgentName>().unwrap());
-    Caller::proved(&token, claimed, (None, "x".parse().ok()), Door::Rest).unwrap()
+    Caller::from_token(&token, claimed, (None, "x".parse().ok()), EntryPoint::Rest).unwrap()
 }
 
 fn save(world: &World, caller: &Caller, text: &str) -> Result<Memory, ErrorKind> {
@@ -111,13 +113,13 @@ fn a_token_decides_who_calls_and_its_holder_may_only_narrow_it() {
     let (token, secret) = create(&world, json!({"agent_name": "rook"}));
     let own = holder(&world, &secret, None);
     assert_eq!((own.agent.as_str(), own.workspace.as_str()), ("rook", "x"));
-    assert!(matches!(own.proof, Proof::Token { asserted: false, bound: false, .. }));
+    assert!(matches!(own.proof, CallerProof::Token { asserted: false, bound: false, .. }));
     let child = holder(&world, &secret, Some("rook/tester@jarvis"));
     assert_eq!((child.agent.as_str(), child.device.as_deref()), ("rook/tester", Some("jarvis")));
-    assert!(matches!(child.proof, Proof::Token { asserted: true, .. }));
+    assert!(matches!(child.proof, CallerProof::Token { asserted: true, .. }));
     for foreign in ["crow", "rookery", "rookery/rook"] {
         let claimed = Some(foreign.parse().unwrap());
-        let refused = Caller::proved(&token, claimed, (None, None), Door::Rest);
+        let refused = Caller::from_token(&token, claimed, (None, None), EntryPoint::Rest);
         assert_eq!(kind(refused), Some(ErrorKind::Forbidden), "{foreign}");
     }
     let mine = save(&world, &child, "A child speaks").unwrap();
@@ -133,7 +135,7 @@ fn a_token_of_one_workspace_opens_no_other() {
     let (token, _) = create(&world, json!({"agent_name": "rook", "workspace": "x"}));
     let proved = |named: Option<&str>| {
         let named = named.map(|name| name.parse().unwrap());
-        Caller::proved(&token, None, (named, "y".parse().ok()), Door::Rest)
+        Caller::from_token(&token, None, (named, "y".parse().ok()), EntryPoint::Rest)
     };
     assert_eq!(kind(proved(Some("y"))), Some(ErrorKind::Forbidden));
     assert_eq!(proved(Some("x")).unwrap().workspace.as_str(), "x");
@@ -174,12 +176,12 @@ fn scopes_say_what_a_holder_may_do() {
     let review = |caller| kind(world.book.list_quarantined(caller, &ListQuarantined::default()));
     assert_eq!((review(&reader), review(&admin)), (forbidden, None));
     let make: CreateToken = request(json!({"agent_name": "mole"}));
-    let plain = Caller { door: Door::Rest, ..caller("ann") };
+    let plain = Caller { door: EntryPoint::Rest, ..caller("ann") };
     for (caller, expected) in [(&reader, forbidden), (&plain, forbidden), (&admin, None)] {
         assert_eq!(kind(world.book.create_token(caller, &make)), expected);
         assert_eq!(kind(world.book.list_tokens(caller, &ListTokens {})), expected);
     }
-    assert_eq!(Scope::ALL.len(), 4);
+    assert_eq!(TokenScope::ALL.len(), 4);
 }
 
 #[test]
@@ -193,7 +195,7 @@ fn a_token_for_hooks_is_given_context_and_learns_and_nothing_else() {
     let (hook, reader) = (who("hook"), who("read"));
     let task: GetContext = request(json!({"task": "Where do herons nest?"}));
     assert!(world.book.get_context(&hook, &task).unwrap().text.contains("old oak"));
-    let said: Learn = request(json!({"message": "Done.\n\nRemember: the oak was felled."}));
+    let said: LearnRequest = request(json!({"message": "Done.\n\nRemember: the oak was felled."}));
     assert_eq!(world.book.learn(&hook, &said).unwrap().learnings.len(), 1);
     let forbidden = Some(ErrorKind::Forbidden);
     assert_eq!(kind(world.book.learn(&reader, &said)), forbidden);
@@ -209,7 +211,7 @@ fn a_holder_of_admin_releases_what_is_quarantined() {
         create(&world, json!({"agent_name": "warden", "scopes": ["read", "write", "admin"]}));
     let warden = holder(&world, &secret, None);
     let release = ReleaseMemory { id: order.id, expected_revision: None, idempotency_key: None };
-    let plain = Caller { door: Door::Rest, ..caller("ann") };
+    let plain = Caller { door: EntryPoint::Rest, ..caller("ann") };
     assert_eq!(kind(world.book.release_memory(&plain, &release)), Some(ErrorKind::Forbidden));
     world.book.release_memory(&warden, &release).unwrap();
     assert_eq!(world.search("bob", "herons").total, 1);
@@ -237,8 +239,8 @@ fn in_production_nobody_writes_without_a_name() {
     let world = World::new();
     let nobody = caller("anonymous");
     let early = save(&world, &nobody, "Early").unwrap();
-    let policy = Policy { anonymous_writes: false, ..Policy::default() };
-    let book = world.book.clone().under(policy);
+    let policy = AccessPolicy { anonymous_writes: false, ..AccessPolicy::default() };
+    let book = world.book.clone().with_policy(policy);
     let saving = SaveMemory { text: "Late".into(), ..SaveMemory::default() };
     let refused = book.save_memory(&nobody, &saving).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Unauthenticated);
@@ -256,8 +258,8 @@ fn in_production_nobody_writes_without_a_name() {
 #[test]
 fn what_is_shared_when_nobody_says_can_be_chosen() {
     let world = World::new();
-    let policy = Policy { sharing: Sharing::Private, ..Policy::default() };
-    let book = world.book.clone().under(policy);
+    let policy = AccessPolicy { sharing: Sharing::Private, ..AccessPolicy::default() };
+    let book = world.book.clone().with_policy(policy);
     let sharing = |fields: serde_json::Value| {
         book.save_memory(&caller("ann"), &request::<SaveMemory>(fields)).unwrap().memory.sharing
     };
@@ -275,13 +277,13 @@ fn what_is_shared_when_nobody_says_can_be_chosen() {
 #[test]
 fn who_was_let_in_stays_until_its_token_ends_or_one_is_asked_for() {
     let world = World::new();
-    let nobody = Caller::new(None, "x".parse().unwrap(), Door::Rest);
-    assert_eq!(kind(world.book.let_stay(&nobody)), None);
+    let nobody = Caller::new(None, "x".parse().unwrap(), EntryPoint::Rest);
+    assert_eq!(kind(world.book.recheck_token(&nobody)), None);
     let (token, secret) = create(&world, json!({"agent_name": "rook", "expires": "3h"}));
     let rook = holder(&world, &secret, Some("rook/child"));
     let (brief, secret) = create(&world, json!({"agent_name": "ann", "expires": "1h"}));
     let ann = holder(&world, &secret, None);
-    let stay = || [&nobody, &rook, &ann].map(|caller| kind(world.book.let_stay(caller)));
+    let stay = || [&nobody, &rook, &ann].map(|caller| kind(world.book.recheck_token(caller)));
     let gone = Some(ErrorKind::Unauthenticated);
     assert_eq!(stay(), [gone, None, None]);
     world.clock.set(at(2));

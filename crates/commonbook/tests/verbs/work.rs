@@ -10,7 +10,7 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook::store::{Read, Store, Work, Write};
+use commonbook::store::{EngineWork, Store, StoreRead, StoreWrite};
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -18,11 +18,11 @@ use crate::{at, caller, elsewhere, request};
 /// A store that adds up what each transaction on it cost.
 struct Counting {
     store: Arc<SqliteStore>,
-    sum: Arc<Mutex<Work>>,
+    sum: Arc<Mutex<EngineWork>>,
 }
 
 impl Store for Counting {
-    fn run_write(&self, mut write: Write) -> Result<()> {
+    fn run_write(&self, mut write: StoreWrite) -> Result<()> {
         let sum = Arc::clone(&self.sum);
         self.store.run_write(Box::new(move |tx| {
             let answer = write(tx);
@@ -31,7 +31,7 @@ impl Store for Counting {
         }))
     }
 
-    fn run_read(&self, mut read: Read<'_>) -> Result<()> {
+    fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
         self.store.run_read(Box::new(|tx| {
             let answer = read(tx);
             add(&self.sum, tx.work().unwrap());
@@ -56,7 +56,7 @@ impl Store for Counting {
     }
 }
 
-fn add(sum: &Mutex<Work>, more: Work) {
+fn add(sum: &Mutex<EngineWork>, more: EngineWork) {
     let mut sum = sum.lock().unwrap();
     *sum = *sum + more;
 }
@@ -65,7 +65,7 @@ fn add(sum: &Mutex<Work>, more: Work) {
 /// not see between it.
 struct Counted {
     book: Commonbook,
-    sum: Arc<Mutex<Work>>,
+    sum: Arc<Mutex<EngineWork>>,
     full: bool,
     shared: Vec<MemoryId>,
     hidden: Vec<MemoryId>,
@@ -76,10 +76,10 @@ impl Counted {
     fn new(full: bool) -> Self {
         let home = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
-        let sum = Arc::new(Mutex::new(Work::default()));
+        let sum = Arc::new(Mutex::new(EngineWork::default()));
         let counting = Arc::new(Counting { store, sum: Arc::clone(&sum) });
         let (clock, ids) = (Arc::new(FixedClock::at(at(0))), Arc::new(CountingIds::default()));
-        let book = Commonbook::with(counting, clock, ids);
+        let book = Commonbook::with_clock_and_ids(counting, clock, ids);
         Self { book, sum, full, shared: Vec::new(), hidden: Vec::new(), _home: home }
     }
 
@@ -115,8 +115,8 @@ impl Counted {
     }
 
     /// What this costs the store.
-    fn cost<T>(&self, ask: impl FnOnce(&Self) -> T) -> Work {
-        *self.sum.lock().unwrap() = Work::default();
+    fn cost<T>(&self, ask: impl FnOnce(&Self) -> T) -> EngineWork {
+        *self.sum.lock().unwrap() = EngineWork::default();
         ask(self);
         *self.sum.lock().unwrap()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::Receiver;
 
-use commonbook_embed::client::loopback::{ClientRequest, Reply, serve};
+use commonbook_embed::client::loopback::{LoopbackRequest, LoopbackResponse, serve};
 use serde_json::{Value, json};
 
 use super::*;
@@ -11,21 +11,25 @@ const KEY: &str = "sk-very-secret";
 
 /// A model at an endpoint that answers in this way, and what it is asked.
 fn model(
-    reply: impl FnMut(&ClientRequest) -> Reply + Send + 'static,
-) -> (Endpoint, Receiver<ClientRequest>) {
+    reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
+) -> (EndpointWriter, Receiver<LoopbackRequest>) {
     let (base, asked) = serve(reply);
-    let address = Address::read(&base, "m", &PURPOSE).unwrap().with_key(Some(KEY)).unwrap();
-    (Endpoint::at(address), asked)
+    let address = EndpointAddress::read(&base, "m", &PURPOSE).unwrap().with_key(Some(KEY)).unwrap();
+    (EndpointWriter::at(address), asked)
 }
 
-fn says(text: &str) -> Reply {
+fn says(text: &str) -> LoopbackResponse {
     let message = json!({"role": "assistant", "content": text});
-    Reply::With(200, "", json!({"choices": [{"index": 0, "message": message}]}).to_string())
+    LoopbackResponse::With(
+        200,
+        "",
+        json!({"choices": [{"index": 0, "message": message}]}).to_string(),
+    )
 }
 
 /// What a model answers of one entry.
-fn written(model: &Endpoint, within: Duration) -> Result<String> {
-    let facts = Facts {
+fn written(model: &EndpointWriter, within: Duration) -> Result<String> {
+    let facts = WriterRequest {
         case: "orders",
         title: "Slow orders",
         sentence: "The cause is one query for each row.",
@@ -41,7 +45,7 @@ fn written(model: &Endpoint, within: Duration) -> Result<String> {
 fn a_model_is_asked_as_openai_has_it() {
     let (model, asked) = model(|_| says(" One query per row. "));
     assert_eq!(written(&model, Duration::from_secs(60)).unwrap(), " One query per row. ");
-    let ClientRequest { head, body } = asked.recv().unwrap();
+    let LoopbackRequest { head, body } = asked.recv().unwrap();
     assert!(head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{head}");
     assert!(head.to_lowercase().contains(&format!("authorization: bearer {KEY}")), "{head}");
     assert_eq!((&body["model"], &body["stream"]), (&json!("m"), &json!(false)));
@@ -50,22 +54,22 @@ fn a_model_is_asked_as_openai_has_it() {
         serde_json::from_str(body["messages"][1]["content"].as_str().unwrap()).unwrap();
     assert_eq!(told["sentence"], "The cause is one query for each row.");
     assert!(!format!("{model:?}").contains(KEY));
-    assert_eq!(model.kind(), WrittenBy::Endpoint);
+    assert_eq!(model.kind(), WriterKind::Endpoint);
 }
 
 #[test]
 fn a_model_that_answers_nothing_fails_in_its_time() {
     let long = Duration::from_secs(60);
     let table = [
-        (Reply::Silence, Duration::from_millis(50), "timeout"),
-        (Reply::With(503, "", String::new()), long, "answered 503"),
-        (Reply::With(200, "", "<html>".to_owned()), long, "no completion"),
-        (Reply::With(200, "", "{\"choices\":[]}".to_owned()), long, "no text"),
-        (Reply::With(200, "", "x".repeat(300_000)), long, "limit"),
+        (LoopbackResponse::Silence, Duration::from_millis(50), "timeout"),
+        (LoopbackResponse::With(503, "", String::new()), long, "answered 503"),
+        (LoopbackResponse::With(200, "", "<html>".to_owned()), long, "no completion"),
+        (LoopbackResponse::With(200, "", "{\"choices\":[]}".to_owned()), long, "no text"),
+        (LoopbackResponse::With(200, "", "x".repeat(300_000)), long, "limit"),
     ];
     for (reply, within, words) in table {
         let mut reply = Some(reply);
-        let (model, _asked) = model(move |_| reply.take().unwrap_or(Reply::Silence));
+        let (model, _asked) = model(move |_| reply.take().unwrap_or(LoopbackResponse::Silence));
         let error = written(&model, within).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unavailable, "{words}");
         assert!(error.message.contains(words) && error.hint.is_some(), "{}", error.message);

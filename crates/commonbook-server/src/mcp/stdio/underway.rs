@@ -11,14 +11,14 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 /// The request that lasts for as long as its client listens; it keeps nobody waiting.
-const LISTEN: &str = "subscriptions/listen";
+const LISTEN_METHOD: &str = "subscriptions/listen";
 
 /// What a client says when it no longer wants an answer.
-const CANCELLED: &str = "notifications/cancelled";
+const CANCELLED_METHOD: &str = "notifications/cancelled";
 
 /// The requests of one client that have no answer yet, by their ids.
 #[derive(Debug, Default)]
-pub(super) struct Underway {
+pub(super) struct PendingRequests {
     requests: Mutex<HashMap<String, OpenRequest>>,
     /// Told whenever one ends.
     ended: Notify,
@@ -33,7 +33,7 @@ struct OpenRequest {
 
 /// What a line says of requests.
 #[derive(Deserialize)]
-struct Envelope {
+struct MessageEnvelope {
     #[serde(default)]
     id: Option<Value>,
     #[serde(default)]
@@ -53,22 +53,22 @@ struct CancelledParams {
     request_id: Value,
 }
 
-impl Underway {
+impl PendingRequests {
     /// Notes a line of the client. A request waits here while there are too many: its client is then
     /// not read from.
     pub(super) async fn begin(&self, line: &[u8]) {
-        let Ok(Envelope { id, method: Some(method) }) = serde_json::from_slice(line) else {
+        let Ok(MessageEnvelope { id, method: Some(method) }) = serde_json::from_slice(line) else {
             return;
         };
         match (id, method.as_str()) {
-            (None | Some(Value::Null), CANCELLED) => {
+            (None | Some(Value::Null), CANCELLED_METHOD) => {
                 if let Ok(line) = serde_json::from_slice::<CancelledEnvelope>(line) {
                     self.end(&line.params.request_id);
                 }
             }
-            (None, _) | (_, LISTEN) => {}
+            (None, _) | (_, LISTEN_METHOD) => {}
             (Some(id), _) => {
-                self.room(line.len()).await;
+                self.wait_for_room(line.len()).await;
                 let mut requests = self.requests();
                 let number = requests.values().map(|open| open.number + 1).max().unwrap_or(0);
                 requests.insert(id.to_string(), OpenRequest { bytes: line.len(), number });
@@ -77,8 +77,8 @@ impl Underway {
     }
 
     /// Notes an answer.
-    pub(super) fn answered(&self, line: &[u8]) {
-        if let Ok(Envelope { id: Some(id), method: None }) = serde_json::from_slice(line) {
+    pub(super) fn note_answer_line(&self, line: &[u8]) {
+        if let Ok(MessageEnvelope { id: Some(id), method: None }) = serde_json::from_slice(line) {
             self.end(&id);
         }
     }
@@ -91,7 +91,7 @@ impl Underway {
 
     /// Waits until a request of so many bytes has room. One that is never answered, as what is no request
     /// of the protocol, is forgotten after a time.
-    async fn room(&self, bytes: usize) {
+    async fn wait_for_room(&self, bytes: usize) {
         while !self.has_room(bytes) {
             let patience = Duration::from_secs(limits::REQUEST_SECONDS);
             if timeout(patience, self.ended.notified()).await.is_err() {
@@ -126,12 +126,12 @@ mod tests {
     }
 
     /// Whether a line is taken at once.
-    async fn is_taken(underway: &Underway, line: &[u8]) -> bool {
+    async fn is_taken(underway: &PendingRequests, line: &[u8]) -> bool {
         timeout(Duration::from_millis(1), underway.begin(line)).await.is_ok()
     }
 
-    async fn full() -> Underway {
-        let underway = Underway::default();
+    async fn full() -> PendingRequests {
+        let underway = PendingRequests::default();
         for id in 0..limits::STDIO_REQUESTS {
             assert!(is_taken(&underway, &request(id)).await, "{id}");
         }
@@ -143,9 +143,11 @@ mod tests {
         let underway = full().await;
         assert!(!is_taken(&underway, &request(1_000)).await);
         // What is no answer ends nothing, an answer does, and so does a cancellation.
-        underway.answered(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#);
+        underway.note_answer_line(
+            br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#,
+        );
         assert!(!is_taken(&underway, &request(1_000)).await);
-        underway.answered(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+        underway.note_answer_line(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
         assert!(is_taken(&underway, &request(1_000)).await);
         assert!(!is_taken(&underway, &request(1_001)).await);
         let cancelled =
@@ -173,10 +175,10 @@ mod tests {
             let text = "x".repeat(limits::STDIO_BYTES / 2 + 1);
             json!({"jsonrpc": "2.0", "id": id, "method": "m", "params": {"text": text}}).to_string()
         };
-        let underway = Underway::default();
+        let underway = PendingRequests::default();
         assert!(is_taken(&underway, long(1).as_bytes()).await);
         assert!(!is_taken(&underway, long(2).as_bytes()).await);
-        underway.answered(br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
+        underway.note_answer_line(br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
         assert!(is_taken(&underway, long(2).as_bytes()).await);
     }
 

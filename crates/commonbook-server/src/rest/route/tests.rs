@@ -1,6 +1,6 @@
 //! A route and its client: what becomes of a request when nobody waits for its answer.
 
-use commonbook::model::agent::{Agents, ListAgents};
+use commonbook::model::agent::{AgentList, ListAgents};
 use commonbook::store::sqlite::SqliteStore;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -17,21 +17,22 @@ async fn a_client_that_hangs_up_cancels_its_request() {
     let (begin, mut begun) = unbounded_channel();
     let (end, mut ended) = unbounded_channel();
     // As a search does, it looks whether it is still wanted; it ends for no other reason.
-    let verb = move |_: &Commonbook, caller: &Caller, _: &ListAgents| -> Result<Agents> {
+    let verb = move |_: &Commonbook, caller: &Caller, _: &ListAgents| -> Result<AgentList> {
         begin.send(()).unwrap();
         while !caller.cancellation.is_cancelled() {
             std::thread::yield_now();
         }
         end.send(()).unwrap();
-        Ok(Agents { items: Vec::new() })
+        Ok(AgentList { items: Vec::new() })
     };
-    let door = Door {
+    let door = RestDoor {
         book: Commonbook::new(store),
         config: Arc::default(),
         rates: Arc::default(),
         bodies: BodyBudget::default(),
     };
-    let router = get("/v1/agents", "list_agents", Call::of(verb)).mounted().with_state(door);
+    let router =
+        get("/v1/agents", "list_agents", JsonVerb::of(verb)).into_router().with_state(door);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(connections::serve(listener, router, 8, CancellationToken::new()));

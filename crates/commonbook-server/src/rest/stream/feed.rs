@@ -12,40 +12,40 @@ use std::time::Duration;
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::base::limits;
-use commonbook::model::access::{About, Sight};
-use commonbook::model::event::{EventFilter, Recorded};
+use commonbook::model::access::{EventSubject, Sight};
+use commonbook::model::event::{EventFilter, EventRecord};
 use commonbook::model::workspace::Workspace;
 use tokio::sync::Mutex;
 use tokio::sync::watch::{Receiver, Sender};
 
-use super::frame;
-use crate::call::blocking;
-use crate::watch::Watch;
+use super::event_frame;
+use crate::call::run_blocking;
+use crate::watch::JournalWatch;
 
 /// Events that are read at once.
-const READ: u32 = 256;
+const FEED_READ_EVENTS_MAX: u32 = 256;
 
 /// How long a feed that cannot read the store waits before it tries again.
-const LATER: Duration = Duration::from_secs(1);
+const FEED_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The feeds of all workspaces that somebody follows.
-pub(super) struct Feeds {
+pub(super) struct WorkspaceFeeds {
     book: Commonbook,
-    watch: Watch,
+    watch: JournalWatch,
     /// A feed is begun by its first reader and ends with its last.
-    open: Mutex<BTreeMap<Workspace, Arc<Feed>>>,
+    open: Mutex<BTreeMap<Workspace, Arc<WorkspaceFeed>>>,
 }
 
 /// The newest events of one workspace, for all who follow it.
-pub(super) struct Feed {
+pub(super) struct WorkspaceFeed {
     workspace: Workspace,
-    recent: RwLock<Recent>,
+    recent: RwLock<RecentEvents>,
     /// The place that the feed has come to.
     end: Sender<u64>,
 }
 
-impl Feeds {
-    pub(super) fn new(book: Commonbook, watch: Watch) -> Arc<Self> {
+impl WorkspaceFeeds {
+    pub(super) fn new(book: Commonbook, watch: JournalWatch) -> Arc<Self> {
         Arc::new(Self { book, watch, open: Mutex::default() })
     }
 
@@ -56,30 +56,30 @@ impl Feeds {
     pub(super) async fn of(
         self: &Arc<Self>,
         workspace: &Workspace,
-    ) -> Result<(Arc<Feed>, Receiver<u64>)> {
+    ) -> Result<(Arc<WorkspaceFeed>, Receiver<u64>)> {
         let mut open = self.open.lock().await;
         if let Some(feed) = open.get(workspace) {
             return Ok((Arc::clone(feed), feed.end.subscribe()));
         }
         let grown = self.watch.of(workspace).await?;
         let place = *grown.borrow();
-        let feed = Arc::new(Feed {
+        let feed = Arc::new(WorkspaceFeed {
             workspace: workspace.clone(),
-            recent: RwLock::new(Recent::after(place)),
+            recent: RwLock::new(RecentEvents::starting_after(place)),
             end: Sender::new(place),
         });
         open.insert(workspace.clone(), Arc::clone(&feed));
         let reader = feed.end.subscribe();
-        tokio::spawn(Arc::clone(self).keep(Arc::clone(&feed), grown));
+        tokio::spawn(Arc::clone(self).follow_journal(Arc::clone(&feed), grown));
         Ok((feed, reader))
     }
 
     /// Keeps a feed at the end of its journal until nobody follows it any more.
-    async fn keep(self: Arc<Self>, feed: Arc<Feed>, mut grown: Receiver<u64>) {
+    async fn follow_journal(self: Arc<Self>, feed: Arc<WorkspaceFeed>, mut grown: Receiver<u64>) {
         let mut failed = false;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(LATER), if failed => {},
+                () = tokio::time::sleep(FEED_RETRY_DELAY), if failed => {},
                 Ok(()) = grown.changed(), if !failed => {},
                 () = feed.end.closed() => {
                     let mut open = self.open.lock().await;
@@ -102,14 +102,16 @@ impl Feeds {
     }
 }
 
-impl Feed {
+impl WorkspaceFeed {
     /// Reads what is new, to the end of the journal.
     async fn read(&self, book: &Commonbook) -> Result<()> {
         loop {
             let after = self.recent.read().unwrap_or_else(PoisonError::into_inner).end();
             let (book, workspace) = (book.clone(), self.workspace.clone());
-            let new = blocking(move || book.recorded_events(&workspace, after, READ)).await?;
-            let whole = new.len() < READ as usize;
+            let new =
+                run_blocking(move || book.recorded_events(&workspace, after, FEED_READ_EVENTS_MAX))
+                    .await?;
+            let whole = new.len() < FEED_READ_EVENTS_MAX as usize;
             let end = {
                 let mut recent = self.recent.write().unwrap_or_else(PoisonError::into_inner);
                 new.into_iter().for_each(|new| recent.push(new));
@@ -123,14 +125,19 @@ impl Feed {
     }
 
     /// What comes after this place for who sees and wants so; nothing when it is no longer all here.
-    pub(super) fn take(&self, place: u64, sight: &Sight, filter: &EventFilter) -> Option<Taken> {
+    pub(super) fn take(
+        &self,
+        place: u64,
+        sight: &Sight,
+        filter: &EventFilter,
+    ) -> Option<FeedChunk> {
         self.recent.read().unwrap_or_else(PoisonError::into_inner).take(place, sight, filter)
     }
 }
 
 /// What a reader has taken.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct FeedChunk {
     /// The events, as they are sent.
     pub(super) text: String,
     /// The place up to which it was given everything.
@@ -138,14 +145,14 @@ pub(super) struct Taken {
 }
 
 /// The newest events of a journal, without a gap.
-struct Recent {
+struct RecentEvents {
     /// The place that they come after.
     floor: u64,
-    events: VecDeque<(Recorded, String)>,
+    events: VecDeque<(EventRecord, String)>,
 }
 
-impl Recent {
-    fn after(floor: u64) -> Self {
+impl RecentEvents {
+    fn starting_after(floor: u64) -> Self {
         Self { floor, events: VecDeque::new() }
     }
 
@@ -154,21 +161,21 @@ impl Recent {
     }
 
     /// Takes in the next event of the journal; the oldest one goes when there are too many.
-    fn push(&mut self, new: Recorded) {
+    fn push(&mut self, new: EventRecord) {
         let of_memory = new.event.kind.is_of_memory();
         for (known, _) in self.events.iter_mut().filter(|_| of_memory) {
             known.reach.about.take_in(&new.event.subject, &new.reach.about);
         }
-        let same = |known: &&mut (Recorded, String)| known.0.event.subject == new.event.subject;
+        let same = |known: &&mut (EventRecord, String)| known.0.event.subject == new.event.subject;
         for (known, text) in self.events.iter_mut().filter(same) {
             known.reach.about.clone_from(&new.reach.about);
             // A purge takes the topics out of the journal.
-            if new.reach.about == About::Gone {
+            if new.reach.about == EventSubject::Gone {
                 known.event.topics.clear();
-                *text = frame(&known.event);
+                *text = event_frame(&known.event);
             }
         }
-        let text = frame(&new.event);
+        let text = event_frame(&new.event);
         self.events.push_back((new, text));
         if self.events.len() > limits::STREAM_RECENT {
             self.events.pop_front();
@@ -176,16 +183,16 @@ impl Recent {
         }
     }
 
-    fn take(&self, place: u64, sight: &Sight, filter: &EventFilter) -> Option<Taken> {
+    fn take(&self, place: u64, sight: &Sight, filter: &EventFilter) -> Option<FeedChunk> {
         let known = usize::try_from(place.checked_sub(self.floor)?).unwrap_or(usize::MAX);
-        let mut taken = Taken { text: String::new(), through: place };
+        let mut taken = FeedChunk { text: String::new(), through: place };
         let mut count = 0;
         for (recorded, text) in self.events.iter().skip(known) {
             if count == limits::STREAM_BUFFER {
                 break;
             }
             taken.through = recorded.event.sequence;
-            if sight.is_told(&recorded.reach) && filter.admits(&recorded.event) {
+            if sight.sees_event(&recorded.reach) && filter.admits(&recorded.event) {
                 taken.text.push_str(text);
                 count += 1;
             }

@@ -1,7 +1,7 @@
 //! The texts that clients are given: a block for their instructions, a rule, a plugin.
 
 /// What stands in a file of instructions.
-pub(super) const BLOCK: &str = "\
+pub(super) const INSTRUCTIONS_BLOCK: &str = "\
 ## Memory
 
 This project has a memory that agents hold in common (the MCP server `commonbook`).
@@ -14,7 +14,7 @@ This project has a memory that agents hold in common (the MCP server `commonbook
 /// The rule for Cursor.
 pub(super) fn cursor_rule() -> String {
     format!(
-        "---\ndescription: The memory that agents hold in common (commonbook)\nalwaysApply: true\n---\n\n{BLOCK}\n"
+        "---\ndescription: The memory that agents hold in common (commonbook)\nalwaysApply: true\n---\n\n{INSTRUCTIONS_BLOCK}\n"
     )
 }
 

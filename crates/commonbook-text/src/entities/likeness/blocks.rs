@@ -8,53 +8,54 @@
 //! the first two letters, which always agree, two pieces are half of a name or more, so that few
 //! other names share them. An index on (workspace, key) is all that a store needs.
 
-use super::{EDITS, LETTERS, Name};
+use super::{ComparableName, EDITS_MAX, NAME_LETTERS_MAX};
 
 /// Letters below which a single slip is more than the likeness allows.
-const LEAST: usize = 6;
+const ONE_EDIT_LETTERS_MIN: usize = 6;
 /// Letters from which on two may differ.
-const TWO_EDITS: usize = 12;
+const TWO_EDITS_LETTERS_MIN: usize = 12;
 
 /// The keys that an entity of this name is filed under; none where only the exact name finds it.
 #[must_use]
-pub fn keys(name: &Name) -> Vec<String> {
+pub fn keys(name: &ComparableName) -> Vec<String> {
     let letters: Vec<char> = name.letters.chars().collect();
     if !is_filed(name, letters.len()) {
         return Vec::new();
     }
-    let pieces = pieces(letters.len());
+    let pieces = piece_count(letters.len());
     let pairs = (0..pieces).flat_map(|i| (i + 1..pieces).map(move |j| (i, j)));
-    let piece = |place| &letters[bound(place, letters.len())..bound(place + 1, letters.len())];
+    let piece =
+        |place| &letters[piece_start(place, letters.len())..piece_start(place + 1, letters.len())];
     pairs
-        .map(|(i, j)| key(name, letters.len(), (i, j), &letters[..2], piece(i), piece(j)))
+        .map(|(i, j)| piece_key(name, letters.len(), (i, j), &letters[..2], piece(i), piece(j)))
         .collect()
 }
 
 /// The keys under which entities are filed whose names are nearly this one; each once.
 #[must_use]
-pub fn probes(name: &Name) -> Vec<String> {
+pub fn probes(name: &ComparableName) -> Vec<String> {
     let letters: Vec<char> = name.letters.chars().collect();
     let length = letters.len();
     let mut probes = Vec::new();
     if !is_filed(name, length) {
         return probes;
     }
-    for other in length.saturating_sub(EDITS).max(LEAST)..=length + EDITS {
+    for other in length.saturating_sub(EDITS_MAX).max(ONE_EDIT_LETTERS_MIN)..=length + EDITS_MAX {
         let allowed = allowed_edits(length.max(other));
         if length.abs_diff(other) > allowed {
             continue;
         }
         let shift = length.cast_signed() - other.cast_signed();
-        for (pair, shifts) in shared_pieces(pieces(other), shift) {
+        for (pair, shifts) in shared_pieces(piece_count(other), shift) {
             let at = |piece: usize, by: isize| {
-                let from = bound(piece, other).checked_add_signed(by)?;
-                let to = bound(piece + 1, other).checked_add_signed(by)?;
+                let from = piece_start(piece, other).checked_add_signed(by)?;
+                let to = piece_start(piece + 1, other).checked_add_signed(by)?;
                 letters.get(from..to)
             };
             let (Some(one), Some(two)) = (at(pair.0, shifts.0), at(pair.1, shifts.1)) else {
                 continue;
             };
-            probes.push(key(name, other, pair, &letters[..2], one, two));
+            probes.push(piece_key(name, other, pair, &letters[..2], one, two));
         }
     }
     probes.sort_unstable();
@@ -62,23 +63,23 @@ pub fn probes(name: &Name) -> Vec<String> {
     probes
 }
 
-fn is_filed(name: &Name, letters: usize) -> bool {
-    !name.exact && (LEAST..=LETTERS).contains(&letters)
+fn is_filed(name: &ComparableName, letters: usize) -> bool {
+    !name.exact && (ONE_EDIT_LETTERS_MIN..=NAME_LETTERS_MAX).contains(&letters)
 }
 
 /// How many letters of the longer name may differ at a likeness of 0.85.
 fn allowed_edits(longer: usize) -> usize {
-    (longer * 15 / 100).min(EDITS)
+    (longer * 15 / 100).min(EDITS_MAX)
 }
 
 /// Into how many pieces a name of this length is cut.
-fn pieces(length: usize) -> usize {
-    if length < TWO_EDITS { 3 } else { 4 }
+fn piece_count(length: usize) -> usize {
+    if length < TWO_EDITS_LETTERS_MIN { 3 } else { 4 }
 }
 
 /// Where a piece of a name of this length begins.
-fn bound(piece: usize, length: usize) -> usize {
-    piece * length / pieces(length)
+fn piece_start(piece: usize, length: usize) -> usize {
+    piece * length / piece_count(length)
 }
 
 /// Which two pieces of an entity's name can stay whole, and by how many letters each is shifted in
@@ -113,8 +114,8 @@ fn shared_pieces(
     })
 }
 
-fn key(
-    name: &Name,
+fn piece_key(
+    name: &ComparableName,
     length: usize,
     (i, j): (usize, usize),
     first: &[char],

@@ -67,7 +67,7 @@ fn a_letter_that_makes_a_difference_makes_two_things() {
 
 #[test]
 fn of_two_that_are_equally_near_neither_is_chosen() {
-    let of = |text| Name::of(Organization, text);
+    let of = |text| ComparableName::of(Organization, text);
     let candidates = [of("Brightwater"), of("Brightwaters"), of("Elsewhere")];
     assert_eq!(nearest(&of("Brigtwater"), candidates[..1].iter()).map(|(at, _)| at), Some(0));
     let both = [of("Brightwader"), of("Brightwarer")];
@@ -84,12 +84,12 @@ fn exact_names_are_filed_under_nothing() {
         (Tool, "Rust"),
         (Decision, &"long ".repeat(40)),
     ] {
-        let name = Name::of(kind, text);
+        let name = ComparableName::of(kind, text);
         assert!(keys(&name).is_empty() && probes(&name).is_empty(), "{kind} {text:?}");
     }
-    assert_eq!(keys(&Name::of(Tool, "Grafana")).len(), 3);
-    assert_eq!(keys(&Name::of(Tool, "Elasticsearch")).len(), 6);
-    assert!(probes(&Name::of(Tool, "Elasticsearch cluster")).len() <= 42);
+    assert_eq!(keys(&ComparableName::of(Tool, "Grafana")).len(), 3);
+    assert_eq!(keys(&ComparableName::of(Tool, "Elasticsearch")).len(), 6);
+    assert!(probes(&ComparableName::of(Tool, "Elasticsearch cluster")).len() <= 42);
 }
 
 /// Pairs that agents write, judged by hand: type, one name, another, same or different.
@@ -140,7 +140,7 @@ proptest! {
         edits in proptest::collection::vec((0_usize..60, 0_u8..4, proptest::char::range('a', 'z')), 1..3),
         kind in proptest::sample::select(vec![Person, Organization, Project, Tool, Concept, Decision]),
     ) {
-        let (one, other) = (Name::of(kind, &text), Name::of(kind, &edited(&text, &edits)));
+        let (one, other) = (ComparableName::of(kind, &text), ComparableName::of(kind, &edited(&text, &edits)));
         if nearly_same(&one, &other).is_some() {
             let filed = keys(&one);
             prop_assert!(probes(&other).iter().any(|probe| filed.contains(probe)), "{:?} {:?}", one, other);
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn likeness_goes_both_ways(one in "\\PC{0,30}", other in "\\PC{0,30}") {
         for kind in EntityType::ALL.iter().copied() {
-            let (a, b) = (Name::of(kind, &one), Name::of(kind, &other));
+            let (a, b) = (ComparableName::of(kind, &one), ComparableName::of(kind, &other));
             prop_assert_eq!(nearly_same(&a, &b).is_some(), nearly_same(&b, &a).is_some());
             let _ = (keys(&a), probes(&b));
         }
@@ -162,12 +162,12 @@ fn every_single_slip_that_counts_is_found_through_the_blocks() {
     let text = "quarterly brightwater observability";
     let (mut same, letters) = (0, text.chars().count());
     for kind in [Organization, Tool, Concept] {
-        let filed = keys(&Name::of(kind, text));
+        let filed = keys(&ComparableName::of(kind, text));
         for place in 0..letters {
             for how in 0..4 {
                 for letter in ['e', 'x'] {
-                    let other = Name::of(kind, &edited(text, &[(place, how, letter)]));
-                    if nearly_same(&Name::of(kind, text), &other).is_some() {
+                    let other = ComparableName::of(kind, &edited(text, &[(place, how, letter)]));
+                    if nearly_same(&ComparableName::of(kind, text), &other).is_some() {
                         same += 1;
                         assert!(
                             probes(&other).iter().any(|probe| filed.contains(probe)),

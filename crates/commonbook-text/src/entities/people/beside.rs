@@ -1,11 +1,11 @@
 //! Words that stand beside people's names, and those that show that a name is none.
 
-pub(super) const TITLES: [&str; 9] =
+pub(super) const PERSON_TITLES: [&str; 9] =
     ["Mr", "Mrs", "Ms", "Miss", "Dr", "Prof", "Professor", "Herr", "Frau"];
 
 /// Words for people by what they are to each other, after which a name may follow.
 #[rustfmt::skip]
-pub(super) const RELATIONS: [&str; 52] = [
+pub(super) const RELATION_NOUNS: [&str; 52] = [
     "friend", "friends", "buddy", "pal", "brother", "sister", "husband", "wife", "partner", "son",
     "daughter", "cousin", "uncle", "aunt", "nephew", "niece", "grandma", "grandpa", "grandmother",
     "grandfather", "mother", "father", "mom", "dad", "boyfriend", "girlfriend", "fiance", "fiancé",
@@ -15,11 +15,11 @@ pub(super) const RELATIONS: [&str; 52] = [
 ];
 
 /// Words before a relation that say that a person is meant.
-pub(super) const OWNERS: [&str; 6] = ["my", "our", "his", "her", "their", "your"];
+pub(super) const POSSESSIVES: [&str; 6] = ["my", "our", "his", "her", "their", "your"];
 
 /// What people alone do with words.
 #[rustfmt::skip]
-pub(super) const SPEECH: [&str; 19] = [
+pub(super) const SPEECH_VERBS: [&str; 19] = [
     "said", "told", "asked", "replied", "answered", "suggested", "mentioned", "explained",
     "agreed", "wrote", "reviewed", "approved", "insisted", "promised", "laughed", "smiled",
     "emailed", "called", "texted",
@@ -33,7 +33,7 @@ pub(super) const GREETINGS: [&str; 12] = [
 
 /// What is greeted and is nobody.
 #[rustfmt::skip]
-pub(super) const NOBODY: [&str; 21] = [
+pub(super) const NON_PERSON_WORDS: [&str; 21] = [
     "folks", "y'all", "buddy", "dude", "bro", "sis", "honey", "sweetie", "assistant", "siri",
     "alexa", "copilot", "chatgpt", "bot", "user", "human", "ai", "agent", "agents", "mate",
     "santa",
@@ -41,7 +41,7 @@ pub(super) const NOBODY: [&str; 21] = [
 
 /// Words beside a name, with a capital letter too, that make it a place, an institution or a thing.
 #[rustfmt::skip]
-pub(super) const PLACES: [&str; 85] = [
+pub(super) const PLACE_WORDS: [&str; 85] = [
     "lake", "mount", "mt", "fort", "san", "santa", "saint", "st", "port", "cape", "new", "north",
     "south", "east", "west", "camp", "hotel", "café", "cafe", "street", "road", "avenue", "park",
     "beach", "university", "college", "hospital", "school", "bridge", "river", "island", "church",
@@ -58,8 +58,8 @@ pub(super) const PARTICLES: [&str; 12] =
     ["de", "da", "del", "della", "di", "van", "von", "der", "den", "bin", "al", "le"];
 
 /// What makes a name that of a breed of dogs.
-pub(super) const BREEDS: [&str; 4] = ["mix", "mixes", "terrier", "terriers"];
+pub(super) const BREED_WORDS: [&str; 4] = ["mix", "mixes", "terrier", "terriers"];
 
 /// Words for people of whom nobody says whose they are.
-pub(super) const SOMEBODY: [&str; 8] =
+pub(super) const PERSON_NOUNS: [&str; 8] =
     ["man", "woman", "guy", "girl", "boy", "person", "someone", "lady"];

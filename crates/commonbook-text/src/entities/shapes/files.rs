@@ -8,7 +8,7 @@ use crate::entities::vocabulary;
 
 /// Endings that name a file wherever they stand.
 #[rustfmt::skip]
-const ENDINGS: [&str; 110] = [
+const FILE_ENDINGS: [&str; 110] = [
     "rs", "py", "pyi", "js", "jsx", "ts", "tsx", "mjs", "cjs", "vue", "svelte", "java", "kt",
     "kts", "scala", "cc", "cpp", "cxx", "hpp", "hh", "rb", "php", "swift", "mm", "lua", "jl", "ex",
     "exs", "erl", "hs", "clj", "dart", "zig", "nim", "sol", "sh", "bash", "zsh", "ps1", "bat",
@@ -29,7 +29,7 @@ const SHORT_ENDINGS: [&str; 22] = [
 
 /// Files without an ending that everybody knows.
 #[rustfmt::skip]
-const KNOWN: [&str; 20] = [
+const FILES_WITHOUT_ENDING: [&str; 20] = [
     "Dockerfile", "Makefile", "Procfile", "Jenkinsfile", "Vagrantfile", "Rakefile", "Gemfile",
     "Justfile", "justfile", "Containerfile", "CODEOWNERS", ".env", ".gitignore", ".dockerignore",
     ".npmrc", ".editorconfig", ".prettierrc", ".eslintrc", ".bashrc", ".zshrc",
@@ -37,7 +37,7 @@ const KNOWN: [&str; 20] = [
 
 /// Folders by which a path without an ending is known.
 #[rustfmt::skip]
-const ROOTS: [&str; 30] = [
+const ROOT_FOLDERS: [&str; 30] = [
     "src", "tests", "test", "docs", "crates", "lib", "app", "apps", "bin", "scripts", "config",
     "packages", "cmd", "internal", "pkg", "components", "migrations", ".github", ".ci", ".claude",
     "node_modules", "public", "static", "assets", "examples", "benches", "target", "dist", "build",
@@ -46,14 +46,14 @@ const ROOTS: [&str; 30] = [
 
 /// Where a machine's own tree begins.
 #[rustfmt::skip]
-const TOPS: [&str; 16] = [
+const SYSTEM_FOLDERS: [&str; 16] = [
     "etc", "usr", "var", "home", "tmp", "opt", "root", "mnt", "proc", "dev", "work", "srv",
     "Users", "Applications", "workspace", "data",
 ];
 
 /// Whether a word is a file without an ending that everybody knows.
-pub(super) fn is_known(word: &str) -> bool {
-    (word.ends_with("file") || word == "CODEOWNERS") && KNOWN.contains(&word)
+pub(super) fn is_file_without_ending(word: &str) -> bool {
+    (word.ends_with("file") || word == "CODEOWNERS") && FILES_WITHOUT_ENDING.contains(&word)
 }
 
 /// Where a path stands in a token.
@@ -105,18 +105,18 @@ fn is_path(path: &str, quoted: bool) -> bool {
         return false;
     }
     if path.starts_with('/') {
-        return parts.len() > 2 && (TOPS.contains(&parts[1]) || has_ending(last, true));
+        return parts.len() > 2 && (SYSTEM_FOLDERS.contains(&parts[1]) || has_ending(last, true));
     }
     let begun = matches!(parts[0], "." | ".." | "~") || drive;
-    let rooted = ROOTS.contains(&parts[0]) && (parts.len() > 2 || quoted);
+    let rooted = ROOT_FOLDERS.contains(&parts[0]) && (parts.len() > 2 || quoted);
     // Of "Node.js/Express" and "read/write.md" the first is a pair of tools.
     let tools = parts.iter().all(|part| is_tool(part));
-    !tools && (begun || rooted || has_ending(last, true) || KNOWN.contains(last))
+    !tools && (begun || rooted || has_ending(last, true) || FILES_WITHOUT_ENDING.contains(last))
 }
 
 /// Whether a word is the name of a file by itself.
 fn is_name(name: &str, quoted: bool) -> bool {
-    if KNOWN.contains(&name) {
+    if FILES_WITHOUT_ENDING.contains(&name) {
         return true;
     }
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
@@ -136,7 +136,8 @@ fn is_name(name: &str, quoted: bool) -> bool {
 
 fn has_ending(name: &str, short: bool) -> bool {
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
-    !stem.is_empty() && (ENDINGS.contains(&ending) || (short && SHORT_ENDINGS.contains(&ending)))
+    !stem.is_empty()
+        && (FILE_ENDINGS.contains(&ending) || (short && SHORT_ENDINGS.contains(&ending)))
 }
 
 fn is_tool(name: &str) -> bool {

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 /// A path with `/`, without a line number, `./` and doubled marks, in lower case: two files of one
 /// folder that differ in letter case alone do not live on every system, so nobody keeps such.
-pub(super) fn file(value: &str) -> String {
+pub(super) fn normalise_path(value: &str) -> String {
     let value = value.strip_prefix("file://").unwrap_or(value).trim_end_matches([',', ';']);
     let bare = without_line(value).replace('\\', "/");
     let root = if bare.starts_with('/') { "/" } else { "" };
@@ -43,7 +43,7 @@ fn without_line(path: &str) -> &str {
 
 /// Host and path, without scheme, `www.`, the usual port, the place in the page, campaign marks
 /// and a last `/`. Letter case tells paths apart, and not hosts.
-pub(super) fn url(value: &str) -> String {
+pub(super) fn normalise_url(value: &str) -> String {
     let value = value.trim_end_matches(['.', ',', ';', ')', '>']);
     let rest = value.split_once("://").map_or(value, |(_, rest)| rest);
     let place = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -72,7 +72,7 @@ const TICKET_WORDS: [&str; 11] =
 
 /// `#12`, `owner/project#12`, `!12` or `PROJ-123`. GitHub counts tickets and pull requests
 /// together, so that `PR 12` is `#12`.
-pub(super) fn issue(value: &str) -> String {
+pub(super) fn normalise_issue(value: &str) -> String {
     let value = value.trim_matches(|c: char| matches!(c, '(' | ')' | '[' | ']' | '.' | ',' | ':'));
     if let Some(found) = from_address(value) {
         return found;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::index::facts::interner::Names;
+use crate::index::facts::interner::NameInterner;
 use crate::model::access::{Audience, Sight};
 use crate::model::memory::{Sharing, Trust};
 
@@ -12,30 +12,31 @@ use crate::model::memory::{Sharing, Trust};
 pub(in crate::index) const KEY_BYTES: usize = 11;
 
 /// The letters that the key of an audience is written in: six bits each.
-const LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+const KEY_LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 
 /// What the words of an audience begin with in the index: 64 bits of its SHA-256. Who could make two
 /// audiences with one key would still be shown nothing: each memory that is found is judged by its class.
-pub(in crate::index) fn key(audience: &Audience) -> String {
+pub(in crate::index) fn audience_key(audience: &Audience) -> String {
     let text = serde_json::to_string(audience).unwrap_or_default();
     let digest = Sha256::digest(text.as_bytes());
     let bits = digest.iter().take(8).fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-    let letter = |place| char::from(LETTERS[(bits >> (6 * place)) as usize % LETTERS.len()]);
+    let letter =
+        |place| char::from(KEY_LETTERS[(bits >> (6 * place)) as usize % KEY_LETTERS.len()]);
     (0..KEY_BYTES).map(letter).collect()
 }
 
 /// The audiences by their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Audiences {
-    all: Vec<Group>,
+pub(super) struct AudienceTable {
+    all: Vec<AudienceEntry>,
     numbers: HashMap<Audience, u32>,
     /// Those of each workspace, by the number that it has in the catalog.
-    workspaces: HashMap<u32, Members>,
+    workspaces: HashMap<u32, WorkspaceAudiences>,
 }
 
 /// The classes of one audience.
 #[derive(Debug)]
-struct Group {
+struct AudienceEntry {
     audience: Audience,
     key: String,
     classes: Vec<u32>,
@@ -45,26 +46,26 @@ struct Group {
 
 /// The audiences of a workspace by whom each lets in at the most.
 #[derive(Debug, Default)]
-struct Members {
+struct WorkspaceAudiences {
     everybody: Vec<u32>,
     owners: HashMap<Box<str>, Vec<u32>>,
     users: HashMap<Box<str>, Vec<u32>>,
     reviewers: Vec<u32>,
 }
 
-impl Audiences {
+impl AudienceTable {
     /// The number of an audience, which the next class belongs to.
     pub(super) fn enrol(&mut self, audience: Audience, workspace: u32, class: u32) -> u32 {
         let number = match self.numbers.get(&audience) {
             Some(number) => *number,
-            None => self.found(audience, workspace),
+            None => self.add_audience(audience, workspace),
         };
         self.all[number as usize].classes.push(class);
         number
     }
 
     /// Gives an audience that is new the next number.
-    fn found(&mut self, audience: Audience, workspace: u32) -> u32 {
+    fn add_audience(&mut self, audience: Audience, workspace: u32) -> u32 {
         let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let members = self.workspaces.entry(workspace).or_default();
         match &audience {
@@ -83,8 +84,8 @@ impl Audiences {
             }
         }
         self.numbers.insert(audience.clone(), number);
-        let (key, classes) = (key(&audience), Vec::new());
-        self.all.push(Group { audience, key, classes, memories: 0 });
+        let (key, classes) = (audience_key(&audience), Vec::new());
+        self.all.push(AudienceEntry { audience, key, classes, memories: 0 });
         number
     }
 
@@ -106,10 +107,10 @@ impl Audiences {
 
     /// The audiences that a caller belongs to and that have memories, with the numbers of their
     /// workspaces, in order.
-    pub(super) fn admitted(&self, sight: &Sight, workspaces: &Names) -> Vec<(u32, u32)> {
+    pub(super) fn admitted(&self, sight: &Sight, workspaces: &NameInterner) -> Vec<(u32, u32)> {
         let mut admitted = Vec::new();
         for workspace in &sight.workspaces {
-            let Some(workspace) = workspaces.known(workspace.as_str()) else { continue };
+            let Some(workspace) = workspaces.find(workspace.as_str()) else { continue };
             let Some(members) = self.workspaces.get(&workspace) else { continue };
             let of_user = sight.user.as_ref().and_then(|user| members.users.get(user.as_str()));
             let reviewed = sight.reviews.then_some(&members.reviewers);
@@ -133,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::access::Reach;
+    use crate::model::access::Visibility;
     use crate::model::agent::Agent;
     use crate::model::workspace::Workspace;
 
@@ -142,11 +143,11 @@ mod tests {
     const WORKSPACES: [&str; 3] = ["x", "global", "y"];
     const TRUSTS: [Trust; 2] = [Trust::Normal, Trust::Quarantined];
 
-    fn reach(drawn: [usize; 5]) -> Reach {
+    fn reach(drawn: [usize; 5]) -> Visibility {
         let [workspace, owner, user, sharing, trust] = drawn;
-        Reach {
+        Visibility {
             workspace: WORKSPACES[workspace % 3].parse().unwrap(),
-            owner: Agent::named(AGENTS[owner % 4]).unwrap(),
+            owner: Agent::with_any_name(AGENTS[owner % 4]).unwrap(),
             user_id: USERS[user % 3].map(str::to_owned),
             sharing: if sharing % 2 == 0 { Sharing::Private } else { Sharing::Shared },
             trust: TRUSTS[trust % 2],
@@ -159,19 +160,19 @@ mod tests {
             reaches in prop::collection::vec(prop::array::uniform5(0..12_usize), 1..40),
             (agent, user, count, reviews) in (0..4_usize, 0..3_usize, 1..4_usize, any::<bool>()),
         ) {
-            let (mut names, mut audiences) = (Names::default(), Audiences::default());
+            let (mut names, mut audiences) = (NameInterner::default(), AudienceTable::default());
             let mut meant = Vec::new();
             let workspaces: Vec<Workspace> =
                 WORKSPACES[..count].iter().map(|name| name.parse().unwrap()).collect();
             let user = USERS[user].map(str::to_owned);
             let sight = Sight {
-                agent: Agent::named(AGENTS[agent]).unwrap(), user, workspaces, reviews,
+                agent: Agent::with_any_name(AGENTS[agent]).unwrap(), user, workspaces, reviews,
             };
             for (class, reach) in (0..).zip(reaches.into_iter().map(reach)) {
-                let workspace = names.number(reach.workspace.as_str());
+                let workspace = names.intern(reach.workspace.as_str());
                 let number = audiences.enrol(Audience::of(&reach), workspace, class);
                 audiences.count(number, 1);
-                if sight.reaches(&reach) {
+                if sight.can_see(&reach) {
                     meant.push((workspace, number));
                 }
             }
@@ -185,7 +186,7 @@ mod tests {
     fn keys_have_one_length_and_tell_audiences_apart() {
         let all = (0..240).map(|n| Audience::of(&reach([n, n / 3, n / 12, n / 36, n / 72])));
         let audiences: std::collections::HashSet<Audience> = all.collect();
-        let keys: std::collections::HashSet<String> = audiences.iter().map(key).collect();
+        let keys: std::collections::HashSet<String> = audiences.iter().map(audience_key).collect();
         assert!(keys.len() > 20 && keys.len() == audiences.len());
         assert!(keys.iter().all(|key| key.len() == KEY_BYTES && key.is_ascii()));
     }

@@ -6,7 +6,7 @@ use commonbook_text::terms;
 
 /// The authors of the classes, each once.
 #[derive(Debug, Default)]
-pub(super) struct Authors {
+pub(super) struct ClassAuthors {
     numbers: HashMap<Box<str>, u32>,
     /// What a question calls each author by; nothing where it cannot.
     called: Vec<Option<String>>,
@@ -14,12 +14,12 @@ pub(super) struct Authors {
     of_classes: Vec<u32>,
 }
 
-impl Authors {
+impl ClassAuthors {
     /// Notes the author of the next class.
     pub(super) fn push(&mut self, author: &str) {
         let number = self.numbers.get(author).copied().unwrap_or_else(|| {
             let number = u32::try_from(self.called.len()).unwrap_or(u32::MAX);
-            self.called.push(called(author));
+            self.called.push(calling_name(author));
             self.numbers.insert(author.into(), number);
             number
         });
@@ -34,8 +34,8 @@ impl Authors {
 }
 
 /// What a question calls an author by: the first word of the role, unless it is one of grammar.
-fn called(author: &str) -> Option<String> {
+fn calling_name(author: &str) -> Option<String> {
     let role = author.rsplit('/').next().unwrap_or(author);
-    let first = terms::plain(role).into_iter().next()?;
+    let first = terms::plain_words(role).into_iter().next()?;
     (!terms::is_function_word(&first)).then_some(first)
 }

@@ -4,16 +4,16 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
-use super::audiences::Audiences;
-use super::authors::Authors;
-use super::{Class, Number};
-use crate::index::facts::interner::Names;
+use super::audiences::AudienceTable;
+use super::authors::ClassAuthors;
+use super::{MemoryClass, MemoryNumber};
+use crate::index::facts::interner::NameInterner;
 use crate::model::access::{Audience, Sight};
 use crate::model::search::rank;
 
 /// Words of all memories of one class, for the statistics that ranking needs.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::index) struct Sums {
+pub(in crate::index) struct LengthStatistics {
     pub(in crate::index) memories: u64,
     /// Their lengths in words.
     pub(in crate::index) plain: f64,
@@ -21,7 +21,7 @@ pub(in crate::index) struct Sums {
     pub(in crate::index) long: f64,
 }
 
-impl Sums {
+impl LengthStatistics {
     pub(in crate::index) fn add(&mut self, other: &Self) {
         self.memories += other.memories;
         self.plain += other.plain;
@@ -31,8 +31,8 @@ impl Sums {
 
 /// The classes by their numbers.
 #[derive(Debug, Default)]
-pub(in crate::index) struct Classes {
-    all: Vec<Class>,
+pub(in crate::index) struct ClassTable {
+    all: Vec<MemoryClass>,
     /// The number of each class, which stands in `all`.
     numbers: HashTable<u32>,
     /// What classes are hashed by: strangers choose the names in them.
@@ -41,19 +41,19 @@ pub(in crate::index) struct Classes {
     workspaces: Vec<u32>,
     /// The audience of each class.
     audience_of: Vec<u32>,
-    sums: Vec<Sums>,
+    sums: Vec<LengthStatistics>,
     /// The memories of each audience. They lie in the order of their numbers as far as they came so:
     /// walked class by class, their vectors would be fetched from all over.
-    members: Vec<Vec<Number>>,
+    members: Vec<Vec<MemoryNumber>>,
     /// The place of each memory among the members of its audience.
     places: Vec<u32>,
-    audiences: Audiences,
-    authors: Authors,
+    audiences: AudienceTable,
+    authors: ClassAuthors,
 }
 
-impl Classes {
+impl ClassTable {
     /// The number of a class.
-    pub(super) fn number(&mut self, class: Class, workspaces: &mut Names) -> u32 {
+    pub(super) fn number(&mut self, class: MemoryClass, workspaces: &mut NameInterner) -> u32 {
         let Self { all, numbers, hasher, .. } = self;
         let hash = hasher.hash_one(&class);
         let same = |number: &u32| all[*number as usize] == class;
@@ -62,12 +62,12 @@ impl Classes {
         }
         let number = u32::try_from(all.len()).unwrap_or(u32::MAX);
         numbers.insert_unique(hash, number, |number| hasher.hash_one(&all[*number as usize]));
-        let workspace = workspaces.number(class.reach.workspace.as_str());
+        let workspace = workspaces.intern(class.reach.workspace.as_str());
         let audience = self.audiences.enrol(Audience::of(&class.reach), workspace, number);
         self.workspaces.push(workspace);
         self.audience_of.push(audience);
         self.authors.push(class.reach.owner.as_str());
-        self.sums.push(Sums::default());
+        self.sums.push(LengthStatistics::default());
         if self.members.len() <= audience as usize {
             self.members.push(Vec::new());
         }
@@ -76,7 +76,7 @@ impl Classes {
     }
 
     /// Takes a memory of this length among the members of a class.
-    pub(super) fn join(&mut self, class: u32, number: Number, length: f32) {
+    pub(super) fn add_member(&mut self, class: u32, number: MemoryNumber, length: f32) {
         let members = &mut self.members[self.audience_of[class as usize] as usize];
         let place = number as usize;
         if self.places.len() <= place {
@@ -89,18 +89,23 @@ impl Classes {
 
     /// Takes a memory from one class to another, with its length in each; who stays in its audience
     /// keeps its place.
-    pub(super) fn change(&mut self, number: Number, before: (u32, f32), after: (u32, f32)) {
+    pub(super) fn move_member(
+        &mut self,
+        number: MemoryNumber,
+        before: (u32, f32),
+        after: (u32, f32),
+    ) {
         if self.audience(before.0) == self.audience(after.0) {
             self.count(before.0, before.1, -1);
             self.count(after.0, after.1, 1);
         } else {
-            self.leave(before.0, number, before.1);
-            self.join(after.0, number, after.1);
+            self.remove_member(before.0, number, before.1);
+            self.add_member(after.0, number, after.1);
         }
     }
 
     /// Takes a memory of this length from the members of its class.
-    pub(super) fn leave(&mut self, class: u32, number: Number, length: f32) {
+    pub(super) fn remove_member(&mut self, class: u32, number: MemoryNumber, length: f32) {
         let members = &mut self.members[self.audience_of[class as usize] as usize];
         let place = self.places[number as usize];
         members.swap_remove(place as usize);
@@ -115,7 +120,7 @@ impl Classes {
         let (by, length) = (sign as f64, f64::from(length));
         sums.memories = sums.memories.wrapping_add_signed(sign);
         sums.plain += by * length;
-        sums.long += by * rank::long(length);
+        sums.long += by * rank::scoring_length(length);
         self.audiences.count(self.audience_of[class as usize], sign);
     }
 
@@ -130,7 +135,7 @@ impl Classes {
     }
 
     /// What the memories of a class have alike.
-    pub(in crate::index) fn class(&self, class: u32) -> &Class {
+    pub(in crate::index) fn class(&self, class: u32) -> &MemoryClass {
         &self.all[class as usize]
     }
 
@@ -145,12 +150,12 @@ impl Classes {
     }
 
     /// The sums of the members of a class.
-    pub(in crate::index) fn sums(&self, class: u32) -> &Sums {
+    pub(in crate::index) fn sums(&self, class: u32) -> &LengthStatistics {
         &self.sums[class as usize]
     }
 
     /// The memories of an audience.
-    pub(in crate::index) fn members(&self, audience: u32) -> &[Number] {
+    pub(in crate::index) fn members(&self, audience: u32) -> &[MemoryNumber] {
         &self.members[audience as usize]
     }
 
@@ -169,8 +174,8 @@ impl Classes {
         self.audiences.classes(audience)
     }
 
-    /// As [`Audiences::admitted`].
-    pub(super) fn admitted(&self, sight: &Sight, workspaces: &Names) -> Vec<(u32, u32)> {
+    /// As [`AudienceTable::verify_token`].
+    pub(super) fn admitted(&self, sight: &Sight, workspaces: &NameInterner) -> Vec<(u32, u32)> {
         self.audiences.admitted(sight, workspaces)
     }
 

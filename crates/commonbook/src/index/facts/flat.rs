@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::base::id::MemoryId;
-use crate::model::access::Reach;
+use crate::model::access::Visibility;
 use crate::model::case::CaseKey;
 use crate::model::memory::{Importance, Memory};
 use crate::model::search::rank;
@@ -13,8 +13,8 @@ use crate::model::search::rank;
 /// What many memories have alike; each of them names its class. The permission rule and most
 /// filters are so decided once a class, not once a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(in crate::index) struct Class {
-    pub(in crate::index) reach: Reach,
+pub(in crate::index) struct MemoryClass {
+    pub(in crate::index) reach: Visibility,
     pub(in crate::index) memory_type: String,
     pub(in crate::index) importance: Importance,
     pub(in crate::index) superseded: bool,
@@ -23,7 +23,7 @@ pub(in crate::index) struct Class {
 
 /// What the index knows of one memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::index) struct Facts {
+pub(in crate::index) struct MemoryFacts {
     pub(in crate::index) id: MemoryId,
     /// The event that this is as of.
     pub(in crate::index) sequence: u64,
@@ -36,12 +36,12 @@ pub(in crate::index) struct Facts {
     /// Words of title, topics and summary; words of the text.
     pub(in crate::index) lengths: (u32, u32),
     /// What its words tell besides what they mean.
-    pub(in crate::index) marks: Marks,
+    pub(in crate::index) marks: TextSignals,
     /// The fingerprint of what is embedded of it.
     pub(in crate::index) print: u64,
 }
 
-impl Facts {
+impl MemoryFacts {
     /// Its length in words, those of its head counting for more.
     pub(in crate::index) fn length(&self) -> f64 {
         rank::weight(self.lengths.0, self.lengths.1)
@@ -50,7 +50,7 @@ impl Facts {
 
 /// What the words of a memory tell besides what they mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(in crate::index) struct Marks {
+pub(in crate::index) struct TextSignals {
     /// How many of them are in the first person.
     pub(in crate::index) first_person: u32,
     /// Whether some tell a time.
@@ -61,32 +61,32 @@ pub(in crate::index) struct Marks {
 
 /// A memory as the catalog takes it in.
 #[derive(Debug, Clone)]
-pub(in crate::index) struct Described {
-    pub(in crate::index) class: Class,
-    pub(in crate::index) facts: Facts,
+pub(in crate::index) struct MemoryDescription {
+    pub(in crate::index) class: MemoryClass,
+    pub(in crate::index) facts: MemoryFacts,
     pub(in crate::index) session: Option<String>,
     pub(in crate::index) case: Option<CaseKey>,
     pub(in crate::index) topics: Vec<String>,
 }
 
-impl Described {
+impl MemoryDescription {
     /// The description of a memory as of an event, whose words are so many.
     pub(in crate::index) fn of(
         memory: &Memory,
         sequence: u64,
-        (lengths, marks): ((u32, u32), Marks),
+        (lengths, marks): ((u32, u32), TextSignals),
     ) -> Self {
         let millis = |time: Timestamp| time.as_millisecond();
         let topics = memory.topics.iter().map(|topic| topic.to_lowercase()).collect();
         Self {
-            class: Class {
-                reach: Reach::of(memory),
+            class: MemoryClass {
+                reach: Visibility::of(memory),
                 memory_type: memory.memory_type.to_string(),
                 importance: memory.importance,
                 superseded: memory.superseded_by.is_some(),
                 deleted: memory.deleted_at.is_some(),
             },
-            facts: Facts {
+            facts: MemoryFacts {
                 id: memory.id,
                 sequence,
                 from: millis(memory.valid_from.unwrap_or(memory.recorded_at)),
@@ -94,7 +94,7 @@ impl Described {
                 heir: memory.superseded_by,
                 lengths,
                 marks,
-                print: print(memory),
+                print: embedding_fingerprint(memory),
             },
             session: memory.session.clone(),
             case: memory.case.clone(),
@@ -104,7 +104,7 @@ impl Described {
 }
 
 /// The fingerprint of what is embedded of a memory: 64 bits of its SHA-256.
-fn print(memory: &Memory) -> u64 {
+fn embedding_fingerprint(memory: &Memory) -> u64 {
     let mut digest = Sha256::new();
     for part in [memory.title.as_deref(), Some(memory.text.as_str())] {
         digest.update(part.unwrap_or_default().as_bytes());

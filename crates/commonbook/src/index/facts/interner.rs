@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 /// Texts by number, from 1 on.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashMap<Box<str>, u32>);
+pub(super) struct NameInterner(HashMap<Box<str>, u32>);
 
-impl Names {
+impl NameInterner {
     /// The number of a text, which has one from now on.
-    pub(super) fn number(&mut self, text: &str) -> u32 {
+    pub(super) fn intern(&mut self, text: &str) -> u32 {
         if let Some(number) = self.0.get(text) {
             return *number;
         }
@@ -18,7 +18,7 @@ impl Names {
     }
 
     /// The number of a text that has one.
-    pub(super) fn known(&self, text: &str) -> Option<u32> {
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
         self.0.get(text).copied()
     }
 
@@ -29,6 +29,6 @@ impl Names {
 }
 
 /// The name of a session, or of a case, among those of all workspaces; no workspace has a blank in its name.
-pub(super) fn named(workspace: &str, session: &str) -> String {
+pub(super) fn qualified_name(workspace: &str, session: &str) -> String {
     format!("{workspace} {session}")
 }

@@ -14,30 +14,30 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 use uuid::Uuid;
 
-use super::{Facts, Marks};
+use super::{MemoryFacts, TextSignals};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::index::damage::damaged;
+use crate::index::damage::index_damage;
 
 /// What a sheet begins with, and which form it has.
 const MAGIC: [u8; 8] = *b"cbsheet1";
 
 /// How the names of sheets end.
-const ENDING: &str = "sheet";
+const SEGMENT_FILE_ENDING: &str = "sheet";
 
 /// The numbers of a document: two halves of its id and of its heir's, its sequence, print, lengths
 /// and marks, then from when until when it holds.
-pub(in crate::index) type Numbers = [u64; 10];
+pub(in crate::index) type PackedFacts = [u64; 10];
 
 /// Bytes of a document: its numbers, and those of its class, session, case, and where its topics end.
-const ROW: usize = size_of::<Numbers>() + 4 * size_of::<u32>();
+const ROW_BYTES: usize = size_of::<PackedFacts>() + 4 * size_of::<u32>();
 
 /// Bytes of the number of a text.
-const PLACE: usize = size_of::<u32>();
+const TEXT_NUMBER_BYTES: usize = size_of::<u32>();
 
 /// The columns of texts, in their order; a class is JSON.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Column {
+pub(super) enum TextColumn {
     Class,
     Session,
     Case,
@@ -45,11 +45,11 @@ pub(super) enum Column {
 }
 
 /// How many columns of texts there are.
-const TEXTS: usize = 4;
+const TEXT_COLUMNS: usize = 4;
 
 /// The facts of one segment.
 #[derive(Debug)]
-pub(in crate::index) struct Sheet {
+pub(in crate::index) struct SegmentFile {
     /// The file, checked.
     bytes: OwnedBytes,
     /// Where in it the numbers of the topics of all documents lie, one after the other; then come
@@ -58,43 +58,43 @@ pub(in crate::index) struct Sheet {
     /// Documents.
     pub(super) documents: u32,
     /// Where the distinct texts of each column lie.
-    distinct: [Vec<Range<usize>>; TEXTS],
+    distinct: [Vec<Range<usize>>; TEXT_COLUMNS],
 }
 
 /// Where the texts of a document are: its class is a place among the distinct ones; its session and
 /// its case are one more than their places, and 0 is none.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Texts {
+pub(super) struct TextPositions {
     pub(super) class: usize,
     pub(super) session: usize,
     pub(super) case: usize,
 }
 
-impl Sheet {
+impl SegmentFile {
     /// The sheet of these distinct texts and rows; in each row the numbers of a document, then its
     /// class, its session, its case, and where in `topics` its own end.
     pub(in crate::index) fn of(
         segment: &SegmentReader,
-        texts: &[Vec<String>; TEXTS],
+        texts: &[Vec<String>; TEXT_COLUMNS],
         topics: &[u32],
-        rows: &[(Numbers, [u32; 4])],
+        rows: &[(PackedFacts, [u32; 4])],
     ) -> Result<Self> {
-        let mut bytes = head(segment);
+        let mut bytes = segment_header(segment);
         for texts in texts {
-            put(&mut bytes, texts.len())?;
+            put_count(&mut bytes, texts.len())?;
             for text in texts {
-                put(&mut bytes, text.len())?;
+                put_count(&mut bytes, text.len())?;
                 bytes.extend(text.as_bytes());
             }
         }
-        put(&mut bytes, topics.len())?;
+        put_count(&mut bytes, topics.len())?;
         bytes.extend(topics.iter().flat_map(|topic| topic.to_le_bytes()));
         for (numbers, places) in rows {
             bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
             bytes.extend(places.iter().flat_map(|place| place.to_le_bytes()));
         }
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        Self::parse(OwnedBytes::new(bytes), segment).ok_or_else(damaged)
+        Self::parse(OwnedBytes::new(bytes), segment).ok_or_else(index_damage)
     }
 
     /// Reads the sheet of a segment; nothing where there is none.
@@ -102,66 +102,68 @@ impl Sheet {
     /// # Errors
     /// `unavailable` when the file is not what was written, or is another segment's.
     pub(in crate::index) fn read(folder: &Path, segment: &SegmentReader) -> Result<Option<Self>> {
-        let directory = MmapDirectory::open(folder).map_err(|error| damaged().because(error))?;
-        let bytes = match directory.open_read(Path::new(&name(segment))) {
-            Ok(file) => file.read_bytes().map_err(|error| damaged().because(error))?,
+        let directory =
+            MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
+        let bytes = match directory.open_read(Path::new(&file_name(segment))) {
+            Ok(file) => file.read_bytes().map_err(|error| index_damage().with_cause(error))?,
             Err(OpenReadError::FileDoesNotExist(_)) => return Ok(None),
-            Err(error) => return Err(damaged().because(error)),
+            Err(error) => return Err(index_damage().with_cause(error)),
         };
-        Self::parse(bytes, segment).ok_or_else(damaged).map(Some)
+        Self::parse(bytes, segment).ok_or_else(index_damage).map(Some)
     }
 
     fn parse(bytes: OwnedBytes, segment: &SegmentReader) -> Option<Self> {
         let (body, sum) = bytes.split_last_chunk()?;
         let whole = crc32fast::hash(body) == u32::from_le_bytes(*sum);
-        let mut rest = body.strip_prefix(head(segment).as_slice()).filter(|_| whole)?;
-        let mut distinct: [Vec<Range<usize>>; TEXTS] = Default::default();
+        let mut rest = body.strip_prefix(segment_header(segment).as_slice()).filter(|_| whole)?;
+        let mut distinct: [Vec<Range<usize>>; TEXT_COLUMNS] = Default::default();
         for texts in &mut distinct {
-            for _ in 0..count(&mut rest)? {
-                let length = count(&mut rest)?;
+            for _ in 0..take_count(&mut rest)? {
+                let length = take_count(&mut rest)?;
                 let begin = body.len() - rest.len();
                 texts.push(begin..begin + length);
                 rest = rest.split_at_checked(length)?.1;
             }
         }
-        let length = count(&mut rest)?.checked_mul(PLACE)?;
+        let length = take_count(&mut rest)?.checked_mul(TEXT_NUMBER_BYTES)?;
         let begin = body.len() - rest.len();
         let (documents, topics) = (segment.max_doc(), begin..begin.checked_add(length)?);
-        let whole = rest.len() == length.checked_add((documents as usize).checked_mul(ROW)?)?;
+        let whole =
+            rest.len() == length.checked_add((documents as usize).checked_mul(ROW_BYTES)?)?;
         whole.then_some(Self { bytes, topics, documents, distinct })
     }
 
     /// The distinct texts of a column.
-    pub(super) fn distinct(&self, column: Column) -> impl Iterator<Item = &str> {
+    pub(super) fn distinct(&self, column: TextColumn) -> impl Iterator<Item = &str> {
         let text = |place: &Range<usize>| str::from_utf8(&self.bytes[place.clone()]);
         self.distinct[column as usize].iter().map(move |place| text(place).unwrap_or_default())
     }
 
     fn row(&self, document: u32) -> &[u8] {
-        let begin = self.topics.end + document as usize * ROW;
-        &self.bytes[begin..begin + ROW]
+        let begin = self.topics.end + document as usize * ROW_BYTES;
+        &self.bytes[begin..begin + ROW_BYTES]
     }
 
     /// What is known of a document.
-    pub(super) fn facts(&self, document: u32) -> Facts {
+    pub(super) fn facts(&self, document: u32) -> MemoryFacts {
         let numbers = self.row(document).as_chunks().0;
-        facts(&std::array::from_fn(|place| u64::from_le_bytes(numbers[place])))
+        unpack_facts(&std::array::from_fn(|place| u64::from_le_bytes(numbers[place])))
     }
 
-    fn places(&self, document: u32) -> [u32; 4] {
-        let places = self.row(document)[size_of::<Numbers>()..].as_chunks().0;
+    fn text_numbers(&self, document: u32) -> [u32; 4] {
+        let places = self.row(document)[size_of::<PackedFacts>()..].as_chunks().0;
         std::array::from_fn(|place| u32::from_le_bytes(places[place]))
     }
 
     /// Where the texts of a document are.
-    pub(super) fn texts(&self, document: u32) -> Texts {
-        let [class, session, case, _] = self.places(document).map(|place| place as usize);
-        Texts { class, session, case }
+    pub(super) fn texts(&self, document: u32) -> TextPositions {
+        let [class, session, case, _] = self.text_numbers(document).map(|place| place as usize);
+        TextPositions { class, session, case }
     }
 
     /// The topics of a document, as places among the distinct ones.
     pub(super) fn topics(&self, document: u32) -> impl Iterator<Item = usize> {
-        let end = |document: u32| self.places(document)[3] as usize * PLACE;
+        let end = |document: u32| self.text_numbers(document)[3] as usize * TEXT_NUMBER_BYTES;
         let begin = document.checked_sub(1).map_or(0, end);
         let topics = self.bytes[self.topics.clone()].get(begin..end(document));
         let topics = topics.unwrap_or_default().as_chunks().0.iter();
@@ -174,7 +176,7 @@ impl Sheet {
         folder: &Path,
         segment: &SegmentReader,
     ) -> std::io::Result<()> {
-        let path = place(folder, segment);
+        let path = file_path(folder, segment);
         let unfinished = path.with_extension("unfinished-sheet");
         let mut file = File::create(&unfinished)?;
         file.write_all(&self.bytes)?;
@@ -184,45 +186,45 @@ impl Sheet {
 }
 
 /// What stands before the facts: they are of this segment, and of so many documents.
-fn head(segment: &SegmentReader) -> Vec<u8> {
+fn segment_header(segment: &SegmentReader) -> Vec<u8> {
     let id = segment.segment_id().uuid_string();
     [&MAGIC[..], id.as_bytes(), &segment.max_doc().to_le_bytes()].concat()
 }
 
 /// The name of the file of a segment's sheet.
-fn name(segment: &SegmentReader) -> String {
-    format!("{}.{ENDING}", segment.segment_id().uuid_string())
+fn file_name(segment: &SegmentReader) -> String {
+    format!("{}.{SEGMENT_FILE_ENDING}", segment.segment_id().uuid_string())
 }
 
 /// The file of a segment's sheet.
-pub(in crate::index) fn place(folder: &Path, segment: &SegmentReader) -> PathBuf {
-    folder.join(name(segment))
+pub(in crate::index) fn file_path(folder: &Path, segment: &SegmentReader) -> PathBuf {
+    folder.join(file_name(segment))
 }
 
-fn put(bytes: &mut Vec<u8>, count: usize) -> Result<()> {
-    let count = u32::try_from(count).map_err(|error| damaged().because(error))?;
+fn put_count(bytes: &mut Vec<u8>, count: usize) -> Result<()> {
+    let count = u32::try_from(count).map_err(|error| index_damage().with_cause(error))?;
     bytes.extend(count.to_le_bytes());
     Ok(())
 }
 
-fn count(rest: &mut &[u8]) -> Option<usize> {
+fn take_count(rest: &mut &[u8]) -> Option<usize> {
     let (count, after) = rest.split_first_chunk()?;
     *rest = after;
     Some(u32::from_le_bytes(*count) as usize)
 }
 
-fn facts(numbers: &Numbers) -> Facts {
+fn unpack_facts(numbers: &PackedFacts) -> MemoryFacts {
     let [id0, id1, heir0, heir1, sequence, print, lengths, marks, from, until] = *numbers;
     let id = |high, low| MemoryId::from_uuid(Uuid::from_u64_pair(high, low));
     let half = |number: u64| (number & u64::from(u32::MAX)) as u32;
-    Facts {
+    MemoryFacts {
         id: id(id0, id1),
         sequence,
         from: from.cast_signed(),
         until: until.cast_signed(),
         heir: (heir0 | heir1 != 0).then(|| id(heir0, heir1)),
         lengths: (half(lengths >> 32), half(lengths)),
-        marks: Marks {
+        marks: TextSignals {
             first_person: half(marks >> 2),
             tells_time: marks & 2 != 0,
             updates: marks & 1 != 0,
@@ -236,7 +238,7 @@ pub(in crate::index) fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|it| it.to_string_lossy().ends_with(ENDING)) {
+        if path.extension().is_some_and(|it| it.to_string_lossy().ends_with(SEGMENT_FILE_ENDING)) {
             files.push(path);
         }
     }
@@ -246,5 +248,5 @@ pub(in crate::index) fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 /// Removes the sheet of a segment, which is not what was written.
 pub(in crate::index) fn discard(folder: &Path, segment: &SegmentReader) {
     // Where it cannot be removed, it is passed over the next time too.
-    drop(fs::remove_file(place(folder, segment)));
+    drop(fs::remove_file(file_path(folder, segment)));
 }

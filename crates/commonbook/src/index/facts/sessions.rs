@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Number;
+use super::MemoryNumber;
 
 /// The memories of one session that have one audience: who asks walks through those of its own
 /// audiences, and past nobody else's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Strand {
+pub(super) struct StrandKey {
     /// The number of the session, which is not 0.
     pub(super) session: u32,
     pub(super) audience: u32,
@@ -17,14 +17,14 @@ pub(super) struct Strand {
 
 /// The strands by their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
-    numbers: FxHashMap<Strand, u32>,
+pub(super) struct StrandTable {
+    numbers: FxHashMap<StrandKey, u32>,
     /// The memories of the strands that the index was opened with, strand after strand.
-    members: Vec<Number>,
+    members: Vec<MemoryNumber>,
     /// Where in `members` those of each strand end.
     ends: Vec<u32>,
     /// The memories of what is new or has changed since.
-    changed: FxHashMap<u32, Vec<Number>>,
+    changed: FxHashMap<u32, Vec<MemoryNumber>>,
     /// The place of each memory in its strand, where that is in order.
     places: Vec<u32>,
     /// Those that are not in order.
@@ -33,24 +33,24 @@ pub(super) struct Sessions {
 
 /// The memories around one in its session.
 #[derive(Debug, Default)]
-pub(in crate::index) struct Near {
+pub(in crate::index) struct SessionNeighbours {
     /// Each with its distance.
-    pub(in crate::index) memories: Vec<(Number, usize)>,
+    pub(in crate::index) memories: Vec<(MemoryNumber, usize)>,
     /// How many memories were looked at for them.
     pub(in crate::index) looked_at: u64,
 }
 
-impl Sessions {
+impl StrandTable {
     /// The sessions of all these memories, of each the strand that it stands in.
     pub(super) fn of(
-        strands: Vec<Option<Strand>>,
-        order: impl Fn(&Number, &Number) -> Ordering,
+        strands: Vec<Option<StrandKey>>,
+        order: impl Fn(&MemoryNumber, &MemoryNumber) -> Ordering,
     ) -> Self {
         let mut sessions = Self::default();
         let mut ends: Vec<u32> = Vec::new();
         // Most memories stand in the strand of the one before.
         let mut last = None;
-        let mut number_of = |strand: Option<Strand>| -> Option<u32> {
+        let mut number_of = |strand: Option<StrandKey>| -> Option<u32> {
             let strand = strand?;
             let number = match last {
                 Some((same, number)) if same == strand => number,
@@ -90,48 +90,51 @@ impl Sessions {
     }
 
     /// The number of a strand, which has one from now on.
-    fn number(&mut self, strand: Strand) -> u32 {
+    fn number(&mut self, strand: StrandKey) -> u32 {
         let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         *self.numbers.entry(strand).or_insert(next)
     }
 
     /// The strands of a session that have one of these audiences.
     pub(super) fn strands(&self, session: u32, audiences: &[(u32, u32)]) -> Vec<u32> {
-        let number = |audience| self.numbers.get(&Strand { session, audience }).copied();
+        let number = |audience| self.numbers.get(&StrandKey { session, audience }).copied();
         audiences.iter().filter_map(|(_, audience)| number(*audience)).collect()
     }
 
     /// The memories of a strand, in the order of time.
-    pub(super) fn members(&self, strand: u32) -> &[Number] {
+    pub(super) fn members(&self, strand: u32) -> &[MemoryNumber] {
         match self.changed.get(&strand) {
             Some(members) => members,
-            None => laid(&self.members, &self.ends, strand),
+            None => opened_members(&self.members, &self.ends, strand),
         }
     }
 
-    fn change(&mut self, strand: Strand) -> &mut Vec<Number> {
+    fn changed_members(&mut self, strand: StrandKey) -> &mut Vec<MemoryNumber> {
         let strand = self.number(strand);
         self.unsorted.insert(strand);
         let Self { members, ends, .. } = self;
-        self.changed.entry(strand).or_insert_with(|| laid(members, ends, strand).to_vec())
+        self.changed.entry(strand).or_insert_with(|| opened_members(members, ends, strand).to_vec())
     }
 
     /// Puts a memory into a strand, where it is in one.
-    pub(super) fn file(&mut self, number: Number, strand: Option<Strand>) {
+    pub(super) fn file(&mut self, number: MemoryNumber, strand: Option<StrandKey>) {
         if let Some(strand) = strand {
-            self.change(strand).push(number);
+            self.changed_members(strand).push(number);
         }
     }
 
     /// Takes a memory out of the strand that it is in, if it is in one.
-    pub(super) fn unfile(&mut self, number: Number, strand: Option<Strand>) {
+    pub(super) fn unfile(&mut self, number: MemoryNumber, strand: Option<StrandKey>) {
         if let Some(strand) = strand {
-            self.change(strand).retain(|other| *other != number);
+            self.changed_members(strand).retain(|other| *other != number);
         }
     }
 
     /// Puts the strands that changed back in order.
-    pub(super) fn settle(&mut self, order: impl Fn(&Number, &Number) -> Ordering) {
+    pub(super) fn sort_changed(
+        &mut self,
+        order: impl Fn(&MemoryNumber, &MemoryNumber) -> Ordering,
+    ) {
         for strand in std::mem::take(&mut self.unsorted) {
             let Some(members) = self.changed.get_mut(&strand) else { continue };
             members.sort_by(&order);
@@ -147,15 +150,15 @@ impl Sessions {
 
     /// The admitted memories of these strands around one of a strand of its own, nearest first on
     /// each side, with their distance: at most `reach` on each side.
-    pub(super) fn around(
+    pub(super) fn neighbours(
         &self,
-        number: Number,
-        own: Strand,
+        number: MemoryNumber,
+        own: StrandKey,
         strands: &[u32],
         reach: usize,
-        admits: impl Fn(Number) -> bool,
-        order: impl Fn(&Number, &Number) -> Ordering,
-    ) -> Near {
+        admits: impl Fn(MemoryNumber) -> bool,
+        order: impl Fn(&MemoryNumber, &MemoryNumber) -> Ordering,
+    ) -> SessionNeighbours {
         let own = self.numbers.get(&own).copied();
         let (mut before, mut after, mut looked_at) = (Vec::new(), Vec::new(), 0);
         for strand in strands {
@@ -167,28 +170,32 @@ impl Sessions {
                 let place = members.partition_point(|other| order(other, &number).is_lt());
                 (place, place)
             };
-            let mut admitted = |other: &&Number| {
+            let mut admitted = |other: &&MemoryNumber| {
                 looked_at += 1;
                 admits(**other)
             };
-            let near = members[..place].iter().rev().take(LOOK);
+            let near = members[..place].iter().rev().take(NEIGHBOUR_STEPS_MAX);
             before.extend(near.filter(&mut admitted).take(reach));
-            let near = members.get(rest..).unwrap_or_default().iter().take(LOOK);
+            let near = members.get(rest..).unwrap_or_default().iter().take(NEIGHBOUR_STEPS_MAX);
             after.extend(near.filter(&mut admitted).take(reach));
         }
         if strands.len() > 1 {
             before.sort_unstable_by(|a, b| order(b, a));
             after.sort_unstable_by(&order);
         }
-        let near = |(distance, number): (usize, &Number)| (*number, distance + 1);
+        let near = |(distance, number): (usize, &MemoryNumber)| (*number, distance + 1);
         let before = before.iter().take(reach).enumerate().map(near);
         let memories = before.chain(after.iter().take(reach).enumerate().map(near)).collect();
-        Near { memories, looked_at }
+        SessionNeighbours { memories, looked_at }
     }
 }
 
 /// The memories of a strand as it was opened with.
-fn laid<'m>(members: &'m [Number], ends: &[u32], strand: u32) -> &'m [Number] {
+fn opened_members<'m>(
+    members: &'m [MemoryNumber],
+    ends: &[u32],
+    strand: u32,
+) -> &'m [MemoryNumber] {
     let strand = strand as usize;
     let Some(end) = ends.get(strand) else { return &[] };
     let begin = strand.checked_sub(1).map_or(0, |before| ends[before]);
@@ -196,4 +203,4 @@ fn laid<'m>(members: &'m [Number], ends: &[u32], strand: u32) -> &'m [Number] {
 }
 
 /// How many places of a strand are looked at on each side for neighbours that are admitted.
-const LOOK: usize = 32;
+const NEIGHBOUR_STEPS_MAX: usize = 32;

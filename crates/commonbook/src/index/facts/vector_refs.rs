@@ -2,20 +2,20 @@
 
 use fixedbitset::FixedBitSet;
 
-use super::Number;
-use crate::index::vectors::Rows;
+use super::MemoryNumber;
+use crate::index::vectors::VectorRows;
 
 /// What links memories to their vectors.
 #[derive(Debug, Default)]
-pub(in crate::index) struct Links {
-    rows: Vec<Option<Rows>>,
+pub(in crate::index) struct VectorRefs {
+    rows: Vec<Option<VectorRows>>,
     /// The memories without one.
     bare: FixedBitSet,
 }
 
-impl Links {
+impl VectorRefs {
     /// Links a memory to its vectors, or to none.
-    pub(super) fn set(&mut self, number: Number, rows: Option<Rows>) {
+    pub(super) fn set(&mut self, number: MemoryNumber, rows: Option<VectorRows>) {
         let place = number as usize;
         self.bare.grow(place + 1);
         self.bare.set(place, rows.is_none());
@@ -31,24 +31,27 @@ impl Links {
     }
 
     /// Notes that a memory is gone, and needs none.
-    pub(super) fn forget(&mut self, number: Number) {
+    pub(super) fn forget(&mut self, number: MemoryNumber) {
         self.set(number, None);
         self.bare.set(number as usize, false);
     }
 
     /// Where the vectors of a memory lie.
     #[inline]
-    pub(in crate::index) fn of(&self, number: Number) -> Option<Rows> {
+    pub(in crate::index) fn of(&self, number: MemoryNumber) -> Option<VectorRows> {
         self.rows.get(number as usize).copied().flatten()
     }
 
     /// The memories without a vector, those that came last first.
-    pub(in crate::index) fn bare(&self) -> impl Iterator<Item = Number> {
-        self.bare.ones().rev().map(|place| Number::try_from(place).unwrap_or(Number::MAX))
+    pub(in crate::index) fn unembedded(&self) -> impl Iterator<Item = MemoryNumber> {
+        self.bare
+            .ones()
+            .rev()
+            .map(|place| MemoryNumber::try_from(place).unwrap_or(MemoryNumber::MAX))
     }
 
     /// How many have none.
-    pub(in crate::index) fn waiting(&self) -> u64 {
+    pub(in crate::index) fn unembedded_count(&self) -> u64 {
         self.bare.count_ones(..) as u64
     }
 }

@@ -5,34 +5,35 @@ use std::fmt::Debug;
 use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
 
-use super::NUMBERS;
+use super::NUMBER_FIELDS;
 use crate::base::error::Result;
-use crate::index::damage::damaged;
-use crate::index::facts::segment_file::{Numbers, Sheet};
+use crate::index::damage::index_damage;
+use crate::index::facts::segment_file::{PackedFacts, SegmentFile};
 
 /// Documents whose facts are read at once: one by one takes several times as long.
-const BLOCK: u32 = 1024;
+const BLOCK_DOCUMENTS: u32 = 1024;
 
 /// The columns of texts: of the first three a document has one at the most.
-const TEXTS: [&str; 4] = ["class", "session", "case", "topic"];
+const TEXT_COLUMN_NAMES: [&str; 4] = ["class", "session", "case", "topic"];
 
 /// The sheet of a segment, made of its columns.
-pub(super) fn sheet(segment: &SegmentReader) -> Result<Sheet> {
+pub(super) fn read_columns(segment: &SegmentReader) -> Result<SegmentFile> {
     let facts = segment.fast_fields();
-    let text = |name: &&str| facts.str(name).map_err(|error| damaged().because(error));
-    let columns: Vec<Option<StrColumn>> = TEXTS.iter().map(text).collect::<Result<_>>()?;
-    let columns: [Option<StrColumn>; 4] = columns.try_into().map_err(|_| damaged())?;
+    let text = |name: &&str| facts.str(name).map_err(|error| index_damage().with_cause(error));
+    let columns: Vec<Option<StrColumn>> =
+        TEXT_COLUMN_NAMES.iter().map(text).collect::<Result<_>>()?;
+    let columns: [Option<StrColumn>; 4] = columns.try_into().map_err(|_| index_damage())?;
     let mut texts: [Vec<String>; 4] = Default::default();
     for (texts, column) in texts.iter_mut().zip(&columns) {
-        *texts = distinct(column.as_ref())?;
+        *texts = distinct_texts(column.as_ref())?;
     }
     let numbers: Vec<Column<u64>> =
-        NUMBERS.iter().map(|number| facts.u64(number)).collect::<tantivy::Result<_>>()?;
+        NUMBER_FIELDS.iter().map(|number| facts.u64(number)).collect::<tantivy::Result<_>>()?;
     let times = [facts.i64("from")?, facts.i64("until")?];
     let [class, session, case, topic] = columns.each_ref().map(Option::as_ref);
     let (mut topics, mut rows) = (Vec::new(), Vec::new());
-    for begin in (0..segment.max_doc()).step_by(BLOCK as usize) {
-        let documents: Vec<u32> = (begin..segment.max_doc().min(begin + BLOCK)).collect();
+    for begin in (0..segment.max_doc()).step_by(BLOCK_DOCUMENTS as usize) {
+        let documents: Vec<u32> = (begin..segment.max_doc().min(begin + BLOCK_DOCUMENTS)).collect();
         let mut block: Vec<Vec<Option<u64>>> =
             numbers.iter().map(|column| first_values(column, &documents)).collect();
         block.extend(times.iter().map(|column| {
@@ -40,19 +41,20 @@ pub(super) fn sheet(segment: &SegmentReader) -> Result<Sheet> {
             values.map(|value| value.map(i64::cast_unsigned)).collect()
         }));
         for (place, document) in documents.into_iter().enumerate() {
-            topics.extend(places(topic, document));
-            let one = |column| places(column, document).next();
-            let end = u32::try_from(topics.len()).map_err(|error| damaged().because(error))?;
-            let class = one(class).ok_or_else(damaged)?;
+            topics.extend(text_ordinals(topic, document));
+            let one = |column| text_ordinals(column, document).next();
+            let end =
+                u32::try_from(topics.len()).map_err(|error| index_damage().with_cause(error))?;
+            let class = one(class).ok_or_else(index_damage)?;
             let [session, case] = [session, case].map(|it| one(it).map_or(0, |place| place + 1));
-            let mut numbers = Numbers::default();
+            let mut numbers = PackedFacts::default();
             for (number, values) in numbers.iter_mut().zip(&block) {
-                *number = values[place].ok_or_else(damaged)?;
+                *number = values[place].ok_or_else(index_damage)?;
             }
             rows.push((numbers, [class, session, case, end]));
         }
     }
-    Sheet::of(segment, &texts, &topics, &rows)
+    SegmentFile::of(segment, &texts, &topics, &rows)
 }
 
 /// The first value of each of these documents.
@@ -66,10 +68,11 @@ fn first_values<T: PartialOrd + Copy + Debug + Send + Sync + 'static>(
 }
 
 /// The distinct texts of a column, in the order of their ordinals.
-fn distinct(column: Option<&StrColumn>) -> Result<Vec<String>> {
+fn distinct_texts(column: Option<&StrColumn>) -> Result<Vec<String>> {
     let Some(column) = column else { return Ok(Vec::new()) };
     let mut texts = Vec::with_capacity(column.num_terms());
-    let mut terms = column.dictionary().stream().map_err(|error| damaged().because(error))?;
+    let mut terms =
+        column.dictionary().stream().map_err(|error| index_damage().with_cause(error))?;
     while terms.advance() {
         texts.push(String::from_utf8_lossy(terms.key()).into_owned());
     }
@@ -77,7 +80,7 @@ fn distinct(column: Option<&StrColumn>) -> Result<Vec<String>> {
 }
 
 /// The ordinals of a document's texts.
-fn places(column: Option<&StrColumn>, document: u32) -> impl Iterator<Item = u32> {
+fn text_ordinals(column: Option<&StrColumn>, document: u32) -> impl Iterator<Item = u32> {
     let places = column.into_iter().flat_map(move |column| column.term_ords(document));
     places.map(|place| u32::try_from(place).unwrap_or(u32::MAX))
 }

@@ -12,37 +12,40 @@ use tantivy::{
     DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term,
 };
 
-use super::phrase::Phrase;
-use super::{FORMAT, Fields, Payload, Places, columns, schema};
+use super::phrase::PhraseMatcher;
+use super::{CommitPayload, FORMAT_VERSION, JournalPositions, SchemaFields, columns, schema};
 use crate::base::error::Result;
-use crate::index::budget::Meter;
-use crate::index::damage::damaged;
-use crate::index::facts::segment_file::{self, Sheet};
-use crate::index::facts::{Catalog, Documents, NOBODY, Number};
+use crate::index::budget::SearchMeter;
+use crate::index::damage::index_damage;
+use crate::index::facts::segment_file::{self, SegmentFile};
+use crate::index::facts::{MemoryCatalog, MemoryNumber, NO_MEMORY, SegmentDocuments};
 use crate::index::unwritable;
 
 /// The words as of one commit.
-pub(in crate::index) struct Generation {
+pub(in crate::index) struct IndexGeneration {
     folder: PathBuf,
     /// Whether the facts of some segment had to be taken from its columns.
     pub(in crate::index) lacks_sheets: bool,
     reader: IndexReader,
     searcher: Searcher,
-    fields: Fields,
+    fields: SchemaFields,
     /// What is known of the documents of each segment, in the order of the searcher's segments.
-    segments: Vec<Documents>,
-    pub(in crate::index) places: Places,
+    segments: Vec<SegmentDocuments>,
+    pub(in crate::index) places: JournalPositions,
 }
 
 /// Where the words of a caller's audiences lie: each segment that has some, with the keys of those
 /// that it has.
 #[derive(Debug, Default)]
-pub(in crate::index) struct Scope(Vec<(usize, Vec<String>)>);
+pub(in crate::index) struct AudienceScope(Vec<(usize, Vec<String>)>);
 
-impl Generation {
+impl IndexGeneration {
     /// Opens the last commit, and puts what it knows into the catalog; nothing when there is none
     /// of this form.
-    pub(in crate::index) fn open(folder: &Path, catalog: &mut Catalog) -> Result<Option<Self>> {
+    pub(in crate::index) fn open(
+        folder: &Path,
+        catalog: &mut MemoryCatalog,
+    ) -> Result<Option<Self>> {
         if !folder.join("meta.json").exists() {
             return Ok(None);
         }
@@ -51,7 +54,7 @@ impl Generation {
         if index.schema() != schema {
             return Ok(None);
         }
-        let Some(places) = places(&index)? else { return Ok(None) };
+        let Some(places) = commit_positions(&index)? else { return Ok(None) };
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
@@ -64,49 +67,49 @@ impl Generation {
             segments: Vec::new(),
             places,
         };
-        generation.number(catalog, &BTreeMap::new())?;
+        generation.number_documents(catalog, &BTreeMap::new())?;
         Ok(Some(generation))
     }
 
     /// Goes on to the last commit; what the catalog has as it is there, it has no more in the tail.
-    pub(in crate::index) fn reload(&mut self, catalog: &mut Catalog) -> Result<()> {
+    pub(in crate::index) fn reload(&mut self, catalog: &mut MemoryCatalog) -> Result<()> {
         let known: BTreeMap<_, _> = (self.searcher.segment_readers().iter())
             .map(SegmentReader::segment_id)
             .zip(self.segments.iter().cloned())
             .collect();
         // The places first: a commit between the two only makes the words newer than the places.
-        let places = places(self.searcher.index())?.ok_or_else(damaged)?;
+        let places = commit_positions(self.searcher.index())?.ok_or_else(index_damage)?;
         self.reader.reload()?;
         self.searcher = self.reader.searcher();
-        self.number(catalog, &known)?;
+        self.number_documents(catalog, &known)?;
         self.places = places;
         Ok(())
     }
 
-    fn number(
+    fn number_documents(
         &mut self,
-        catalog: &mut Catalog,
-        known: &BTreeMap<SegmentId, Documents>,
+        catalog: &mut MemoryCatalog,
+        known: &BTreeMap<SegmentId, SegmentDocuments>,
     ) -> Result<()> {
         let readers = self.searcher.segment_readers().to_vec();
         let new = readers.iter().filter(|segment| !known.contains_key(&segment.segment_id()));
         let sheets = new.map(|segment| {
             let alive = |document| !segment.is_deleted(document);
-            Ok((self.sheet(segment)?, alive))
+            Ok((self.load_segment_file(segment)?, alive))
         });
         let sheets = sheets.collect::<Result<_>>()?;
-        let mut new = catalog.take_in(sheets)?.into_iter();
+        let mut new = catalog.load_segments(sheets)?.into_iter();
         let documents = |segment: &SegmentReader| {
             let documents = known.get(&segment.segment_id()).cloned().or_else(|| new.next());
-            documents.ok_or_else(damaged)
+            documents.ok_or_else(index_damage)
         };
         self.segments = readers.iter().map(documents).collect::<Result<_>>()?;
         Ok(())
     }
 
     /// The facts of a segment: its sheet, or where there is none that is whole, its columns.
-    fn sheet(&mut self, segment: &SegmentReader) -> Result<Sheet> {
-        match Sheet::read(&self.folder, segment) {
+    fn load_segment_file(&mut self, segment: &SegmentReader) -> Result<SegmentFile> {
+        match SegmentFile::read(&self.folder, segment) {
             Ok(Some(sheet)) => return Ok(sheet),
             Ok(None) => {}
             Err(error) => {
@@ -116,38 +119,43 @@ impl Generation {
             }
         }
         self.lacks_sheets = true;
-        columns::sheet(segment)
+        columns::read_columns(segment)
     }
 
     /// What writes the sheets that its segments do not have yet.
-    pub(in crate::index) fn sheets(&self) -> impl FnOnce() -> Result<()> + use<> {
+    pub(in crate::index) fn segment_file_writer(&self) -> impl FnOnce() -> Result<()> + use<> {
         let (folder, segments) = (self.folder.clone(), self.searcher.segment_readers().to_vec());
-        move || lay_out(&folder, &segments)
+        move || write_segment_files(&folder, &segments)
     }
 
     /// Where the words of these audiences lie, which stand beside the numbers of their workspaces.
-    pub(in crate::index) fn scope(&self, catalog: &Catalog, audiences: &[(u32, u32)]) -> Scope {
+    pub(in crate::index) fn scope(
+        &self,
+        catalog: &MemoryCatalog,
+        audiences: &[(u32, u32)],
+    ) -> AudienceScope {
         let segments = self.segments.iter().enumerate().map(|(place, documents)| {
             let has = |audience: &u32| documents.audiences.binary_search(audience).is_ok();
             let there = audiences.iter().map(|(_, audience)| *audience).filter(has);
             (place, there.map(|audience| catalog.classes.key(audience).to_owned()).collect())
         });
-        Scope(segments.filter(|(_, keys): &(_, Vec<_>)| !keys.is_empty()).collect())
+        AudienceScope(segments.filter(|(_, keys): &(_, Vec<_>)| !keys.is_empty()).collect())
     }
 
     /// Gives every memory in this scope that has this word, with how often it stands in its head
     /// and its body.
-    pub(in crate::index) fn having(
+    pub(in crate::index) fn word_postings(
         &self,
-        scope: &Scope,
+        scope: &AudienceScope,
         word: &str,
-        meter: &Meter<'_>,
-        mut found: impl FnMut(Number, u32, u32),
+        meter: &SearchMeter<'_>,
+        mut found: impl FnMut(MemoryNumber, u32, u32),
     ) -> Result<()> {
         for (place, keys) in &scope.0 {
             let segment = self.searcher.segment_reader(u32::try_from(*place).unwrap_or(u32::MAX));
             let numbers = &self.segments[*place].numbers;
-            let lists = [self.fields.head, self.fields.body].map(|field| words_of(segment, field));
+            let lists =
+                [self.fields.head, self.fields.body].map(|field| inverted_index(segment, field));
             let [head_words, body_words] = lists;
             let (head_words, body_words) = (head_words?, body_words?);
             for key in keys {
@@ -155,16 +163,16 @@ impl Generation {
                 let postings = |words: &InvertedIndexReader, field| -> Result<_> {
                     meter.term()?;
                     let list = words.read_postings(&term(field), IndexRecordOption::WithFreqs);
-                    list.map_err(|error| damaged().because(error))
+                    list.map_err(|error| index_damage().with_cause(error))
                 };
                 let lists = [
                     postings(&head_words, self.fields.head)?,
                     postings(&body_words, self.fields.body)?,
                 ];
                 let alive = segment.alive_bitset();
-                documents(lists, meter, |document, in_head, in_body| {
+                merge_postings(lists, meter, |document, in_head, in_body| {
                     let number = numbers[document as usize];
-                    if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
+                    if number != NO_MEMORY && alive.is_none_or(|alive| alive.is_alive(document)) {
                         found(number, in_head, in_body);
                     }
                 })?;
@@ -175,28 +183,29 @@ impl Generation {
 
     /// Gives every memory in this scope that has these words one after the other; some may come
     /// twice.
-    pub(in crate::index) fn having_phrase(
+    pub(in crate::index) fn phrase_documents(
         &self,
-        scope: &Scope,
+        scope: &AudienceScope,
         words: &[String],
-        meter: &Meter<'_>,
-        mut found: impl FnMut(Number),
+        meter: &SearchMeter<'_>,
+        mut found: impl FnMut(MemoryNumber),
     ) -> Result<()> {
         if let [word] = words {
-            return self.having(scope, word, meter, |number, _, _| found(number));
+            return self.word_postings(scope, word, meter, |number, _, _| found(number));
         }
         for (place, keys) in &scope.0 {
             let segment = self.searcher.segment_reader(u32::try_from(*place).unwrap_or(u32::MAX));
             let numbers = &self.segments[*place].numbers;
             let alive = segment.alive_bitset();
             for field in [self.fields.head, self.fields.body] {
-                let there = words_of(segment, field)?;
+                let there = inverted_index(segment, field)?;
                 for key in keys {
-                    let phrase = Phrase::of(&there, field, key, words, meter)?;
+                    let phrase = PhraseMatcher::of(&there, field, key, words, meter)?;
                     let Some(mut phrase) = phrase else { continue };
                     phrase.each(meter, |document| {
                         let number = numbers[document as usize];
-                        if number != NOBODY && alive.is_none_or(|alive| alive.is_alive(document)) {
+                        if number != NO_MEMORY && alive.is_none_or(|alive| alive.is_alive(document))
+                        {
                             found(number);
                         }
                     })?;
@@ -214,17 +223,17 @@ impl Generation {
 }
 
 /// The words of one field of a segment.
-fn words_of(segment: &SegmentReader, field: Field) -> Result<Arc<InvertedIndexReader>> {
+fn inverted_index(segment: &SegmentReader, field: Field) -> Result<Arc<InvertedIndexReader>> {
     Ok(segment.inverted_index(field)?)
 }
 
 /// Postings that are read before they are counted.
-const STRIDE: u64 = 1_024;
+const COUNT_POSTINGS: u64 = 1_024;
 
 /// Gives each document of these two lists, with how often each has it.
-fn documents(
+fn merge_postings(
     [mut head, mut body]: [Option<SegmentPostings>; 2],
-    meter: &Meter<'_>,
+    meter: &SearchMeter<'_>,
     mut found: impl FnMut(DocId, u32, u32),
 ) -> Result<()> {
     let mut read = 0;
@@ -245,7 +254,7 @@ fn documents(
         let (in_head, in_body) = (count(&mut head), count(&mut body));
         found(document, in_head, in_body);
         read += 1;
-        if read == STRIDE {
+        if read == COUNT_POSTINGS {
             meter.postings(read)?;
             read = 0;
         }
@@ -257,13 +266,13 @@ fn documents(
 ///
 /// # Errors
 /// `unavailable` when the folder cannot be read or written.
-fn lay_out(folder: &Path, segments: &[SegmentReader]) -> Result<()> {
+fn write_segment_files(folder: &Path, segments: &[SegmentReader]) -> Result<()> {
     let there = segment_file::files(folder).map_err(|error| unwritable(folder, &error))?;
     let mut known = Vec::with_capacity(segments.len());
     for segment in segments {
-        let place = segment_file::place(folder, segment);
+        let place = segment_file::file_path(folder, segment);
         if !there.contains(&place) {
-            let sheet = columns::sheet(segment)?;
+            let sheet = columns::read_columns(segment)?;
             sheet.write(folder, segment).map_err(|error| unwritable(folder, &error))?;
         }
         known.push(place);
@@ -275,9 +284,9 @@ fn lay_out(folder: &Path, segments: &[SegmentReader]) -> Result<()> {
 }
 
 /// The places of the last commit; nothing when it is of another form.
-fn places(index: &Index) -> Result<Option<Places>> {
+fn commit_positions(index: &Index) -> Result<Option<JournalPositions>> {
     let Some(payload) = index.load_metas()?.payload else { return Ok(None) };
-    let payload: Payload =
-        serde_json::from_str(&payload).map_err(|error| damaged().because(error))?;
-    Ok((payload.format == FORMAT).then_some(payload.places))
+    let payload: CommitPayload =
+        serde_json::from_str(&payload).map_err(|error| index_damage().with_cause(error))?;
+    Ok((payload.format == FORMAT_VERSION).then_some(payload.places))
 }

@@ -6,11 +6,11 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
 use crate::base::error::Result;
-use crate::index::budget::Meter;
-use crate::index::damage::damaged;
+use crate::index::budget::SearchMeter;
+use crate::index::damage::index_damage;
 
 /// A word of a phrase, and where it stands in one field of one segment.
-struct Word {
+struct PhraseWord {
     list: SegmentPostings,
     /// Its places in the phrase.
     offsets: Vec<u32>,
@@ -18,9 +18,9 @@ struct Word {
     positions: Vec<u32>,
 }
 
-impl Word {
+impl PhraseWord {
     /// Goes to this document, or the next one that has the word.
-    fn seek(&mut self, document: DocId, meter: &Meter<'_>) -> Result<DocId> {
+    fn seek(&mut self, document: DocId, meter: &SearchMeter<'_>) -> Result<DocId> {
         if self.list.doc() < document {
             meter.postings(1)?;
             self.list.seek(document);
@@ -28,7 +28,7 @@ impl Word {
         Ok(self.list.doc())
     }
 
-    fn read_positions(&mut self, meter: &Meter<'_>) -> Result<()> {
+    fn read_positions(&mut self, meter: &SearchMeter<'_>) -> Result<()> {
         meter.positions(u64::from(self.list.term_freq()))?;
         self.list.positions(&mut self.positions);
         Ok(())
@@ -42,21 +42,21 @@ impl Word {
 }
 
 /// A phrase in one field of one segment, among the words of one audience.
-pub(super) struct Phrase {
+pub(super) struct PhraseMatcher {
     /// Each word once, the rarest first.
-    words: Vec<Word>,
+    words: Vec<PhraseWord>,
 }
 
-impl Phrase {
+impl PhraseMatcher {
     /// The phrase of these words; none where one of them stands nowhere.
     pub(super) fn of(
         segment: &InvertedIndexReader,
         field: Field,
         key: &str,
         phrase: &[String],
-        meter: &Meter<'_>,
+        meter: &SearchMeter<'_>,
     ) -> Result<Option<Self>> {
-        let mut words: Vec<(&str, Word)> = Vec::new();
+        let mut words: Vec<(&str, PhraseWord)> = Vec::new();
         for (offset, word) in (0..).zip(phrase) {
             if let Some((_, known)) = words.iter_mut().find(|(known, _)| known == word) {
                 known.offsets.push(offset);
@@ -65,17 +65,21 @@ impl Phrase {
             meter.term()?;
             let term = Term::from_field_text(field, &format!("{key}{word}"));
             let list = segment.read_postings(&term, IndexRecordOption::WithFreqsAndPositions);
-            let Some(list) = list.map_err(|error| damaged().because(error))? else {
+            let Some(list) = list.map_err(|error| index_damage().with_cause(error))? else {
                 return Ok(None);
             };
-            words.push((word, Word { list, offsets: vec![offset], positions: Vec::new() }));
+            words.push((word, PhraseWord { list, offsets: vec![offset], positions: Vec::new() }));
         }
         words.sort_by_key(|(_, word)| word.list.size_hint());
         Ok(Some(Self { words: words.into_iter().map(|(_, word)| word).collect() }))
     }
 
     /// Gives every document that has the phrase.
-    pub(super) fn each(&mut self, meter: &Meter<'_>, mut found: impl FnMut(DocId)) -> Result<()> {
+    pub(super) fn each(
+        &mut self,
+        meter: &SearchMeter<'_>,
+        mut found: impl FnMut(DocId),
+    ) -> Result<()> {
         let Some((rarest, others)) = self.words.split_first_mut() else { return Ok(()) };
         let mut document = rarest.list.doc();
         while document != TERMINATED {
@@ -91,7 +95,7 @@ impl Phrase {
                 document = rarest.list.seek(next);
                 continue;
             }
-            if stands(rarest, others, meter)? {
+            if matches_document(rarest, others, meter)? {
                 found(document);
             }
             document = rarest.list.advance();
@@ -101,7 +105,11 @@ impl Phrase {
 }
 
 /// Whether the words stand one after the other in the document that all of them are at.
-fn stands(rarest: &mut Word, others: &mut [Word], meter: &Meter<'_>) -> Result<bool> {
+fn matches_document(
+    rarest: &mut PhraseWord,
+    others: &mut [PhraseWord],
+    meter: &SearchMeter<'_>,
+) -> Result<bool> {
     rarest.read_positions(meter)?;
     for word in others.iter_mut() {
         word.read_positions(meter)?;

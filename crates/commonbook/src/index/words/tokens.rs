@@ -5,7 +5,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use crate::index::facts::KEY_BYTES;
 
 /// What the tokenizer is called in the schema.
-pub(super) const NAME: &str = "audience";
+pub(super) const TOKENIZER_NAME: &str = "audience";
 
 /// Makes terms of a text that begins with the key of an audience: that key before each word, so that
 /// the words of each audience lie in dictionary and postings by themselves.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Reach, Sight};
+use super::{Sight, Visibility};
 use crate::model::agent::Agent;
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
@@ -15,13 +15,13 @@ pub enum Audience {
     /// Everybody who reads in this workspace: the memory is shared, about no user, and not quarantined.
     Everybody(Workspace),
     /// Those whom this reach lets in.
-    Reach(Reach),
+    Reach(Visibility),
 }
 
 impl Audience {
     /// The audience of a memory with this reach.
     #[must_use]
-    pub fn of(reach: &Reach) -> Self {
+    pub fn of(reach: &Visibility) -> Self {
         let open = reach.sharing == Sharing::Shared
             && reach.user_id.is_none()
             && reach.trust != Trust::Quarantined;
@@ -33,7 +33,7 @@ impl Audience {
             Trust::Quarantined => Trust::Quarantined,
             _ => Trust::Normal,
         };
-        Self::Reach(Reach { trust, ..reach.clone() })
+        Self::Reach(Visibility { trust, ..reach.clone() })
     }
 
     /// The audience of what an author states of two things: who belongs to the audiences of both. Where
@@ -48,7 +48,7 @@ impl Audience {
         if one == other {
             return first.clone();
         }
-        Self::Reach(Reach {
+        Self::Reach(Visibility {
             workspace: one.workspace.clone(),
             owner: author.clone(),
             user_id: one.user_id.clone().or_else(|| other.user_id.clone()),
@@ -64,7 +64,7 @@ impl Sight {
     pub fn belongs_to(&self, audience: &Audience) -> bool {
         match audience {
             Audience::Everybody(workspace) => self.workspaces.contains(workspace),
-            Audience::Reach(reach) => self.reaches(reach),
+            Audience::Reach(reach) => self.can_see(reach),
         }
     }
 }

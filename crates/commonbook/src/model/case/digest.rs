@@ -21,23 +21,23 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::agent::Agent;
-use crate::model::case::digest::writing::WrittenBy;
-use crate::model::case::{Appended, CaseKey, NewEntry};
+use crate::model::case::digest::writing::WriterKind;
+use crate::model::case::{AppendResult, CaseKey, NewEntry};
 use crate::model::memory::{Importance, Memory};
 use commonbook_text::terms;
-use sentence::{Sentence, sentences};
+use sentence::{DigestSentence, sentences};
 
 /// How much of a fact's words has to stand in an entry for the entry to say it already.
-const SAID: f64 = 0.8;
+const COVERED_SHARE_MIN: f64 = 0.8;
 
 /// How well a further sentence of a memory has to score, beside its best one.
-const FURTHER: f64 = 0.8;
+const FURTHER_SENTENCE_SCORE_MIN: f64 = 0.8;
 
 /// Facts of one memory at the most.
-const OF_ONE: usize = 3;
+const FACTS_PER_MEMORY_MAX: usize = 3;
 
 /// What each further author adds to the score of what they say alike.
-const AGREED: f64 = 0.15;
+const AGREEMENT_BONUS: f64 = 0.15;
 
 /// Gathers what the agents on a case have shared about it and the case does not have yet, and appends
 /// it: sentences of their own, each with its sources, unless the settings name a writer.
@@ -62,12 +62,12 @@ pub struct DigestCase {
 
 /// What a case did not have yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Digested {
+pub struct DigestResult {
     /// The entries, the oldest fact first.
-    pub proposed: Vec<Proposed>,
+    pub proposed: Vec<EntryProposal>,
     /// Where they were appended; nothing with `dry_run`, and where there is nothing to append.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub appended: Option<Appended>,
+    pub appended: Option<AppendResult>,
     /// What went wrong with the writer in the settings, where one did not write all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -75,7 +75,7 @@ pub struct Digested {
 
 /// A memory that facts are taken from. It is shared, and not quarantined: nothing else is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
+pub struct DigestSource {
     /// The memory.
     pub id: MemoryId,
     /// The agent that wrote it first.
@@ -96,13 +96,13 @@ pub struct Given {
 
 /// An entry that a case does not have yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Proposed {
+pub struct EntryProposal {
     /// What it says, in at most 512 characters.
     pub summary: String,
     /// Whose words these are: extract, an agent's own; or command or endpoint, the writer's in the
     /// settings.
     #[serde(default)]
-    pub written_by: WrittenBy,
+    pub written_by: WriterKind,
     /// The agent's own sentence, where these are a writer's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract: Option<String>,
@@ -118,7 +118,7 @@ pub struct Proposed {
     pub score: f64,
 }
 
-impl From<Memory> for Given {
+impl From<Memory> for DigestSource {
     fn from(memory: Memory) -> Self {
         Self {
             id: memory.id,
@@ -133,7 +133,7 @@ impl From<Memory> for Given {
     }
 }
 
-impl Proposed {
+impl EntryProposal {
     /// The entry that says so, with its sources.
     #[must_use]
     pub fn entry(&self) -> NewEntry {
@@ -155,15 +155,15 @@ impl Proposed {
 }
 
 /// A sentence as it is compared.
-struct Fact<'a> {
-    from: &'a Given,
+struct CandidateFact<'a> {
+    from: &'a DigestSource,
     text: String,
-    print: Print,
+    print: FactFingerprint,
     score: f64,
 }
 
 /// What a sentence says, for comparing: its content words, its numbers, whether it denies.
-struct Print {
+struct FactFingerprint {
     words: BTreeSet<usize>,
     numbers: BTreeSet<usize>,
     denies: bool,
@@ -171,10 +171,10 @@ struct Print {
 
 /// Words by number, the same for all texts of a digest.
 #[derive(Default)]
-struct Lexicon(FxHashMap<String, usize>);
+struct DigestVocabulary(FxHashMap<String, usize>);
 
-impl Lexicon {
-    fn print(&mut self, text: &str) -> Print {
+impl DigestVocabulary {
+    fn fact_fingerprint(&mut self, text: &str) -> FactFingerprint {
         let (mut found, mut numbers) = (BTreeSet::new(), BTreeSet::new());
         for term in terms::query_terms(text) {
             let number = term.chars().any(|c| c.is_ascii_digit());
@@ -185,38 +185,45 @@ impl Lexicon {
                 numbers.insert(place);
             }
         }
-        let denies = terms::plain(text).iter().any(|word| DENIALS.contains(&word.as_str()));
-        Print { words: found, numbers, denies }
+        let denies =
+            terms::plain_words(text).iter().any(|word| DENIAL_WORDS.contains(&word.as_str()));
+        FactFingerprint { words: found, numbers, denies }
     }
 }
 
 /// Words that turn a sentence into its opposite; `t` is what "didn't" leaves.
-const DENIALS: [&str; 9] =
+const DENIAL_WORDS: [&str; 9] =
     ["not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "t"];
 
-impl Print {
+impl FactFingerprint {
     /// Whether this says what `other` says: nearly all its words, each of its numbers, and as
     /// affirming or denying as it is.
-    fn says(&self, other: &Self) -> bool {
+    fn covers_fact(&self, other: &Self) -> bool {
         let shared = other.words.intersection(&self.words).count() as f64;
         self.denies == other.denies
             && other.numbers.is_subset(&self.numbers)
-            && shared >= SAID * other.words.len() as f64
+            && shared >= COVERED_SHARE_MIN * other.words.len() as f64
     }
 }
 
 /// Proposes entries for a case that has these summaries, at most `most`, the oldest fact first.
 #[must_use]
-pub fn digest(given: &[Given], known: &[String], most: usize) -> Vec<Proposed> {
-    let mut lexicon = Lexicon::default();
-    let known: Vec<Print> = known.iter().map(|summary| lexicon.print(summary)).collect();
-    let mut once: BTreeMap<MemoryId, &Given> = BTreeMap::new();
+pub fn propose_entries(
+    given: &[DigestSource],
+    known: &[String],
+    most: usize,
+) -> Vec<EntryProposal> {
+    let mut lexicon = DigestVocabulary::default();
+    let known: Vec<FactFingerprint> =
+        known.iter().map(|summary| lexicon.fact_fingerprint(summary)).collect();
+    let mut once: BTreeMap<MemoryId, &DigestSource> = BTreeMap::new();
     for memory in given {
         once.entry(memory.id).or_insert(memory);
     }
-    let facts = facts(once.into_values(), &mut lexicon);
-    let new = facts.into_iter().filter(|fact| !known.iter().any(|entry| entry.says(&fact.print)));
-    let mut groups = grouped(new.collect());
+    let facts = extract_facts(once.into_values(), &mut lexicon);
+    let new =
+        facts.into_iter().filter(|fact| !known.iter().any(|entry| entry.covers_fact(&fact.print)));
+    let mut groups = group_facts(new.collect());
     groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
     groups.truncate(most.min(limits::DIGEST_ENTRIES));
     let since: FxHashMap<MemoryId, Timestamp> =
@@ -228,13 +235,17 @@ pub fn digest(given: &[Given], known: &[String], most: usize) -> Vec<Proposed> {
 }
 
 /// The facts of each memory: its summary, else its best sentences.
-fn facts<'a>(given: impl Iterator<Item = &'a Given>, lexicon: &mut Lexicon) -> Vec<Fact<'a>> {
-    let split: Vec<(&Given, Vec<Sentence>)> =
+fn extract_facts<'a>(
+    given: impl Iterator<Item = &'a DigestSource>,
+    lexicon: &mut DigestVocabulary,
+) -> Vec<CandidateFact<'a>> {
+    let split: Vec<(&DigestSource, Vec<DigestSentence>)> =
         given.map(|memory| (memory, sentences(memory))).collect();
     let mut prints = Vec::with_capacity(split.len());
     let mut in_memories: FxHashMap<usize, u32> = FxHashMap::default();
     for (_, sentences) in &split {
-        let of: Vec<Print> = sentences.iter().map(|it| lexicon.print(&it.text)).collect();
+        let of: Vec<FactFingerprint> =
+            sentences.iter().map(|it| lexicon.fact_fingerprint(&it.text)).collect();
         let all: BTreeSet<usize> =
             of.iter().flat_map(|print| print.words.iter().copied()).collect();
         for word in all {
@@ -244,19 +255,19 @@ fn facts<'a>(given: impl Iterator<Item = &'a Given>, lexicon: &mut Lexicon) -> V
     }
     let mut facts = Vec::new();
     for ((memory, sentences), prints) in split.into_iter().zip(prints) {
-        let mut of: Vec<Fact<'_>> = sentences
+        let mut of: Vec<CandidateFact<'_>> = sentences
             .into_iter()
             .zip(prints)
             .filter(|(sentence, print)| sentence.whole || print.words.len() >= 3)
             .map(|(sentence, print)| {
                 let score = score(&sentence, &print, memory, &in_memories);
-                Fact { from: memory, text: sentence.text, print, score }
+                CandidateFact { from: memory, text: sentence.text, print, score }
             })
             .collect();
         of.sort_by(|a, b| b.score.total_cmp(&a.score));
         let best = of.first().map_or(0.0, |fact| fact.score);
-        of.retain(|fact| fact.score >= FURTHER * best);
-        of.truncate(OF_ONE);
+        of.retain(|fact| fact.score >= FURTHER_SENTENCE_SCORE_MIN * best);
+        of.truncate(FACTS_PER_MEMORY_MAX);
         facts.extend(of);
     }
     facts
@@ -264,9 +275,9 @@ fn facts<'a>(given: impl Iterator<Item = &'a Given>, lexicon: &mut Lexicon) -> V
 
 /// How much of a key fact a sentence is.
 fn score(
-    sentence: &Sentence,
-    print: &Print,
-    memory: &Given,
+    sentence: &DigestSentence,
+    print: &FactFingerprint,
+    memory: &DigestSource,
     in_memories: &FxHashMap<usize, u32>,
 ) -> f64 {
     // What several memories speak of is what the case is about.
@@ -294,31 +305,31 @@ fn score(
 
 /// Facts that are said alike are one entry. The longest is looked at first, so that it says what
 /// the shorter ones do.
-fn grouped(mut facts: Vec<Fact<'_>>) -> Vec<Proposed> {
+fn group_facts(mut facts: Vec<CandidateFact<'_>>) -> Vec<EntryProposal> {
     facts.sort_by(|a, b| {
-        let key = |fact: &Fact<'_>| (Reverse(fact.print.words.len()), fact.from.id);
+        let key = |fact: &CandidateFact<'_>| (Reverse(fact.print.words.len()), fact.from.id);
         key(a).cmp(&key(b)).then(b.score.total_cmp(&a.score)).then(a.text.cmp(&b.text))
     });
-    let mut groups: Vec<(Print, Proposed)> = Vec::new();
-    for Fact { from, text, print, score } in facts {
-        match groups.iter_mut().find(|(group, _)| group.says(&print)) {
-            Some((_, entry)) => joined(entry, from, score),
-            None => groups.push((print, proposed(from, text, score))),
+    let mut groups: Vec<(FactFingerprint, EntryProposal)> = Vec::new();
+    for CandidateFact { from, text, print, score } in facts {
+        match groups.iter_mut().find(|(group, _)| group.covers_fact(&print)) {
+            Some((_, entry)) => join_fact(entry, from, score),
+            None => groups.push((print, propose_entry(from, text, score))),
         }
     }
     groups
         .into_iter()
         .map(|(_, entry)| {
             let others = entry.authors.len().saturating_sub(1) as f64;
-            Proposed { score: entry.score * (1.0 + AGREED * others), ..entry }
+            EntryProposal { score: entry.score * (1.0 + AGREEMENT_BONUS * others), ..entry }
         })
         .collect()
 }
 
-fn proposed(from: &Given, text: String, score: f64) -> Proposed {
-    Proposed {
+fn propose_entry(from: &DigestSource, text: String, score: f64) -> EntryProposal {
+    EntryProposal {
         summary: text,
-        written_by: WrittenBy::Extract,
+        written_by: WriterKind::Extract,
         extract: None,
         sources: vec![from.id],
         authors: vec![from.author.clone()],
@@ -328,7 +339,7 @@ fn proposed(from: &Given, text: String, score: f64) -> Proposed {
     }
 }
 
-fn joined(entry: &mut Proposed, from: &Given, score: f64) {
+fn join_fact(entry: &mut EntryProposal, from: &DigestSource, score: f64) {
     if !entry.sources.contains(&from.id) {
         entry.sources.push(from.id);
     }

@@ -52,7 +52,7 @@ impl EntryKind {
 
 /// An entry of a case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Entry {
+pub struct CaseEntry {
     /// Its place in the case: 1, 2, 3 … without a gap.
     pub position: u64,
     /// Whether it is kept from you, and only its place is told: it is quarantined until a person
@@ -94,7 +94,7 @@ pub struct Entry {
     pub superseded_by: Option<MemoryId>,
 }
 
-impl Entry {
+impl CaseEntry {
     /// A memory as an entry that supersedes these.
     #[must_use]
     pub fn of(memory: Memory, supersedes: Vec<MemoryId>) -> Self {

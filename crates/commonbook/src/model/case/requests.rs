@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Case, CaseKey, CaseStatus, Entry, EntryKind, fit_title};
+use super::{Case, CaseEntry, CaseKey, CaseStatus, EntryKind, fit_title};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 use crate::model::caller::Caller;
 use crate::model::memory::{Importance, Memory, SaveMemory, Sharing};
 use commonbook_text::secrets;
@@ -44,7 +44,7 @@ pub enum CaseOutcome {
 
 /// The case that was opened or found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OpenedCase {
+pub struct OpenCaseResult {
     /// The case as it is now.
     pub case: Case,
     /// Whether it is new.
@@ -157,19 +157,19 @@ impl From<AppendEntry> for AppendEntries {
 
 /// What was appended, or why nothing was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Appended {
+pub struct AppendResult {
     /// The version of the case after this, which is the position of its last entry.
     pub context_version: u64,
     /// The entries that were appended, in order; none when the case has moved on.
-    pub entries: Vec<Placed>,
+    pub entries: Vec<EntryPosition>,
     /// The case was not at the expected version: read on from there, and append again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moved: Option<Moved>,
+    pub moved: Option<VersionConflict>,
 }
 
 /// An entry that was appended, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Placed {
+pub struct EntryPosition {
     /// The id of its memory.
     pub entry_id: MemoryId,
     /// Its place in the case.
@@ -181,16 +181,20 @@ pub struct Placed {
 
 /// Where a case has moved to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Moved {
+pub struct VersionConflict {
     /// Its present version.
     pub latest: u64,
 }
 
-impl Appended {
+impl AppendResult {
     /// Nothing was appended: the case is at this version, and not at the expected one.
     #[must_use]
-    pub fn moved(latest: u64) -> Self {
-        Self { context_version: latest, entries: Vec::new(), moved: Some(Moved { latest }) }
+    pub fn version_conflict(latest: u64) -> Self {
+        Self {
+            context_version: latest,
+            entries: Vec::new(),
+            moved: Some(VersionConflict { latest }),
+        }
     }
 }
 
@@ -277,7 +281,7 @@ pub struct ReadCase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseEntries {
     /// The entries, in the order of their positions.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CaseEntry>,
     /// The version of the case, which is the position of its last entry.
     pub context_version: u64,
     /// Whether the case is still worked on.
@@ -307,7 +311,7 @@ pub struct ListCases {
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// Makes one request after another that names a case and takes an idempotency key.
@@ -357,7 +361,7 @@ pub struct CaseContext {
     /// The case.
     pub case: Case,
     /// The newest entries that fit, the oldest of them first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CaseEntry>,
     /// How many earlier places of the case were not looked at: what was told filled the budget.
     pub left_out: u64,
     /// The case and those entries, for an agent to read: as information, between marks.
@@ -369,13 +373,13 @@ impl OpenCase {
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field.
-    pub fn named(&self) -> Result<(CaseKey, String)> {
+    pub fn key_and_title(&self) -> Result<(CaseKey, String)> {
         let title = self.title.as_deref();
         let key = match (&self.key, title) {
             (Some(key), _) => key.clone(),
             // What must not be told must not be told in the key either.
             (None, Some(title)) => {
-                CaseKey::near(&secrets::redact(title).text).ok_or_else(|| {
+                CaseKey::from_title(&secrets::redact(title).text).ok_or_else(|| {
                     Error::invalid("title", "no key can be made of this")
                         .hint("Give a key: letters, digits, - and dots.")
                 })?

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CasePosition, Checkpoint, CheckpointKind, OpenHandoff, ResumedMetadata};
+use super::{CasePosition, Checkpoint, CheckpointKind, OpenHandoff, ResumeMetadata};
 use crate::base::id::{CheckpointId, EntityId, MemoryId};
 use crate::base::limits;
-use crate::model::collaboration::Edge;
+use crate::model::collaboration::HandoffEdge;
 use crate::model::session::Session;
 
 /// Sums up what came of your work until now, in one go: appends the summary to the case that the
@@ -37,7 +37,7 @@ pub struct CheckpointAndSummarise {
 
 /// What became of a summary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Summarised {
+pub struct SummariseResult {
     /// The entry of the case, or the memory, that it is kept as.
     pub summary: MemoryId,
     /// The version of the case after it, which is marked as read.
@@ -70,7 +70,7 @@ pub struct GetCheckpoint {
 
 /// A session resumed, and the one that the caller works in from now on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ResumedSession {
+pub struct ResumeSessionResult {
     /// The session that you work in now: the resumed one where it is yours, else a new one of yours
     /// on the same case.
     pub session: Session,
@@ -83,9 +83,9 @@ pub struct ResumedSession {
     /// The handoffs that are open.
     pub handoffs: Vec<OpenHandoff>,
     /// Who handed work to whom, the newest first.
-    pub history: Vec<Edge>,
+    pub history: Vec<HandoffEdge>,
     /// How far the cases have come.
     pub cases: Vec<CasePosition>,
     /// What was resumed.
-    pub metadata: ResumedMetadata,
+    pub metadata: ResumeMetadata,
 }

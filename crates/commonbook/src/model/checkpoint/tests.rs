@@ -4,17 +4,22 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::id::CountingIds;
-use crate::base::settled_clock::Steady;
+use crate::base::settled_clock::SettledClock;
 
-fn agent(name: &str) -> Agent {
+pub(crate) fn agent(name: &str) -> Agent {
     name.parse().expect("a name")
 }
 
-fn at(hours: i64) -> Timestamp {
+pub(crate) fn at(hours: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + hours * 3_600).expect("a time")
 }
 
-fn checkpoint(ids: &CountingIds, sequence: u64, kind: CheckpointKind, hours: i64) -> Checkpoint {
+pub(crate) fn checkpoint(
+    ids: &CountingIds,
+    sequence: u64,
+    kind: CheckpointKind,
+    hours: i64,
+) -> Checkpoint {
     Checkpoint {
         id: CheckpointId::new(ids, at(hours)),
         workspace: "w".parse().expect("a workspace"),
@@ -73,22 +78,23 @@ fn resuming_asks_for_a_mode_an_agent_and_a_budget() {
         budget,
         ..ResumeSession::default()
     };
-    let mine = of(Mode::Agent, None, None).check(&caller).expect("it is right");
+    let mine = of(ResumeMode::Agent, None, None).check(&caller).expect("it is right");
     assert_eq!((mine.agent, mine.budget), (Some(caller.clone()), 5_000));
-    let theirs = of(Mode::Agent, Some("analyst"), Some(500)).check(&caller).expect("it is right");
+    let theirs =
+        of(ResumeMode::Agent, Some("analyst"), Some(500)).check(&caller).expect("it is right");
     assert_eq!(theirs.agent, Some(agent("analyst")));
     let table = [
-        (of(Mode::Full, Some("analyst"), None), "owner"),
-        (of(Mode::Agent, Some("a/"), None), "owner"),
-        (of(Mode::Full, None, Some(499)), "budget"),
-        (of(Mode::Full, None, Some(40_001)), "budget"),
+        (of(ResumeMode::Full, Some("analyst"), None), "owner"),
+        (of(ResumeMode::Agent, Some("a/"), None), "owner"),
+        (of(ResumeMode::Full, None, Some(499)), "budget"),
+        (of(ResumeMode::Full, None, Some(40_001)), "budget"),
         (ResumeSession { session: Some(" ".into()), ..ResumeSession::default() }, "session"),
     ];
     for (request, field) in table {
         let error = request.check(&caller).expect_err(field);
         assert_eq!(error.field.as_deref(), Some(field));
     }
-    assert_eq!(Mode::Partial.most(), (50, 20));
+    assert_eq!(ResumeMode::Partial.count_limits(), (50, 20));
 }
 
 #[test]
@@ -113,7 +119,7 @@ fn a_sweep_keeps_ten_and_lets_the_automatic_ones_go_first() {
         let mut turned = all.clone();
         turned.rotate_left(3);
         for given in [&all, &turned] {
-            let gone = swept(given, at(1));
+            let gone = checkpoints_to_sweep(given, at(1));
             let numbers: Vec<u64> = gone
                 .iter()
                 .filter_map(|id| all.iter().find(|it| it.id == *id).map(|it| it.sequence))
@@ -131,9 +137,9 @@ fn a_sweep_removes_what_is_over_thirty_days_old_by_sure_time() {
         .zip(1..)
         .map(|(hours, number)| checkpoint(&ids, number, CheckpointKind::Milestone, *hours))
         .collect();
-    assert!(swept(&all, at(30 * 24)).is_empty());
-    assert_eq!(swept(&all, at(30 * 24 + 1)), [all[0].id]);
-    assert_eq!(swept(&all, at(31 * 24 + 1)), [all[0].id, all[1].id]);
+    assert!(checkpoints_to_sweep(&all, at(30 * 24)).is_empty());
+    assert_eq!(checkpoints_to_sweep(&all, at(30 * 24 + 1)), [all[0].id]);
+    assert_eq!(checkpoints_to_sweep(&all, at(31 * 24 + 1)), [all[0].id, all[1].id]);
 }
 
 #[test]
@@ -146,23 +152,27 @@ fn a_clock_that_leaps_by_a_day_removes_and_reorders_nothing() {
         made.map(|(hours, n)| checkpoint(&ids, n, CheckpointKind::Automatic, *hours)).collect();
     // Looked at in between, the clock a month ahead for a moment.
     let looks = [0, 1, 25, -23, 2, 31 * 24, 3, 4];
-    let mut steady = Steady::starting(at(looks[0]));
+    let mut steady = SettledClock::starting(at(looks[0]));
     for look in looks {
-        steady = steady.look(at(look));
-        assert!(swept(&all, steady.sure).is_empty(), "{look}");
+        steady = steady.observe(at(look));
+        assert!(checkpoints_to_sweep(&all, steady.sure).is_empty(), "{look}");
     }
     let many: Vec<Checkpoint> = (1..=11)
         .map(|n| checkpoint(&ids, n, CheckpointKind::Automatic, if n == 1 { 24 } else { 0 }))
         .collect();
-    assert_eq!(swept(&many, at(0)), [many[0].id], "the first is the oldest, whatever it says");
+    assert_eq!(
+        checkpoints_to_sweep(&many, at(0)),
+        [many[0].id],
+        "the first is the oldest, whatever it says"
+    );
 }
 
 #[test]
 fn a_checkpoint_is_due_after_an_hour_of_activity() {
     let minute = |minutes: f64| at(0) + SignedDuration::from_millis((minutes * 60_000.0) as i64);
     let after = |minutes: &[f64]| {
-        let begin = Activity::starting(minute(0.0));
-        minutes.iter().fold(begin, |activity, it| activity.touched(minute(*it)))
+        let begin = SessionActivity::start_at(minute(0.0));
+        minutes.iter().fold(begin, |activity, it| activity.extend_to(minute(*it)))
     };
     let every =
         |step: f64, count: usize| -> Vec<f64> { (1..=count).map(|n| step * n as f64).collect() };
@@ -192,8 +202,8 @@ proptest! {
         let all: Vec<Checkpoint> = kinds.iter().zip(1..).map(|((kind, hours), number)| {
             checkpoint(&ids, number, CheckpointKind::ALL[*kind], *hours)
         }).collect();
-        let gone = swept(&all, at(sure));
-        let (over, left): (Vec<_>, Vec<_>) = all.iter().partition(|it| is_over(it, at(sure)));
+        let gone = checkpoints_to_sweep(&all, at(sure));
+        let (over, left): (Vec<_>, Vec<_>) = all.iter().partition(|it| is_expired(it, at(sure)));
         prop_assert!(over.iter().all(|it| gone.contains(&it.id)));
         prop_assert_eq!(all.len() - gone.len(), left.len().min(10));
         prop_assert!(left.last().is_none_or(|newest| !gone.contains(&newest.id)));

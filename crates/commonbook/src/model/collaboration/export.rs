@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::{Chain, Edge};
+use super::{HandoffChain, HandoffEdge};
 use crate::model::agent::Agent;
-use crate::model::graph::export::quoted;
+use crate::model::graph::export::quote_dot;
 use crate::model::handoff::HandoffStatus;
 
 /// The drawing instructions that Graphviz reads: an arrow for each two agents, with the number of
 /// handoffs, dashed where none of them passed any work. Nothing that an agent is called ends a
 /// label or begins an attribute.
 #[must_use]
-pub fn dot(edges: &[Edge]) -> String {
+pub fn dot(edges: &[HandoffEdge]) -> String {
     let agents: BTreeSet<&Agent> = edges.iter().flat_map(|edge| [&edge.from, &edge.to]).collect();
     let mut arrows: BTreeMap<(&Agent, &Agent), (u64, u64)> = BTreeMap::new();
     for edge in edges {
@@ -22,10 +22,10 @@ pub fn dot(edges: &[Edge]) -> String {
     }
     let mut dot = String::from("digraph collaboration {\n  node [shape=box];\n");
     for agent in agents {
-        let _ = writeln!(dot, "  {};", quoted(agent.as_str()));
+        let _ = writeln!(dot, "  {};", quote_dot(agent.as_str()));
     }
     for ((from, to), (all, working)) in arrows {
-        let (from, to) = (quoted(from.as_str()), quoted(to.as_str()));
+        let (from, to) = (quote_dot(from.as_str()), quote_dot(to.as_str()));
         let style = if working == 0 { ", style=dashed" } else { "" };
         let _ = writeln!(dot, "  {from} -> {to} [label=\"{all}\"{style}];");
     }
@@ -36,7 +36,7 @@ pub fn dot(edges: &[Edge]) -> String {
 /// The chains as lines: their handoffs in the order in which they were made, each set in by how far
 /// down the chain it stands.
 #[must_use]
-pub fn text(chains: &[Chain]) -> String {
+pub fn text(chains: &[HandoffChain]) -> String {
     let mut text = String::new();
     for chain in chains {
         let (count, depth) = (chain.handoffs.len(), chain.depth);
@@ -44,7 +44,7 @@ pub fn text(chains: &[Chain]) -> String {
         let _ = writeln!(text, "{}: {count} handoff{plural}, depth {depth}", chain.chain);
         for edge in &chain.handoffs {
             let indent = "  ".repeat(edge.depth as usize);
-            let Edge { handoff, from, to, kind, status, .. } = edge;
+            let HandoffEdge { handoff, from, to, kind, status, .. } = edge;
             let at = edge.created_at.strftime("%F %H:%M");
             let mark = if *status == HandoffStatus::Completed { "✓" } else { "·" };
             let _ =

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Chain, Statistics};
+use super::{HandoffChain, HandoffStatistics};
 use crate::base::id::HandoffId;
 use crate::base::key::CaseKey;
 use crate::base::limits;
@@ -12,7 +12,7 @@ use commonbook_text::string_enum;
 
 string_enum! {
     /// How the collaboration graph is drawn.
-    Format {
+    DrawingFormat {
         /// As lines, chain by chain.
         Text = "text",
         /// For Graphviz.
@@ -21,7 +21,7 @@ string_enum! {
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
-impl Default for Format {
+impl Default for DrawingFormat {
     fn default() -> Self {
         Self::Text
     }
@@ -54,16 +54,16 @@ pub struct GetCollaborations {
     pub since: Option<Timestamp>,
     /// How they are drawn: `text`, the default, or `dot`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<Format>,
+    pub format: Option<DrawingFormat>,
 }
 
 /// Who hands work to whom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Collaborations {
+pub struct CollaborationOverview {
     /// How many there were, of which status, between whom, and how long they took.
-    pub statistics: Statistics,
+    pub statistics: HandoffStatistics,
     /// The chains, in the order in which they began.
-    pub chains: Vec<Chain>,
+    pub chains: Vec<HandoffChain>,
     /// All of it, drawn.
     pub drawing: String,
 }

@@ -6,14 +6,14 @@ use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Edge;
+use super::HandoffEdge;
 use crate::base::id::HandoffId;
 use crate::model::agent::Agent;
 use crate::model::handoff::HandoffStatus;
 
 /// How long something took.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Times {
+pub struct DurationSummary {
     /// How many were measured. One that a clock that went back made end before it began is not.
     pub count: u64,
     /// Half of them took at most so many seconds.
@@ -26,7 +26,7 @@ pub struct Times {
 
 /// What became of the handoffs from one agent to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Pair {
+pub struct AgentPair {
     /// The agent that handed over.
     pub from: Agent,
     /// The agent that it was for.
@@ -36,12 +36,12 @@ pub struct Pair {
     /// How many stand at each status; none is left out.
     pub by_status: BTreeMap<HandoffStatus, u64>,
     /// How long they waited to be accepted.
-    pub to_accept: Times,
+    pub to_accept: DurationSummary,
 }
 
 /// What became of handoffs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Statistics {
+pub struct HandoffStatistics {
     /// How many there were.
     pub count: u64,
     /// How many agents took part.
@@ -53,17 +53,17 @@ pub struct Statistics {
     /// How many stand at each status; none is left out.
     pub by_status: BTreeMap<HandoffStatus, u64>,
     /// How long they waited to be accepted.
-    pub to_accept: Times,
+    pub to_accept: DurationSummary,
     /// How long they took from there to their end.
-    pub to_complete: Times,
+    pub to_complete: DurationSummary,
     /// The same of each two agents, those with the most handoffs first.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<AgentPair>,
 }
 
 /// Counts handoffs.
 #[must_use]
-pub fn statistics(edges: &[Edge]) -> Statistics {
-    let mut by_pair: BTreeMap<(&Agent, &Agent), Vec<&Edge>> = BTreeMap::new();
+pub fn statistics(edges: &[HandoffEdge]) -> HandoffStatistics {
+    let mut by_pair: BTreeMap<(&Agent, &Agent), Vec<&HandoffEdge>> = BTreeMap::new();
     for edge in edges {
         by_pair.entry((&edge.from, &edge.to)).or_default().push(edge);
     }
@@ -71,14 +71,14 @@ pub fn statistics(edges: &[Edge]) -> Statistics {
     agents.sort_unstable();
     agents.dedup();
     let agents = agents.len() as u64;
-    let mut pairs: Vec<Pair> = by_pair
+    let mut pairs: Vec<AgentPair> = by_pair
         .into_iter()
-        .map(|((from, to), edges)| Pair {
+        .map(|((from, to), edges)| AgentPair {
             from: from.clone(),
             to: to.clone(),
             count: edges.len() as u64,
             by_status: by_status(edges.iter().copied()),
-            to_accept: times(edges.iter().filter_map(|edge| waited(edge))),
+            to_accept: duration_summary(edges.iter().filter_map(|edge| acceptance_delay(edge))),
         })
         .collect();
     pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count));
@@ -86,19 +86,21 @@ pub fn statistics(edges: &[Edge]) -> Statistics {
     begun.sort_unstable();
     begun.dedup();
     let completed = edges.iter().filter(|edge| edge.status == HandoffStatus::Completed);
-    Statistics {
+    HandoffStatistics {
         count: edges.len() as u64,
         agents,
         chains: begun.len() as u64,
         deepest: edges.iter().map(|edge| edge.depth).max().unwrap_or(0),
         by_status: by_status(edges),
-        to_accept: times(edges.iter().filter_map(waited)),
-        to_complete: times(completed.filter_map(|edge| passed(edge.accepted_at?, edge.ended_at?))),
+        to_accept: duration_summary(edges.iter().filter_map(acceptance_delay)),
+        to_complete: duration_summary(
+            completed.filter_map(|edge| time_between(edge.accepted_at?, edge.ended_at?)),
+        ),
         pairs,
     }
 }
 
-fn by_status<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> BTreeMap<HandoffStatus, u64> {
+fn by_status<'a>(edges: impl IntoIterator<Item = &'a HandoffEdge>) -> BTreeMap<HandoffStatus, u64> {
     let mut counts: BTreeMap<_, u64> =
         HandoffStatus::ALL.iter().map(|status| (*status, 0)).collect();
     for edge in edges {
@@ -107,24 +109,24 @@ fn by_status<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> BTreeMap<HandoffS
     counts
 }
 
-fn waited(edge: &Edge) -> Option<SignedDuration> {
-    passed(edge.created_at, edge.accepted_at?)
+fn acceptance_delay(edge: &HandoffEdge) -> Option<SignedDuration> {
+    time_between(edge.created_at, edge.accepted_at?)
 }
 
-fn passed(from: Timestamp, to: Timestamp) -> Option<SignedDuration> {
+fn time_between(from: Timestamp, to: Timestamp) -> Option<SignedDuration> {
     let passed = to.duration_since(from);
     (!passed.is_negative()).then_some(passed)
 }
 
 /// Ranks by the nearest-rank method.
-fn times(passed: impl Iterator<Item = SignedDuration>) -> Times {
+fn duration_summary(passed: impl Iterator<Item = SignedDuration>) -> DurationSummary {
     let mut passed: Vec<SignedDuration> = passed.collect();
     passed.sort_unstable();
     let rank = |percent: usize| {
         let place = (passed.len() * percent).div_ceil(100).saturating_sub(1);
         passed.get(place).map_or(0.0, SignedDuration::as_secs_f64)
     };
-    Times {
+    DurationSummary {
         count: passed.len() as u64,
         p50_seconds: rank(50),
         p95_seconds: rank(95),
@@ -134,7 +136,7 @@ fn times(passed: impl Iterator<Item = SignedDuration>) -> Times {
 
 /// Handoffs that went on from one another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Chain {
+pub struct HandoffChain {
     /// The handoff that it began with.
     pub chain: HandoffId,
     /// The agents that took part, in the order in which the work came to them.
@@ -144,19 +146,19 @@ pub struct Chain {
     /// How many of them wait or are being worked on.
     pub open: u64,
     /// Its handoffs, in the order in which they were made.
-    pub handoffs: Vec<Edge>,
+    pub handoffs: Vec<HandoffEdge>,
 }
 
 /// The chains that handoffs make, in the order in which they began. `edges` are in the order in
 /// which they were made: by the journal, not by the clock.
 #[must_use]
-pub fn chains(edges: &[Edge]) -> Vec<Chain> {
-    let mut found: Vec<Chain> = Vec::new();
+pub fn chains(edges: &[HandoffEdge]) -> Vec<HandoffChain> {
+    let mut found: Vec<HandoffChain> = Vec::new();
     let mut places: BTreeMap<HandoffId, usize> = BTreeMap::new();
     for edge in edges {
         let place = *places.entry(edge.chain).or_insert_with(|| {
             let (agents, handoffs) = (Vec::new(), Vec::new());
-            found.push(Chain { chain: edge.chain, agents, depth: 0, open: 0, handoffs });
+            found.push(HandoffChain { chain: edge.chain, agents, depth: 0, open: 0, handoffs });
             found.len() - 1
         });
         let chain = &mut found[place];

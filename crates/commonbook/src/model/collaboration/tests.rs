@@ -16,8 +16,8 @@ fn agents(count: usize) -> Vec<Agent> {
 }
 
 /// A ring without its last handoff: a0 → a1 → … → a(n−1).
-fn line(agents: &[Agent]) -> Graph<'_> {
-    Graph::of(agents.windows(2).map(|two| (&two[0], &two[1])))
+fn line(agents: &[Agent]) -> CollaborationGraph<'_> {
+    CollaborationGraph::of(agents.windows(2).map(|two| (&two[0], &two[1])))
 }
 
 #[test]
@@ -26,10 +26,10 @@ fn a_ring_of_any_length_is_found_with_its_true_path() {
         let agents = agents(length);
         let graph = line(&agents);
         let last = &agents[length - 1];
-        let cycle = graph.closed_by(last, &agents[0]).expect("it is a ring");
+        let cycle = graph.closing_cycle(last, &agents[0]).expect("it is a ring");
         let expected: Vec<Agent> = [last].into_iter().chain(&agents).cloned().collect();
-        assert_eq!(cycle, Cycle { path: expected, again: false }, "{length}");
-        assert_eq!(graph.closed_by(&agents[0], last), None);
+        assert_eq!(cycle, HandoffCycle { path: expected, again: false }, "{length}");
+        assert_eq!(graph.closing_cycle(&agents[0], last), None);
     }
 }
 
@@ -38,14 +38,17 @@ fn what_is_no_ring_is_none() {
     let agents = agents(5);
     let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|place: usize| &agents[place]);
     // A fork that joins again, and strangers.
-    let graph = Graph::of([(a, b), (a, c), (b, d), (c, d)]);
-    assert_eq!(graph.closed_by(a, d), None);
-    assert_eq!(graph.closed_by(e, a), None);
-    assert_eq!(graph.closed_by(d, e), None);
-    let path = graph.closed_by(d, a).expect("it is a ring").path;
+    let graph = CollaborationGraph::of([(a, b), (a, c), (b, d), (c, d)]);
+    assert_eq!(graph.closing_cycle(a, d), None);
+    assert_eq!(graph.closing_cycle(e, a), None);
+    assert_eq!(graph.closing_cycle(d, e), None);
+    let path = graph.closing_cycle(d, a).expect("it is a ring").path;
     assert_eq!(path, [d, a, b, d].map(Clone::clone));
-    assert!(Graph::default().closed_by(a, b).is_none());
-    assert_eq!(Graph::default().closed_by(a, a).map(|cycle| cycle.path.len()), Some(2));
+    assert!(CollaborationGraph::default().closing_cycle(a, b).is_none());
+    assert_eq!(
+        CollaborationGraph::default().closing_cycle(a, a).map(|cycle| cycle.path.len()),
+        Some(2)
+    );
 }
 
 #[test]
@@ -53,7 +56,9 @@ fn a_cycle_is_the_same_again_when_its_last_handoff_was_there_before() {
     let agents = agents(3);
     let [a, b, c] = [0, 1, 2].map(|place: usize| &agents[place]);
     let again = |edges: &[(&Agent, &Agent)], from, to| {
-        Graph::of(edges.iter().map(|(a, b)| (*a, *b))).closed_by(from, to).map(|it| it.again)
+        CollaborationGraph::of(edges.iter().map(|(a, b)| (*a, *b)))
+            .closing_cycle(from, to)
+            .map(|it| it.again)
     };
     assert_eq!(again(&[(a, b), (b, c)], c, a), Some(false));
     assert_eq!(again(&[(a, b), (b, c), (c, a)], c, a), Some(true));
@@ -97,11 +102,11 @@ proptest! {
         prop_assume!(from != to);
         let edges: Vec<(usize, usize)> = edges.into_iter().filter(|(a, b)| a != b).collect();
         let agents = agents(7);
-        let graph = Graph::of(edges.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
-        let found = graph.closed_by(&agents[from], &agents[to]);
+        let graph = CollaborationGraph::of(edges.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
+        let found = graph.closing_cycle(&agents[from], &agents[to]);
         let shortest = naive(&edges, to, from, &mut vec![to]);
         prop_assert_eq!(found.as_ref().map(|cycle| cycle.path.len() - 1), shortest);
-        if let Some(Cycle { path, again }) = found {
+        if let Some(HandoffCycle { path, again }) = found {
             // The path is true: each step is a handoff, and the first is the new one.
             prop_assert_eq!((&path[0], &path[1]), (&agents[from], &agents[to]));
             prop_assert_eq!(path.first(), path.last());
@@ -127,9 +132,9 @@ proptest! {
         let agents = agents(4);
         for count in 0..edges.len() {
             let before = &edges[..count];
-            let graph = Graph::of(before.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
+            let graph = CollaborationGraph::of(before.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
             let (from, to) = edges[count];
-            let Some(cycle) = graph.closed_by(&agents[from], &agents[to]) else { continue };
+            let Some(cycle) = graph.closing_cycle(&agents[from], &agents[to]) else { continue };
             let place = |agent: &Agent| agents.iter().position(|it| it == agent).expect("known");
             let steps: Vec<(usize, usize)> =
                 cycle.path.windows(2).map(|two| (place(&two[0]), place(&two[1]))).collect();
@@ -143,54 +148,60 @@ proptest! {
 fn the_rules_report_first_and_refuse_then() {
     let agents = agents(3);
     let [a, b, c] = [0, 1, 2].map(|place: usize| &agents[place]);
-    let ring = Graph::of([(a, b), (b, c)]);
-    let closed = Graph::of([(a, b), (b, c), (c, a)]);
-    let rules = Rules::default();
+    let ring = CollaborationGraph::of([(a, b), (b, c)]);
+    let closed = CollaborationGraph::of([(a, b), (b, c), (c, a)]);
+    let rules = HandoffRules::default();
     let warned = rules.judge(&ring, c, a, 3).expect("the first time it is made");
     let path = "this closes a cycle of 3: a2 → a0 → a1 → a2";
-    assert_eq!(warned.told().as_deref(), Some(path));
+    assert_eq!(warned.warning_text().as_deref(), Some(path));
     let refused = rules.judge(&closed, c, a, 6).expect_err("the second time it is not");
     assert_eq!(refused.kind, ErrorKind::Conflict);
     assert_eq!(refused.message, "this closes a cycle of 3 again: a2 → a0 → a1 → a2");
     assert_eq!(refused.field.as_deref(), Some("to"));
-    assert_eq!(rules.judge(&ring, a, c, 2).expect("all is well").told(), None);
+    assert_eq!(rules.judge(&ring, a, c, 2).expect("all is well").warning_text(), None);
 }
 
 #[test]
 fn each_policy_does_what_it_says() {
     let agents = agents(2);
     let (a, b) = (&agents[0], &agents[1]);
-    let (first, again) = (Graph::of([(a, b)]), Graph::of([(a, b), (b, a)]));
-    for policy in [Policy::Allow, Policy::Warn, Policy::Reject] {
-        let rules = Rules { cycle: policy, same_cycle: policy, deep_chain: policy, deepest: 10 };
+    let (first, again) =
+        (CollaborationGraph::of([(a, b)]), CollaborationGraph::of([(a, b), (b, a)]));
+    for policy in [RuleAction::Allow, RuleAction::Warn, RuleAction::Reject] {
+        let rules =
+            HandoffRules { cycle: policy, same_cycle: policy, deep_chain: policy, deepest: 10 };
         for graph in [&first, &again] {
             let answer = rules.judge(graph, b, a, 2);
-            assert_eq!(answer.is_err(), policy == Policy::Reject);
+            assert_eq!(answer.is_err(), policy == RuleAction::Reject);
             let told = answer.is_ok_and(|warnings| warnings.cycle.is_some());
-            assert_eq!(told, policy == Policy::Warn);
+            assert_eq!(told, policy == RuleAction::Warn);
         }
-        let deep = rules.judge(&Graph::default(), a, b, 11);
-        assert_eq!(deep.is_err(), policy == Policy::Reject);
-        assert_eq!(deep.is_ok_and(|it| it.deep == Some(11)), policy == Policy::Warn);
-        assert!(rules.judge(&Graph::default(), a, b, 10).is_ok_and(|it| it.told().is_none()));
+        let deep = rules.judge(&CollaborationGraph::default(), a, b, 11);
+        assert_eq!(deep.is_err(), policy == RuleAction::Reject);
+        assert_eq!(deep.is_ok_and(|it| it.deep == Some(11)), policy == RuleAction::Warn);
+        assert!(
+            rules
+                .judge(&CollaborationGraph::default(), a, b, 10)
+                .is_ok_and(|it| it.warning_text().is_none())
+        );
     }
-    let rules: Rules = serde_json::from_str(r#"{"cycle":"allow"}"#).expect("it fits");
-    assert_eq!(rules, Rules { cycle: Policy::Allow, ..Rules::default() });
+    let rules: HandoffRules = serde_json::from_str(r#"{"cycle":"allow"}"#).expect("it fits");
+    assert_eq!(rules, HandoffRules { cycle: RuleAction::Allow, ..HandoffRules::default() });
 }
 
 #[test]
 fn a_long_cycle_is_told_by_its_ends() {
     let agents = agents(50);
-    let cycle = line(&agents).closed_by(&agents[49], &agents[0]).expect("it is a ring");
-    let told = cycle.told();
+    let cycle = line(&agents).closing_cycle(&agents[49], &agents[0]).expect("it is a ring");
+    let told = cycle.cycle_text();
     assert!(told.starts_with("this closes a cycle of 50: a49 → a0 → a1 → a2"), "{told}");
     assert!(told.ends_with("… 39 more … → a44 → a45 → a46 → a47 → a48 → a49"), "{told}");
 }
 
-fn edge(ids: &CountingIds, from: usize, to: usize, status: HandoffStatus) -> Edge {
+fn edge(ids: &CountingIds, from: usize, to: usize, status: HandoffStatus) -> HandoffEdge {
     let created_at = "2026-11-21T10:00:00Z".parse().expect("a time");
     let handoff = HandoffId::new(ids, created_at);
-    Edge {
+    HandoffEdge {
         handoff,
         from: agent(from),
         to: agent(to),
@@ -204,10 +215,10 @@ fn edge(ids: &CountingIds, from: usize, to: usize, status: HandoffStatus) -> Edg
     }
 }
 
-fn accepted(edge: Edge, seconds: i64) -> Edge {
+fn accepted(edge: HandoffEdge, seconds: i64) -> HandoffEdge {
     let at = edge.created_at + SignedDuration::from_secs(seconds);
     let ended_at = Some(at + SignedDuration::from_secs(100));
-    Edge { accepted_at: Some(at), ended_at, ..edge }
+    HandoffEdge { accepted_at: Some(at), ended_at, ..edge }
 }
 
 #[test]
@@ -215,8 +226,8 @@ fn what_passed_no_work_is_no_edge() {
     let ids = CountingIds::default();
     for status in HandoffStatus::ALL {
         let edges = [edge(&ids, 0, 1, *status)];
-        let graph = Graph::of_edges(&edges);
-        let found = graph.closed_by(&agent(1), &agent(0)).is_some();
+        let graph = CollaborationGraph::of_edges(&edges);
+        let found = graph.closing_cycle(&agent(1), &agent(0)).is_some();
         assert_eq!(found, status.passes_work(), "{status}");
     }
 }
@@ -236,7 +247,8 @@ fn handoffs_are_counted_by_pair_and_status_with_their_times() {
     assert_eq!((found.count, found.agents, found.chains, found.deepest), (5, 3, 5, 1));
     assert_eq!(found.by_status[&Completed], 3);
     assert_eq!(found.by_status[&HandoffStatus::Expired], 0);
-    let times = Times { count: 2, p50_seconds: 20.0, p95_seconds: 60.0, max_seconds: 60.0 };
+    let times =
+        DurationSummary { count: 2, p50_seconds: 20.0, p95_seconds: 60.0, max_seconds: 60.0 };
     assert_eq!(found.to_accept, times);
     assert_eq!((found.to_complete.count, found.to_complete.max_seconds), (3, 100.0));
     let first = &found.pairs[0];
@@ -251,7 +263,7 @@ fn chains_are_told_in_order_and_drawn_safely() {
     use HandoffStatus::{Accepted, Completed, Withdrawn};
     let ids = CountingIds::default();
     let first = edge(&ids, 0, 1, Completed);
-    let of = |edge: Edge, depth| Edge { chain: first.handoff, depth, ..edge };
+    let of = |edge: HandoffEdge, depth| HandoffEdge { chain: first.handoff, depth, ..edge };
     let third = of(edge(&ids, 1, 3, Withdrawn), 2);
     let second = of(edge(&ids, 1, 2, Accepted), 2);
     let other = edge(&ids, 7, 8, Accepted);

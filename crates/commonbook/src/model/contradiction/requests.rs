@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{ContradictionId, MemoryId};
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 use crate::base::{input, limits};
 use crate::model::memory::fit_line;
 use commonbook_text::string_enum;
 
 string_enum! {
     /// Whether somebody has resolved a contradiction.
-    Status {
+    ContradictionStatus {
         /// Nobody has.
         Open = "open",
         /// Somebody has.
@@ -23,7 +23,7 @@ string_enum! {
 
 string_enum! {
     /// What becomes of two memories that contradict each other.
-    Resolution {
+    ContradictionResolution {
         /// Both hold, each in its context, which has to be told.
         KeepBoth = "keep_both",
         /// The newer takes the place of the older.
@@ -49,14 +49,14 @@ pub struct DetectContradictions {
     pub memory: Option<MemoryId>,
     /// Whether somebody has resolved them: `open` when you do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
+    pub status: Option<ContradictionStatus>,
     /// How many at once, from 1 to 100; 20 when you do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// Reads one contradiction, open or resolved.
@@ -76,7 +76,7 @@ pub struct ResolveContradiction {
     /// The id of the contradiction.
     pub contradiction: ContradictionId,
     /// What becomes of the two memories.
-    pub resolution: Resolution,
+    pub resolution: ContradictionResolution,
     /// In which context each of them holds, of at most 1,000 characters; required with `keep_both`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::CONTRADICTION_CONTEXT_CHARS))]
@@ -103,9 +103,9 @@ impl ResolveContradiction {
     /// `too_large` for a context over its limit.
     pub fn check(mut self) -> Result<Self> {
         let given = [
-            ("context", self.context.is_some(), Resolution::KeepBoth),
-            ("text", self.text.is_some(), Resolution::Merge),
-            ("keep", self.keep.is_some(), Resolution::Override),
+            ("context", self.context.is_some(), ContradictionResolution::KeepBoth),
+            ("text", self.text.is_some(), ContradictionResolution::Merge),
+            ("keep", self.keep.is_some(), ContradictionResolution::Override),
         ];
         for (field, given, resolution) in given {
             if given && self.resolution != resolution {
@@ -116,8 +116,10 @@ impl ResolveContradiction {
             if !given && self.resolution == resolution {
                 return Err(Error::invalid(field, format!("{resolution} needs this")).hint(
                     match resolution {
-                        Resolution::KeepBoth => "Say in which context each of the two holds.",
-                        Resolution::Merge => "Say what holds instead of both.",
+                        ContradictionResolution::KeepBoth => {
+                            "Say in which context each of the two holds."
+                        }
+                        ContradictionResolution::Merge => "Say what holds instead of both.",
                         _ => "Give the id of the memory that stands.",
                     },
                 ));

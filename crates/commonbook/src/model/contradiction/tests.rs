@@ -3,13 +3,13 @@
 use super::*;
 use crate::base::id::{CountingIds, MemoryId};
 use crate::model::agent::AgentName;
-use crate::model::caller::{Caller, Door};
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::memory::SaveMemory;
 
-use Kind::{Antonym, Boolean, Date, Negation, Number};
+use DifferenceKind::{Antonym, Boolean, Date, Negation, Number};
 
 /// The older text, the newer one, and what they differ in.
-type Row = (&'static str, &'static str, Option<Kind>);
+type Row = (&'static str, &'static str, Option<DifferenceKind>);
 
 const CONTRADICT: &[Row] = &[
     ("The API timeout is 30 seconds", "The API timeout is 60 seconds", Some(Number)),
@@ -202,8 +202,8 @@ const AGREE: &[Row] = &[
 ];
 
 fn memory(agent: &str, text: &str, more: SaveMemory) -> Memory {
-    let name = AgentName { agent: Agent::named(agent).unwrap(), device: None };
-    let caller = Caller::new(Some(name), "x".parse().unwrap(), Door::Cli);
+    let name = AgentName { agent: Agent::with_any_name(agent).unwrap(), device: None };
+    let caller = Caller::new(Some(name), "x".parse().unwrap(), EntryPoint::Cli);
     let ids = CountingIds::default();
     let now: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
     let text = if text.is_empty() { "." } else { text };
@@ -215,12 +215,12 @@ fn plain(agent: &str, text: &str) -> Memory {
     memory(agent, text, SaveMemory::default())
 }
 
-fn found(older: &Memory, newer: &Memory, shared: Shared) -> Option<Found> {
-    Stated::of(older).against(&Stated::of(newer), shared)
+fn found(older: &Memory, newer: &Memory, shared: ComparisonBasis) -> Option<ContradictionFinding> {
+    MemoryStatements::of(older).contradiction_with(&MemoryStatements::of(newer), shared)
 }
 
-fn between(older: &str, newer: &str) -> Option<Found> {
-    found(&plain("a", older), &plain("b", newer), Shared::Thing)
+fn between(older: &str, newer: &str) -> Option<ContradictionFinding> {
+    found(&plain("a", older), &plain("b", newer), ComparisonBasis::Thing)
 }
 
 #[test]
@@ -257,17 +257,17 @@ fn a_finding_is_the_more_certain_the_more_the_two_have_in_common() {
     };
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
     let table = [
-        (a, b, ("a", "b"), Shared::Thing, Some(0.9)),
-        (a, b, ("a", "b"), Shared::Topic, Some(0.8)),
-        (a, b, ("a", "a"), Shared::Thing, Some(0.8)),
-        ("Redis is enabled", "Redis is disabled", ("a", "b"), Shared::Thing, Some(0.9)),
+        (a, b, ("a", "b"), ComparisonBasis::Thing, Some(0.9)),
+        (a, b, ("a", "b"), ComparisonBasis::Topic, Some(0.8)),
+        (a, b, ("a", "a"), ComparisonBasis::Thing, Some(0.8)),
+        ("Redis is enabled", "Redis is disabled", ("a", "b"), ComparisonBasis::Thing, Some(0.9)),
         // One word in common is too little where only a topic is shared.
-        ("Redis is enabled", "Redis is disabled", ("a", "b"), Shared::Topic, None),
+        ("Redis is enabled", "Redis is disabled", ("a", "b"), ComparisonBasis::Topic, None),
         (
             "The checkout service retries payments 3 times",
             "The checkout service retries card payments 5 times",
             ("a", "b"),
-            Shared::Topic,
+            ComparisonBasis::Topic,
             Some(0.7),
         ),
     ];
@@ -299,7 +299,7 @@ fn what_stands_around_two_texts_can_tell_them_apart() {
     ];
     for (place, (of_older, of_newer, expected)) in table.into_iter().enumerate() {
         let pair = (memory("a", a, of_older), memory("b", b, of_newer));
-        let is = found(&pair.0, &pair.1, Shared::Thing).is_some();
+        let is = found(&pair.0, &pair.1, ComparisonBasis::Thing).is_some();
         assert_eq!(is, expected, "row {place}");
     }
 }
@@ -308,7 +308,7 @@ fn what_stands_around_two_texts_can_tell_them_apart() {
 fn who_corrects_itself_contradicts_nobody() {
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
     let fixed = "Correction: the API timeout is 60 seconds";
-    let is = |older: &Memory, newer: &Memory| found(older, newer, Shared::Thing).is_some();
+    let is = |older: &Memory, newer: &Memory| found(older, newer, ComparisonBasis::Thing).is_some();
     assert!(is(&plain("a", a), &plain("a", b)));
     assert!(!is(&plain("a", a), &plain("a", fixed)));
     assert!(is(&plain("a", a), &plain("b", fixed)));
@@ -322,16 +322,16 @@ fn who_corrects_itself_contradicts_nobody() {
 fn on_friday_means_another_day_a_week_later() {
     let (a, b) = ("The design meeting is on Monday", "The design meeting is on Friday");
     let (older, mut newer) = (plain("a", a), plain("b", b));
-    assert!(found(&older, &newer, Shared::Thing).is_some());
+    assert!(found(&older, &newer, ComparisonBasis::Thing).is_some());
     newer.valid_from = Some("2026-12-01T09:00:00Z".parse().unwrap());
-    assert!(found(&older, &newer, Shared::Thing).is_none());
+    assert!(found(&older, &newer, ComparisonBasis::Thing).is_none());
 }
 
 #[test]
 fn only_current_memories_that_somebody_sees_both_of_contradict() {
     let pair = || {
         let mut pair = (plain("a", "one"), plain("b", "two"));
-        pair.1.id = MemoryId::named("another");
+        pair.1.id = MemoryId::from_name("another");
         pair
     };
     assert!(may_contradict(&pair().0, &pair().1));
@@ -364,7 +364,7 @@ fn a_resolution_has_what_it_needs_and_nothing_else() {
     let request = |value: serde_json::Value| {
         let mut fields = value;
         fields["contradiction"] =
-            id_of(MemoryId::named("a"), MemoryId::named("b")).to_string().into();
+            id_of(MemoryId::from_name("a"), MemoryId::from_name("b")).to_string().into();
         crate::base::input::from_value::<ResolveContradiction>(fields).unwrap().check()
     };
     use serde_json::json;
@@ -377,7 +377,7 @@ fn a_resolution_has_what_it_needs_and_nothing_else() {
         (json!({"resolution": "merge"}), Some("text")),
         (json!({"resolution": "merge", "text": "Both"}), None),
         (json!({"resolution": "override"}), Some("keep")),
-        (json!({"resolution": "override", "keep": MemoryId::named("a")}), None),
+        (json!({"resolution": "override", "keep": MemoryId::from_name("a")}), None),
         (json!({"resolution": "keep_both", "context": "  "}), Some("context")),
         (json!({"resolution": "keep_both", "context": "a\nb"}), Some("context")),
         (json!({"resolution": "keep_both", "context": "x".repeat(1_001)}), Some("context")),

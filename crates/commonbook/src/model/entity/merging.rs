@@ -5,19 +5,19 @@
 
 mod join;
 
-pub use commonbook_text::sentences::joined;
-pub use join::{Joined, check_merge, merge_entities, not_merged};
+pub use commonbook_text::sentences::join_sentences;
+pub use join::{EntityMerge, check_merge, merge_entities, not_merged};
 
 use std::collections::BTreeMap;
 
-use super::{Attribute, Claim, Entity, Sighting};
+use super::{AttributeClaim, Entity, EntityAttribute, EntitySighting};
 use crate::base::limits;
 use commonbook_text::entities::value;
 use commonbook_text::string_enum;
 
 string_enum! {
     /// How what is known and what is said anew become one.
-    Strategy {
+    MergeStrategy {
         /// Both contexts, sentence by sentence; of contradicting attributes the more certain.
         MergeContext = "merge_context",
         /// What was said last.
@@ -30,7 +30,7 @@ string_enum! {
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
-impl Default for Strategy {
+impl Default for MergeStrategy {
     fn default() -> Self {
         Self::MergeContext
     }
@@ -38,7 +38,7 @@ impl Default for Strategy {
 
 /// What came of merging.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Merged {
+pub enum MergeOutcome {
     /// It said something new: the entity with it, one version further.
     Changed(Entity),
     /// It said nothing new: the entity was only seen once more.
@@ -52,15 +52,16 @@ pub enum Merged {
 /// An entity whose context, confidence, attributes or names change is one version further and was
 /// merged once more. Who spoke of it last, when and how often is kept even when nothing was new.
 #[must_use]
-pub fn merge(entity: &Entity, seen: &Sighting, strategy: Strategy) -> Merged {
-    if strategy == Strategy::Manual {
-        return Merged::Review;
+pub fn merge(entity: &Entity, seen: &EntitySighting, strategy: MergeStrategy) -> MergeOutcome {
+    if strategy == MergeStrategy::Manual {
+        return MergeOutcome::Review;
     }
     let mut merged = entity.clone();
     let wins = prevails(strategy, entity.confidence, seen.confidence);
-    merged.context = context(strategy, wins, entity.context.as_deref(), seen.context.as_deref());
+    merged.context =
+        merged_context(strategy, wins, entity.context.as_deref(), seen.context.as_deref());
     merged.confidence = match strategy {
-        Strategy::NewestWins => seen.confidence,
+        MergeStrategy::NewestWins => seen.confidence,
         _ => entity.confidence.max(seen.confidence),
     };
     add_claims(&mut merged.attributes, &seen.claims, strategy);
@@ -71,32 +72,32 @@ pub fn merge(entity: &Entity, seen: &Sighting, strategy: Strategy) -> Merged {
     merged.last_seen = entity.last_seen.max(seen.at);
     merged.occurrences = entity.occurrences.saturating_add(1);
     if !changed {
-        return Merged::Seen(merged);
+        return MergeOutcome::Seen(merged);
     }
     merged.version += 1;
     merged.merge_count += 1;
-    Merged::Changed(merged)
+    MergeOutcome::Changed(merged)
 }
 
 /// Whether what is said anew takes the place of what is known.
-fn prevails(strategy: Strategy, known: f64, said: f64) -> bool {
+fn prevails(strategy: MergeStrategy, known: f64, said: f64) -> bool {
     match strategy {
-        Strategy::NewestWins => true,
-        Strategy::HighestConfidence => said > known,
-        Strategy::MergeContext | Strategy::Manual => false,
+        MergeStrategy::NewestWins => true,
+        MergeStrategy::HighestConfidence => said > known,
+        MergeStrategy::MergeContext | MergeStrategy::Manual => false,
     }
 }
 
 /// The context that holds; nobody loses one to a silence.
-fn context(
-    strategy: Strategy,
+fn merged_context(
+    strategy: MergeStrategy,
     wins: bool,
     known: Option<&str>,
     said: Option<&str>,
 ) -> Option<String> {
     match (strategy, known, said) {
-        (Strategy::MergeContext, Some(known), Some(said)) => {
-            Some(joined(known, said, limits::ENTITY_CONTEXT_CHARS))
+        (MergeStrategy::MergeContext, Some(known), Some(said)) => {
+            Some(join_sentences(known, said, limits::ENTITY_CONTEXT_CHARS))
         }
         (_, _, Some(said)) if wins => Some(said.to_owned()),
         (_, known, said) => known.or(said).map(str::to_owned),
@@ -106,9 +107,9 @@ fn context(
 /// Adds what is said about attributes. New ones beyond the limit are left out, so that one writer
 /// cannot crowd out another.
 fn add_claims(
-    attributes: &mut BTreeMap<String, Attribute>,
-    said: &BTreeMap<String, Claim>,
-    strategy: Strategy,
+    attributes: &mut BTreeMap<String, EntityAttribute>,
+    said: &BTreeMap<String, AttributeClaim>,
+    strategy: MergeStrategy,
 ) {
     for (name, claim) in said {
         let full = attributes.len() >= limits::ENTITY_ATTRIBUTES;
@@ -116,7 +117,7 @@ fn add_claims(
             Some(attribute) => add_claim(attribute, claim, strategy),
             None if full => {}
             None => {
-                let attribute = Attribute { held: claim.clone(), conflicts: Vec::new() };
+                let attribute = EntityAttribute { held: claim.clone(), conflicts: Vec::new() };
                 attributes.insert(name.clone(), attribute);
             }
         }
@@ -125,7 +126,7 @@ fn add_claims(
 
 /// Adds one claim: to what holds, or to what contradicts it. Who says the same again is no second
 /// source; who changes their mind takes back what they said.
-fn add_claim(attribute: &mut Attribute, claim: &Claim, strategy: Strategy) {
+fn add_claim(attribute: &mut EntityAttribute, claim: &AttributeClaim, strategy: MergeStrategy) {
     if attribute.held.value == claim.value {
         attribute.held.confidence = attribute.held.confidence.max(claim.confidence);
         attribute.conflicts.retain(|other| other.agent != claim.agent);
@@ -135,7 +136,7 @@ fn add_claim(attribute: &mut Attribute, claim: &Claim, strategy: Strategy) {
     let own = attribute.held.agent == claim.agent;
     let wins = own
         || match strategy {
-            Strategy::MergeContext => claim.confidence >= attribute.held.confidence,
+            MergeStrategy::MergeContext => claim.confidence >= attribute.held.confidence,
             _ => prevails(strategy, attribute.held.confidence, claim.confidence),
         };
     let loser =

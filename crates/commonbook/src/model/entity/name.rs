@@ -71,14 +71,17 @@ fn id(
     normalised: &str,
 ) -> EntityId {
     // No part holds a line end, so that no two lists of parts become one text.
-    EntityId::named(&format!("{workspace}\n{}\n{entity_type}\n{normalised}", session.unwrap_or("")))
+    EntityId::from_name(&format!(
+        "{workspace}\n{}\n{entity_type}\n{normalised}",
+        session.unwrap_or("")
+    ))
 }
 
 /// A thing by its type and name, as who saves a memory names it: `tool:TypeScript`, or an object
 /// with `type` and `value`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value")]
-pub struct Named {
+pub struct EntityLabel {
     /// What sort of thing it is.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
@@ -88,16 +91,16 @@ pub struct Named {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Parts {
+struct LabelParts {
     #[serde(rename = "type")]
     entity_type: EntityType,
     value: String,
 }
 
-impl Named {
+impl EntityLabel {
     /// Whether both name the same thing.
     #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn names_same(&self, other: &Self) -> bool {
         let normalised = |named: &Self| value::normalise(named.entity_type, &named.value);
         self.entity_type == other.entity_type && normalised(self) == normalised(other)
     }
@@ -119,7 +122,7 @@ impl Named {
     }
 }
 
-impl FromStr for Named {
+impl FromStr for EntityLabel {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -132,21 +135,21 @@ impl FromStr for Named {
     }
 }
 
-impl TryFrom<Value> for Named {
+impl TryFrom<Value> for EntityLabel {
     type Error = Error;
 
     fn try_from(value: Value) -> Result<Self> {
         match value {
             Value::String(text) => text.parse(),
             other => {
-                let parts: Parts = input::from_value(other)?;
+                let parts: LabelParts = input::from_value(other)?;
                 Self::of(parts.entity_type, &parts.value)
             }
         }
     }
 }
 
-impl JsonSchema for Named {
+impl JsonSchema for EntityLabel {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "named_entity".into()
     }
@@ -175,7 +178,7 @@ impl JsonSchema for Named {
     }
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for EntityLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.entity_type, self.value)
     }
@@ -190,7 +193,7 @@ pub enum EntityRef {
     /// By its id.
     Id(EntityId),
     /// By its type and one of its names.
-    Named(Named),
+    Named(EntityLabel),
     /// By one of its names.
     Called(String),
 }
@@ -259,8 +262,8 @@ mod tests {
 
     #[test]
     fn a_thing_is_named_as_text_or_as_an_object() {
-        let parsed = |value| input::from_value::<Named>(value);
-        let meant = Named { entity_type: EntityType::Tool, value: "a:b".to_owned() };
+        let parsed = |value| input::from_value::<EntityLabel>(value);
+        let meant = EntityLabel { entity_type: EntityType::Tool, value: "a:b".to_owned() };
         assert_eq!(parsed("tool:a:b".into()).ok(), Some(meant.clone()));
         let object = serde_json::json!({"type": "tool", "value": "a:b"});
         assert_eq!(parsed(object.clone()).ok(), Some(meant.clone()));
@@ -273,7 +276,7 @@ mod tests {
 
     #[test]
     fn an_entity_is_meant_by_id_by_type_and_name_or_by_name() {
-        let id = EntityId::named("x");
+        let id = EntityId::from_name("x");
         let meant = |text: &str| text.parse::<EntityRef>().ok();
         assert_eq!(meant(&id.to_string()), Some(EntityRef::Id(id)));
         assert!(matches!(meant("tool:TypeScript"), Some(EntityRef::Named(_))));

@@ -8,25 +8,26 @@ use crate::model::workspace::Workspace;
 use commonbook_text::terms;
 
 /// Words of a question that are looked at.
-const WORDS: usize = 32;
+const QUESTION_WORDS_MAX: usize = 32;
 
 /// Words of the longest name that is looked for.
-const LONGEST: usize = 3;
+const NAME_WORDS_MAX: usize = 3;
 
 /// The ids of the names that a text may hold, in this workspace, each once. Whether there are such
 /// things, the registry knows.
 #[must_use]
-pub fn spoken(workspace: &Workspace, text: &str) -> Vec<EntityId> {
+pub fn query_name_ids(workspace: &Workspace, text: &str) -> Vec<EntityId> {
     use EntityType::{Concept, File, Function, Issue, Organization, Person, Project, Tool, Url};
     let around = |c: char| matches!(c, '?' | '!' | ',' | ';' | '.' | ':' | '"' | '\'' | '(' | '`');
-    let given: Vec<&str> = text.split_whitespace().take(WORDS).collect();
+    let given: Vec<&str> = text.split_whitespace().take(QUESTION_WORDS_MAX).collect();
     let (mut ids, mut seen) = (Vec::new(), FxHashSet::default());
-    for length in 1..=LONGEST.min(given.len()) {
+    for length in 1..=NAME_WORDS_MAX.min(given.len()) {
         for window in given.windows(length) {
             let name = window.join(" ");
             let name = name.trim_matches(around).trim_end_matches("'s");
             let marked = name.contains(['/', '.', '_', ':', '#', '(']);
-            let ordinary = terms::plain(name).iter().all(|word| terms::is_function_word(word));
+            let ordinary =
+                terms::plain_words(name).iter().all(|word| terms::is_function_word(word));
             if ordinary && !marked {
                 continue;
             }
@@ -51,8 +52,10 @@ mod tests {
     fn a_question_speaks_of_the_names_in_it_in_any_well_known_form() {
         let workspace = Workspace::fallback();
         let id = |kind, name| EntityName::of((&workspace, None), kind, name).expect("a name").id;
-        let found =
-            spoken(&workspace, "Who upgraded k8s for Project Atlas in src/lib.rs, Ann Miller's?");
+        let found = query_name_ids(
+            &workspace,
+            "Who upgraded k8s for Project Atlas in src/lib.rs, Ann Miller's?",
+        );
         for (kind, name) in [
             (EntityType::Tool, "Kubernetes"),
             (EntityType::Project, "Atlas"),
@@ -62,7 +65,7 @@ mod tests {
             assert!(found.contains(&id(kind, name)), "{name}");
         }
         assert!(!found.contains(&id(EntityType::Concept, "who")));
-        assert!(spoken(&workspace, "what is it for?").is_empty());
-        assert!(spoken(&workspace, &"word ".repeat(10_000)).len() < 100);
+        assert!(query_name_ids(&workspace, "what is it for?").is_empty());
+        assert!(query_name_ids(&workspace, &"word ".repeat(10_000)).len() < 100);
     }
 }

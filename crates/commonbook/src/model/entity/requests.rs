@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::merging::Strategy;
+use super::merging::MergeStrategy;
 use super::{EntityRef, EntityType};
 use crate::base::id::ReviewId;
 use crate::base::limits;
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 use commonbook_text::string_enum;
 
 /// Finds an entity by its name or a nearly equal one and adds what you know about it, or makes it.
@@ -35,7 +35,7 @@ pub struct ResolveEntity {
     pub metadata: Map<String, Value>,
     /// What becomes of what is known already; `merge_context` when you do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strategy: Option<Strategy>,
+    pub strategy: Option<MergeStrategy>,
     /// The session to know it in alone; the whole workspace when you name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
@@ -93,7 +93,7 @@ pub struct ListEntities {
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// Lists the memories that mention an entity, in the order of time: who said what about it.
@@ -108,7 +108,7 @@ pub struct EntityMentions {
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// Merges one entity into another of its type, since both are one thing. Everybody in the workspace
@@ -128,7 +128,7 @@ pub struct MergeEntities {
     pub target_version: Option<u64>,
     /// Which of what is known of both holds; `merge_context` when you do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strategy: Option<Strategy>,
+    pub strategy: Option<MergeStrategy>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]
@@ -160,12 +160,12 @@ pub struct ListReviews {
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 string_enum! {
     /// What becomes of what waits for a decision.
-    Judgement {
+    ReviewJudgement {
         /// It is done.
         Accept = "accept",
         /// It is dropped.
@@ -180,11 +180,11 @@ pub struct DecideReview {
     /// The id of what waits.
     pub review_id: ReviewId,
     /// Whether it is done or dropped.
-    pub judgement: Judgement,
+    pub judgement: ReviewJudgement,
     /// Which of what is known and what is said holds, when it is done; `merge_context` when you do
     /// not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strategy: Option<Strategy>,
+    pub strategy: Option<MergeStrategy>,
     /// Any text of your own: the same key with the same request is carried out once and answered
     /// alike, for 24 hours.
     #[serde(default, skip_serializing)]

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::merging::{Joined, Strategy};
-use super::{Entity, EntityName, EntityType, Sighting};
+use super::merging::{EntityMerge, MergeStrategy};
+use super::{Entity, EntityName, EntitySighting, EntityType};
 use crate::base::id::{EntityId, MemoryId, ReviewId};
 use crate::base::limits;
 use crate::model::agent::Agent;
@@ -13,7 +13,7 @@ use commonbook_text::string_enum;
 
 string_enum! {
     /// What became of an entity that was to be resolved.
-    Resolution {
+    EntityOutcome {
         /// Nobody knew of it: it is new.
         Created = "created",
         /// It was known, by this name or a nearly equal one.
@@ -25,11 +25,11 @@ string_enum! {
 
 /// The entity that was meant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Resolved {
+pub struct ResolveEntityResult {
     /// The entity as it is now.
     pub entity: Entity,
     /// What became of it.
-    pub outcome: Resolution,
+    pub outcome: EntityOutcome,
     /// What waits for a decision, with the outcome `queued`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewId>,
@@ -37,7 +37,7 @@ pub struct Resolved {
 
 /// What came of merging two entities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Merged {
+pub struct MergeEntitiesResult {
     /// The entity that stays, with what is known of both; as it was, when the merge waits.
     pub entity: Entity,
     /// The entity that leads to it.
@@ -49,7 +49,7 @@ pub struct Merged {
 
 /// Both entities after a merge was taken back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Unmerged {
+pub struct UnmergeEntitiesResult {
     /// The one that had been merged into the other.
     pub source: Entity,
     /// The other.
@@ -58,18 +58,18 @@ pub struct Unmerged {
 
 /// What one agent stated about an entity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Statement {
+pub struct EntityStatement {
     /// What was said, by whom and when.
-    pub sighting: Sighting,
+    pub sighting: EntitySighting,
     /// Which of what was known and what was said then held.
-    pub strategy: Strategy,
+    pub strategy: MergeStrategy,
     /// The name under which it was said.
     pub name: EntityId,
 }
 
 /// How often the memories of one agent mention an entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Mentioning {
+pub struct AgentMentions {
     /// The agent.
     pub agent: Agent,
     /// How many of its memories do, in your sight.
@@ -82,7 +82,7 @@ pub struct Mentioning {
 
 /// A thing as a memory mentions it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MentionedBy {
+pub struct MentionLink {
     /// The memory.
     pub memory: MemoryId,
     /// The thing.
@@ -95,7 +95,7 @@ pub struct MentionedBy {
 
 /// A memory that mentions an entity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Mention {
+pub struct EntityMention {
     /// The memory.
     pub memory: MemoryId,
     /// Whose memory it is.
@@ -112,7 +112,7 @@ pub struct Mention {
     pub excerpt: String,
 }
 
-impl Mention {
+impl EntityMention {
     /// What a text says around a place in it, in one line.
     #[must_use]
     pub fn excerpt(text: &str, place: usize) -> String {
@@ -134,7 +134,7 @@ impl Mention {
 
 /// A name that a memory mentions, as it is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mentioned {
+pub struct NameMention {
     /// The name.
     pub name: EntityName,
     /// How certain it is that a thing is meant, from 0 to 1.
@@ -147,7 +147,7 @@ pub struct Mentioned {
 
 /// What waits for somebody's decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Review {
+pub struct EntityReview {
     /// Its id.
     pub id: ReviewId,
     /// Who wants it.
@@ -157,24 +157,24 @@ pub struct Review {
     /// The entity that it is about.
     pub entity: EntityId,
     /// What is wanted.
-    pub wanted: Wanted,
+    pub wanted: ReviewProposal,
 }
 
 /// What somebody wants done to an entity, once it is decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum ReviewProposal {
     /// That this is added to it.
-    Stated(Box<Sighting>),
+    Stated(Box<EntitySighting>),
     /// That this entity is merged into it.
     Merged(EntityId),
 }
 
 /// A merge as it is kept, so that it can be taken back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptMerge {
+pub struct MergeRecord {
     /// Both entities, before and after.
-    pub joined: Joined,
+    pub joined: EntityMerge,
     /// The names that led to the source before.
     pub names: Vec<EntityId>,
     /// How many statements there were about the target.
@@ -189,10 +189,10 @@ mod tests {
 
     #[test]
     fn an_excerpt_is_a_line_around_its_place_and_cuts_no_letter() {
-        assert_eq!(Mention::excerpt("We use\nSQLite here.", 7), "We use SQLite here.");
-        assert_eq!(Mention::excerpt("", 9), "");
+        assert_eq!(EntityMention::excerpt("We use\nSQLite here.", 7), "We use SQLite here.");
+        assert_eq!(EntityMention::excerpt("", 9), "");
         let long = format!("{} SQLite {}", "ä ".repeat(300), "ö".repeat(300));
-        let told = Mention::excerpt(&long, 901);
+        let told = EntityMention::excerpt(&long, 901);
         assert!(
             told.starts_with("… ä") && told.contains("SQLite") && told.ends_with('…'),
             "{told}"

@@ -5,10 +5,10 @@ use serde_json::json;
 use super::*;
 use crate::base::error::ErrorKind;
 
-fn sighting(request: Value) -> Result<Sighting> {
+fn sighting(request: Value) -> Result<EntitySighting> {
     let request: ResolveEntity = input::from_value(request)?;
     let agent = "analyst".parse()?;
-    Sighting::of(&request, &agent, Timestamp::UNIX_EPOCH)
+    EntitySighting::of(&request, &agent, Timestamp::UNIX_EPOCH)
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub struct FollowEvents {
 
 /// A stretch of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Events {
+pub struct EventPage {
     /// The events, oldest first. Filters may leave few of them, or none, though more follow.
     pub items: Vec<Event>,
     /// What to give as `after` for the next stretch; `null` when there is nothing more yet.
@@ -70,7 +70,7 @@ pub struct Events {
 
 /// What came next in a journal, and how far it was looked through for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Followed {
+pub struct EventBatch {
     /// The events, oldest first.
     pub items: Vec<Event>,
     /// The place up to which everything that is wanted was told.
@@ -168,7 +168,7 @@ fn kinds(given: &[String]) -> Result<Vec<EventKind>> {
 
 /// A stretch of one journal, and which of its events are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch {
+pub struct JournalRange {
     /// The workspace whose journal it is of.
     pub workspace: Workspace,
     /// The place that it begins after.
@@ -179,16 +179,16 @@ pub struct Stretch {
     pub filter: EventFilter,
 }
 
-impl Stretch {
+impl JournalRange {
     /// The whole journal of this workspace.
     #[must_use]
-    pub fn whole(workspace: Workspace) -> Self {
+    pub fn entire_journal(workspace: Workspace) -> Self {
         Self { workspace, after: 0, until: u64::MAX, filter: EventFilter::default() }
     }
 
     /// What of it comes after this place.
     #[must_use]
-    pub fn after(self, after: u64) -> Self {
+    pub fn from_position(self, after: u64) -> Self {
         Self { after, ..self }
     }
 }

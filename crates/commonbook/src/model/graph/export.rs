@@ -5,17 +5,17 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Node;
-use super::walk::Link;
+use super::GraphNode;
+use super::walk::GraphLink;
 
 /// Characters of a label in a drawing; a longer one ends in `…`.
-const LABEL_CHARS: usize = 60;
+const NODE_LABEL_CHARS_MAX: usize = 60;
 
 /// A node with what is shown of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NamedNode {
+pub struct NodeView {
     /// The entity or memory.
-    pub id: Node,
+    pub id: GraphNode,
     /// The entity's type, or `memory`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -27,11 +27,11 @@ pub struct NamedNode {
 
 /// A part of the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Subgraph {
+pub struct KnowledgeSubgraph {
     /// The nodes, nearest first.
-    pub nodes: Vec<NamedNode>,
+    pub nodes: Vec<NodeView>,
     /// The links between them.
-    pub links: Vec<Link>,
+    pub links: Vec<GraphLink>,
     /// Whether a limit left something out.
     pub cut: bool,
     /// With `to`: whether there is a path to it, of at most 12 steps.
@@ -42,21 +42,24 @@ pub struct Subgraph {
     pub dot: Option<String>,
 }
 
-impl Subgraph {
+impl KnowledgeSubgraph {
     /// The drawing instructions that Graphviz reads. Nothing that an agent wrote ends a label or
     /// begins an attribute.
     #[must_use]
     pub fn dot(&self) -> String {
         let mut dot = String::from("digraph commonbook {\n  node [shape=box];\n");
         for node in &self.nodes {
-            let shape = if matches!(node.id, Node::Memory(_)) { ", shape=note" } else { "" };
-            let (id, label, kind) =
-                (quoted(&node.id.to_string()), quoted(&shown(&node.label)), quoted(&node.kind));
+            let shape = if matches!(node.id, GraphNode::Memory(_)) { ", shape=note" } else { "" };
+            let (id, label, kind) = (
+                quote_dot(&node.id.to_string()),
+                quote_dot(&short_label(&node.label)),
+                quote_dot(&node.kind),
+            );
             let _ = writeln!(dot, "  {id} [label={label}, class={kind}{shape}];");
         }
         for link in &self.links {
-            let (from, to) = (quoted(&link.from.to_string()), quoted(&link.to.to_string()));
-            let label = quoted(link.relation_type.as_str());
+            let (from, to) = (quote_dot(&link.from.to_string()), quote_dot(&link.to.to_string()));
+            let label = quote_dot(link.relation_type.as_str());
             let width = 1.0 + 2.0 * link.strength.clamp(0.0, 1.0);
             let _ = writeln!(dot, "  {from} -> {to} [label={label}, penwidth={width:.1}];");
         }
@@ -65,9 +68,9 @@ impl Subgraph {
     }
 }
 
-fn shown(label: &str) -> String {
+fn short_label(label: &str) -> String {
     let mut letters = label.chars();
-    let mut shown: String = letters.by_ref().take(LABEL_CHARS).collect();
+    let mut shown: String = letters.by_ref().take(NODE_LABEL_CHARS_MAX).collect();
     if letters.next().is_some() {
         shown.push('…');
     }
@@ -76,7 +79,7 @@ fn shown(label: &str) -> String {
 
 /// A text as a quoted string of DOT: backslashes and quotation marks are escaped, line ends are
 /// `\n`, and other control characters are left out.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn quote_dot(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {
@@ -101,18 +104,18 @@ mod tests {
     use super::*;
     use crate::base::id::{EntityId, MemoryId, RelationId};
 
-    fn sample(label: &str) -> Subgraph {
-        let entity = Node::Entity(EntityId::from_uuid(Uuid::from_u128(1)));
-        let memory = Node::Memory(MemoryId::from_uuid(Uuid::from_u128(2)));
-        let named = |id, kind: &str, label: &str, steps| NamedNode {
+    fn sample(label: &str) -> KnowledgeSubgraph {
+        let entity = GraphNode::Entity(EntityId::from_uuid(Uuid::from_u128(1)));
+        let memory = GraphNode::Memory(MemoryId::from_uuid(Uuid::from_u128(2)));
+        let named = |id, kind: &str, label: &str, steps| NodeView {
             id,
             kind: kind.to_owned(),
             label: label.to_owned(),
             steps,
         };
-        Subgraph {
+        KnowledgeSubgraph {
             nodes: vec![named(entity, "tool", label, 0), named(memory, "memory", "A note", 1)],
-            links: vec![Link {
+            links: vec![GraphLink {
                 id: RelationId::from_uuid(Uuid::from_u128(3)),
                 from: memory,
                 to: entity,
@@ -147,7 +150,7 @@ mod tests {
             assert!(dot.contains(expected), "{dot}");
         }
         let long = sample(&"ä".repeat(100)).dot();
-        assert!(long.contains(&format!("{}…", "ä".repeat(LABEL_CHARS))));
+        assert!(long.contains(&format!("{}…", "ä".repeat(NODE_LABEL_CHARS_MAX))));
     }
 
     #[test]
@@ -156,7 +159,7 @@ mod tests {
         let written = serde_json::to_value(&graph).expect("it can be written");
         assert_eq!(written["nodes"][0]["type"], "tool");
         assert_eq!(written["links"][0]["type"], "relates_to");
-        let read: Subgraph = serde_json::from_value(written).expect("it can be read");
+        let read: KnowledgeSubgraph = serde_json::from_value(written).expect("it can be read");
         assert_eq!(read, graph);
     }
 }

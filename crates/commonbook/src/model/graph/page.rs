@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::export::Subgraph;
-use crate::model::entity::{Entity, Mentioning, Statement};
+use super::export::KnowledgeSubgraph;
+use crate::model::entity::{AgentMentions, Entity, EntityStatement};
 
 /// Everything about one entity, in your sight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,9 +14,9 @@ pub struct EntityPage {
     /// How many memories mention it.
     pub memories: u64,
     /// Whose memories mention it; who does so most first.
-    pub mentioned_by: Vec<Mentioning>,
+    pub mentioned_by: Vec<AgentMentions>,
     /// What was stated about it, the newest first; at most 20.
-    pub statements: Vec<Statement>,
+    pub statements: Vec<EntityStatement>,
     /// The entities that it is related to, the most strongly related first; at most 20.
-    pub related: Subgraph,
+    pub related: KnowledgeSubgraph,
 }

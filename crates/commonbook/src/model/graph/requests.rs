@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Node, RelationType};
+use super::{GraphNode, RelationType};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -83,11 +83,11 @@ impl AddRelation {
     /// # Errors
     /// `invalid` for a thing with itself, for an entity with a memory, and for a time that ends
     /// before it begins.
-    pub fn check(&self, from: Node, to: Node) -> Result<()> {
+    pub fn check(&self, from: GraphNode, to: GraphNode) -> Result<()> {
         if from == to {
             return Err(Error::invalid("to", "a thing is not related to itself"));
         }
-        if matches!(from, Node::Entity(_)) != matches!(to, Node::Entity(_)) {
+        if matches!(from, GraphNode::Entity(_)) != matches!(to, GraphNode::Entity(_)) {
             return Err(Error::invalid("to", "an entity and a memory are linked by mentions")
                 .hint("Relate two entities or two memories."));
         }
@@ -102,7 +102,7 @@ impl AddRelation {
 
 string_enum! {
     /// Which way relations are followed.
-    Direction {
+    WalkDirection {
         /// As they lead, and against.
         Both = "both",
         /// As they lead.
@@ -113,7 +113,7 @@ string_enum! {
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
-impl Default for Direction {
+impl Default for WalkDirection {
     fn default() -> Self {
         Self::Both
     }
@@ -121,7 +121,7 @@ impl Default for Direction {
 
 string_enum! {
     /// How a graph is told.
-    Format {
+    GraphFormat {
         /// Nodes and links.
         Json = "json",
         /// With a drawing for Graphviz besides.
@@ -151,7 +151,7 @@ pub struct GraphQuery {
     pub types: Vec<EntityType>,
     /// Which way relations are followed; both when you do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
+    pub direction: Option<WalkDirection>,
     /// The graph as it held at this time; as it holds now when you do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
@@ -161,18 +161,18 @@ pub struct GraphQuery {
     pub limit: Option<u32>,
     /// Whether a drawing is wanted besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<Format>,
+    pub format: Option<GraphFormat>,
 }
 
 /// Which links a walk goes along.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Along {
+pub struct LinkFilter {
     /// Relations of these types alone; of any, when there are none.
     pub relations: Vec<RelationType>,
     /// To entities of these types alone; of any, when there are none.
     pub types: Vec<EntityType>,
     /// Which way.
-    pub direction: Direction,
+    pub direction: WalkDirection,
     /// Along the links that follow from memories besides: `mentions` and `supersedes`.
     pub follows: bool,
     /// As things stood at this time.
@@ -185,8 +185,8 @@ pub const NODES_DEFAULT: u32 = 100;
 impl GraphQuery {
     /// Which links the walk goes along, at this time unless another was asked for.
     #[must_use]
-    pub fn along(&self, now: Timestamp) -> Along {
-        Along {
+    pub fn link_filter(&self, now: Timestamp) -> LinkFilter {
+        LinkFilter {
             relations: self.relations.clone(),
             types: self.types.clone(),
             direction: self.direction.unwrap_or_default(),

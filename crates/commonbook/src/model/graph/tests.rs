@@ -14,13 +14,13 @@ fn at(second: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second)
 }
 
-fn ends(said: &AddRelation) -> (Node, &AddRelation, Node) {
+fn ends(said: &AddRelation) -> (GraphNode, &AddRelation, GraphNode) {
     (ENTITY.parse().expect("a node"), said, OTHER.parse().expect("another"))
 }
 
 fn said(from: &str, to: &str, kind: &str) -> Result<AddRelation> {
     let request: AddRelation = input::from_value(json!({"from": from, "to": to, "type": kind}))?;
-    let node = |meant: &NodeRef| String::from(meant.clone()).parse::<Node>();
+    let node = |meant: &NodeRef| String::from(meant.clone()).parse::<GraphNode>();
     request.check(node(&request.from)?, node(&request.to)?)?;
     Ok(request)
 }
@@ -61,7 +61,7 @@ fn saying_it_again_makes_it_stronger_up_to_one() {
     for (n, strength) in expected.into_iter().enumerate() {
         assert!((relation.strength - strength).abs() < 1e-12, "{n}");
         assert_eq!(relation.count, n as u64 + 1);
-        relation = relation.repeated(&request, at(2 + n as i64));
+        relation = relation.reinforce(&request, at(2 + n as i64));
     }
     assert_eq!((relation.recorded_at, relation.last_at), (at(1), at(8)));
 }

@@ -9,20 +9,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Node, RelationType};
+use super::{GraphNode, RelationType};
 use crate::base::error::Result;
 use crate::base::id::RelationId;
 use crate::base::limits;
 
 /// A relation as a walk sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Link {
+pub struct GraphLink {
     /// The relation.
     pub id: RelationId,
     /// Where it leads from.
-    pub from: Node,
+    pub from: GraphNode,
     /// Where it leads to.
-    pub to: Node,
+    pub to: GraphNode,
     /// How they are related.
     #[serde(rename = "type")]
     pub relation_type: RelationType,
@@ -30,21 +30,21 @@ pub struct Link {
     pub strength: f64,
 }
 
-impl Link {
+impl GraphLink {
     /// The end that is not this one.
     #[must_use]
-    pub fn other(&self, node: Node) -> Node {
+    pub fn other_end(&self, node: GraphNode) -> GraphNode {
         if self.from == node { self.to } else { self.from }
     }
 }
 
 /// What a walk reached.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reached {
+pub struct WalkResult {
     /// Each node with the steps to it, nearest first, and the more strongly linked before others.
-    pub nodes: Vec<(Node, u32)>,
+    pub nodes: Vec<(GraphNode, u32)>,
     /// The links between these nodes that the walk went along or across.
-    pub links: Vec<Link>,
+    pub links: Vec<GraphLink>,
     /// Whether a limit left something out.
     pub cut: bool,
 }
@@ -58,14 +58,14 @@ pub struct Reached {
 /// # Errors
 /// Those of `links_of`.
 pub fn neighbourhood(
-    from: Node,
+    from: GraphNode,
     depth: u32,
     most_nodes: usize,
-    mut links_of: impl FnMut(&[Node], usize) -> Result<Vec<Link>>,
-) -> Result<Reached> {
-    let mut reached = Reached { nodes: vec![(from, 0)], ..Reached::default() };
-    let mut seen: FxHashMap<Node, u32> = [(from, 0)].into_iter().collect();
-    let mut candidates: Vec<Link> = Vec::new();
+    mut links_of: impl FnMut(&[GraphNode], usize) -> Result<Vec<GraphLink>>,
+) -> Result<WalkResult> {
+    let mut reached = WalkResult { nodes: vec![(from, 0)], ..WalkResult::default() };
+    let mut seen: FxHashMap<GraphNode, u32> = [(from, 0)].into_iter().collect();
+    let mut candidates: Vec<GraphLink> = Vec::new();
     let mut known: FxHashSet<RelationId> = FxHashSet::default();
     let (mut frontier, mut left) = (vec![from], limits::GRAPH_LOOKED_AT);
     for step in 1..=depth {
@@ -109,15 +109,15 @@ pub fn neighbourhood(
     Ok(reached)
 }
 
-fn stronger_first(a: &Link, b: &Link) -> std::cmp::Ordering {
+fn stronger_first(a: &GraphLink, b: &GraphLink) -> std::cmp::Ordering {
     b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id))
 }
 
 /// What a search for a path found.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Path {
+pub enum PathResult {
     /// The links in order, from the first node to the last; none when both are one.
-    Found(Vec<Link>),
+    Found(Vec<GraphLink>),
     /// There is none of at most [`limits::GRAPH_PATH_STEPS`] steps.
     None,
     /// None was found before [`limits::GRAPH_LOOKED_AT`] links were looked at.
@@ -132,19 +132,19 @@ pub enum Path {
 /// # Errors
 /// Those of `links_of`, which is as in [`neighbourhood`].
 pub fn shortest_path(
-    from: Node,
-    to: Node,
-    mut links_of: impl FnMut(&[Node], usize) -> Result<Vec<Link>>,
-) -> Result<Path> {
+    from: GraphNode,
+    to: GraphNode,
+    mut links_of: impl FnMut(&[GraphNode], usize) -> Result<Vec<GraphLink>>,
+) -> Result<PathResult> {
     if from == to {
-        return Ok(Path::Found(Vec::new()));
+        return Ok(PathResult::Found(Vec::new()));
     }
-    let mut sides = [Side::from(from), Side::from(to)];
+    let mut sides = [PathFrontier::from(from), PathFrontier::from(to)];
     let mut left = limits::GRAPH_LOOKED_AT;
     for _ in 0..limits::GRAPH_PATH_STEPS {
         let near = usize::from(sides[1].frontier.len() < sides[0].frontier.len());
         if sides[near].frontier.is_empty() {
-            return Ok(Path::None);
+            return Ok(PathResult::None);
         }
         let mut links = links_of(&sides[near].frontier, left)?;
         let cut = links.len() >= left;
@@ -156,32 +156,32 @@ pub fn shortest_path(
         };
         if let Some(middle) = one.step(links, other) {
             let [first, second] = &sides;
-            let mut path = first.back_from(middle);
+            let mut path = first.path_back(middle);
             path.reverse();
-            path.extend(second.back_from(middle));
-            return Ok(Path::Found(path));
+            path.extend(second.path_back(middle));
+            return Ok(PathResult::Found(path));
         }
         if cut {
-            return Ok(Path::Unknown);
+            return Ok(PathResult::Unknown);
         }
     }
-    Ok(Path::None)
+    Ok(PathResult::None)
 }
 
 /// One end of a search, with how each node was reached from it.
-struct Side {
-    reached: FxHashMap<Node, Option<Link>>,
-    frontier: Vec<Node>,
+struct PathFrontier {
+    reached: FxHashMap<GraphNode, Option<GraphLink>>,
+    frontier: Vec<GraphNode>,
 }
 
-impl Side {
-    fn from(node: Node) -> Self {
+impl PathFrontier {
+    fn from(node: GraphNode) -> Self {
         Self { reached: [(node, None)].into_iter().collect(), frontier: vec![node] }
     }
 
     /// Takes the next step along these links; the node where it meets the other side, if it does.
-    fn step(&mut self, links: Vec<Link>, other: &Self) -> Option<Node> {
-        let at: FxHashSet<Node> = self.frontier.drain(..).collect();
+    fn step(&mut self, links: Vec<GraphLink>, other: &Self) -> Option<GraphNode> {
+        let at: FxHashSet<GraphNode> = self.frontier.drain(..).collect();
         for link in links {
             let ends = [(link.from, link.to), (link.to, link.from)];
             for (here, there) in ends {
@@ -199,10 +199,10 @@ impl Side {
     }
 
     /// The links by which a node was reached, the last one first.
-    fn back_from(&self, node: Node) -> Vec<Link> {
+    fn path_back(&self, node: GraphNode) -> Vec<GraphLink> {
         let (mut path, mut at) = (VecDeque::new(), node);
         while let Some(Some(link)) = self.reached.get(&at) {
-            at = link.other(at);
+            at = link.other_end(at);
             path.push_back(link.clone());
         }
         path.into()

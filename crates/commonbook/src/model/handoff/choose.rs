@@ -14,18 +14,20 @@
 //!   nearness, 0 to 1, as the parts of its score have them *before* importance, freshness, author and time
 //!   raise them, which would count twice. Words give 0.6 of it at most and nearness 0.4.
 //! * **It is at hand**: the source kept it in the session or case that is handed over. That alone
-//!   is worth [`AT_HAND`], half of all: with any tier but conversation it reaches the threshold
+//!   is worth [`AT_HAND_FIT`], half of all: with any tier but conversation it reaches the threshold
 //!   while it is fresh, and as a shared fact at any age.
 //!
 //! Both join as `1 − (1 − match) (1 − hand)`, so that what is at hand is still ranked by the task.
 //! And since freshness and tier alone add up to 0.5 for whatever was saved today, a memory must
-//! besides fit by [`LEAST_FIT`], which nearness alone never gives: what the vectors find nearest in
+//! besides fit by [`FIT_MIN`], which nearness alone never gives: what the vectors find nearest in
 //! a collection that holds nothing about the task is not passed on.
 
 mod within;
 
-pub use within::small;
-pub use within::{Chosen, LeftOut, Reason, Room, choose};
+pub use within::saturating_tokens;
+pub use within::{
+    ExclusionReason, HandoffSelection, MemoryExclusion, TokenAllowance, select_for_handoff,
+};
 
 use std::collections::BTreeSet;
 
@@ -42,29 +44,29 @@ use crate::model::agent::Agent;
 pub const DEFAULT_THRESHOLD: f64 = 0.5;
 
 /// How well a memory fits the task by being of the work that is handed over, whatever it says.
-pub const AT_HAND: f64 = 0.5;
+pub const AT_HAND_FIT: f64 = 0.5;
 
 /// How well a memory has to fit, however fresh it is and of whatever tier. Nearness alone gives 0.4
 /// at most. In long working sessions (BEAM, 90 questions) this drops nothing that was needed and
 /// stood among the first ten hits, and of all hits that nobody needed one half.
-pub const LEAST_FIT: f64 = 0.5;
+pub const FIT_MIN: f64 = 0.5;
 
 /// What is left of the score with which a memory came, when it goes on with the next handoff.
-pub const CARRIED: f64 = 0.9;
+pub const CARRY_FACTOR: f64 = 0.9;
 
 /// How many hits of the search are candidates, at the most.
-pub const CANDIDATES: u32 = 40;
+pub const SEARCH_CANDIDATES_MAX: u32 = 40;
 
 /// How many memories that are at hand are candidates besides, the newest.
-pub const CANDIDATES_AT_HAND: u32 = 20;
+pub const AT_HAND_CANDIDATES_MAX: u32 = 20;
 
 /// Days after which freshness is down to 1/e.
-const FRESH_DAYS: f64 = 7.0;
+const FRESHNESS_DECAY_DAYS: f64 = 7.0;
 
 /// How a handoff's memories are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct HandoffSettings {
     /// Tokens of the whole text.
     pub budget: u32,
     /// How many memories are chosen or named; what came by an earlier handoff is not counted.
@@ -76,29 +78,29 @@ pub struct Settings {
     /// How well it has to fit the task by itself.
     pub least_fit: f64,
     /// What each part of a score counts.
-    pub weights: Weights,
+    pub weights: ScoreWeights,
 }
 
-impl Default for Settings {
+impl Default for HandoffSettings {
     fn default() -> Self {
         Self {
             budget: limits::HANDOFF_TOKENS,
             max_memories: limits::HANDOFF_MEMORIES,
             max_entities: limits::HANDOFF_ENTITIES,
             threshold: DEFAULT_THRESHOLD,
-            least_fit: LEAST_FIT,
-            weights: Weights::default(),
+            least_fit: FIT_MIN,
+            weights: ScoreWeights::default(),
         }
     }
 }
 
-impl Settings {
+impl HandoffSettings {
     /// Checks what a configuration chose.
     ///
     /// # Errors
     /// `invalid`, with the field.
     pub fn check(&self) -> Result<()> {
-        let Weights { semantic, recency, tier, entities } = self.weights;
+        let ScoreWeights { semantic, recency, tier, entities } = self.weights;
         let parts = [
             ("threshold", self.threshold),
             ("least_fit", self.least_fit),
@@ -130,7 +132,7 @@ impl Settings {
 /// What each part of a score counts; all together 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Weights {
+pub struct ScoreWeights {
     /// How well it fits the task.
     pub semantic: f64,
     /// How fresh it is.
@@ -141,7 +143,7 @@ pub struct Weights {
     pub entities: f64,
 }
 
-impl Default for Weights {
+impl Default for ScoreWeights {
     fn default() -> Self {
         Self { semantic: 0.4, recency: 0.2, tier: 0.3, entities: 0.1 }
     }
@@ -149,7 +151,7 @@ impl Default for Weights {
 
 /// How far beyond its moment a memory is meant to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tier {
+pub enum MemoryTier {
     /// It is there for everybody: what is shared and lasts.
     Project,
     /// It is an agent's own: what is private, and what it did or had before it.
@@ -158,7 +160,7 @@ pub enum Tier {
     Conversation,
 }
 
-impl Tier {
+impl MemoryTier {
     /// The tier of a memory of this type.
     #[must_use]
     pub fn of(memory_type: &str, private: bool) -> Self {
@@ -172,7 +174,7 @@ impl Tier {
 
     /// What it is worth, 0 to 1 (seed 000).
     #[must_use]
-    pub const fn worth(self) -> f64 {
+    pub const fn tier_score(self) -> f64 {
         match self {
             Self::Project => 1.0,
             Self::Agent => 0.7,
@@ -183,7 +185,7 @@ impl Tier {
 
 /// A memory that may go along.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct HandoffCandidate {
     /// The memory. It is in the source's sight: nothing else is ever a candidate.
     pub id: MemoryId,
     /// The agent that wrote it first.
@@ -191,7 +193,7 @@ pub struct Candidate {
     /// Whether it is private to the source.
     pub private: bool,
     /// How far beyond its moment it is meant to reach.
-    pub tier: Tier,
+    pub tier: MemoryTier,
     /// Since when it holds.
     pub since: Timestamp,
     /// How well a search for the task found it, 0 to 1: words, context and vector of its score's
@@ -224,33 +226,33 @@ pub struct EntityCandidate {
     pub tokens: usize,
 }
 
-impl Candidate {
+impl HandoffCandidate {
     /// How well it fits the task, 0 to 1.
     #[must_use]
     pub fn fit(&self) -> f64 {
-        let hand = if self.at_hand { AT_HAND } else { 0.0 };
+        let hand = if self.at_hand { AT_HAND_FIT } else { 0.0 };
         1.0 - (1.0 - self.found.clamp(0.0, 1.0)) * (1.0 - hand)
     }
 
     /// How well it scores, 0 to 1, for a task that mentions these entities.
     #[must_use]
-    pub fn score(&self, weights: Weights, task: &BTreeSet<EntityId>, now: Timestamp) -> f64 {
+    pub fn score(&self, weights: ScoreWeights, task: &BTreeSet<EntityId>, now: Timestamp) -> f64 {
         let own = weights.semantic * self.fit()
-            + weights.recency * fresh(now.duration_since(self.since))
-            + weights.tier * self.tier.worth()
-            + weights.entities * alike(&self.entities, task);
+            + weights.recency * age_freshness(now.duration_since(self.since))
+            + weights.tier * self.tier.tier_score()
+            + weights.entities * entity_overlap(&self.entities, task);
         // What an earlier task needed is worth going on with, even if this one says it otherwise.
-        own.max(self.came_with.map_or(0.0, |score| CARRIED * score)).clamp(0.0, 1.0)
+        own.max(self.came_with.map_or(0.0, |score| CARRY_FACTOR * score)).clamp(0.0, 1.0)
     }
 }
 
 /// How fresh something is, 1 down to 0. What a clock that went back makes lie ahead is of now.
-fn fresh(age: SignedDuration) -> f64 {
-    (-age.as_secs_f64().max(0.0) / (FRESH_DAYS * 86_400.0)).exp()
+fn age_freshness(age: SignedDuration) -> f64 {
+    (-age.as_secs_f64().max(0.0) / (FRESHNESS_DECAY_DAYS * 86_400.0)).exp()
 }
 
 /// How many entities two sets share, of all that are in either (Jaccard); 0 when there are none.
-fn alike(a: &BTreeSet<EntityId>, b: &BTreeSet<EntityId>) -> f64 {
+fn entity_overlap(a: &BTreeSet<EntityId>, b: &BTreeSet<EntityId>) -> f64 {
     let shared = a.intersection(b).count();
     let all = a.len() + b.len() - shared;
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }

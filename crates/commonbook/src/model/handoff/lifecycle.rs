@@ -11,7 +11,7 @@ use commonbook_text::string_enum;
 
 string_enum! {
     /// What can be done with a handoff.
-    Step {
+    HandoffStep {
         /// The target takes the work.
         Accept = "accept",
         /// The target has done it.
@@ -27,7 +27,7 @@ string_enum! {
 
 string_enum! {
     /// Which side of handoffs an agent stands on.
-    Side {
+    HandoffSide {
         /// They are for it.
         Received = "received",
         /// It made them.
@@ -40,7 +40,7 @@ string_enum! {
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
-impl Default for Side {
+impl Default for HandoffSide {
     fn default() -> Self {
         Self::Received
     }
@@ -48,7 +48,7 @@ impl Default for Side {
 
 /// Who can take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doer {
+pub enum StepActor {
     /// The agent that the handoff is for.
     Target,
     /// The agent that made it.
@@ -57,23 +57,23 @@ pub enum Doer {
     Layer,
 }
 
-impl Step {
+impl HandoffStep {
     /// Who can take this step.
     #[must_use]
-    pub const fn doer(self) -> Doer {
+    pub const fn step_actor(self) -> StepActor {
         match self {
-            Self::Accept | Self::Complete | Self::Reject => Doer::Target,
-            Self::Withdraw => Doer::Source,
-            Self::Expire => Doer::Layer,
+            Self::Accept | Self::Complete | Self::Reject => StepActor::Target,
+            Self::Withdraw => StepActor::Source,
+            Self::Expire => StepActor::Layer,
         }
     }
 }
 
 /// A step that is being taken.
 #[derive(Debug, Clone, Copy)]
-pub struct Taken<'a> {
+pub struct StepAttempt<'a> {
     /// Which one.
-    pub step: Step,
+    pub step: HandoffStep,
     /// The agent that takes it.
     pub by: &'a Agent,
     /// The session that it takes it in.
@@ -89,17 +89,19 @@ pub struct Taken<'a> {
 ///
 /// # Errors
 /// `conflict` when the handoff has gone another way, with what can be done instead.
-pub fn next_status(status: HandoffStatus, step: Step) -> Result<HandoffStatus> {
+pub fn next_status(status: HandoffStatus, step: HandoffStep) -> Result<HandoffStatus> {
     use HandoffStatus::{Accepted, Completed, Expired, Pending, Rejected, Withdrawn};
     match (status, step) {
-        (Pending | Accepted, Step::Accept) => Ok(Accepted),
-        (Accepted | Completed, Step::Complete) => Ok(Completed),
-        (Pending | Accepted | Rejected, Step::Reject) => Ok(Rejected),
-        (Pending | Withdrawn, Step::Withdraw) => Ok(Withdrawn),
-        (Pending | Expired, Step::Expire) => Ok(Expired),
-        (Pending, Step::Complete) => Err(Error::conflict("nobody has accepted this handoff yet")
-            .hint("Accept it first, with accept_handoff; its text tells what is to be done.")),
-        (Accepted, Step::Withdraw) => {
+        (Pending | Accepted, HandoffStep::Accept) => Ok(Accepted),
+        (Accepted | Completed, HandoffStep::Complete) => Ok(Completed),
+        (Pending | Accepted | Rejected, HandoffStep::Reject) => Ok(Rejected),
+        (Pending | Withdrawn, HandoffStep::Withdraw) => Ok(Withdrawn),
+        (Pending | Expired, HandoffStep::Expire) => Ok(Expired),
+        (Pending, HandoffStep::Complete) => {
+            Err(Error::conflict("nobody has accepted this handoff yet")
+                .hint("Accept it first, with accept_handoff; its text tells what is to be done."))
+        }
+        (Accepted, HandoffStep::Withdraw) => {
             Err(Error::conflict("this handoff has been accepted, and its target works on it")
                 .hint("Ask the target to reject it, or hand over what is new."))
         }
@@ -122,9 +124,9 @@ impl Handoff {
     /// # Errors
     /// `forbidden` when another agent has to take the step, `conflict` when the handoff has gone
     /// another way, `invalid` and `too_large` for the note.
-    pub fn stepped(&self, taken: Taken<'_>) -> Result<Option<Self>> {
-        let Taken { step, by, session, note, at } = taken;
-        self.allow(step, by)?;
+    pub fn apply_step(&self, taken: StepAttempt<'_>) -> Result<Option<Self>> {
+        let StepAttempt { step, by, session, note, at } = taken;
+        self.check_actor(step, by)?;
         let note = note.map(|text| checked_note(step, text)).transpose()?;
         let status = next_status(self.status, step)?;
         if status == self.status {
@@ -149,38 +151,40 @@ impl Handoff {
         self.status == HandoffStatus::Pending && self.expires_at <= sure
     }
 
-    fn allow(&self, step: Step, by: &Agent) -> Result<()> {
-        let (doer, hint) = match step.doer() {
-            Doer::Target if self.from == *by => (&self.to, "Withdraw it if it is not to be done."),
-            Doer::Target => (&self.to, "list_handoffs shows those that are for you."),
-            Doer::Source if self.to == *by => (&self.from, "Reject it if you will not do it."),
-            Doer::Source => (&self.from, "list_handoffs shows those that you have made."),
-            Doer::Layer => return Ok(()),
+    fn check_actor(&self, step: HandoffStep, by: &Agent) -> Result<()> {
+        let (doer, hint) = match step.step_actor() {
+            StepActor::Target if self.from == *by => {
+                (&self.to, "Withdraw it if it is not to be done.")
+            }
+            StepActor::Target => (&self.to, "list_handoffs shows those that are for you."),
+            StepActor::Source if self.to == *by => (&self.from, "Reject it if you will not do it."),
+            StepActor::Source => (&self.from, "list_handoffs shows those that you have made."),
+            StepActor::Layer => return Ok(()),
         };
         if doer == by {
             return Ok(());
         }
-        let is = if step.doer() == Doer::Target { "is for" } else { "was made by" };
+        let is = if step.step_actor() == StepActor::Target { "is for" } else { "was made by" };
         let message = format!("this handoff {is} '{doer}', and you are '{by}'");
         Err(Error::new(ErrorKind::Forbidden, message).hint(hint))
     }
 }
 
 /// The field that a step's note comes in.
-const fn note_field(step: Step) -> &'static str {
+const fn note_field(step: HandoffStep) -> &'static str {
     match step {
-        Step::Complete => "result",
+        HandoffStep::Complete => "result",
         _ => "reason",
     }
 }
 
-fn checked_note(step: Step, text: &str) -> Result<String> {
+fn checked_note(step: HandoffStep, text: &str) -> Result<String> {
     let field = note_field(step);
     let text = text.trim();
     if text.is_empty() {
         return Err(Error::invalid(field, "this must not be empty"));
     }
-    input::no_control(field, text)?;
+    input::refuse_control_characters(field, text)?;
     let chars = text.chars().count();
     if chars > limits::HANDOFF_NOTE_CHARS {
         return Err(Error::too_large(field, chars, limits::HANDOFF_NOTE_CHARS, "characters")

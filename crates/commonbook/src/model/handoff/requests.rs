@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choose::Settings;
-use super::{HandoffFilter, HandoffKind, HandoffStatus, Side};
+use super::choose::HandoffSettings;
+use super::{HandoffFilter, HandoffKind, HandoffSide, HandoffStatus};
 use crate::base::error::{Error, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::key::CaseKey;
-use crate::base::page::{self, Cursor};
+use crate::base::page::{self, PageCursor};
 use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{fit_line, fit_text};
@@ -146,7 +146,7 @@ pub struct ListHandoffs {
     /// Those that are for you (`received`, the default), that you made (`sent`), `either`, or
     /// those of `all` agents.
     #[serde(default)]
-    pub side: Side,
+    pub side: HandoffSide,
     /// Only those that have come so far; of those you receive, by default, the ones that are
     /// pending or accepted, else all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -167,17 +167,17 @@ pub struct ListHandoffs {
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 impl ListHandoffs {
     /// How far the handoffs that are asked for have come.
     #[must_use]
-    pub fn wanted(&self) -> Vec<HandoffStatus> {
+    pub fn wanted_statuses(&self) -> Vec<HandoffStatus> {
         if !self.status.is_empty() {
             return self.status.clone();
         }
-        let open = self.side == Side::Received && self.chain.is_none();
+        let open = self.side == HandoffSide::Received && self.chain.is_none();
         let all = HandoffStatus::ALL.iter().copied();
         all.filter(|status| !open || status.is_open()).collect()
     }
@@ -187,11 +187,11 @@ impl ListHandoffs {
     /// # Errors
     /// `invalid` for what cannot be the name of an agent.
     pub fn filter(&self) -> Result<HandoffFilter> {
-        let with = self.with.as_deref().map(Agent::named).transpose();
+        let with = self.with.as_deref().map(Agent::with_any_name).transpose();
         Ok(HandoffFilter {
             side: self.side,
-            status: self.wanted(),
-            with: with.map_err(|error| error.at("with"))?,
+            status: self.wanted_statuses(),
+            with: with.map_err(|error| error.with_field("with"))?,
             chain: self.chain,
             case: self.case.as_ref().map(ToString::to_string),
             in_turn: false,
@@ -210,7 +210,7 @@ pub struct GetHandoff {
 
 /// A request for a handoff, checked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct HandoffDraft {
     /// The agent that is to go on.
     pub to: Agent,
     /// What is to be done.
@@ -234,7 +234,7 @@ pub struct Asked {
     /// The case that the work belongs to.
     pub case: Option<String>,
     /// How the memories are chosen.
-    pub settings: Settings,
+    pub settings: HandoffSettings,
     /// After how many hours it expires.
     pub expires_hours: u32,
 }
@@ -246,17 +246,25 @@ impl CreateHandoff {
     /// # Errors
     /// `invalid` and `too_large`, with the field: for a handoff to oneself, for one that says
     /// nothing, and for what `limits` does not admit.
-    pub fn check(&self, from: &Agent, session: Option<&str>, defaults: Settings) -> Result<Asked> {
-        let to = self.to.parse::<AgentName>().map_err(|error| error.at("to"))?.agent;
+    pub fn check(
+        &self,
+        from: &Agent,
+        session: Option<&str>,
+        defaults: HandoffSettings,
+    ) -> Result<HandoffDraft> {
+        let to = self.to.parse::<AgentName>().map_err(|error| error.with_field("to"))?.agent;
         if to == *from {
             return Err(Error::invalid("to", "a handoff to oneself hands nothing over")
                 .hint("Make a checkpoint to go on later, or name another agent."));
         }
         let context = self.context.as_deref();
-        let context = context.map(|text| prose("context", text, limits::HANDOFF_CONTEXT_CHARS));
+        let context =
+            context.map(|text| checked_prose("context", text, limits::HANDOFF_CONTEXT_CHARS));
         let context = context.transpose()?.filter(|text| !text.is_empty());
         let task = match (self.task.as_deref().map(str::trim), &context) {
-            (Some(task), _) if !task.is_empty() => prose("task", task, limits::HANDOFF_TASK_CHARS)?,
+            (Some(task), _) if !task.is_empty() => {
+                checked_prose("task", task, limits::HANDOFF_TASK_CHARS)?
+            }
             (_, Some(context)) => context
                 .lines()
                 .next()
@@ -269,16 +277,16 @@ impl CreateHandoff {
                     .hint("Say in task what the other agent is to do, in a sentence or a few."));
             }
         };
-        let asked = Asked {
+        let asked = HandoffDraft {
             to,
             task,
             context,
-            active_files: listed("active_files", &self.active_files)?,
-            decisions_made: listed("decisions_made", &self.decisions_made)?,
-            next_steps: listed("next_steps", &self.next_steps)?,
+            active_files: checked_lines("active_files", &self.active_files)?,
+            decisions_made: checked_lines("decisions_made", &self.decisions_made)?,
+            next_steps: checked_lines("next_steps", &self.next_steps)?,
             kind: self.kind,
-            memories: once(&self.memories),
-            follows: once(&self.follows),
+            memories: distinct_ids(&self.memories),
+            follows: distinct_ids(&self.follows),
             session: session.map(str::to_owned),
             case: self
                 .case
@@ -286,7 +294,7 @@ impl CreateHandoff {
                 .map(|key| input::line("case", key, limits::CASE_KEY_CHARS))
                 .transpose()?,
             settings: self.settings(defaults)?,
-            expires_hours: page::size(
+            expires_hours: page::page_size(
                 "expires_hours",
                 self.expires_hours,
                 limits::HANDOFF_HOURS,
@@ -298,11 +306,11 @@ impl CreateHandoff {
     }
 
     /// The settings of a workspace, as far as the request does not say otherwise.
-    fn settings(&self, defaults: Settings) -> Result<Settings> {
+    fn settings(&self, defaults: HandoffSettings) -> Result<HandoffSettings> {
         // Who names more than the usual number means all of them.
-        let named = u32::try_from(once(&self.memories).len()).unwrap_or(u32::MAX);
+        let named = u32::try_from(distinct_ids(&self.memories).len()).unwrap_or(u32::MAX);
         let usual = defaults.max_memories.max(named.min(limits::HANDOFF_MEMORIES_MAX));
-        let settings = Settings {
+        let settings = HandoffSettings {
             budget: self.budget.unwrap_or(defaults.budget),
             threshold: self.threshold.unwrap_or(defaults.threshold),
             max_memories: self.max_memories.unwrap_or(usual),
@@ -314,17 +322,17 @@ impl CreateHandoff {
     }
 }
 
-impl Asked {
+impl HandoffDraft {
     /// What memories are searched by: the task, and what its source says about the work.
     #[must_use]
-    pub fn question(&self) -> String {
+    pub fn search_text(&self) -> String {
         let lines = self.next_steps.iter().chain(&self.decisions_made).chain(&self.active_files);
         let parts = [&self.task].into_iter().chain(&self.context).chain(lines);
         parts.map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
     fn check_whole(&self, max_memories: Option<u32>) -> Result<()> {
-        let bytes = self.question().len();
+        let bytes = self.search_text().len();
         if bytes > limits::HANDOFF_BYTES {
             return Err(Error::too_large(
                 "context",
@@ -349,9 +357,9 @@ impl Asked {
 }
 
 /// Text of several lines, trimmed.
-fn prose(field: &str, text: &str, limit: usize) -> Result<String> {
+fn checked_prose(field: &str, text: &str, limit: usize) -> Result<String> {
     let text = text.trim();
-    input::no_control(field, text)?;
+    input::refuse_control_characters(field, text)?;
     let chars = text.chars().count();
     if chars > limit {
         return Err(Error::too_large(field, chars, limit, "characters")
@@ -361,7 +369,7 @@ fn prose(field: &str, text: &str, limit: usize) -> Result<String> {
 }
 
 /// Lines, trimmed.
-fn listed(field: &str, lines: &[String]) -> Result<Vec<String>> {
+fn checked_lines(field: &str, lines: &[String]) -> Result<Vec<String>> {
     if lines.len() > limits::HANDOFF_LINES {
         return Err(Error::too_large(field, lines.len(), limits::HANDOFF_LINES, "lines")
             .hint("Keep those that the other agent needs now."));
@@ -373,7 +381,7 @@ fn listed(field: &str, lines: &[String]) -> Result<Vec<String>> {
 }
 
 /// Ids, each once, in their order.
-fn once<T: Copy + PartialEq>(given: &[T]) -> Vec<T> {
+fn distinct_ids<T: Copy + PartialEq>(given: &[T]) -> Vec<T> {
     let mut kept = Vec::with_capacity(given.len());
     for id in given {
         if !kept.contains(id) {

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Handoff;
-use super::choose::LeftOut;
+use super::choose::MemoryExclusion;
 
 /// A handoff that was accepted, with all that its target needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AcceptedHandoff {
+pub struct AcceptHandoffResult {
     /// The handoff.
     pub handoff: Handoff,
     /// What is to be done and all that goes along, to be read.
@@ -17,7 +17,7 @@ pub struct AcceptedHandoff {
 
 /// A handoff after a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SteppedHandoff {
+pub struct HandoffStepResult {
     /// The handoff.
     pub handoff: Handoff,
 }
@@ -29,5 +29,5 @@ pub struct HandoffReceipt {
     pub handoff: Handoff,
     /// What was looked at and stayed behind, and why; told to its source alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<MemoryExclusion>,
 }

@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::choose::Settings;
+use super::choose::HandoffSettings;
 use super::*;
 use crate::base::error::ErrorKind;
 use crate::base::id::CountingIds;
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 
 fn agent(name: &str) -> Agent {
-    Agent::named(name).expect("a name")
+    Agent::with_any_name(name).expect("a name")
 }
 
 fn at(hour: i64) -> Timestamp {
@@ -25,17 +25,17 @@ fn request() -> CreateHandoff {
     }
 }
 
-fn checked(request: &CreateHandoff) -> Result<Asked> {
-    request.check(&agent("analyst"), Some("s1"), Settings::default())
+fn checked(request: &CreateHandoff) -> Result<HandoffDraft> {
+    request.check(&agent("analyst"), Some("s1"), HandoffSettings::default())
 }
 
 fn made(ids: &CountingIds, from: &str, request: &CreateHandoff, received: &[Handoff]) -> Handoff {
     let from = agent(from);
-    let asked = request.check(&from, Some("s1"), Settings::default()).expect("it is right");
+    let asked = request.check(&from, Some("s1"), HandoffSettings::default()).expect("it is right");
     let id = HandoffId::new(ids, at(0));
-    let place = Place::of(id, &asked, &from, received).expect("a place");
+    let place = ChainPosition::of(id, &asked, &from, received).expect("a place");
     let workspace = "w".parse().expect("a workspace");
-    let origin = Origin { workspace, from, user_id: None };
+    let origin = HandoffOrigin { workspace, from, user_id: None };
     Handoff::new(id, &asked, origin, place, at(0))
 }
 
@@ -43,13 +43,13 @@ fn handoff() -> Handoff {
     made(&CountingIds::default(), "analyst", &request(), &[])
 }
 
-fn taken<'a>(step: Step, by: &'a Agent, note: Option<&'a str>) -> Taken<'a> {
-    Taken { step, by, session: Some("s2"), note, at: at(1) }
+fn taken<'a>(step: HandoffStep, by: &'a Agent, note: Option<&'a str>) -> StepAttempt<'a> {
+    StepAttempt { step, by, session: Some("s2"), note, at: at(1) }
 }
 
-fn after(handoff: &Handoff, step: Step, by: &str) -> Handoff {
+fn after(handoff: &Handoff, step: HandoffStep, by: &str) -> Handoff {
     let by = agent(by);
-    handoff.stepped(taken(step, &by, None)).expect("it may").expect("it changes")
+    handoff.apply_step(taken(step, &by, None)).expect("it may").expect("it changes")
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn each_step_leads_where_the_table_says() {
     ];
     assert_eq!(table.len(), HandoffStatus::ALL.len());
     for (status, row) in table {
-        for (step, expected) in Step::ALL.iter().zip(row) {
+        for (step, expected) in HandoffStep::ALL.iter().zip(row) {
             let found = next_status(status, *step);
             assert_eq!(found.as_ref().ok(), expected.as_ref(), "{step} of {status}");
             let refused = found.err();
@@ -81,53 +81,54 @@ fn each_step_leads_where_the_table_says() {
 #[test]
 fn only_the_target_accepts_and_only_the_source_withdraws() {
     let table = [
-        (Step::Accept, "developer", true),
-        (Step::Accept, "analyst", false),
-        (Step::Accept, "qa", false),
-        (Step::Accept, "developer/child", false),
-        (Step::Reject, "developer", true),
-        (Step::Reject, "analyst", false),
-        (Step::Withdraw, "analyst", true),
-        (Step::Withdraw, "developer", false),
-        (Step::Withdraw, "qa", false),
-        (Step::Expire, "system", true),
+        (HandoffStep::Accept, "developer", true),
+        (HandoffStep::Accept, "analyst", false),
+        (HandoffStep::Accept, "qa", false),
+        (HandoffStep::Accept, "developer/child", false),
+        (HandoffStep::Reject, "developer", true),
+        (HandoffStep::Reject, "analyst", false),
+        (HandoffStep::Withdraw, "analyst", true),
+        (HandoffStep::Withdraw, "developer", false),
+        (HandoffStep::Withdraw, "qa", false),
+        (HandoffStep::Expire, "system", true),
     ];
     for (step, by, may) in table {
         let by = agent(by);
-        let answer = handoff().stepped(taken(step, &by, None));
+        let answer = handoff().apply_step(taken(step, &by, None));
         let kind = answer.as_ref().err().map(|error| error.kind);
         assert_eq!(kind, (!may).then_some(ErrorKind::Forbidden), "{step} by {by}");
     }
-    let done = after(&handoff(), Step::Accept, "developer");
+    let done = after(&handoff(), HandoffStep::Accept, "developer");
     let by = agent("analyst");
-    let kind = done.stepped(taken(Step::Complete, &by, None)).map_err(|error| error.kind);
+    let kind = done.apply_step(taken(HandoffStep::Complete, &by, None)).map_err(|error| error.kind);
     assert_eq!(kind, Err(ErrorKind::Forbidden));
 }
 
 #[test]
 fn accepting_again_changes_nothing() {
-    let accepted = after(&handoff(), Step::Accept, "developer");
+    let accepted = after(&handoff(), HandoffStep::Accept, "developer");
     assert_eq!((accepted.version, accepted.accepted_at), (2, Some(at(1))));
     assert_eq!(accepted.accepted_in.as_deref(), Some("s2"));
     let by = agent("developer");
-    let again = Taken { at: at(9), session: None, ..taken(Step::Accept, &by, None) };
-    assert_eq!(accepted.stepped(again).expect("it may"), None);
+    let again = StepAttempt { at: at(9), session: None, ..taken(HandoffStep::Accept, &by, None) };
+    assert_eq!(accepted.apply_step(again).expect("it may"), None);
 }
 
 #[test]
 fn reason_and_result_are_kept_and_limited() {
     let by = agent("developer");
-    let rejected = handoff().stepped(taken(Step::Reject, &by, Some(" too busy "))).expect("it may");
+    let rejected =
+        handoff().apply_step(taken(HandoffStep::Reject, &by, Some(" too busy "))).expect("it may");
     assert_eq!(rejected.and_then(|it| it.note).as_deref(), Some("too busy"));
     let long = "x".repeat(limits::HANDOFF_NOTE_CHARS + 1);
     let table = [
-        (Step::Reject, "", ErrorKind::Invalid, "reason"),
-        (Step::Reject, "a\0", ErrorKind::Invalid, "reason"),
-        (Step::Reject, long.as_str(), ErrorKind::TooLarge, "reason"),
-        (Step::Complete, long.as_str(), ErrorKind::TooLarge, "result"),
+        (HandoffStep::Reject, "", ErrorKind::Invalid, "reason"),
+        (HandoffStep::Reject, "a\0", ErrorKind::Invalid, "reason"),
+        (HandoffStep::Reject, long.as_str(), ErrorKind::TooLarge, "reason"),
+        (HandoffStep::Complete, long.as_str(), ErrorKind::TooLarge, "result"),
     ];
     for (step, note, kind, field) in table {
-        let error = handoff().stepped(taken(step, &by, Some(note))).expect_err("it is wrong");
+        let error = handoff().apply_step(taken(step, &by, Some(note))).expect_err("it is wrong");
         assert_eq!((error.kind, error.field.as_deref()), (kind, Some(field)));
     }
 }
@@ -137,22 +138,22 @@ fn a_handoff_expires_by_sure_time_alone_and_only_while_it_waits() {
     let waiting = handoff();
     assert_eq!(waiting.expires_at, at(24));
     assert!(!waiting.is_overdue(at(23)) && waiting.is_overdue(at(24)));
-    assert!(!after(&waiting, Step::Accept, "developer").is_overdue(at(99)));
+    assert!(!after(&waiting, HandoffStep::Accept, "developer").is_overdue(at(99)));
     // Nobody has swept: whoever comes late is not refused for what a clock shows.
     let by = agent("developer");
-    let late = Taken { at: at(99), ..taken(Step::Accept, &by, None) };
-    assert!(waiting.stepped(late).is_ok());
+    let late = StepAttempt { at: at(99), ..taken(HandoffStep::Accept, &by, None) };
+    assert!(waiting.apply_step(late).is_ok());
 }
 
 /// The steps that were taken and changed something, of all that a handoff can go through.
-const LIVES: [&[Step]; 7] = [
+const LIVES: [&[HandoffStep]; 7] = [
     &[],
-    &[Step::Accept],
-    &[Step::Accept, Step::Complete],
-    &[Step::Accept, Step::Reject],
-    &[Step::Reject],
-    &[Step::Withdraw],
-    &[Step::Expire],
+    &[HandoffStep::Accept],
+    &[HandoffStep::Accept, HandoffStep::Complete],
+    &[HandoffStep::Accept, HandoffStep::Reject],
+    &[HandoffStep::Reject],
+    &[HandoffStep::Withdraw],
+    &[HandoffStep::Expire],
 ];
 
 proptest! {
@@ -162,14 +163,14 @@ proptest! {
     ) {
         let agents = ["analyst", "developer", "qa", "system"].map(agent);
         let mut real = handoff();
-        let mut life: Vec<Step> = Vec::new();
+        let mut life: Vec<HandoffStep> = Vec::new();
         for (step, by) in tries {
-            let (step, by) = (Step::ALL[step], &agents[by]);
-            let answer = real.stepped(taken(step, by, None));
-            let may = match step.doer() {
-                Doer::Target => by.as_str() == "developer",
-                Doer::Source => by.as_str() == "analyst",
-                Doer::Layer => true,
+            let (step, by) = (HandoffStep::ALL[step], &agents[by]);
+            let answer = real.apply_step(taken(step, by, None));
+            let may = match step.step_actor() {
+                StepActor::Target => by.as_str() == "developer",
+                StepActor::Source => by.as_str() == "analyst",
+                StepActor::Layer => true,
             };
             let longer = [life.as_slice(), &[step]].concat();
             match answer {
@@ -184,8 +185,8 @@ proptest! {
                     real = next;
                 }
             }
-            prop_assert_eq!(real.accepted_at.is_some(), life.contains(&Step::Accept));
-            let ended = life.last().is_some_and(|step| *step != Step::Accept);
+            prop_assert_eq!(real.accepted_at.is_some(), life.contains(&HandoffStep::Accept));
+            let ended = life.last().is_some_and(|step| *step != HandoffStep::Accept);
             prop_assert_eq!(real.ended_at.is_some(), ended);
             prop_assert_eq!(real.status.is_open(), !ended);
         }
@@ -258,7 +259,7 @@ fn a_request_of_seed_001_is_understood() {
     let asked = checked(&request).expect("it is right");
     assert_eq!(asked.to, agent("gemini-cli"));
     assert_eq!(asked.task, "Working on the code review.");
-    assert!(asked.question().ends_with("src/engram/server.py (modified)"));
+    assert!(asked.search_text().ends_with("src/engram/server.py (modified)"));
     let unknown = serde_json::json!({"to": "qa", "task": "x", "from": "boss"});
     assert!(crate::base::input::from_value::<CreateHandoff>(unknown).is_err());
 }
@@ -307,12 +308,12 @@ fn a_handoff_goes_on_from_the_one_that_was_accepted_last() {
         case: case.map(str::to_owned),
         ..request()
     };
-    let first = after(&made(&ids, "a", &to_b(Some("k1")), &[]), Step::Accept, "b");
-    let second = after(&made(&ids, "a", &to_b(Some("k2")), &[]), Step::Accept, "b");
+    let first = after(&made(&ids, "a", &to_b(Some("k1")), &[]), HandoffStep::Accept, "b");
+    let second = after(&made(&ids, "a", &to_b(Some("k2")), &[]), HandoffStep::Accept, "b");
     let waiting = made(&ids, "a", &to_b(None), &[]);
     let others = after(
         &made(&ids, "a", &CreateHandoff { to: "x".into(), ..request() }, &[]),
-        Step::Accept,
+        HandoffStep::Accept,
         "x",
     );
     let received = [first.clone(), second.clone(), waiting.clone(), others.clone()];
@@ -342,16 +343,17 @@ fn a_handoff_goes_on_from_the_one_that_was_accepted_last() {
     }
     let alone = followed("b", &ids, std::slice::from_ref(&waiting), &to_c(None, vec![]));
     assert_eq!((alone.follows, alone.chain, alone.depth), (vec![], alone.id, 1));
-    let both = to_c(None, vec![first.id, second.id]).check(&agent("b"), None, Settings::default());
+    let both =
+        to_c(None, vec![first.id, second.id]).check(&agent("b"), None, HandoffSettings::default());
     let id = HandoffId::new(&ids, at(0));
-    let error = Place::of(id, &both.expect("it is right"), &agent("b"), &received);
+    let error = ChainPosition::of(id, &both.expect("it is right"), &agent("b"), &received);
     assert_eq!(error.map_err(|error| error.field), Err(Some("follows".to_owned())));
-    let rejected = after(&first, Step::Reject, "b");
+    let rejected = after(&first, HandoffStep::Reject, "b");
     let received = [rejected.clone(), second.clone(), waiting.clone(), others.clone()];
     for wrong in [vec![waiting.id], vec![others.id], vec![rejected.id]] {
-        let asked = to_c(None, wrong).check(&agent("b"), None, Settings::default());
+        let asked = to_c(None, wrong).check(&agent("b"), None, HandoffSettings::default());
         let id = HandoffId::new(&ids, at(0));
-        let error = Place::of(id, &asked.expect("it is right"), &agent("b"), &received);
+        let error = ChainPosition::of(id, &asked.expect("it is right"), &agent("b"), &received);
         assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Invalid));
     }
 }
@@ -360,15 +362,16 @@ fn a_handoff_goes_on_from_the_one_that_was_accepted_last() {
 fn a_completed_handoff_is_gone_on_from_in_the_same_work_only() {
     let ids = CountingIds::default();
     let to_b = CreateHandoff { to: "b".into(), ..request() };
-    let mut done = after(&made(&ids, "a", &to_b, &[]), Step::Accept, "b");
-    done = after(&done, Step::Complete, "b");
+    let mut done = after(&made(&ids, "a", &to_b, &[]), HandoffStep::Accept, "b");
+    done = after(&done, HandoffStep::Complete, "b");
     let to_c = CreateHandoff { to: "c".into(), ..request() };
     // It was accepted in s2.
     for (session, depth) in [(Some("s2"), 2), (Some("s9"), 1), (None, 1)] {
         done.session = None;
-        let asked = to_c.check(&agent("b"), session, Settings::default()).expect("it is right");
+        let asked =
+            to_c.check(&agent("b"), session, HandoffSettings::default()).expect("it is right");
         let id = HandoffId::new(&ids, at(0));
-        let place = Place::of(id, &asked, &agent("b"), &[done.clone()]).expect("a place");
+        let place = ChainPosition::of(id, &asked, &agent("b"), &[done.clone()]).expect("a place");
         assert_eq!(place.depth, depth, "{session:?}");
     }
 }
@@ -376,10 +379,10 @@ fn a_completed_handoff_is_gone_on_from_in_the_same_work_only() {
 #[test]
 fn whoever_has_no_part_sees_neither_text_nor_private_memories() {
     let ids = CountingIds::default();
-    let passed = |private| PassedMemory {
+    let passed = |private| HandoffMemory {
         id: MemoryId::new(&ids, at(0)),
         author: agent("analyst"),
-        why: Why::Named,
+        why: InclusionReason::Named,
         score: 1.0,
         private,
         tokens: 9,
@@ -387,9 +390,9 @@ fn whoever_has_no_part_sees_neither_text_nor_private_memories() {
     let memories = vec![passed(true), passed(false)];
     let handoff = Handoff { memories, tokens: 1, ..handoff() };
     for part in ["analyst", "developer"] {
-        assert_eq!(handoff.clone().seen_by(&agent(part)), handoff);
+        assert_eq!(handoff.clone().redacted_for(&agent(part)), handoff);
     }
-    let seen = handoff.seen_by(&agent("qa"));
+    let seen = handoff.redacted_for(&agent("qa"));
     assert_eq!((seen.tokens, seen.memories.len()), (0, 1));
 }
 
@@ -403,7 +406,7 @@ fn what_is_left_of_an_expired_handoff_fits_a_memory() {
         ..request()
     };
     let handoff = made(&CountingIds::default(), "analyst", &full, &[]);
-    let left = handoff.remains();
+    let left = handoff.expired_text();
     assert!(left.len() <= limits::TEXT_BYTES);
     assert!(left.starts_with("Handed over by analyst to developer"));
     for part in ["## Task\nFix what was found\n", "## Context\nccc", "## Next steps\n- nnn"] {
@@ -415,12 +418,12 @@ fn what_is_left_of_an_expired_handoff_fits_a_memory() {
 fn those_that_wait_for_oneself_are_listed_unless_others_are_asked_for() {
     use HandoffStatus::{Accepted, Pending, Rejected};
     let list = ListHandoffs::default();
-    assert_eq!(list.wanted(), [Pending, Accepted]);
-    let sent = ListHandoffs { side: Side::Sent, ..ListHandoffs::default() };
-    assert_eq!(sent.wanted().len(), HandoffStatus::ALL.len());
+    assert_eq!(list.wanted_statuses(), [Pending, Accepted]);
+    let sent = ListHandoffs { side: HandoffSide::Sent, ..ListHandoffs::default() };
+    assert_eq!(sent.wanted_statuses().len(), HandoffStatus::ALL.len());
     let rejected = ListHandoffs { status: vec![Rejected], ..ListHandoffs::default() };
-    assert_eq!(rejected.wanted(), [Rejected]);
+    assert_eq!(rejected.wanted_statuses(), [Rejected]);
     let with = ListHandoffs { with: Some("a b/".into()), ..ListHandoffs::default() };
     assert_eq!(with.filter().map_err(|error| error.field), Err(Some("with".to_owned())));
-    let _: Option<Cursor> = list.cursor;
+    let _: Option<PageCursor> = list.cursor;
 }

@@ -3,11 +3,11 @@
 use super::{Learning, LearningType};
 
 /// The words that begin a block, before a colon.
-const HEADINGS: [&str; 5] =
+const BLOCK_HEADINGS: [&str; 5] =
     ["remember", "memorize", "memorise", "add to memory", "add to memories"];
 
 /// A line that begins a block.
-struct Heading<'a> {
+struct BlockHeading<'a> {
     /// The type that stands in brackets behind the word.
     kind: Option<LearningType>,
     /// What stands behind the colon.
@@ -17,7 +17,7 @@ struct Heading<'a> {
 }
 
 /// The learnings that stand in a message in words.
-pub(super) fn found(text: &str) -> Vec<Learning> {
+pub(super) fn learnings_in_prose(text: &str) -> Vec<Learning> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     let (mut place, mut code, mut apart) = (0, None, true);
@@ -49,7 +49,7 @@ pub(super) fn found(text: &str) -> Vec<Learning> {
 }
 
 /// The heading that a line is.
-fn heading(line: &str) -> Option<Heading<'_>> {
+fn heading(line: &str) -> Option<BlockHeading<'_>> {
     // Four blanks make code of a line, and quotations are somebody else's.
     if line.starts_with("    ") || line.starts_with('\t') {
         return None;
@@ -63,8 +63,10 @@ fn heading(line: &str) -> Option<Heading<'_>> {
         return None;
     }
     let marked = marks.contains(['#', '*', '_']);
-    let word =
-        HEADINGS.iter().filter(|word| starts_with(bare, word)).max_by_key(|word| word.len())?;
+    let word = BLOCK_HEADINGS
+        .iter()
+        .filter(|word| starts_with(bare, word))
+        .max_by_key(|word| word.len())?;
     if !marked && !bare.starts_with(char::is_uppercase) {
         return None;
     }
@@ -77,7 +79,7 @@ fn heading(line: &str) -> Option<Heading<'_>> {
         rest = behind.trim_start_matches(['*', '_', ' ']);
     }
     let rest = rest.strip_prefix([':', '：'])?.trim_start_matches(['*', '_']).trim();
-    Some(Heading { kind, rest, marked })
+    Some(BlockHeading { kind, rest, marked })
 }
 
 fn starts_with(text: &str, word: &str) -> bool {
@@ -121,12 +123,12 @@ fn ends_paragraph(line: &str) -> bool {
     bare.is_empty() || bare.starts_with('#') || bare.starts_with("---") || bare.starts_with("===")
 }
 
-fn of_block(heading: &Heading<'_>, block: &[&str]) -> Vec<Learning> {
+fn of_block(heading: &BlockHeading<'_>, block: &[&str]) -> Vec<Learning> {
     if let Some(learning) = fields(heading, block) {
         return vec![learning];
     }
     let make = |text: &str| {
-        let (kind, content) = typed(text);
+        let (kind, content) = split_type(text);
         Learning { kind: kind.or(heading.kind).unwrap_or(LearningType::Context), content }
     };
     if heading.rest.is_empty() && block.iter().any(|line| item(line).is_some()) {
@@ -141,7 +143,7 @@ fn of_block(heading: &Heading<'_>, block: &[&str]) -> Vec<Learning> {
 }
 
 /// The learning of a block with fields, `Type:` and `Content:`; the type may be left out.
-fn fields(heading: &Heading<'_>, block: &[&str]) -> Option<Learning> {
+fn fields(heading: &BlockHeading<'_>, block: &[&str]) -> Option<Learning> {
     let (mut kind, mut content): (Option<String>, Option<String>) = (None, None);
     let mut in_content = false;
     for line in [heading.rest].iter().chain(block).map(|line| line.trim()) {
@@ -166,7 +168,7 @@ fn fields(heading: &Heading<'_>, block: &[&str]) -> Option<Learning> {
     if kind.as_ref().is_some_and(|kind| kind.contains(['|', '<'])) {
         return Some(Learning { kind: LearningType::Context, content: String::new() });
     }
-    let named = kind.map(|kind| LearningType::named(&kind)).or(heading.kind);
+    let named = kind.map(|kind| LearningType::from_type_word(&kind)).or(heading.kind);
     Some(Learning { kind: named.unwrap_or(LearningType::Context), content })
 }
 
@@ -204,7 +206,7 @@ fn item(line: &str) -> Option<&str> {
 }
 
 /// The type that a text begins with, and the text: `[mistake] …`, `**Pattern**: …`.
-pub(super) fn typed(text: &str) -> (Option<LearningType>, String) {
+pub(super) fn split_type(text: &str) -> (Option<LearningType>, String) {
     let text = text.trim();
     let bare = text.trim_start_matches(['*', '_']);
     let bracketed = bare.strip_prefix(['[', '(']).and_then(|rest| rest.split_once([']', ')']));

@@ -5,22 +5,22 @@ use serde_json::{Map, Value};
 use super::{Learning, LearningType};
 
 /// What one key of one object says.
-pub(super) struct Said {
+pub(super) struct JsonLearnings {
     pub(super) replaces: bool,
     pub(super) learnings: Vec<Learning>,
 }
 
 /// Lines of a message that are tried as the beginning of an object.
-const TRIED: usize = 200;
+const OBJECT_LINES_MAX: usize = 200;
 
 /// What the JSON objects of a message say: those that begin a line, bare or in a block of code.
-pub(super) fn found(text: &str) -> Vec<Said> {
+pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
     let (mut said, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start();
         let start = at + line.len() - bare.len();
         at += line.len();
-        if start < read || !bare.starts_with('{') || tried == TRIED {
+        if start < read || !bare.starts_with('{') || tried == OBJECT_LINES_MAX {
             continue;
         }
         tried += 1;
@@ -33,13 +33,13 @@ pub(super) fn found(text: &str) -> Vec<Said> {
     said
 }
 
-fn of_object(object: &Map<String, Value>) -> Vec<Said> {
+fn of_object(object: &Map<String, Value>) -> Vec<JsonLearnings> {
     let keys = [("remember", false), ("Remember", false), ("MEMORIES", true)];
     let said = keys.into_iter().filter_map(|(key, replaces)| {
         let value = object.get(key)?;
         // `"remember": true` is a setting, and `"MEMORIES": []` is not an order to forget all.
         let learnings = of_value(value, None);
-        (!learnings.is_empty()).then_some(Said { replaces, learnings })
+        (!learnings.is_empty()).then_some(JsonLearnings { replaces, learnings })
     });
     said.collect()
 }
@@ -66,7 +66,7 @@ fn of_value(value: &Value, kind: Option<LearningType>) -> Vec<Learning> {
 fn of_fields(object: &Map<String, Value>, kind: Option<LearningType>) -> Option<Learning> {
     let text = |keys: &[&str]| keys.iter().find_map(|key| object.get(*key)).and_then(Value::as_str);
     let content = text(&["content", "Content", "text", "learning", "memory"])?;
-    let named = text(&["type", "Type", "category", "kind"]).map(LearningType::named);
+    let named = text(&["type", "Type", "category", "kind"]).map(LearningType::from_type_word);
     Some(Learning {
         kind: named.or(kind).unwrap_or(LearningType::Context),
         content: content.trim().to_owned(),
@@ -75,6 +75,6 @@ fn of_fields(object: &Map<String, Value>, kind: Option<LearningType>) -> Option<
 
 /// A learning of a text, which may begin with its type as a list's items do.
 fn of_text(text: &str, kind: Option<LearningType>) -> Learning {
-    let (named, content) = super::block::typed(text);
+    let (named, content) = super::block::split_type(text);
     Learning { kind: named.or(kind).unwrap_or(LearningType::Context), content }
 }

@@ -12,7 +12,7 @@ use crate::model::memory::Memory;
 /// learning of yours. What you were given before, or have kept already, is not kept again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Learn {
+pub struct LearnRequest {
     /// What was said, whole.
     #[schemars(length(min = 1))]
     pub message: String,
@@ -33,7 +33,7 @@ pub struct Learn {
 
 /// What was kept of a message.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LearnedBack {
+pub struct LearnResult {
     /// The learnings, as they are kept.
     pub learnings: Vec<Memory>,
     /// What to do now about those that others are not given, one for each.

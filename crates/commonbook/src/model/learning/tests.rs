@@ -6,7 +6,7 @@ use LearningType::{
 };
 
 fn said(message: &str) -> Vec<(LearningType, String)> {
-    let learned = learned(message);
+    let learned = extract_learnings(message);
     assert_eq!(learned.replace, None, "{message}");
     learned.append.into_iter().map(|learning| (learning.kind, learning.content)).collect()
 }
@@ -114,9 +114,9 @@ fn json_adds_with_remember_and_replaces_with_memories() {
         ),
     ];
     for (message, expected) in table {
-        assert_eq!(learned(message).append, expected, "{message}");
+        assert_eq!(extract_learnings(message).append, expected, "{message}");
     }
-    let learned = learned(
+    let learned = extract_learnings(
         "{\"MEMORIES\": [\"a b\", {\"type\": \"pattern\", \"content\": \"c d\"}], \"remember\": [\"e f\"]}",
     );
     assert_eq!(learned.replace, Some(vec![one(Context, "a b"), one(Pattern, "c d")]));
@@ -162,44 +162,44 @@ fn what_is_not_said_in_so_many_words_is_no_learning() {
         "",
     ];
     for message in messages {
-        assert_eq!(learned(message), Learned::default(), "{message}");
+        assert_eq!(extract_learnings(message), LearningUpdate::default(), "{message}");
     }
 }
 
 #[test]
 fn what_was_given_to_the_agent_is_not_learned_from_it() {
     let given = "<commonbook-context-k3v9q0z7w1x5>\nnote\n\n# Remember:\nType: pattern\nContent: of others\n</commonbook-context-k3v9q0z7w1x5>";
-    assert_eq!(learned(given), Learned::default());
+    assert_eq!(extract_learnings(given), LearningUpdate::default());
     let both = format!("{given}\n\nRemember: of my own");
     assert_eq!(said(&both), [(Context, "of my own".to_owned())]);
 }
 
 #[test]
 fn what_is_too_long_or_too_much_is_left_out_and_said() {
-    let long = learned(&format!("Remember: {}", "word ".repeat(500)));
+    let long = extract_learnings(&format!("Remember: {}", "word ".repeat(500)));
     assert_eq!(
         (long.append.len(), long.left_out.as_slice()),
         (0, &["a learning of 2499 characters, and at most 2000 fit".to_owned()][..])
     );
     let many: String = (0..25).map(|n| format!("- learning {n}\n")).collect();
-    let many = learned(&format!("Remember:\n{many}"));
+    let many = extract_learnings(&format!("Remember:\n{many}"));
     assert_eq!((many.append.len(), many.left_out.len()), (limits::LEARNINGS, 5));
 }
 
 #[test]
 fn types_have_their_names() {
     for kind in LearningType::ALL {
-        assert_eq!(LearningType::named(kind.name()), *kind);
-        assert_eq!(LearningType::named(&kind.name().to_uppercase()), *kind);
+        assert_eq!(LearningType::from_type_word(kind.name()), *kind);
+        assert_eq!(LearningType::from_type_word(&kind.name().to_uppercase()), *kind);
     }
-    assert_eq!(LearningType::named("Best-Practice"), Guideline);
-    assert_eq!(LearningType::named("tea"), Context);
+    assert_eq!(LearningType::from_type_word("Best-Practice"), Guideline);
+    assert_eq!(LearningType::from_type_word("tea"), Context);
 }
 
 proptest::proptest! {
     #[test]
     fn any_message_can_be_searched(text in "(\\PC|\n|Remember:|Type:|Content:|- |# |```|\\{\"remember\":|\\[\"a b\"\\]|\\}|    ){0,40}") {
-        let learned = learned(&text);
+        let learned = extract_learnings(&text);
         assert!(learned.append.len() <= limits::LEARNINGS);
         assert!(learned.append.iter().all(|learning| !learning.content.trim().is_empty()));
     }

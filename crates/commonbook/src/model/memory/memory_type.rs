@@ -72,10 +72,10 @@ impl MemoryType {
     /// # Errors
     /// `invalid` for the word for a role, and for what looks like that or like a type that is known.
     pub fn check_choice(&self) -> Result<()> {
-        let folded = naming::folded(&self.0);
+        let folded = naming::fold_lookalikes(&self.0);
         let bare = folded.trim_end_matches(['-', '_', '.']);
         let hint = "Choose a word for the sort of memory, such as decision or meeting_note.";
-        if naming::RESERVED.contains(&bare) {
+        if naming::RESERVED_NAMES.contains(&bare) {
             let message =
                 format!("'{self}' is reserved for a role, and a sort of memory was expected");
             return Err(Error::invalid("memory_type", message).hint(hint));
@@ -91,11 +91,11 @@ impl MemoryType {
 
     /// The type of a memory that comes from elsewhere: below `import` where nobody may choose it.
     #[must_use]
-    pub(crate) fn imported(self) -> Self {
+    pub(crate) fn into_import_type(self) -> Self {
         if self.check_choice().is_ok() {
             return self;
         }
-        let name = format!("import.{}", naming::folded(&self.0));
+        let name = format!("import.{}", naming::fold_lookalikes(&self.0));
         Self(name.chars().take(limits::MEMORY_TYPE_CHARS).collect())
     }
 

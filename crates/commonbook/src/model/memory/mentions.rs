@@ -2,38 +2,38 @@
 
 use super::Memory;
 use crate::base::limits;
-use crate::model::entity::{EntityName, EntityType, Mentioned, STATED_CONFIDENCE};
-use commonbook_text::entities::{Found, Part, Source, extract, speakers};
+use crate::model::entity::{EntityName, EntityType, NameMention, STATED_CONFIDENCE};
+use commonbook_text::entities::{ExtractedEntity, ExtractionInput, MemoryPart, extract, speakers};
 
 impl Memory {
     /// The things that its author names.
     #[must_use]
-    pub fn named(&self) -> Vec<Mentioned> {
+    pub fn author_mentions(&self) -> Vec<NameMention> {
         let named = self.entities.iter().filter_map(|named| {
             let name = self.name(named.entity_type, &named.value)?;
             let place = self.text.find(&named.value).unwrap_or(0);
-            Some(Mentioned { name, confidence: STATED_CONFIDENCE, count: 1, place })
+            Some(NameMention { name, confidence: STATED_CONFIDENCE, count: 1, place })
         });
         named.collect()
     }
 
     /// The things that its author names, and those that are found in it by rules.
     #[must_use]
-    pub fn mentioned(&self) -> Vec<Mentioned> {
+    pub fn all_mentions(&self) -> Vec<NameMention> {
         let speakers = speakers(&self.metadata);
-        let found = extract(&Source {
+        let found = extract(&ExtractionInput {
             title: self.title.as_deref(),
             text: &self.text,
             topics: &self.topics,
             speakers: &speakers,
             is_decision: self.memory_type.as_str() == "decision",
         });
-        let mut all = self.named();
+        let mut all = self.author_mentions();
         for found in found {
             let Some(name) = self.name(found.entity_type, &found.value) else { continue };
             if all.iter().all(|other| other.name.id != name.id) {
                 let (confidence, count) = (found.confidence, found.count as u64);
-                all.push(Mentioned { name, confidence, count, place: place(&found) });
+                all.push(NameMention { name, confidence, count, place: first_place(&found) });
             }
         }
         all
@@ -47,7 +47,7 @@ impl Memory {
 }
 
 /// Where in the text a thing is first mentioned; its beginning, when only title or topics do.
-fn place(found: &Found) -> usize {
-    let in_text = found.places.iter().find(|place| place.part == Part::Text);
+fn first_place(found: &ExtractedEntity) -> usize {
+    let in_text = found.places.iter().find(|place| place.part == MemoryPart::Text);
     in_text.map_or(0, |place| place.from)
 }

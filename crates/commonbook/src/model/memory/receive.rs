@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Memory, Trust};
 use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
-use commonbook_text::injection::{self, Reason};
+use commonbook_text::injection::{self, InjectionReason};
 use commonbook_text::secrets;
 
 /// A line that everybody is told beside memories, a title say: without secrets, and nothing that
@@ -43,7 +43,7 @@ impl Memory {
     pub fn receive(&mut self, before: Option<&Self>) -> Result<()> {
         self.check()?;
         self.redact();
-        if before.is_none_or(|before| before.said() != self.said()) {
+        if before.is_none_or(|before| before.reader_text() != self.reader_text()) {
             self.judge();
         }
         if before.is_none() || !self.is_quarantined() {
@@ -84,7 +84,7 @@ impl Memory {
     }
 
     fn judge(&mut self) {
-        self.suspicions = injection::reasons(&self.said());
+        self.suspicions = injection::reasons(&self.reader_text());
         self.trust = match (self.suspicions.is_empty(), self.trust) {
             (false, _) => Trust::Quarantined,
             (true, Trust::Quarantined) => Trust::Normal,
@@ -97,7 +97,7 @@ impl Memory {
     pub fn judge_after(&mut self, earlier: &[Self]) {
         let plain = |memory: &&Self| memory.suspicions.is_empty();
         let ends = earlier.iter().filter(plain).map(|memory| {
-            let mut said = memory.said();
+            let mut said = memory.reader_text();
             if let Some((place, _)) = said.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
                 said.drain(..place);
             }
@@ -107,7 +107,7 @@ impl Memory {
         if before.is_empty() || self.is_quarantined() {
             return;
         }
-        let mut beginning = self.said();
+        let mut beginning = self.reader_text();
         if let Some((place, _)) = beginning.char_indices().nth(limits::SPLIT_CHARS) {
             beginning.truncate(place);
         }
@@ -119,13 +119,13 @@ impl Memory {
         let alone = injection::joint_reasons(&before);
         if together.iter().any(|reason| !alone.contains(reason)) {
             self.trust = Trust::Quarantined;
-            self.suspicions = vec![Reason::Split];
+            self.suspicions = vec![InjectionReason::Split];
         }
     }
 
     /// All that a reader is told of it, joined as it is told: an order may begin in the title and
     /// end in the text.
-    fn said(&self) -> String {
+    fn reader_text(&self) -> String {
         let mut parts: Vec<Cow<'_, str>> = Vec::new();
         if !self.memory_type.is_known() {
             // An author's own type can hold a sentence.
@@ -133,8 +133,8 @@ impl Memory {
         }
         parts.extend(self.title.as_deref().map(Cow::from));
         parts.push(Cow::from(&self.text));
-        if let Some(value) = json(&self.text) {
-            parts.push(Cow::from(flat(&value)));
+        if let Some(value) = parse_json_text(&self.text) {
+            parts.push(Cow::from(flatten_json(&value)));
         }
         if let Some(summary) = self.summary.as_deref() {
             // A long text is told by its beginning and its summary, a short one without.
@@ -147,7 +147,7 @@ impl Memory {
         parts.extend(self.entities.iter().map(|named| Cow::from(&named.value)));
         if !self.metadata.is_empty() {
             let mut told = String::new();
-            self.metadata.iter().for_each(|(name, value)| tell(name, value, &mut told));
+            self.metadata.iter().for_each(|(name, value)| append_value(name, value, &mut told));
             parts.push(Cow::from(told));
         }
         parts.join("\n")
@@ -161,25 +161,25 @@ impl Memory {
 
     /// Why it was set apart, in sentences.
     pub fn reasons(&self) -> impl Iterator<Item = &'static str> {
-        self.suspicions.iter().copied().map(Reason::sentence)
+        self.suspicions.iter().copied().map(InjectionReason::sentence)
     }
 }
 
 /// The JSON object or list that a text is.
-fn json(text: &str) -> Option<Value> {
+fn parse_json_text(text: &str) -> Option<Value> {
     let text = text.trim();
     let holds = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
     serde_json::from_str(text).ok().filter(|_| holds)
 }
 
 /// A value of JSON as it is told: its names and texts, a line each.
-fn flat(value: &Value) -> String {
+fn flatten_json(value: &Value) -> String {
     let mut told = String::new();
-    tell("", value, &mut told);
+    append_value("", value, &mut told);
     told
 }
 
-fn tell(name: &str, value: &Value, told: &mut String) {
+fn append_value(name: &str, value: &Value, told: &mut String) {
     match value {
         Value::String(text) => {
             if !name.is_empty() {
@@ -189,13 +189,13 @@ fn tell(name: &str, value: &Value, told: &mut String) {
             told.push_str(text);
             told.push('\n');
         }
-        Value::Array(values) => values.iter().for_each(|value| tell(name, value, told)),
+        Value::Array(values) => values.iter().for_each(|value| append_value(name, value, told)),
         Value::Object(fields) => {
             if !name.is_empty() {
                 told.push_str(name);
                 told.push('\n');
             }
-            fields.iter().for_each(|(name, value)| tell(name, value, told));
+            fields.iter().for_each(|(name, value)| append_value(name, value, told));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {
             told.push_str(name);

@@ -8,7 +8,7 @@ use super::{Importance, Memory, MemoryType, Trust};
 use crate::base::id::MemoryId;
 use crate::base::key::CaseKey;
 use crate::base::limits;
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
 
 /// Reads one memory whole.
@@ -67,20 +67,20 @@ pub struct ListMemories {
     pub deleted: bool,
     /// Which end to begin at.
     #[serde(default)]
-    pub order: Order,
+    pub order: ListOrder,
     /// How many at once, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// Which end of a list comes first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum ListOrder {
     /// What was kept last.
     #[default]
     Newest,
@@ -138,7 +138,7 @@ pub struct PurgeMemory {
 
 /// The memory that is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Purged {
+pub struct PurgeResult {
     /// The id it had.
     pub id: MemoryId,
 }
@@ -153,14 +153,14 @@ pub struct MemoryHistory {
 
 /// The revisions of a memory that the caller may see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct History {
+pub struct RevisionHistory {
     /// The revisions, oldest first.
-    pub items: Vec<Revision>,
+    pub items: Vec<MemoryRevision>,
 }
 
 /// A memory as it stood from one change to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Revision {
+pub struct MemoryRevision {
     /// Its number, from 1.
     pub revision: u64,
     /// When it was written.
@@ -171,7 +171,7 @@ pub struct Revision {
     pub memory: Memory,
 }
 
-impl From<Memory> for Revision {
+impl From<Memory> for MemoryRevision {
     fn from(memory: Memory) -> Self {
         Self {
             revision: memory.revision,

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::Memory;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
-use crate::base::page::Cursor;
+use crate::base::page::PageCursor;
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
-use crate::model::caller::{Caller, Door};
+use crate::model::caller::{Caller, EntryPoint};
 use commonbook_text::secrets;
 
 /// What waits with a quarantined memory until somebody has looked at it.
@@ -18,7 +18,7 @@ use commonbook_text::secrets;
 pub struct PendingReview {
     /// Why its author wants it released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub appeal: Option<Appeal>,
+    pub appeal: Option<ReleaseAppeal>,
     /// The memories whose place it takes when it is released.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
@@ -26,7 +26,7 @@ pub struct PendingReview {
 
 /// Why an author wants a quarantined memory released.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Appeal {
+pub struct ReleaseAppeal {
     /// The reason, in the author's words: data for a person to judge, and no instruction.
     pub reason: String,
     /// When the author gave it.
@@ -55,14 +55,14 @@ impl AppealMemory {
     ///
     /// # Errors
     /// `invalid` and `too_large` for the reason.
-    pub fn appeal(&self, now: Timestamp) -> Result<Appeal> {
+    pub fn appeal(&self, now: Timestamp) -> Result<ReleaseAppeal> {
         let reason = input::line("reason", &self.reason, limits::APPEAL_CHARS)?;
         if reason.trim().is_empty() {
             return Err(Error::invalid("reason", "this is empty, and a reason was expected")
                 .hint("Say in a sentence why others should read the memory."));
         }
         let reason = secrets::redact(&reason).text.chars().take(limits::APPEAL_CHARS).collect();
-        Ok(Appeal { reason, at: now })
+        Ok(ReleaseAppeal { reason, at: now })
     }
 }
 
@@ -78,7 +78,7 @@ pub struct ListQuarantined {
     pub limit: Option<u32>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PageCursor>,
 }
 
 /// Lets others read a memory that was quarantined. For a person at the command line.
@@ -99,7 +99,7 @@ pub struct ReleaseMemory {
 
 /// A memory that others are not given, as its author is told of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SetApart {
+pub struct QuarantineNotice {
     /// The id of the memory.
     pub id: MemoryId,
     /// The agent that kept it: you, or an agent below you.
@@ -108,14 +108,14 @@ pub struct SetApart {
     pub hint: String,
 }
 
-impl SetApart {
+impl QuarantineNotice {
     /// What this caller is told of a memory that is its own, or an agent's below it; nothing where
     /// others are given it.
     #[must_use]
     pub fn of(memory: &Memory, caller: &Caller) -> Option<Self> {
         let hint = match memory.owner == caller.agent {
             true => memory.quarantine_hint(caller.door)?,
-            false => memory.quarantine_hint(Door::Cli)?,
+            false => memory.quarantine_hint(EntryPoint::Cli)?,
         };
         Some(Self { id: memory.id, owner: memory.owner.clone(), hint })
     }
@@ -125,16 +125,16 @@ impl Memory {
     /// Why others are not given this memory, and what its author does about that in the words of its
     /// door; nothing where it is not quarantined.
     #[must_use]
-    pub fn quarantine_hint(&self, door: Door) -> Option<String> {
+    pub fn quarantine_hint(&self, door: EntryPoint) -> Option<String> {
         let (id, owner) = (self.id, &self.owner);
         let appeal = match door {
-            Door::Mcp => format!("call appeal_memory with id {id} and a reason"),
-            Door::Rest => format!("POST /v1/memories/{id}/appeal with a reason"),
-            Door::Hook => format!(
+            EntryPoint::Mcp => format!("call appeal_memory with id {id} and a reason"),
+            EntryPoint::Rest => format!("POST /v1/memories/{id}/appeal with a reason"),
+            EntryPoint::Hook => format!(
                 "call appeal_memory with id {id} and a reason, or run \
                  `commonbook appeal {id} --agent {owner} --reason …`"
             ),
-            Door::Cli | Door::Import | Door::Handoff => {
+            EntryPoint::Cli | EntryPoint::Import | EntryPoint::Handoff => {
                 format!("run `commonbook appeal {id} --agent {owner} --reason …`")
             }
         };

@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Importance, Memory, MemoryType, Sharing, Source, Trust, distinct_entities, distinct_topics,
+    Importance, Memory, MemorySource, MemoryType, Sharing, Trust, distinct_entities,
+    distinct_topics,
 };
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::Result;
 use crate::base::hash::sha256;
 use crate::base::id::MemoryId;
 use crate::base::{input, limits};
-use crate::model::caller::{Caller, Door, Proof};
-use crate::model::entity::Named;
+use crate::model::caller::{Caller, CallerProof, EntryPoint};
+use crate::model::entity::EntityLabel;
 
 /// Keeps a memory under your own name, so that you and the other agents of this workspace find it
 /// later. Save decisions, facts, findings and preferences worth knowing again; one thing each.
@@ -44,7 +45,7 @@ pub struct SaveMemory {
     /// `file:src/lib.rs`) or `{"type", "value"}`; those that the text itself names are found anyway.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
-    pub entities: Vec<Named>,
+    pub entities: Vec<EntityLabel>,
     /// How much it matters; normal by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
@@ -91,7 +92,7 @@ pub struct SaveMemories {
 /// Whether a save kept something new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum SaveOutcome {
     /// It was kept now.
     Created,
     /// The same request had been carried out before; nothing was written.
@@ -100,20 +101,20 @@ pub enum Outcome {
 
 /// The memory that was saved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Saved {
+pub struct SaveResult {
     /// The memory as it is kept.
     pub memory: Memory,
     /// Whether it is new.
-    pub outcome: Outcome,
+    pub outcome: SaveOutcome,
     /// What to do now, where others are not given it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-impl Saved {
+impl SaveResult {
     /// The answer about a memory that was just kept, for who called by this door.
     #[must_use]
-    pub fn of(memory: Memory, outcome: Outcome, door: Door) -> Self {
+    pub fn of(memory: Memory, outcome: SaveOutcome, door: EntryPoint) -> Self {
         let hint = memory.quarantine_hint(door);
         Self { memory, outcome, hint }
     }
@@ -145,13 +146,13 @@ impl SaveMemory {
             session: caller.session.clone(),
             case: None,
             position: None,
-            source: Source {
+            source: MemorySource {
                 agent: caller.agent.clone(),
                 device: caller.device,
                 client: caller.client,
                 session: caller.session,
                 how: caller.door,
-                asserted: matches!(caller.proof, Proof::Token { asserted: true, .. }),
+                asserted: matches!(caller.proof, CallerProof::Token { asserted: true, .. }),
                 sha256: String::new(),
             },
             trust: Trust::Normal,

@@ -12,7 +12,7 @@ use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::base::{input, limits};
-use crate::model::entity::Named;
+use crate::model::entity::EntityLabel;
 
 /// Changes a memory of your own: the fields that you give, and no others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub struct UpdateMemory {
     /// the old words mention and the new words do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
-    pub entities: Option<Vec<Named>>,
+    pub entities: Option<Vec<EntityLabel>>,
     /// The new importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
@@ -71,7 +71,7 @@ pub struct UpdateMemory {
 
 /// A memory after a change of its author's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UpdatedMemory {
+pub struct UpdateResult {
     /// The memory as it is now.
     #[serde(flatten)]
     pub memory: Memory,
@@ -80,7 +80,7 @@ pub struct UpdatedMemory {
     pub hint: Option<String>,
 }
 
-impl Deref for UpdatedMemory {
+impl Deref for UpdateResult {
     type Target = Memory;
 
     fn deref(&self) -> &Memory {
@@ -128,14 +128,14 @@ impl UpdateMemory {
         }
         memory.valid_from = self.valid_from.map(whole_milliseconds).or(memory.valid_from);
         memory.valid_until = self.valid_until.map(whole_milliseconds).or(memory.valid_until);
-        self.given()?;
+        self.check_any_change()?;
         memory.receive(Some(&before))?;
         Ok(changed_fields(&before, memory))
     }
 
-    fn given(&self) -> Result<()> {
+    fn check_any_change(&self) -> Result<()> {
         let asked = Self { expected_revision: None, idempotency_key: None, ..self.clone() };
-        if asked == Self::nothing(self.id) {
+        if asked == Self::empty_update(self.id) {
             return Err(Error::new(ErrorKind::Invalid, "there is nothing to change")
                 .hint("Give at least one field with its new value."));
         }
@@ -144,7 +144,7 @@ impl UpdateMemory {
 
     /// A change of this memory that changes nothing yet.
     #[must_use]
-    pub fn nothing(id: MemoryId) -> Self {
+    pub fn empty_update(id: MemoryId) -> Self {
         Self {
             id,
             expected_revision: None,
@@ -209,7 +209,7 @@ pub fn expect_revision(expected: Option<u64>, memory: &Memory) -> Result<()> {
             "expected_revision: the memory is at revision {}, not {expected}",
             memory.revision
         ))
-        .at("expected_revision")
+        .with_field("expected_revision")
         .hint("Read it again, and send the change with the revision that you find.")),
         _ => Ok(()),
     }

@@ -7,19 +7,19 @@ use jiff::{Span, Timestamp, ToSpan};
 use crate::base::error::{Error, Result};
 use commonbook_text::dates::calendar;
 
-/// What [`moment`] reads, for a message.
-pub(super) const ACCEPTED: &str = "a time such as 2026-11-01T09:30:00Z, a date, a month \
+/// What [`parse_query_time`] reads, for a message.
+pub(super) const ACCEPTED_TIMES: &str = "a time such as 2026-11-01T09:30:00Z, a date, a month \
      (2026-11), a year, today, yesterday, or so long ago (12h, 7d, 3w, 2m months, 1y)";
 
 /// The forms of a time in a JSON Schema, as far as one can tell them.
-pub(super) fn forms() -> serde_json::Value {
+pub(super) fn time_schema() -> serde_json::Value {
     let short = "^(today|yesterday|[0-9]{4}(-[0-9]{2}){0,2}|[0-9]+[hdwmy]|[-+]?[0-9].*:.*)$";
     serde_json::json!([{"format": "date-time"}, {"pattern": short}])
 }
 
 /// Which end of a day, a month or a year is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Edge {
+pub(crate) enum PeriodBound {
     /// Its first moment.
     First,
     /// Its last nanosecond.
@@ -30,25 +30,30 @@ pub(crate) enum Edge {
 ///
 /// # Errors
 /// `invalid` on the field when it tells none.
-pub(crate) fn read(field: &str, text: &str, edge: Edge, now: Timestamp) -> Result<Timestamp> {
-    moment(text, edge, now)
-        .ok_or_else(|| Error::invalid(field, format!("this is no time; it takes {ACCEPTED}")))
+pub(crate) fn parse_period_bound(
+    field: &str,
+    text: &str,
+    edge: PeriodBound,
+    now: Timestamp,
+) -> Result<Timestamp> {
+    parse_query_time(text, edge, now)
+        .ok_or_else(|| Error::invalid(field, format!("this is no time; it takes {ACCEPTED_TIMES}")))
 }
 
 /// The moment that a text tells, in UTC where it names no offset; nothing when it tells none.
-pub(super) fn moment(text: &str, edge: Edge, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn parse_query_time(text: &str, edge: PeriodBound, now: Timestamp) -> Option<Timestamp> {
     let today = calendar::date_of(now);
     let range = match text {
-        "today" => calendar::day(today),
-        "yesterday" => calendar::day(calendar::moved(today, -1.day())),
+        "today" => calendar::day_range(today),
+        "yesterday" => calendar::day_range(calendar::shift_date(today, -1.day())),
         _ => match digits_and_dashes(text) {
             Some(range) => range,
-            None => return exact(text).or_else(|| ago(text, now)),
+            None => return parse_exact(text).or_else(|| parse_relative_age(text, now)),
         },
     };
     match edge {
-        Edge::First => Some(range.start),
-        Edge::Last => Some(range.end.checked_sub(1.nanosecond()).unwrap_or(range.end)),
+        PeriodBound::First => Some(range.start),
+        PeriodBound::Last => Some(range.end.checked_sub(1.nanosecond()).unwrap_or(range.end)),
     }
 }
 
@@ -63,18 +68,18 @@ fn digits_and_dashes(text: &str) -> Option<std::ops::Range<Timestamp>> {
         return None;
     }
     match parts[1..] {
-        [] => calendar::year(year),
-        [month] => calendar::month(year, month.parse().ok()?),
+        [] => calendar::year_range(year),
+        [month] => calendar::month_range(year, month.parse().ok()?),
         [month, day] => {
             let date = Date::new(year, month.parse().ok()?, day.parse().ok()?).ok()?;
-            Some(calendar::day(date))
+            Some(calendar::day_range(date))
         }
         _ => None,
     }
 }
 
 /// RFC 3339, or a date with a time of day in UTC.
-fn exact(text: &str) -> Option<Timestamp> {
+fn parse_exact(text: &str) -> Option<Timestamp> {
     if !text.contains(':') {
         return None;
     }
@@ -83,7 +88,7 @@ fn exact(text: &str) -> Option<Timestamp> {
 }
 
 /// So long ago: `12h`, `7d`, `3w`, `2m`, `1y`.
-fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
+fn parse_relative_age(text: &str, now: Timestamp) -> Option<Timestamp> {
     let unit = text.chars().next_back()?;
     let number = text.strip_suffix(unit)?;
     if !number.bytes().all(|b| b.is_ascii_digit()) {
@@ -98,16 +103,16 @@ fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
         'y' => Span::new().try_years(number),
         _ => return None,
     };
-    calendar::shifted(now, back.ok()?.negate())
+    calendar::shift_time(now, back.ok()?.negate())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(text: &str, edge: Edge) -> Option<String> {
+    fn told(text: &str, edge: PeriodBound) -> Option<String> {
         let now = "2026-11-21T08:00:00Z".parse().expect("it is a time");
-        moment(text, edge, now).map(|time| time.to_string())
+        parse_query_time(text, edge, now).map(|time| time.to_string())
     }
 
     #[test]
@@ -128,8 +133,8 @@ mod tests {
             ("2026-11-01 09:30:15", "2026-11-01T09:30:15Z", "2026-11-01T09:30:15Z"),
         ];
         for (text, first, last) in table {
-            assert_eq!(told(text, Edge::First).as_deref(), Some(first), "{text}");
-            assert_eq!(told(text, Edge::Last).as_deref(), Some(last), "{text}");
+            assert_eq!(told(text, PeriodBound::First).as_deref(), Some(first), "{text}");
+            assert_eq!(told(text, PeriodBound::Last).as_deref(), Some(last), "{text}");
         }
     }
 
@@ -155,7 +160,7 @@ mod tests {
             "7日",
         ];
         for text in table {
-            assert_eq!(told(text, Edge::First), None, "{text:?}");
+            assert_eq!(told(text, PeriodBound::First), None, "{text:?}");
         }
     }
 }

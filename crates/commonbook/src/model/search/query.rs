@@ -28,12 +28,12 @@ use commonbook_text::terms;
 use jiff::Timestamp;
 use rustc_hash::FxHashSet;
 
-use super::period::{self, Edge};
-use super::{Include, Question, Within};
+use super::period::{self, PeriodBound};
+use super::{IndexQuery, SearchFilter, SearchInclusion};
 
 /// A query, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct SearchQuery {
     /// What is left when the filters are taken out: the plain words and the words of the phrases,
     /// in order, one blank between them. Empty when there are only filters.
     pub text: String,
@@ -64,7 +64,7 @@ pub struct Query {
     /// At least so important.
     pub importance: Option<Importance>,
     /// What is found although it is left out otherwise, each once.
-    pub include: Vec<Include>,
+    pub include: Vec<SearchInclusion>,
 }
 
 /// Every operator, by the name that must be written exactly so.
@@ -85,7 +85,7 @@ const OPERATORS: [&str; 12] = [
 
 /// Characters that stand in code and in no name or time: an unquoted value with one of them is
 /// text (`type:Vec<u8>`, `user=find()`).
-const CODE: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|', '`', '"'];
+const CODE_CHARS: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|', '`', '"'];
 
 /// Takes a query apart, as the module describes it. Work grows with its length alone; it looks at
 /// no limit but that of topics, so check the length of the query before.
@@ -108,8 +108,8 @@ const CODE: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|', '`',
 /// # Errors
 /// `invalid` on `query` for an operator whose value cannot be read, for one given twice with
 /// different values, and for `since` after `until`; `too_large` for too many topics.
-pub fn parse(query: &str, now: Timestamp) -> Result<Query> {
-    let mut found = Query::default();
+pub fn parse(query: &str, now: Timestamp) -> Result<SearchQuery> {
+    let mut found = SearchQuery::default();
     let mut text: Vec<&str> = Vec::new();
     let mut minus: Vec<&str> = Vec::new();
     let mut filters = 0_usize;
@@ -118,16 +118,16 @@ pub fn parse(query: &str, now: Timestamp) -> Result<Query> {
     while !rest.is_empty() {
         let (part, after) = first_part(rest, begins_line);
         match part {
-            Part::Text(word) => text.push(word),
-            Part::Phrase(words) => {
+            QueryPart::Text(word) => text.push(word),
+            QueryPart::Phrase(words) => {
                 text.push(words);
                 found.phrases.push(words.to_owned());
             }
-            Part::Excluded { words, written } => {
+            QueryPart::Excluded { words, written } => {
                 minus.push(written);
                 found.excluded.push(words.to_owned());
             }
-            Part::Operator { name, value } => {
+            QueryPart::Operator { name, value } => {
                 found.set(name, value, now)?;
                 filters += 1;
             }
@@ -153,7 +153,7 @@ pub fn parse(query: &str, now: Timestamp) -> Result<Query> {
 
 /// One part of a query.
 #[derive(Debug)]
-enum Part<'a> {
+enum QueryPart<'a> {
     Text(&'a str),
     Phrase(&'a str),
     Excluded { words: &'a str, written: &'a str },
@@ -161,30 +161,30 @@ enum Part<'a> {
 }
 
 /// The first part of a text that begins with no blank, and what comes after it.
-fn first_part(rest: &str, begins_line: bool) -> (Part<'_>, &str) {
-    if let Some((words, after)) = quoted(rest, &['.', '!', '?']) {
-        return (Part::Phrase(words), after);
+fn first_part(rest: &str, begins_line: bool) -> (QueryPart<'_>, &str) {
+    if let Some((words, after)) = quoted_words(rest, &['.', '!', '?']) {
+        return (QueryPart::Phrase(words), after);
     }
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);
     if let Some(minus) = rest.strip_prefix('-').filter(|_| !begins_line) {
-        if let Some((words, after)) = quoted(minus, &[]) {
+        if let Some((words, after)) = quoted_words(minus, &[]) {
             let written = &rest[..rest.len() - after.len()];
-            return (Part::Excluded { words, written }, after);
+            return (QueryPart::Excluded { words, written }, after);
         }
         if is_excludable(&word[1..]) {
-            return (Part::Excluded { words: &word[1..], written: word }, after);
+            return (QueryPart::Excluded { words: &word[1..], written: word }, after);
         }
     }
     match operator(rest, end) {
-        Some((name, value, after)) => (Part::Operator { name, value }, after),
-        None => (Part::Text(word), after),
+        Some((name, value, after)) => (QueryPart::Operator { name, value }, after),
+        None => (QueryPart::Text(word), after),
     }
 }
 
 /// The words between the quote at the beginning and the next one, and what comes after, when both
 /// are in one line, there is something between them, and the second one ends a part.
-fn quoted<'a>(text: &'a str, closing: &[char]) -> Option<(&'a str, &'a str)> {
+fn quoted_words<'a>(text: &'a str, closing: &[char]) -> Option<(&'a str, &'a str)> {
     let (words, after) = text.strip_prefix('"')?.split_once('"')?;
     let after = after.trim_start_matches(closing);
     let ends = after.is_empty() || after.starts_with(char::is_whitespace);
@@ -213,13 +213,14 @@ fn operator(rest: &str, end: usize) -> Option<(&'static str, &str, &str)> {
         _ if tail.starts_with('>') => return None,
         _ => 1,
     };
-    if let Some((value, after)) = quoted(&tail[sign..], &[]) {
+    if let Some((value, after)) = quoted_words(&tail[sign..], &[]) {
         return Some((name, value, after));
     }
     let value = &rest[name.len() + sign..end];
     // A comma may stand between two operators; in a list it says that one more is to come.
     let value = if name == "include" { value } else { value.trim_end_matches(',') };
-    let is_text = value.is_empty() || value.starts_with([':', '=', '/']) || value.contains(CODE);
+    let is_text =
+        value.is_empty() || value.starts_with([':', '=', '/']) || value.contains(CODE_CHARS);
     (!is_text).then(|| (name, value, &rest[end..]))
 }
 
@@ -232,7 +233,7 @@ pub(super) struct QueryTerms {
     pub(super) excluded: Vec<Vec<String>>,
 }
 
-impl Query {
+impl SearchQuery {
     /// The terms of the phrases and the exclusions.
     ///
     /// # Errors
@@ -264,25 +265,39 @@ impl Query {
     fn set(&mut self, name: &'static str, value: &str, now: Timestamp) -> Result<()> {
         let written = || value.to_owned();
         match name {
-            "owner" => once(name, &mut self.owner, written()),
-            "type" => once(name, &mut self.memory_type, written()),
-            "user" => once(name, &mut self.user, written()),
-            "session" => once(name, &mut self.session, written()),
-            "entity" => once(name, &mut self.entity, written()),
+            "owner" => set_once(name, &mut self.owner, written()),
+            "type" => set_once(name, &mut self.memory_type, written()),
+            "user" => set_once(name, &mut self.user, written()),
+            "session" => set_once(name, &mut self.session, written()),
+            "entity" => set_once(name, &mut self.entity, written()),
             "case" => {
                 let case =
-                    value.parse().map_err(|_| unreadable(name, value, "the key of a case"))?;
-                once(name, &mut self.case, case)
+                    value.parse().map_err(|_| value_error(name, value, "the key of a case"))?;
+                set_once(name, &mut self.case, case)
             }
-            "since" => once(name, &mut self.since, time(name, value, Edge::First, now)?),
-            "until" => once(name, &mut self.until, time(name, value, Edge::Last, now)?),
-            "at" => once(name, &mut self.at, time(name, value, Edge::Last, now)?),
+            "since" => set_once(
+                name,
+                &mut self.since,
+                parse_time_value(name, value, PeriodBound::First, now)?,
+            ),
+            "until" => set_once(
+                name,
+                &mut self.until,
+                parse_time_value(name, value, PeriodBound::Last, now)?,
+            ),
+            "at" => {
+                set_once(name, &mut self.at, parse_time_value(name, value, PeriodBound::Last, now)?)
+            }
             "importance" => {
                 let known = Importance::ALL.iter().copied().find(|level| level.name() == value);
                 let level = known.ok_or_else(|| {
-                    unreadable(name, value, &names(Importance::ALL.iter().map(|i| i.name())))
+                    value_error(
+                        name,
+                        value,
+                        &joined_names(Importance::ALL.iter().map(|i| i.name())),
+                    )
                 })?;
-                once(name, &mut self.importance, level)
+                set_once(name, &mut self.importance, level)
             }
             "topic" => self.add_topic(value),
             _ => self.add_included(value),
@@ -304,10 +319,10 @@ impl Query {
 
     fn add_included(&mut self, list: &str) -> Result<()> {
         for item in list.split(',').map(str::trim) {
-            let known = Include::ALL.into_iter().find(|include| include.name() == item);
+            let known = SearchInclusion::ALL.into_iter().find(|include| include.name() == item);
             let include = known.ok_or_else(|| {
-                let all = names(Include::ALL.into_iter().map(Include::name));
-                unreadable("include", list, &format!("{all}, separated by commas without blanks"))
+                let all = joined_names(SearchInclusion::ALL.into_iter().map(SearchInclusion::name));
+                value_error("include", list, &format!("{all}, separated by commas without blanks"))
             })?;
             if !self.include.contains(&include) {
                 self.include.push(include);
@@ -318,14 +333,14 @@ impl Query {
 }
 
 /// Keeps a value, which may be said again but not changed.
-fn once<T: PartialEq + fmt::Display>(name: &str, kept: &mut Option<T>, value: T) -> Result<()> {
+fn set_once<T: PartialEq + fmt::Display>(name: &str, kept: &mut Option<T>, value: T) -> Result<()> {
     match kept {
         Some(first) if *first != value => Err(Error::invalid(
             "query",
             format!(
                 "{name} is given twice, as '{}' and as '{}'",
-                shown(&first.to_string()),
-                shown(&value.to_string())
+                value_excerpt(&first.to_string()),
+                value_excerpt(&value.to_string())
             ),
         )
         .hint(format!("Give {name} once."))),
@@ -336,33 +351,42 @@ fn once<T: PartialEq + fmt::Display>(name: &str, kept: &mut Option<T>, value: T)
     }
 }
 
-fn time(name: &str, value: &str, edge: Edge, now: Timestamp) -> Result<Timestamp> {
-    period::moment(value, edge, now).ok_or_else(|| unreadable(name, value, period::ACCEPTED))
+fn parse_time_value(
+    name: &str,
+    value: &str,
+    edge: PeriodBound,
+    now: Timestamp,
+) -> Result<Timestamp> {
+    period::parse_query_time(value, edge, now)
+        .ok_or_else(|| value_error(name, value, period::ACCEPTED_TIMES))
 }
 
 /// The answer to an operator whose value says nothing to us.
-fn unreadable(name: &str, value: &str, accepted: &str) -> Error {
-    Error::invalid("query", format!("{name} does not take '{}'; it takes {accepted}", shown(value)))
-        .hint("To search for these words themselves, put them in quotes.")
+fn value_error(name: &str, value: &str, accepted: &str) -> Error {
+    Error::invalid(
+        "query",
+        format!("{name} does not take '{}'; it takes {accepted}", value_excerpt(value)),
+    )
+    .hint("To search for these words themselves, put them in quotes.")
 }
 
 /// The beginning of what was given, short enough for a message.
-fn shown(value: &str) -> String {
-    const CHARS: usize = 60;
-    match value.char_indices().nth(CHARS) {
+fn value_excerpt(value: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 60;
+    match value.char_indices().nth(SHOWN_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &value[..end]),
         None => value.to_owned(),
     }
 }
 
-fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
+fn joined_names<'a>(all: impl Iterator<Item = &'a str>) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-impl Question {
+impl IndexQuery {
     /// What a text asks that is no query: what looks like a filter in it is part of what is said.
     #[must_use]
-    pub fn plain(text: String, within: Within, now: Timestamp) -> Self {
+    pub fn from_plain_text(text: String, within: SearchFilter, now: Timestamp) -> Self {
         let (phrases, excluded, about) = Default::default();
         let (user, entity, most) = (None, None, limits::SEARCH_DEPTH);
         Self { text, phrases, excluded, user, entity, about, within, now, most }

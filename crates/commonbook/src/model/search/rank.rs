@@ -13,55 +13,55 @@ use serde::{Deserialize, Serialize};
 use crate::model::memory::Importance;
 
 /// How much a second and a third occurrence of a word count for less (BM25's k1).
-const SATURATION: f64 = 1.2;
+const BM25_K1: f64 = 1.2;
 
 /// How much longer texts are held against them (BM25's b).
-const LENGTH: f64 = 0.75;
+const BM25_B: f64 = 0.75;
 
 /// How much more a word counts in title, topics and summary than in the text.
-const HEAD: f64 = 2.0;
+const HEAD_WEIGHT: f64 = 2.0;
 
 /// Words up to which no memory is held to be long: a short turn of talk is not more to the point
 /// than one of ninety words.
-const SHORT: f64 = 100.0;
+const SHORT_WORDS_MAX: f64 = 100.0;
 
 /// The same for what surrounds a memory, and for whole sessions.
-const SHORT_WIDE: f64 = 300.0;
+const SHORT_CONTEXT_WORDS_MAX: f64 = 300.0;
 
 /// How much of a neighbour's words counts, by its distance in the session.
-pub const NEIGHBOURS: [f64; 2] = [1.0, 0.5];
+pub const NEIGHBOUR_WEIGHTS: [f64; 2] = [1.0, 0.5];
 
 /// Words up to which a memory needs its surroundings in full; a longer one explains itself.
-const CONTEXT: f64 = 60.0;
+const CONTEXT_WORDS_MAX: f64 = 60.0;
 
 /// How much the words of the whole session count.
-const SESSION: f64 = 0.3;
+const SESSION_WEIGHT: f64 = 0.3;
 
 /// How much nearness counts beside words, where there are vectors.
-const VECTOR: f64 = 0.4;
+const VECTOR_WEIGHT: f64 = 0.4;
 
 /// From which part of the score on nearness is told as a reason: two thirds of what it can give.
-pub const TELLING_VECTOR: f64 = VECTOR * 2.0 / 3.0;
+pub const VECTOR_REASON_MIN: f64 = VECTOR_WEIGHT * 2.0 / 3.0;
 
 /// How much it counts, beside words and nearness, that it mentions what the question names.
-const ENTITY: f64 = 0.1;
+const ENTITY_WEIGHT: f64 = 0.1;
 
 /// How much it counts that the question names the author, or asks in the first person for what is
 /// said in it.
-const AUTHOR: f64 = 0.4;
+const AUTHOR_WEIGHT: f64 = 0.4;
 
 /// How much it counts that the question asks for a time, or names one.
-const TIME: f64 = 0.2;
+const TIME_WEIGHT: f64 = 0.2;
 
 /// What is left of the score of a memory that repeats a better hit.
-const REPEATED: f64 = 0.5;
+const REPEAT_FACTOR: f64 = 0.5;
 
 /// What BM25 asks of the memories that a question may be answered by.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Statistics {
+pub struct CorpusStatistics {
     /// How many memories there are.
     pub memories: f64,
-    /// Mean of their lengths, each as [`long`] has it.
+    /// Mean of their lengths, each as [`scoring_length`] has it.
     pub length: f64,
     /// Mean of their lengths as they are.
     pub plain_length: f64,
@@ -70,16 +70,16 @@ pub struct Statistics {
 /// Words of a memory, those of its head counting for more.
 #[must_use]
 pub fn weight(head: u32, body: u32) -> f64 {
-    HEAD * f64::from(head) + f64::from(body)
+    HEAD_WEIGHT * f64::from(head) + f64::from(body)
 }
 
 /// The length that a memory is measured by.
 #[must_use]
-pub fn long(length: f64) -> f64 {
-    length.max(SHORT)
+pub fn scoring_length(length: f64) -> f64 {
+    length.max(SHORT_WORDS_MAX)
 }
 
-impl Statistics {
+impl CorpusStatistics {
     /// How much a word tells that stands in so many of the memories: BM25's inverse document
     /// frequency, which is never negative (Lucene's form).
     #[must_use]
@@ -90,38 +90,41 @@ impl Statistics {
     /// How strongly a memory of this length is about a word, BM25 without rarity.
     #[must_use]
     pub fn strength(&self, occurrences: f64, length: f64) -> f64 {
-        saturated(occurrences, long(length) / self.length.max(1.0))
+        saturation(occurrences, scoring_length(length) / self.length.max(1.0))
     }
 
     /// The same of a memory together with its neighbours: their occurrences and lengths as
-    /// [`NEIGHBOURS`] weighs them.
+    /// [`NEIGHBOUR_WEIGHTS`] weighs them.
     #[must_use]
     pub fn strength_around(&self, occurrences: f64, length: f64) -> f64 {
-        let usual = self.plain_length * (1.0 + 2.0 * NEIGHBOURS.iter().sum::<f64>());
-        saturated(occurrences, length.max(SHORT_WIDE) / usual.max(SHORT_WIDE))
+        let usual = self.plain_length * (1.0 + 2.0 * NEIGHBOUR_WEIGHTS.iter().sum::<f64>());
+        saturation(
+            occurrences,
+            length.max(SHORT_CONTEXT_WORDS_MAX) / usual.max(SHORT_CONTEXT_WORDS_MAX),
+        )
     }
 
     /// The same of a whole session, where the sessions that match have this mean length.
     #[must_use]
     pub fn strength_of_session(occurrences: f64, length: f64, mean: f64) -> f64 {
-        saturated(occurrences, session_length(length) / mean.max(1.0))
+        saturation(occurrences, session_length(length) / mean.max(1.0))
     }
 }
 
 /// The length that a session is measured by.
 #[must_use]
 pub fn session_length(length: f64) -> f64 {
-    length.max(SHORT_WIDE)
+    length.max(SHORT_CONTEXT_WORDS_MAX)
 }
 
-fn saturated(occurrences: f64, relative: f64) -> f64 {
-    let norm = SATURATION * (1.0 - LENGTH + LENGTH * relative);
-    occurrences * (SATURATION + 1.0) / (occurrences + norm)
+fn saturation(occurrences: f64, relative: f64) -> f64 {
+    let norm = BM25_K1 * (1.0 - BM25_B + BM25_B * relative);
+    occurrences * (BM25_K1 + 1.0) / (occurrences + norm)
 }
 
 /// What is known of a candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Features {
+pub struct RankFeatures {
     /// BM25 of its own words.
     pub own: f64,
     /// BM25 of its words together with its neighbours'.
@@ -149,7 +152,7 @@ pub struct Features {
 
 /// What a score is made of. Words, context, vector and entity add up, and the factors raise their sum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Parts {
+pub struct ScoreParts {
     /// How well its own words match, of all that words can give.
     pub words: f64,
     /// How well the words around it match: its neighbours in the session, and the whole session.
@@ -167,7 +170,7 @@ pub struct Parts {
     pub standing: f64,
 }
 
-impl Parts {
+impl ScoreParts {
     /// The score that the parts make.
     #[must_use]
     pub fn score(&self) -> f64 {
@@ -180,7 +183,7 @@ impl Parts {
 
 /// The range of nearness over everything that a question may be answered by.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
+pub struct NearnessRange {
     /// That of the farthest memory.
     pub lowest: f64,
     /// That of the nearest.
@@ -189,7 +192,7 @@ pub struct Range {
     pub mean: f64,
 }
 
-impl Features {
+impl RankFeatures {
     /// All that words tell: of its own, around it as far as it is short, of its session.
     #[must_use]
     pub fn words(&self) -> f64 {
@@ -197,33 +200,40 @@ impl Features {
     }
 
     fn context(&self) -> f64 {
-        self.around * (CONTEXT / self.length.max(1.0)).min(1.0) + SESSION * self.session
+        self.around * (CONTEXT_WORDS_MAX / self.length.max(1.0)).min(1.0)
+            + SESSION_WEIGHT * self.session
     }
 
     /// What the score is made of, where the best candidate's words tell `most`, and nearness lies
     /// in `range`; without a range words tell all.
     #[must_use]
-    pub fn parts(&self, statistics: &Statistics, most: f64, range: Option<Range>) -> Parts {
+    pub fn parts(
+        &self,
+        statistics: &CorpusStatistics,
+        most: f64,
+        range: Option<NearnessRange>,
+    ) -> ScoreParts {
         let (by_vector, nearness) = match range {
             None => (0.0, 0.0),
-            Some(Range { lowest, highest, mean }) => {
+            Some(NearnessRange { lowest, highest, mean }) => {
                 let nearness = self.nearness.unwrap_or(mean);
                 let spread = highest - lowest;
-                (VECTOR, if spread > 0.0 { (nearness - lowest) / spread } else { 0.0 })
+                (VECTOR_WEIGHT, if spread > 0.0 { (nearness - lowest) / spread } else { 0.0 })
             }
         };
         let share = if most > 0.0 { (1.0 - by_vector) / most } else { 0.0 };
-        let speaks = saturated(self.speaks, long(self.length) / statistics.length.max(1.0));
-        let speaks = speaks / (SATURATION + 1.0);
+        let speaks =
+            saturation(self.speaks, scoring_length(self.length) / statistics.length.max(1.0));
+        let speaks = speaks / (BM25_K1 + 1.0);
         let named = if self.named { 1.0 } else { speaks };
-        Parts {
+        ScoreParts {
             words: share * self.own,
             context: share * self.context(),
             vector: by_vector * nearness,
-            entity: ENTITY * self.entity,
-            author: 1.0 + AUTHOR * named,
-            time: 1.0 + TIME * self.time,
-            standing: standing(self.importance, self.age_days),
+            entity: ENTITY_WEIGHT * self.entity,
+            author: 1.0 + AUTHOR_WEIGHT * named,
+            time: 1.0 + TIME_WEIGHT * self.time,
+            standing: prior_factor(self.importance, self.age_days),
         }
     }
 }
@@ -232,7 +242,7 @@ impl Features {
 ///
 /// The factors are mild on purpose: a critical memory of today stands at most a quarter above an
 /// old ordinary one that matches as well, and never above one that matches clearly better.
-fn standing(importance: Importance, age_days: f64) -> f64 {
+fn prior_factor(importance: Importance, age_days: f64) -> f64 {
     let weight = match importance {
         Importance::Low => 0.95,
         Importance::Normal => 1.0,
@@ -246,13 +256,13 @@ fn standing(importance: Importance, age_days: f64) -> f64 {
 
 /// Lowers the scores of what repeats a better one among the first: `same` tells it of two places,
 /// the first of the better one. The list is best first, and is so again.
-pub fn step_back<T>(list: &mut [(f64, T)], same: impl Fn(&T, &T) -> bool) {
+pub fn lower_repeats<T>(list: &mut [(f64, T)], same: impl Fn(&T, &T) -> bool) {
     let repeated: Vec<bool> = (0..list.len())
         .map(|place| list[..place].iter().any(|(_, better)| same(better, &list[place].1)))
         .collect();
     for ((score, _), repeated) in list.iter_mut().zip(repeated) {
         if repeated {
-            *score *= REPEATED;
+            *score *= REPEAT_FACTOR;
         }
     }
     list.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -262,26 +272,26 @@ pub fn step_back<T>(list: &mut [(f64, T)], same: impl Fn(&T, &T) -> bool) {
 mod tests {
     use super::*;
 
-    fn statistics() -> Statistics {
-        Statistics { memories: 100.0, length: 120.0, plain_length: 40.0 }
+    fn statistics() -> CorpusStatistics {
+        CorpusStatistics { memories: 100.0, length: 120.0, plain_length: 40.0 }
     }
 
-    fn words(own: f64) -> Features {
-        Features { own, length: 40.0, age_days: 365.0, ..Features::default() }
+    fn words(own: f64) -> RankFeatures {
+        RankFeatures { own, length: 40.0, age_days: 365.0, ..RankFeatures::default() }
     }
 
-    fn score(features: &Features, range: Option<Range>) -> f64 {
+    fn score(features: &RankFeatures, range: Option<NearnessRange>) -> f64 {
         features.parts(&statistics(), 10.0, range).score()
     }
 
     #[test]
     fn importance_and_freshness_raise_a_score_mildly() {
-        let plain = standing(Importance::Normal, 365.0);
-        assert!(standing(Importance::High, 365.0) > plain);
-        assert!(standing(Importance::Normal, 0.0) > plain);
-        assert!(standing(Importance::Low, 365.0) < plain);
-        assert!(standing(Importance::Critical, 0.0) < plain * 1.25);
-        assert!(standing(Importance::Normal, -5.0).is_finite());
+        let plain = prior_factor(Importance::Normal, 365.0);
+        assert!(prior_factor(Importance::High, 365.0) > plain);
+        assert!(prior_factor(Importance::Normal, 0.0) > plain);
+        assert!(prior_factor(Importance::Low, 365.0) < plain);
+        assert!(prior_factor(Importance::Critical, 0.0) < plain * 1.25);
+        assert!(prior_factor(Importance::Normal, -5.0).is_finite());
     }
 
     #[test]
@@ -300,7 +310,8 @@ mod tests {
 
     #[test]
     fn short_memories_are_read_with_what_is_around_them() {
-        let around = |length| Features { around: 5.0, length, ..Features::default() }.words();
+        let around =
+            |length| RankFeatures { around: 5.0, length, ..RankFeatures::default() }.words();
         assert_eq!(around(10.0), around(60.0));
         assert!(around(60.0) > around(200.0));
     }
@@ -308,22 +319,22 @@ mod tests {
     #[test]
     fn who_and_when_raise_what_they_fit() {
         let plain = score(&words(5.0), None);
-        assert!(score(&Features { named: true, ..words(5.0) }, None) > plain);
-        assert!(score(&Features { speaks: 2.0, ..words(5.0) }, None) > plain);
-        assert!(score(&Features { time: 1.0, ..words(5.0) }, None) > plain);
+        assert!(score(&RankFeatures { named: true, ..words(5.0) }, None) > plain);
+        assert!(score(&RankFeatures { speaks: 2.0, ..words(5.0) }, None) > plain);
+        assert!(score(&RankFeatures { time: 1.0, ..words(5.0) }, None) > plain);
     }
 
     #[test]
     fn a_memory_without_a_vector_is_neither_near_nor_far() {
-        let range = Some(Range { lowest: 0.0, highest: 1.0, mean: 0.4 });
-        let near = |nearness| score(&Features { nearness, ..words(5.0) }, range);
+        let range = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4 });
+        let near = |nearness| score(&RankFeatures { nearness, ..words(5.0) }, range);
         assert!(near(Some(0.9)) > near(None) && near(None) > near(Some(0.1)));
     }
 
     #[test]
     fn what_repeats_a_better_hit_steps_back() {
         let mut list = vec![(1.0, "a"), (0.9, "a"), (0.6, "b"), (0.4, "c")];
-        step_back(&mut list, |a, b| a == b);
+        lower_repeats(&mut list, |a, b| a == b);
         assert_eq!(list.iter().map(|(_, text)| *text).collect::<String>(), "abac");
     }
 }

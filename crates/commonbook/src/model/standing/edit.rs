@@ -1,20 +1,23 @@
 //! Changing a standing memory file: adding, cleaning, replacing, keeping to the limits.
 
-use super::{Block, Kind, Limits, RECENT, Standing, Warning};
+use super::{
+    RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument, StandingLimits,
+    StandingWarning,
+};
 use crate::base::error::{Error, Result};
 use crate::base::limits;
 
 /// From here on two items say the same.
-const ALIKE: f64 = 0.85;
+const SAME_ITEM_LIKENESS_MIN: f64 = 0.85;
 /// Words that turn a sentence around: items that differ in one are two.
-const TURNING: [&str; 14] = [
+const TURNING_WORDS: [&str; 14] = [
     "not", "no", "never", "always", "don't", "dont", "avoid", "without", "disable", "enable",
     "before", "after", "must", "can't",
 ];
 
 /// What came of adding an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Added {
+pub enum AddOutcome {
     /// It is there now.
     Added,
     /// The file says so already, in these words.
@@ -33,11 +36,11 @@ pub fn section_of(learning: &str) -> &'static str {
         "integration" => "Integrations",
         "performance" => "Performance",
         "context" => "Context",
-        _ => RECENT,
+        _ => RECENT_SECTION,
     }
 }
 
-impl Standing {
+impl StandingDocument {
     /// Adds an item at the end of a section, which is made where there is none. What the file says
     /// already, in these words or nearly so, changes nothing. What has to go to make room is told.
     ///
@@ -47,8 +50,8 @@ impl Standing {
         &mut self,
         section: &str,
         text: &str,
-        limits: &Limits,
-    ) -> Result<(Added, Vec<Warning>)> {
+        limits: &StandingLimits,
+    ) -> Result<(AddOutcome, Vec<StandingWarning>)> {
         let text = one_line(text);
         let section = one_line(section.trim_start_matches('#'));
         if !text.contains(char::is_alphanumeric) {
@@ -65,12 +68,17 @@ impl Standing {
                 ));
         }
         if let Some((_, same)) = self.items().find(|(_, item)| says_same(item, &text)) {
-            return Ok((Added::Repeated(same.to_owned()), Vec::new()));
+            return Ok((AddOutcome::Repeated(same.to_owned()), Vec::new()));
         }
         let place = self.place_for(&section);
-        self.blocks
-            .insert(place, Block { raw: self.written(&text, limits), kind: Kind::Item(text) });
-        Ok((Added::Added, self.fit(limits, Some(place))))
+        self.blocks.insert(
+            place,
+            StandingBlock {
+                raw: self.wrapped_item(&text, limits),
+                kind: StandingBlockKind::Item(text),
+            },
+        );
+        Ok((AddOutcome::Added, self.fit_limits(limits, Some(place))))
     }
 
     /// Takes out items that say nothing, and of those that say the same all but the first; gives
@@ -78,7 +86,7 @@ impl Standing {
     pub fn clean(&mut self) -> Vec<String> {
         let (mut kept, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         self.blocks.retain(|block| {
-            let Kind::Item(text) = &block.kind else { return true };
+            let StandingBlockKind::Item(text) = &block.kind else { return true };
             let keep = !text.is_empty() && !kept.iter().any(|other| says_same(other, text));
             if keep {
                 kept.push(text.clone());
@@ -92,25 +100,27 @@ impl Standing {
 
     /// Cleans the file, breaks long lines of items, takes out blank lines that follow blank lines,
     /// and makes it keep to its limits; gives what was taken out, and what had to go.
-    pub fn optimize(&mut self, limits: &Limits) -> (Vec<String>, Vec<Warning>) {
+    pub fn optimize(&mut self, limits: &StandingLimits) -> (Vec<String>, Vec<StandingWarning>) {
         let gone = self.clean();
         let fits = |raw: &str| raw.lines().all(|line| line.chars().count() <= limits.line_chars);
         for place in 0..self.blocks.len() {
             let block = &self.blocks[place];
             // An item of several lines may hold a list or code, which are not ours to set anew.
             let raw = match &block.kind {
-                Kind::Item(text) if !fits(&block.raw) && block.raw.lines().count() == 1 => {
-                    self.written(text, limits)
+                StandingBlockKind::Item(text)
+                    if !fits(&block.raw) && block.raw.lines().count() == 1 =>
+                {
+                    self.wrapped_item(text, limits)
                 }
-                Kind::Prose => without_spare_blanks(&block.raw),
+                StandingBlockKind::Prose => without_spare_blanks(&block.raw),
                 _ => continue,
             };
             self.blocks[place].raw = raw;
         }
         self.blocks.retain(|block| !block.raw.is_empty());
-        let mut warnings = self.fit(limits, None);
-        warnings.extend(self.over(limits).into_iter().filter(|warning| {
-            matches!(warning, Warning::Over { what: "characters of a line", .. })
+        let mut warnings = self.fit_limits(limits, None);
+        warnings.extend(self.limit_warnings(limits).into_iter().filter(|warning| {
+            matches!(warning, StandingWarning::Over { what: "characters of a line", .. })
         }));
         (gone, warnings)
     }
@@ -123,11 +133,11 @@ impl Standing {
     pub fn replace(
         &mut self,
         items: &[(String, String)],
-        limits: &Limits,
-    ) -> Result<(Vec<String>, Vec<Warning>)> {
+        limits: &StandingLimits,
+    ) -> Result<(Vec<String>, Vec<StandingWarning>)> {
         let before: Vec<String> = self.items().map(|(_, text)| text.to_owned()).collect();
         let mut next = self.clone();
-        next.blocks.retain(|block| !matches!(block.kind, Kind::Item(_)));
+        next.blocks.retain(|block| !matches!(block.kind, StandingBlockKind::Item(_)));
         let mut warnings = Vec::new();
         for (section, text) in items {
             warnings.extend(next.add(section, text, limits)?.1);
@@ -140,30 +150,37 @@ impl Standing {
     /// Where the next item of a section goes: behind its last one, or behind its heading. A section
     /// that is not there is made at the end.
     fn place_for(&mut self, section: &str) -> usize {
-        let names = |block: &Block| matches!(&block.kind, Kind::Section(name) if name.eq_ignore_ascii_case(section));
+        let names = |block: &StandingBlock| matches!(&block.kind, StandingBlockKind::Section(name) if name.eq_ignore_ascii_case(section));
         let end = self.line_end();
         let Some(heading) = self.blocks.iter().position(names) else {
             if let Some(last) = self.blocks.last_mut() {
-                close(&mut last.raw, end);
+                close_last_line(&mut last.raw, end);
                 if last.raw.lines().last().is_some_and(|line| !line.trim().is_empty()) {
-                    self.blocks.push(Block { raw: end.to_owned(), kind: Kind::Prose });
+                    self.blocks.push(StandingBlock {
+                        raw: end.to_owned(),
+                        kind: StandingBlockKind::Prose,
+                    });
                 }
             }
             let raw = format!("## {section}{end}");
-            self.blocks.push(Block { raw, kind: Kind::Section(section.to_owned()) });
+            self.blocks
+                .push(StandingBlock { raw, kind: StandingBlockKind::Section(section.to_owned()) });
             return self.blocks.len();
         };
         let below = self.blocks[heading + 1..].iter();
-        let length = below.take_while(|block| !matches!(block.kind, Kind::Section(_))).count();
+        let length =
+            below.take_while(|block| !matches!(block.kind, StandingBlockKind::Section(_))).count();
         let within = heading..=heading + length;
-        let last = within.rev().find(|place| matches!(self.blocks[*place].kind, Kind::Item(_)));
+        let last = within
+            .rev()
+            .find(|place| matches!(self.blocks[*place].kind, StandingBlockKind::Item(_)));
         let place = last.unwrap_or(heading);
-        close(&mut self.blocks[place].raw, end);
+        close_last_line(&mut self.blocks[place].raw, end);
         place + 1
     }
 
     /// An item as it is written: on lines of at most so many characters.
-    fn written(&self, text: &str, limits: &Limits) -> String {
+    fn wrapped_item(&self, text: &str, limits: &StandingLimits) -> String {
         let end = self.line_end();
         let mut raw = String::from("-");
         let mut chars = 1;
@@ -186,7 +203,7 @@ impl Standing {
 
     /// Takes out the oldest items of the longest sections until the file keeps to its limits; never
     /// the item at `kept`, which is new.
-    fn fit(&mut self, limits: &Limits, kept: Option<usize>) -> Vec<Warning> {
+    fn fit_limits(&mut self, limits: &StandingLimits, kept: Option<usize>) -> Vec<StandingWarning> {
         let (mut warnings, mut kept) = (Vec::new(), kept);
         loop {
             let status = self.status();
@@ -194,14 +211,14 @@ impl Standing {
                 return warnings;
             }
             let Some((section, place)) = self.oldest(kept) else {
-                let over = self.over(limits).into_iter();
+                let over = self.limit_warnings(limits).into_iter();
                 warnings.extend(over.filter(|warning| {
-                    !matches!(warning, Warning::Over { what: "characters of a line", .. })
+                    !matches!(warning, StandingWarning::Over { what: "characters of a line", .. })
                 }));
                 return warnings;
             };
-            if let Kind::Item(text) = self.blocks.remove(place).kind {
-                warnings.push(Warning::Dropped { section, text });
+            if let StandingBlockKind::Item(text) = self.blocks.remove(place).kind {
+                warnings.push(StandingWarning::Dropped { section, text });
             }
             kept = kept.map(|kept| if place < kept { kept - 1 } else { kept });
         }
@@ -212,8 +229,8 @@ impl Standing {
         let mut sections: Vec<(String, Vec<usize>)> = vec![(String::new(), Vec::new())];
         for (place, block) in self.blocks.iter().enumerate() {
             match &block.kind {
-                Kind::Section(name) => sections.push((name.clone(), Vec::new())),
-                Kind::Item(_) if Some(place) != kept => {
+                StandingBlockKind::Section(name) => sections.push((name.clone(), Vec::new())),
+                StandingBlockKind::Item(_) if Some(place) != kept => {
                     if let Some((_, places)) = sections.last_mut() {
                         places.push(place);
                     }
@@ -236,7 +253,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Ends a block's last line, so that another can follow.
-fn close(raw: &mut String, end: &str) {
+fn close_last_line(raw: &mut String, end: &str) {
     if !raw.is_empty() && !raw.ends_with('\n') {
         raw.push_str(end);
     }
@@ -257,27 +274,28 @@ fn without_spare_blanks(raw: &str) -> String {
 /// and the same words that turn a sentence around.
 #[must_use]
 pub fn says_same(a: &str, b: &str) -> bool {
-    let (a, b) = (plain(a), plain(b));
+    let (a, b) = (comparable_item(a), comparable_item(b));
     if a == b {
         return true;
     }
     let (longer, shorter) = (a.len().max(b.len()), a.len().min(b.len()));
     // Letters that are missing are letters that differ.
-    let near = shorter as f64 >= ALIKE / 2.0 * longer as f64;
-    near && telling(&a) == telling(&b) && strsim::normalized_levenshtein(&a, &b) >= ALIKE
+    let near = shorter as f64 >= SAME_ITEM_LIKENESS_MIN / 2.0 * longer as f64;
+    near && distinguishing_words(&a) == distinguishing_words(&b)
+        && strsim::normalized_levenshtein(&a, &b) >= SAME_ITEM_LIKENESS_MIN
 }
 
 /// An item as it is compared: small letters, single blanks, no marks at its end.
-fn plain(text: &str) -> String {
+fn comparable_item(text: &str) -> String {
     let words = text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
     words.trim_end_matches(['.', '!', ';', ',']).to_owned()
 }
 
 /// What of an item may not differ: figures, and words that turn it around; in order.
-fn telling(text: &str) -> Vec<&str> {
+fn distinguishing_words(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '.'));
     let words = words.map(|word| word.trim_matches(['.', '\'']));
     words
-        .filter(|word| TURNING.contains(word) || word.contains(|c: char| c.is_ascii_digit()))
+        .filter(|word| TURNING_WORDS.contains(word) || word.contains(|c: char| c.is_ascii_digit()))
         .collect()
 }

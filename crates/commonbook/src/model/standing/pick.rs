@@ -2,59 +2,71 @@
 
 use std::collections::BTreeSet;
 
-use super::{Kind, Standing};
+use super::{StandingBlockKind, StandingDocument};
 use commonbook_text::terms;
 
 /// Bytes that no token of a text has on the average.
-const TOKEN_BYTES: usize = 12;
+const MEAN_TOKEN_BYTES_MAX: usize = 12;
 /// Items that are tried whether they fit.
-const TRIED: usize = 300;
+const ITEMS_TRIED_MAX: usize = 300;
 
 /// What of a file is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct StandingExcerpt {
     /// What is told, in the order of the file.
     pub text: String,
     /// How many items there was no room for.
     pub left_out: usize,
 }
 
-impl Standing {
+impl StandingDocument {
     /// What of the file is told to whoever has this task: all of it where it fits into `share`
     /// tokens, else the items that have most of the task's words, rare ones before frequent ones;
     /// among equal ones the newest. `count` counts the tokens of a text.
     #[must_use]
-    pub fn told(&self, task: &str, share: usize, count: impl Fn(&str) -> usize) -> Told {
+    pub fn excerpt_for(
+        &self,
+        task: &str,
+        share: usize,
+        count: impl Fn(&str) -> usize,
+    ) -> StandingExcerpt {
         let whole = self.render();
         if self.items().next().is_none() && self.is_bare() {
-            return Told { text: String::new(), left_out: 0 };
+            return StandingExcerpt { text: String::new(), left_out: 0 };
         }
         // Counting takes time; what is so much longer needs no counting.
-        if whole.len() <= share.saturating_mul(TOKEN_BYTES) && count(&whole) <= share {
-            return Told { text: whole.trim().to_owned(), left_out: 0 };
+        if whole.len() <= share.saturating_mul(MEAN_TOKEN_BYTES_MAX) && count(&whole) <= share {
+            return StandingExcerpt { text: whole.trim().to_owned(), left_out: 0 };
         }
         let order = self.by_relevance(task);
-        let mut taken = self.fitting(&order, share, &count);
+        let mut taken = self.fitting_items(&order, share, &count);
         loop {
             let text = self.excerpt(&taken.iter().copied().collect(), order.len());
             // Tokens of parts need not add up to those of the whole.
             if count(&text) <= share || taken.pop().is_none() {
                 let text = if taken.is_empty() { String::new() } else { text };
-                return Told { text, left_out: order.len() - taken.len() };
+                return StandingExcerpt { text, left_out: order.len() - taken.len() };
             }
         }
     }
 
     /// The places of those items that fit into `share` tokens, tried in this order; what is too large
     /// leaves its room to others.
-    fn fitting(&self, order: &[usize], share: usize, count: &impl Fn(&str) -> usize) -> Vec<usize> {
+    fn fitting_items(
+        &self,
+        order: &[usize],
+        share: usize,
+        count: &impl Fn(&str) -> usize,
+    ) -> Vec<usize> {
         let (mut taken, mut headings) = (Vec::new(), BTreeSet::new());
         let mut room = share.saturating_sub(count(&rest_note(order.len())));
-        for place in order.iter().take(TRIED) {
-            let is_heading = |place: &usize| matches!(self.blocks[*place].kind, Kind::Section(_));
+        for place in order.iter().take(ITEMS_TRIED_MAX) {
+            let is_heading =
+                |place: &usize| matches!(self.blocks[*place].kind, StandingBlockKind::Section(_));
             let heading =
                 (0..*place).rev().find(is_heading).filter(|heading| !headings.contains(heading));
-            let far_longer = |place: &usize| self.blocks[*place].raw.len() > room * TOKEN_BYTES;
+            let far_longer =
+                |place: &usize| self.blocks[*place].raw.len() > room * MEAN_TOKEN_BYTES_MAX;
             if far_longer(place) || heading.as_ref().is_some_and(far_longer) {
                 continue;
             }
@@ -75,9 +87,9 @@ impl Standing {
             line.trim().is_empty() || line.trim_start_matches('\u{feff}').starts_with("# ")
         };
         self.blocks.iter().all(|block| match &block.kind {
-            Kind::Prose => block.raw.lines().all(is_title),
-            Kind::Section(_) => true,
-            Kind::Item(_) => false,
+            StandingBlockKind::Prose => block.raw.lines().all(is_title),
+            StandingBlockKind::Section(_) => true,
+            StandingBlockKind::Item(_) => false,
         })
     }
 
@@ -88,12 +100,12 @@ impl Standing {
         let mut section: Vec<String> = Vec::new();
         for (place, block) in self.blocks.iter().enumerate() {
             match &block.kind {
-                Kind::Section(name) => section = terms::terms(name),
-                Kind::Item(text) => {
+                StandingBlockKind::Section(name) => section = terms::terms(name),
+                StandingBlockKind::Item(text) => {
                     let said = terms::terms(text).into_iter().chain(section.iter().cloned());
                     items.push((place, said.collect()));
                 }
-                Kind::Prose => {}
+                StandingBlockKind::Prose => {}
             }
         }
         let worth = |term: &String| {
@@ -118,8 +130,8 @@ impl Standing {
         let mut heading: Option<&str> = None;
         for (place, block) in self.blocks.iter().enumerate() {
             match &block.kind {
-                Kind::Section(_) => heading = Some(&block.raw),
-                Kind::Item(_) if taken.contains(&place) => {
+                StandingBlockKind::Section(_) => heading = Some(&block.raw),
+                StandingBlockKind::Item(_) if taken.contains(&place) => {
                     if let Some(heading) = heading.take() {
                         let gap = if text.is_empty() { "" } else { "\n" };
                         text.push_str(&format!("{gap}{}\n", heading.trim()));

@@ -11,7 +11,7 @@ use crate::model::agent::Agent;
 /// legacy name `{role}_memories.md`. The file of a `pm` may be called `PM.md` (seed 003). No path
 /// leads out of the two folders: a role has no separator and does not begin with a point.
 #[must_use]
-pub fn places(project: Option<&Path>, home: &Path, agent: &Agent) -> Vec<PathBuf> {
+pub fn standing_paths(project: Option<&Path>, home: &Path, agent: &Agent) -> Vec<PathBuf> {
     let role = agent.role();
     let folders: Vec<PathBuf> = project
         .map(|project| project.join(".commonbook").join("memories"))

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::Standing;
+use super::StandingDocument;
 use commonbook_text::terms;
 
 /// What a word of a role's field is worth, beside one that its own file has.
-const KNOWN: f64 = 1.5;
+const FIELD_WORD_WEIGHT: f64 = 1.5;
 
 /// The words by which a role that has no file yet is known.
-const FIELDS: [(&str, &str); 9] = [
+const ROLE_FIELDS: [(&str, &str); 9] = [
     (
         "engineer",
         "code implement function class api refactor bug compile library dependency error type",
@@ -29,7 +29,7 @@ const FIELDS: [(&str, &str); 9] = [
 
 /// To which role something goes, and by which words.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Routed {
+pub struct RoleMatch {
     /// The role.
     pub role: String,
     /// How much speaks for it.
@@ -42,29 +42,31 @@ pub struct Routed {
 /// less. None when no role has any.
 pub fn route<'a>(
     text: &str,
-    roles: impl IntoIterator<Item = (&'a str, &'a Standing)>,
-) -> Option<Routed> {
+    roles: impl IntoIterator<Item = (&'a str, &'a StandingDocument)>,
+) -> Option<RoleMatch> {
     let wanted = terms::query_terms(text);
-    let said =
-        |standing: &Standing| standing.items().flat_map(|(_, item)| terms::terms(item)).collect();
+    let said = |standing: &StandingDocument| {
+        standing.items().flat_map(|(_, item)| terms::terms(item)).collect()
+    };
     let roles: Vec<(&str, BTreeSet<String>)> =
         roles.into_iter().map(|(role, standing)| (role, said(standing))).collect();
-    let mut best: Option<Routed> = None;
+    let mut best: Option<RoleMatch> = None;
     for (role, own) in &roles {
-        let field = FIELDS.iter().find(|(name, _)| name == role).map_or("", |(_, field)| field);
+        let field =
+            ROLE_FIELDS.iter().find(|(name, _)| name == role).map_or("", |(_, field)| field);
         let field = terms::terms(field);
         let (mut score, mut found) = (0.0, Vec::new());
         for word in &wanted {
             let having = roles.iter().filter(|(_, words)| words.contains(word)).count();
             let by_file = if own.contains(word) { 1.0 / having.max(1) as f64 } else { 0.0 };
-            let worth = if field.contains(word) { by_file + KNOWN } else { by_file };
+            let worth = if field.contains(word) { by_file + FIELD_WORD_WEIGHT } else { by_file };
             if worth > 0.0 {
                 score += worth;
                 found.push(word.clone());
             }
         }
         if score > best.as_ref().map_or(0.0, |best| best.score) {
-            best = Some(Routed { role: (*role).to_owned(), score, words: found });
+            best = Some(RoleMatch { role: (*role).to_owned(), score, words: found });
         }
     }
     best

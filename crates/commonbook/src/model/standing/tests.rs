@@ -24,11 +24,11 @@ Kept by hand.
 ```
 ";
 
-fn small() -> Limits {
-    Limits { bytes: 80 * 1024, items: 4, line_chars: 40 }
+fn small() -> StandingLimits {
+    StandingLimits { bytes: 80 * 1024, items: 4, line_chars: 40 }
 }
 
-fn items(file: &Standing) -> Vec<(&str, &str)> {
+fn items(file: &StandingDocument) -> Vec<(&str, &str)> {
     file.items().collect()
 }
 
@@ -39,7 +39,7 @@ fn count(text: &str) -> usize {
 
 #[test]
 fn sections_and_items_are_read_and_the_rest_is_prose() {
-    let file = Standing::parse(FILE);
+    let file = StandingDocument::parse(FILE);
     assert_eq!(
         items(&file),
         [
@@ -74,7 +74,7 @@ fn sections_and_items_are_read_and_the_rest_is_prose() {
         ("- a\n  ```\n  - code of a\n  ```\n- b", &["a ``` - code of a ```", "b"]),
     ];
     for (text, expected) in table {
-        let file = Standing::parse(text);
+        let file = StandingDocument::parse(text);
         assert_eq!(file.items().map(|(_, item)| item).collect::<Vec<_>>(), expected, "{text:?}");
         assert_eq!(file.render(), text);
     }
@@ -82,14 +82,14 @@ fn sections_and_items_are_read_and_the_rest_is_prose() {
 
 #[test]
 fn an_item_is_added_at_the_end_of_its_section_and_nothing_else_changes() {
-    let mut file = Standing::parse(FILE);
+    let mut file = StandingDocument::parse(FILE);
     let added = file
-        .add("known issues", " - Sessions need\n cleanup ", &Limits::default())
+        .add("known issues", " - Sessions need\n cleanup ", &StandingLimits::default())
         .expect("it fits");
-    assert_eq!(added, (Added::Added, Vec::new()));
+    assert_eq!(added, (AddOutcome::Added, Vec::new()));
     let line = "- Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n";
     assert_eq!(file.render(), FILE.replace(line, &format!("{line}- Sessions need cleanup\n")));
-    file.add("Guidelines", "Small commits", &Limits::default()).expect("it fits");
+    file.add("Guidelines", "Small commits", &StandingLimits::default()).expect("it fits");
     assert!(
         file.render().ends_with("```\n\n## Guidelines\n- Small commits\n"),
         "{}",
@@ -105,8 +105,8 @@ fn an_item_is_added_at_the_end_of_its_section_and_nothing_else_changes() {
         ("# T\r\n\r\n", "# T\r\n\r\n## S\r\n- x y\r\n"),
     ];
     for (text, expected) in table {
-        let mut file = Standing::parse(text);
-        file.add("S", "x y", &Limits::default()).expect("it fits");
+        let mut file = StandingDocument::parse(text);
+        file.add("S", "x y", &StandingLimits::default()).expect("it fits");
         assert_eq!(file.render(), expected, "{text:?}");
     }
 }
@@ -124,43 +124,50 @@ fn what_the_file_says_already_is_not_added() {
         ("Avoid using `os.getcwd()`", false),
     ];
     for (text, repeated) in table {
-        let mut file = Standing::parse(FILE);
-        let (added, _) = file.add("Known Issues", text, &Limits::default()).expect("it fits");
-        assert_eq!(matches!(added, Added::Repeated(_)), repeated, "{text}");
+        let mut file = StandingDocument::parse(FILE);
+        let (added, _) =
+            file.add("Known Issues", text, &StandingLimits::default()).expect("it fits");
+        assert_eq!(matches!(added, AddOutcome::Repeated(_)), repeated, "{text}");
         assert_eq!(file.render() == FILE, repeated, "{text}");
     }
-    let mut file = Standing::parse("- The server listens on port 8080 by default\n");
+    let mut file = StandingDocument::parse("- The server listens on port 8080 by default\n");
     let (added, _) = file
-        .add("x", "The server listens on port 8081 by default", &Limits::default())
+        .add("x", "The server listens on port 8081 by default", &StandingLimits::default())
         .expect("it fits");
-    assert_eq!(added, Added::Added);
+    assert_eq!(added, AddOutcome::Added);
     // Just at the limit: 17 of 20 letters, and 16.
-    let mut file = Standing::parse("- abcdefghijklmnopqrst\n");
-    let (added, _) = file.add("x", "abcdefghijklmnopqxyz", &Limits::default()).expect("it fits");
-    assert_eq!(added, Added::Repeated("abcdefghijklmnopqrst".to_owned()));
-    let (added, _) = file.add("x", "abcdefghijklmnopwxyz", &Limits::default()).expect("it fits");
-    assert_eq!(added, Added::Added);
+    let mut file = StandingDocument::parse("- abcdefghijklmnopqrst\n");
+    let (added, _) =
+        file.add("x", "abcdefghijklmnopqxyz", &StandingLimits::default()).expect("it fits");
+    assert_eq!(added, AddOutcome::Repeated("abcdefghijklmnopqrst".to_owned()));
+    let (added, _) =
+        file.add("x", "abcdefghijklmnopwxyz", &StandingLimits::default()).expect("it fits");
+    assert_eq!(added, AddOutcome::Added);
 }
 
 #[test]
 fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
-    let mut file = Standing::parse("## A\n- a1\n- a2\n## B\n- b1\n- b2\n- b3\n");
-    let (_, warnings) =
-        file.add("A", "a3", &Limits { items: 5, ..Limits::default() }).expect("it fits");
-    let dropped = Warning::Dropped { section: "B".into(), text: "b1".into() };
+    let mut file = StandingDocument::parse("## A\n- a1\n- a2\n## B\n- b1\n- b2\n- b3\n");
+    let (_, warnings) = file
+        .add("A", "a3", &StandingLimits { items: 5, ..StandingLimits::default() })
+        .expect("it fits");
+    let dropped = StandingWarning::Dropped { section: "B".into(), text: "b1".into() };
     assert_eq!(warnings, std::slice::from_ref(&dropped));
     assert_eq!(dropped.to_string(), "the file is full; the oldest item of 'B' was dropped: b1");
     assert_eq!(file.render(), "## A\n- a1\n- a2\n- a3\n## B\n- b2\n- b3\n");
     // Bytes too, as many items as it takes; the new one stays though nothing else is left.
-    let mut file = Standing::parse("## A\n- one\n- two\n- three\n");
+    let mut file = StandingDocument::parse("## A\n- one\n- two\n- three\n");
     let (_, warnings) = file
-        .add("A", "four and five", &Limits { bytes: 24, ..Limits::default() })
+        .add("A", "four and five", &StandingLimits { bytes: 24, ..StandingLimits::default() })
         .expect("it fits");
     assert_eq!((file.render().as_str(), warnings.len()), ("## A\n- four and five\n", 3));
     let (_, warnings) = file
-        .add("A", "seven and eight", &Limits { bytes: 10, ..Limits::default() })
+        .add("A", "seven and eight", &StandingLimits { bytes: 10, ..StandingLimits::default() })
         .expect("it fits");
-    assert_eq!(warnings.last(), Some(&Warning::Over { what: "bytes", found: 23, limit: 10 }));
+    assert_eq!(
+        warnings.last(),
+        Some(&StandingWarning::Over { what: "bytes", found: 23, limit: 10 })
+    );
     assert_eq!(
         warnings.last().map(ToString::to_string).as_deref(),
         Some("23 bytes, and at most 10 fit")
@@ -169,7 +176,7 @@ fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
 
 #[test]
 fn lines_are_broken_at_their_limit_and_read_as_one_item() {
-    let mut file = Standing::parse("## A\n");
+    let mut file = StandingDocument::parse("## A\n");
     let text = "word ".repeat(20) + "```code averyveryverylongwordthatfitsonnolineofthisfileatall";
     file.add("A", &text, &small()).expect("it fits");
     let rendered = file.render();
@@ -177,7 +184,7 @@ fn lines_are_broken_at_their_limit_and_read_as_one_item() {
         line.chars().count() > 40 && !line.contains("averyvery") && !line.contains("```")
     };
     assert_eq!(rendered.lines().find(long), None, "{rendered}");
-    assert_eq!(items(&Standing::parse(&rendered)), [("A", text.as_str())]);
+    assert_eq!(items(&StandingDocument::parse(&rendered)), [("A", text.as_str())]);
 }
 
 #[test]
@@ -193,8 +200,9 @@ fn what_cannot_be_added_is_refused_with_the_reason() {
         (long.as_str(), "x", ErrorKind::Invalid),
     ];
     for (section, text, kind) in table {
-        let mut file = Standing::parse(FILE);
-        let refused = file.add(section, text, &Limits::default()).map_err(|error| error.kind);
+        let mut file = StandingDocument::parse(FILE);
+        let refused =
+            file.add(section, text, &StandingLimits::default()).map_err(|error| error.kind);
         assert_eq!(refused, Err(kind), "{section:?} {text:?}");
         assert_eq!(file.render(), FILE);
     }
@@ -202,7 +210,7 @@ fn what_cannot_be_added_is_refused_with_the_reason() {
 
 #[test]
 fn cleaning_takes_out_what_says_nothing_new() {
-    let mut file = Standing::parse("# T\n- a b c\n-\n- x\n\n\n## S\n- A b c.\n- y\n");
+    let mut file = StandingDocument::parse("# T\n- a b c\n-\n- x\n\n\n## S\n- A b c.\n- y\n");
     assert_eq!(file.clean(), ["", "A b c."]);
     assert_eq!(file.render(), "# T\n- a b c\n- x\n\n\n## S\n- y\n");
     assert_eq!(file.clean(), Vec::<String>::new());
@@ -211,22 +219,25 @@ fn cleaning_takes_out_what_says_nothing_new() {
 #[test]
 fn optimizing_makes_a_file_keep_to_its_limits() {
     let text = "# T\n\n\n\n## S\n- one\n- one\n- a rather long item that is on one line only\n- a rather long item\n  - with a list that nobody may set anew\n- five\n- six\n";
-    let mut file = Standing::parse(text);
+    let mut file = StandingDocument::parse(text);
     let (gone, warnings) = file.optimize(&small());
     assert_eq!(gone, ["one"]);
     assert_eq!(
         file.render(),
         "# T\n\n## S\n- a rather long item that is on one line\n  only\n- a rather long item\n  - with a list that nobody may set anew\n- five\n- six\n"
     );
-    assert_eq!(warnings, [Warning::Dropped { section: "S".into(), text: "one".into() }]);
-    let (gone, warnings) = file.optimize(&Limits { line_chars: 20, ..small() });
+    assert_eq!(warnings, [StandingWarning::Dropped { section: "S".into(), text: "one".into() }]);
+    let (gone, warnings) = file.optimize(&StandingLimits { line_chars: 20, ..small() });
     assert_eq!(gone, Vec::<String>::new());
-    assert_eq!(warnings, [Warning::Over { what: "characters of a line", found: 40, limit: 20 }]);
+    assert_eq!(
+        warnings,
+        [StandingWarning::Over { what: "characters of a line", found: 40, limit: 20 }]
+    );
 }
 
 #[test]
 fn replacing_puts_other_items_into_the_same_file() {
-    let mut file = Standing::parse(FILE);
+    let mut file = StandingDocument::parse(FILE);
     let new = [
         (
             "Known Issues".to_owned(),
@@ -234,7 +245,7 @@ fn replacing_puts_other_items_into_the_same_file() {
         ),
         ("Guidelines".to_owned(), "Small commits".to_owned()),
     ];
-    let (gone, warnings) = file.replace(&new, &Limits::default()).expect("they fit");
+    let (gone, warnings) = file.replace(&new, &StandingLimits::default()).expect("they fit");
     assert_eq!((gone.len(), warnings.len()), (3, 0));
     assert_eq!(
         items(&file),
@@ -245,7 +256,7 @@ fn replacing_puts_other_items_into_the_same_file() {
     assert!(
         file.replace(
             &[("A".into(), "fits".into()), ("B".into(), String::new())],
-            &Limits::default()
+            &StandingLimits::default()
         )
         .is_err()
     );
@@ -254,31 +265,49 @@ fn replacing_puts_other_items_into_the_same_file() {
 
 #[test]
 fn a_role_has_limits_of_its_own() {
-    let other = Override { items: Some(3), ..Override::default() };
-    assert_eq!(Limits::default().with(&other), Limits { items: 3, ..Limits::default() });
-    let all = Override { bytes: Some(1), items: Some(2), line_chars: Some(3) };
-    assert_eq!(Limits::default().with(&all), Limits { bytes: 1, items: 2, line_chars: 3 });
-    let over = Standing::parse(FILE).over(&Limits { bytes: 400, items: 3, line_chars: 60 });
-    let over: Vec<&str> =
-        over.iter().map(|it| if let Warning::Over { what, .. } = it { what } else { "" }).collect();
+    let other = LimitsOverride { items: Some(3), ..LimitsOverride::default() };
+    assert_eq!(
+        StandingLimits::default().with_override(&other),
+        StandingLimits { items: 3, ..StandingLimits::default() }
+    );
+    let all = LimitsOverride { bytes: Some(1), items: Some(2), line_chars: Some(3) };
+    assert_eq!(
+        StandingLimits::default().with_override(&all),
+        StandingLimits { bytes: 1, items: 2, line_chars: 3 }
+    );
+    let over = StandingDocument::parse(FILE).limit_warnings(&StandingLimits {
+        bytes: 400,
+        items: 3,
+        line_chars: 60,
+    });
+    let over: Vec<&str> = over
+        .iter()
+        .map(|it| if let StandingWarning::Over { what, .. } = it { what } else { "" })
+        .collect();
     assert_eq!(over, ["items", "characters of a line"]);
 }
 
 #[test]
 fn a_new_file_has_the_sections_of_the_seed_and_tells_nothing() {
-    let file = Standing::new("engineer");
+    let file = StandingDocument::new("engineer");
     assert_eq!(
         file.render(),
         "# Agent Memory: engineer\n\n## Recent Learnings\n\n## Project-Specific Patterns\n\n## Known Issues\n"
     );
-    assert_eq!(file.told("any", 1_000, count), Told { text: String::new(), left_out: 0 });
+    assert_eq!(
+        file.excerpt_for("any", 1_000, count),
+        StandingExcerpt { text: String::new(), left_out: 0 }
+    );
 }
 
 #[test]
 fn a_file_that_fits_is_told_whole_and_another_by_its_relevant_items() {
-    let file = Standing::parse(FILE);
-    assert_eq!(file.told("x", 1_000, count), Told { text: FILE.trim().to_owned(), left_out: 0 });
-    let told = file.told("fix the getcwd bug in the pydantic model", 55, count);
+    let file = StandingDocument::parse(FILE);
+    assert_eq!(
+        file.excerpt_for("x", 1_000, count),
+        StandingExcerpt { text: FILE.trim().to_owned(), left_out: 0 }
+    );
+    let told = file.excerpt_for("fix the getcwd bug in the pydantic model", 55, count);
     assert_eq!(
         told.text,
         "## Recent Learnings\n* Always validate input parameters with Pydantic models\n\n## Known Issues\n\
@@ -287,18 +316,21 @@ fn a_file_that_fits_is_told_whole_and_another_by_its_relevant_items() {
     assert_eq!(told.left_out, 2);
     // Of what is equally relevant the newest; the name of a section counts.
     let many: String = (0..50).map(|n| format!("- item number {n}\n")).collect();
-    let file = Standing::parse(&format!("## A\n{many}## Deploys\n- on Tuesday\n"));
-    let told = file.told("deploy", 35, count);
+    let file = StandingDocument::parse(&format!("## A\n{many}## Deploys\n- on Tuesday\n"));
+    let told = file.excerpt_for("deploy", 35, count);
     assert!(
         told.text.contains("## Deploys\n- on Tuesday") && told.text.contains("number 49"),
         "{}",
         told.text
     );
     assert!(!told.text.contains("number 1\n") && count(&told.text) <= 35);
-    assert_eq!(file.told("x", 3, count), Told { text: String::new(), left_out: 51 });
+    assert_eq!(
+        file.excerpt_for("x", 3, count),
+        StandingExcerpt { text: String::new(), left_out: 51 }
+    );
     // What is too large leaves its room to others.
-    let file = Standing::parse(&format!("- {} deploy\n- small\n", "x".repeat(200)));
-    let told = file.told("deploy", 20, count);
+    let file = StandingDocument::parse(&format!("- {} deploy\n- small\n", "x".repeat(200)));
+    let told = file.excerpt_for("deploy", 20, count);
     assert_eq!(told.text, "- small\n\n(1 more item of this file is left out here.)");
 }
 
@@ -306,7 +338,7 @@ fn a_file_that_fits_is_told_whole_and_another_by_its_relevant_items() {
 fn a_file_is_looked_for_in_the_project_then_at_home_then_by_its_legacy_name() {
     let of = |project: Option<&str>, agent: &str| {
         let agent: Agent = agent.parse().expect("a name");
-        let found = places(project.map(Path::new), Path::new("/h/.commonbook"), &agent);
+        let found = standing_paths(project.map(Path::new), Path::new("/h/.commonbook"), &agent);
         found.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -332,10 +364,11 @@ fn a_file_is_looked_for_in_the_project_then_at_home_then_by_its_legacy_name() {
 
 #[test]
 fn what_is_learned_goes_to_the_role_that_knows_about_it() {
-    let engineer = Standing::parse(FILE);
-    let payments =
-        Standing::parse("- Stripe retries webhooks for three days\n- Refunds need two approvals\n");
-    let empty = Standing::parse("");
+    let engineer = StandingDocument::parse(FILE);
+    let payments = StandingDocument::parse(
+        "- Stripe retries webhooks for three days\n- Refunds need two approvals\n",
+    );
+    let empty = StandingDocument::parse("");
     let roles = [("engineer", &engineer), ("payments", &payments), ("qa", &empty), ("ops", &empty)];
     let table = [
         ("A webhook of Stripe came twice", Some("payments")),
@@ -364,9 +397,9 @@ fn learnings_have_their_sections() {
         "performance",
         "context",
     ] {
-        assert_ne!(section_of(kind), RECENT, "{kind}");
+        assert_ne!(section_of(kind), RECENT_SECTION, "{kind}");
     }
-    assert_eq!(section_of("other"), RECENT);
+    assert_eq!(section_of("other"), RECENT_SECTION);
 }
 
 use crate::model::agent::Agent;
@@ -374,7 +407,7 @@ use crate::model::agent::Agent;
 proptest::proptest! {
     #[test]
     fn a_file_that_nobody_changed_is_the_same_to_the_byte(text in "(\\PC|\n|\r\n|- |## |  |```|\u{feff}){0,60}") {
-        assert_eq!(Standing::parse(&text).render(), text);
+        assert_eq!(StandingDocument::parse(&text).render(), text);
     }
 
     #[test]
@@ -382,24 +415,24 @@ proptest::proptest! {
         text in "([a-z]{1,3}|\n|\r\n|- |## |  |```|1\\. ){0,40}",
         item in "[a-z` -]{1,80}",
     ) {
-        let before = Standing::parse(&text);
+        let before = StandingDocument::parse(&text);
         let mut file = before.clone();
-        let Ok((added, warnings)) = file.add("Mine", &item, &Limits { line_chars: 30, ..Limits::default() }) else {
+        let Ok((added, warnings)) = file.add("Mine", &item, &StandingLimits { line_chars: 30, ..StandingLimits::default() }) else {
             return Ok(());
         };
         assert!(warnings.is_empty());
-        let again = Standing::parse(&file.render());
+        let again = StandingDocument::parse(&file.render());
         assert_eq!(items(&again), items(&file), "{:?}", file.render());
-        let new = usize::from(added == Added::Added);
+        let new = usize::from(added == AddOutcome::Added);
         assert_eq!(items(&again).len(), items(&before).len() + new);
         assert!(file.render().len() >= text.len());
-        let (again, _) = file.add("Mine", &item, &Limits::default()).expect("it fitted");
-        assert!(matches!(again, Added::Repeated(_)));
+        let (again, _) = file.add("Mine", &item, &StandingLimits::default()).expect("it fitted");
+        assert!(matches!(again, AddOutcome::Repeated(_)));
     }
 
     #[test]
     fn what_is_told_keeps_to_its_share(text in "([a-z]{1,9} |\n- |\n## |\n){0,80}", share in 0..60_usize) {
-        let told = Standing::parse(&text).told("abc", share, count);
+        let told = StandingDocument::parse(&text).excerpt_for("abc", share, count);
         assert!(count(&told.text) <= share);
     }
 }

@@ -15,14 +15,14 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::base::limits;
-use commonbook_text::fence::{Fence, Item};
+use commonbook_text::fence::{Fence, FenceItem};
 use commonbook_text::string_enum;
 
-pub use receipt::{Considered, Diagnostics, Receipt};
+pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextReceipt};
 
 string_enum! {
     /// Where something that a context could tell comes from, in the order in which it is told.
-    Source {
+    ContextSource {
         /// Work that was handed to the caller and that it has not taken up.
         Handoff = "handoff",
         /// The caller's standing memory file.
@@ -40,7 +40,7 @@ string_enum! {
 
 string_enum! {
     /// Why something was left out.
-    LeftOut {
+    OmissionReason {
         /// The caller does not want to be given anything.
         Disabled = "disabled",
         /// It is quarantined.
@@ -60,11 +60,11 @@ string_enum! {
 
 /// What a context could tell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct ContextCandidate {
     /// What it would tell.
-    pub item: Item,
+    pub item: FenceItem,
     /// Where it comes from.
-    pub source: Source,
+    pub source: ContextSource,
     /// Which revision of it this is, where it has such.
     pub revision: Option<u64>,
     /// How well it answers the task, where it was searched for.
@@ -81,10 +81,10 @@ pub struct Candidate {
     pub contradicts: Vec<String>,
 }
 
-impl Candidate {
+impl ContextCandidate {
     /// A candidate that is no memory: another's, which nothing stands against.
     #[must_use]
-    pub fn of(item: Item, source: Source) -> Self {
+    pub fn of(item: FenceItem, source: ContextSource) -> Self {
         Self {
             item,
             source,
@@ -101,7 +101,7 @@ impl Candidate {
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
+pub struct ContextSettings {
     /// Whether anything is told at all.
     pub auto_inject: bool,
     /// The least score of what is told because it is relevant.
@@ -114,7 +114,7 @@ pub struct Settings {
     pub budget: usize,
 }
 
-impl Default for Settings {
+impl Default for ContextSettings {
     fn default() -> Self {
         Self {
             auto_inject: true,
@@ -128,7 +128,7 @@ impl Default for Settings {
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct ContextQuery<'a> {
     /// The task or the prompt that the context goes with.
     pub query: &'a str,
     /// The user it is for.
@@ -139,104 +139,112 @@ pub struct Asked<'a> {
 
 /// What was chosen, as it is given, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chosen {
+pub struct ContextSelection {
     /// The fenced block; empty when there is nothing to tell.
     pub text: String,
     /// What it tells, in its order.
-    pub items: Vec<Item>,
+    pub items: Vec<FenceItem>,
     /// What was considered.
-    pub receipt: Receipt,
+    pub receipt: ContextReceipt,
 }
 
 /// Chooses what is told. `count` counts the tokens of a text.
 #[must_use]
-pub fn choose(
-    asked: &Asked<'_>,
-    candidates: Vec<Candidate>,
-    settings: &Settings,
+pub fn choose_for_context(
+    asked: &ContextQuery<'_>,
+    candidates: Vec<ContextCandidate>,
+    settings: &ContextSettings,
     fence: &Fence,
     count: impl Fn(&str) -> usize,
-) -> Chosen {
+) -> ContextSelection {
     let mut merged = merge(candidates, settings);
     let frame = count(&fence.opening()) + count(&fence.closing());
     fill(&mut merged, asked.now, settings, frame, &count);
-    let mut items = told(&merged);
-    let mut text = fence.around(&items, asked.now);
+    let mut items = selected_items(&merged);
+    let mut text = fence.wrap_items(&items, asked.now);
     let mut tokens = count(&text);
     // Tokens of parts need not add up to those of the whole; the budget is kept in any case.
     while tokens > settings.budget {
         let Some(last) = merged.iter_mut().rfind(|one| one.is_told()) else { break };
-        last.leave(LeftOut::Budget, None);
-        items = told(&merged);
-        text = fence.around(&items, asked.now);
+        last.mark_omitted(OmissionReason::Budget, None);
+        items = selected_items(&merged);
+        text = fence.wrap_items(&items, asked.now);
         tokens = count(&text);
     }
     let receipt = receipt::of(asked, settings, &merged, (count(asked.query), tokens));
-    Chosen { text, items, receipt }
+    ContextSelection { text, items, receipt }
 }
 
 /// A candidate and what became of it.
 #[derive(Debug)]
-struct Merged {
-    candidate: Candidate,
+struct CandidateOutcome {
+    candidate: ContextCandidate,
     /// What stands with it because the two contradict each other.
-    against: Option<Box<Candidate>>,
+    against: Option<Box<ContextCandidate>>,
     tokens: Option<usize>,
-    left: Option<(LeftOut, Option<String>)>,
+    left: Option<(OmissionReason, Option<String>)>,
     /// The candidate that it is told with.
     within: Option<usize>,
     /// Where it was among those given.
     given: usize,
 }
 
-impl Merged {
+impl CandidateOutcome {
     fn is_told(&self) -> bool {
         self.left.is_none() && self.within.is_none()
     }
 
     /// What stands against a memory that has its place whatever the task is, taken from beside it.
-    fn apart(&mut self) -> Option<Box<Candidate>> {
-        let fixed = matches!(self.candidate.source, Source::Profile | Source::TaskContext);
+    fn take_opposite(&mut self) -> Option<Box<ContextCandidate>> {
+        let fixed =
+            matches!(self.candidate.source, ContextSource::Profile | ContextSource::TaskContext);
         if fixed { self.against.take() } else { None }
     }
 
-    fn leave(&mut self, why: LeftOut, instead: Option<String>) {
+    fn mark_omitted(&mut self, why: OmissionReason, instead: Option<String>) {
         self.left = Some((why, instead));
     }
 
-    fn item(&self) -> Item {
+    fn item(&self) -> FenceItem {
         let against = self.against.as_ref().map(|other| Box::new(other.item.clone()));
-        Item { against, ..self.candidate.item.clone() }
+        FenceItem { against, ..self.candidate.item.clone() }
     }
 }
 
 /// All candidates in the order of telling, with what is left out whatever room there is, and with
 /// those together that contradict each other.
-fn merge(candidates: Vec<Candidate>, settings: &Settings) -> Vec<Merged> {
+fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<CandidateOutcome> {
     // Of two that say the same the first is told: of the earlier source, the caller's own.
-    let mut ordered: Vec<(usize, Candidate)> = candidates.into_iter().enumerate().collect();
+    let mut ordered: Vec<(usize, ContextCandidate)> = candidates.into_iter().enumerate().collect();
     ordered.sort_by(|(_, a), (_, b)| {
         a.source.cmp(&b.source).then(b.own.cmp(&a.own)).then(by_score(a, b))
     });
-    let superseded = superseded(ordered.iter().map(|(_, candidate)| candidate));
+    let superseded = superseded_ids(ordered.iter().map(|(_, candidate)| candidate));
     let mut seen: HashMap<String, String> = HashMap::new();
-    let mut merged: Vec<Merged> = Vec::with_capacity(ordered.len());
+    let mut merged: Vec<CandidateOutcome> = Vec::with_capacity(ordered.len());
     for (given, candidate) in ordered {
-        let left = refused(&candidate, settings, &superseded, &seen);
+        let left = omission_of(&candidate, settings, &superseded, &seen);
         if left.is_none() {
-            for said in says(&candidate) {
+            for said in identity_keys(&candidate) {
                 seen.entry(said).or_insert_with(|| candidate.item.id.clone());
             }
         }
-        let candidate = shortened(candidate);
-        merged.push(Merged { candidate, against: None, tokens: None, left, within: None, given });
+        let candidate = shorten_candidate(candidate);
+        merged.push(CandidateOutcome {
+            candidate,
+            against: None,
+            tokens: None,
+            left,
+            within: None,
+            given,
+        });
     }
     merged.sort_by(|a, b| {
         let (x, y) = (&a.candidate, &b.candidate);
         x.source.cmp(&y.source).then(by_score(x, y)).then(a.given.cmp(&b.given))
     });
     for place in 0..merged.len() {
-        if let Some(first) = contradicted(&merged, place) {
+        if let Some(first) = find_contradicted(&merged, place) {
             merged[first].against = Some(Box::new(merged[place].candidate.clone()));
             merged[place].within = Some(first);
         }
@@ -246,10 +254,10 @@ fn merge(candidates: Vec<Candidate>, settings: &Settings) -> Vec<Merged> {
 
 /// A candidate with no more of its text than a context tells: a long memory is read by its id. A
 /// handoff and the standing memory were cut to their share by who made them.
-fn shortened(mut candidate: Candidate) -> Candidate {
+fn shorten_candidate(mut candidate: ContextCandidate) -> ContextCandidate {
     let text = &mut candidate.item.text;
     let end = text.char_indices().nth(limits::RECALLED_CHARS).map(|(end, _)| end);
-    if let Some(end) = end.filter(|_| counts(candidate.source)) {
+    if let Some(end) = end.filter(|_| counts_to_maximum(candidate.source)) {
         text.truncate(end);
         text.push_str(" …");
     }
@@ -257,47 +265,49 @@ fn shortened(mut candidate: Candidate) -> Candidate {
 }
 
 /// Whether what comes from this source counts towards the maximum: memories do, and entries.
-const fn counts(source: Source) -> bool {
-    !matches!(source, Source::Handoff | Source::Standing)
+const fn counts_to_maximum(source: ContextSource) -> bool {
+    !matches!(source, ContextSource::Handoff | ContextSource::Standing)
 }
 
 /// The better score first, where scores say anything: among what was searched for.
-fn by_score(a: &Candidate, b: &Candidate) -> Ordering {
-    let score = |one: &Candidate| one.score.filter(|score| !score.is_nan()).unwrap_or(0.0);
+fn by_score(a: &ContextCandidate, b: &ContextCandidate) -> Ordering {
+    let score = |one: &ContextCandidate| one.score.filter(|score| !score.is_nan()).unwrap_or(0.0);
     match (a.source, b.source) {
-        (Source::Relevant, Source::Relevant) => score(b).total_cmp(&score(a)),
+        (ContextSource::Relevant, ContextSource::Relevant) => score(b).total_cmp(&score(a)),
         _ => Ordering::Equal,
     }
 }
 
 /// Why a candidate is not told whatever room there is, and what is instead of it.
-fn refused(
-    candidate: &Candidate,
-    settings: &Settings,
+fn omission_of(
+    candidate: &ContextCandidate,
+    settings: &ContextSettings,
     superseded: &HashMap<String, String>,
     seen: &HashMap<String, String>,
-) -> Option<(LeftOut, Option<String>)> {
+) -> Option<(OmissionReason, Option<String>)> {
     let weak = |score: f64| score.is_nan() || score < settings.threshold;
     if !settings.auto_inject {
-        return Some((LeftOut::Disabled, None));
+        return Some((OmissionReason::Disabled, None));
     }
     if candidate.quarantined {
-        return Some((LeftOut::Quarantine, None));
+        return Some((OmissionReason::Quarantine, None));
     }
     if let Some(newer) = superseded.get(&candidate.item.id) {
-        return Some((LeftOut::Superseded, Some(newer.clone())));
+        return Some((OmissionReason::Superseded, Some(newer.clone())));
     }
     let own = [id_key(&candidate.item.id), text_key(&candidate.item.text)];
     if let Some(same) = own.iter().find_map(|key| seen.get(key)) {
-        return Some((LeftOut::Duplicate, Some(same.clone())));
+        return Some((OmissionReason::Duplicate, Some(same.clone())));
     }
     // Without a score nobody has found it relevant.
-    (candidate.source == Source::Relevant && candidate.score.is_none_or(weak))
-        .then_some((LeftOut::Threshold, None))
+    (candidate.source == ContextSource::Relevant && candidate.score.is_none_or(weak))
+        .then_some((OmissionReason::Threshold, None))
 }
 
 /// What was superseded, by what. What is quarantined takes nobody's place.
-fn superseded<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> HashMap<String, String> {
+fn superseded_ids<'a>(
+    candidates: impl Iterator<Item = &'a ContextCandidate>,
+) -> HashMap<String, String> {
     let mut newer = HashMap::new();
     for candidate in candidates {
         let id = &candidate.item.id;
@@ -310,10 +320,10 @@ fn superseded<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> HashMap<St
 }
 
 /// By what a candidate is known again: its id, its text, and each line of a standing memory.
-fn says(candidate: &Candidate) -> Vec<String> {
+fn identity_keys(candidate: &ContextCandidate) -> Vec<String> {
     let item = &candidate.item;
     let mut says = vec![id_key(&item.id), text_key(&item.text)];
-    if candidate.source == Source::Standing {
+    if candidate.source == ContextSource::Standing {
         let lines =
             item.text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '+']).trim());
         says.extend(lines.filter(|line| !line.is_empty()).map(text_key));
@@ -331,44 +341,45 @@ fn text_key(text: &str) -> String {
 
 /// The candidate before this place that is told already and contradicts the one there, unless
 /// another stands with it.
-fn contradicted(merged: &[Merged], place: usize) -> Option<usize> {
+fn find_contradicted(merged: &[CandidateOutcome], place: usize) -> Option<usize> {
     let this = &merged[place].candidate;
-    let open = |one: &Merged| one.is_told() && one.against.is_none();
+    let open = |one: &CandidateOutcome| one.is_told() && one.against.is_none();
     if !open(&merged[place]) {
         return None;
     }
     merged[..place].iter().position(|one| {
         let other = &one.candidate;
-        let named = |a: &Candidate, b: &Candidate| a.contradicts.contains(&b.item.id);
+        let named = |a: &ContextCandidate, b: &ContextCandidate| a.contradicts.contains(&b.item.id);
         open(one) && (named(this, other) || named(other, this))
     })
 }
 
 /// Gives room to what was merged, in its order, until there are enough.
 fn fill(
-    merged: &mut [Merged],
+    merged: &mut [CandidateOutcome],
     now: Timestamp,
-    settings: &Settings,
+    settings: &ContextSettings,
     frame: usize,
     count: &impl Fn(&str) -> usize,
 ) {
     let (mut memories, mut entries, mut used) = (0, 0, frame);
     // What stands first whatever the task is keeps its place, however long what says otherwise is.
-    let apart: Vec<Option<Box<Candidate>>> = merged.iter_mut().map(Merged::apart).collect();
+    let apart: Vec<Option<Box<ContextCandidate>>> =
+        merged.iter_mut().map(CandidateOutcome::take_opposite).collect();
     for one in merged.iter_mut().filter(|one| one.is_told()) {
-        let counts = counts(one.candidate.source);
-        let is_entry = one.candidate.source == Source::Entry;
+        let counts = counts_to_maximum(one.candidate.source);
+        let is_entry = one.candidate.source == ContextSource::Entry;
         let full =
             (counts && memories >= settings.maximum) || (is_entry && entries >= settings.unread);
         if full {
-            one.leave(LeftOut::Maximum, None);
+            one.mark_omitted(OmissionReason::Maximum, None);
             continue;
         }
         // Counting takes time; only what there may be room for is counted.
-        let tokens = count(&one.item().told(now));
+        let tokens = count(&one.item().fenced_text(now));
         one.tokens = Some(tokens);
         if used + tokens > settings.budget {
-            one.leave(LeftOut::Budget, None);
+            one.mark_omitted(OmissionReason::Budget, None);
         } else {
             used += tokens;
             memories += usize::from(counts);
@@ -379,7 +390,7 @@ fn fill(
         let Some(against) = against else { continue };
         let alone = merged[first].tokens.unwrap_or(0);
         merged[first].against = Some(against);
-        let both = count(&merged[first].item().told(now));
+        let both = count(&merged[first].item().fenced_text(now));
         let fits = merged[first].is_told() && used + both <= settings.budget + alone;
         if fits {
             used += both - alone;
@@ -387,13 +398,13 @@ fn fill(
             continue;
         }
         merged[first].against = None;
-        let why = merged[first].left.clone().unwrap_or((LeftOut::Budget, None));
+        let why = merged[first].left.clone().unwrap_or((OmissionReason::Budget, None));
         for other in merged.iter_mut().filter(|other| other.within == Some(first)) {
             (other.within, other.left) = (None, Some(why.clone()));
         }
     }
 }
 
-fn told(merged: &[Merged]) -> Vec<Item> {
-    merged.iter().filter(|one| one.is_told()).map(Merged::item).collect()
+fn selected_items(merged: &[CandidateOutcome]) -> Vec<FenceItem> {
+    merged.iter().filter(|one| one.is_told()).map(CandidateOutcome::item).collect()
 }

@@ -3,31 +3,36 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::choose::{Candidate, Source};
-use super::tell::{self, Templates};
+use super::choose::{ContextCandidate, ContextSource};
+use super::tell::{self, TemplateSet};
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
-use crate::model::search::Parts;
-use commonbook_text::fence::Item;
+use crate::model::search::ScoreParts;
+use commonbook_text::fence::FenceItem;
 
 /// Makes candidates of memories, for one agent.
 #[derive(Debug, Clone, Copy)]
-pub struct Gathering<'g> {
+pub struct CandidateBuilder<'g> {
     /// The agent that the context is for.
     pub agent: &'g Agent,
     /// How types are told.
-    pub templates: &'g Templates,
+    pub templates: &'g TemplateSet,
     /// Which memories are in an open contradiction with which others, each pair once.
     pub contradictions: &'g [(MemoryId, MemoryId)],
 }
 
-impl Gathering<'_> {
+impl CandidateBuilder<'_> {
     /// A memory from this source, that answers the task so well.
     #[must_use]
-    pub fn memory(&self, source: Source, memory: &Memory, score: Option<f64>) -> Candidate {
+    pub fn memory(
+        &self,
+        source: ContextSource,
+        memory: &Memory,
+        score: Option<f64>,
+    ) -> ContextCandidate {
         let kind = memory.memory_type.as_str();
         let told = match kind {
             "learning" => {
@@ -45,22 +50,22 @@ impl Gathering<'_> {
 
     /// An entry of a case that the agent has not read.
     #[must_use]
-    pub fn entry(&self, case: &Case, memory: &Memory) -> Candidate {
-        let text = tell::entry(&tell::Entry {
+    pub fn entry(&self, case: &Case, memory: &Memory) -> ContextCandidate {
+        let text = tell::entry(&tell::EntrySummary {
             case: case.key.as_str(),
             title: Some(&case.title),
             position: memory.position.unwrap_or_default(),
             summary: memory.summary.as_deref().unwrap_or_default(),
             has_text: !memory.text.is_empty() && Some(&memory.text) != memory.summary.as_ref(),
         });
-        self.candidate(Source::Entry, memory, ("entry", text), None)
+        self.candidate(ContextSource::Entry, memory, ("entry", text), None)
     }
 
     /// A handoff that waits for the agent: of what its source wrote so many characters. What goes
     /// along is given when it is accepted. It tells how many wait besides.
     #[must_use]
-    pub fn handoff(&self, handoff: &Handoff, chars: usize, left: u64) -> Candidate {
-        let mut text = tell::handoff(&tell::Handoff {
+    pub fn handoff(&self, handoff: &Handoff, chars: usize, left: u64) -> ContextCandidate {
+        let mut text = tell::handoff(&tell::HandoffSummary {
             from: handoff.from.as_str(),
             task: &handoff.task,
             context: handoff.context.as_deref(),
@@ -77,7 +82,7 @@ impl Gathering<'_> {
         if left > 0 {
             text.push_str(&format!("\n{left} more wait for you: list_handoffs shows them."));
         }
-        let item = Item {
+        let item = FenceItem {
             id: handoff.id.to_string(),
             kind: "handoff".to_owned(),
             author: handoff.from.to_string(),
@@ -85,13 +90,13 @@ impl Gathering<'_> {
             text,
             against: None,
         };
-        Candidate::of(item, Source::Handoff)
+        ContextCandidate::of(item, ContextSource::Handoff)
     }
 
     /// A standing memory file, as far as it is told.
     #[must_use]
-    pub fn standing(&self, file: &str, text: String, at: Timestamp) -> Candidate {
-        let item = Item {
+    pub fn standing(&self, file: &str, text: String, at: Timestamp) -> ContextCandidate {
+        let item = FenceItem {
             id: file.to_owned(),
             kind: "standing memory".to_owned(),
             // People write there too: what it says is the file's, and no agent's.
@@ -100,11 +105,11 @@ impl Gathering<'_> {
             text,
             against: None,
         };
-        Candidate { own: true, ..Candidate::of(item, Source::Standing) }
+        ContextCandidate { own: true, ..ContextCandidate::of(item, ContextSource::Standing) }
     }
 
     /// With what a memory is in an open contradiction.
-    fn contradicting(&self, id: MemoryId) -> Vec<String> {
+    fn contradicting_ids(&self, id: MemoryId) -> Vec<String> {
         let others = self.contradictions.iter().filter_map(|(a, b)| match id {
             _ if id == *a => Some(b),
             _ if id == *b => Some(a),
@@ -115,12 +120,12 @@ impl Gathering<'_> {
 
     fn candidate(
         &self,
-        source: Source,
+        source: ContextSource,
         memory: &Memory,
         (kind, text): (&str, String),
         score: Option<f64>,
-    ) -> Candidate {
-        let item = Item {
+    ) -> ContextCandidate {
+        let item = FenceItem {
             id: memory.id.to_string(),
             kind: kind.to_owned(),
             author: memory.owner.to_string(),
@@ -128,7 +133,7 @@ impl Gathering<'_> {
             text,
             against: None,
         };
-        Candidate {
+        ContextCandidate {
             item,
             source,
             revision: Some(memory.revision),
@@ -137,7 +142,7 @@ impl Gathering<'_> {
             quarantined: memory.is_quarantined(),
             superseded_by: memory.superseded_by.map(|by| by.to_string()),
             supersedes: Vec::new(),
-            contradicts: self.contradicting(memory.id),
+            contradicts: self.contradicting_ids(memory.id),
         }
     }
 }
@@ -145,6 +150,6 @@ impl Gathering<'_> {
 /// How well a memory answers a task, 0 to 1, on the scale that a handoff judges by: words, what is
 /// around it, nearness and entities, before importance, freshness, author and time raise them.
 #[must_use]
-pub fn relevance(parts: &Parts) -> f64 {
+pub fn relevance(parts: &ScoreParts) -> f64 {
     (parts.words + parts.context + parts.vector + parts.entity).clamp(0.0, 1.0)
 }

@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choose::Settings;
-use super::tell::Templates;
+use super::choose::ContextSettings;
+use super::tell::TemplateSet;
 use crate::base::error::{Error, Result};
 use crate::base::limits as fixed;
 use crate::model::agent::Agent;
 use crate::model::memory::MemoryType;
-use crate::model::standing::{Limits, Override};
+use crate::model::standing::{LimitsOverride, StandingLimits};
 
 /// What a configuration says of contexts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Preferences {
+pub struct ContextPreferences {
     /// What holds for agents, by name, by role, and under `*` for all; the nearest counts.
-    pub agents: BTreeMap<String, Preference>,
+    pub agents: BTreeMap<String, AgentPreference>,
     /// The sentences that memories of a type are told in: `Research on {topic}. Found by {author}.`
     pub templates: BTreeMap<String, String>,
     /// How large standing memory files may get, by role; `*` for every role.
-    pub standing: BTreeMap<String, Override>,
+    pub standing: BTreeMap<String, LimitsOverride>,
     /// Agents whose `profile` and `task_context` stand first in every agent's contexts.
     pub profile_owners: Vec<String>,
 }
@@ -30,7 +30,7 @@ pub struct Preferences {
 /// What a configuration says of contexts for one agent, or for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Preference {
+pub struct AgentPreference {
     /// Whether it is given anything; yes by default.
     pub auto_inject: Option<bool>,
     /// Whether what it says with its user is kept, as private conversation; no by default.
@@ -43,9 +43,9 @@ pub struct Preference {
     pub budget: Option<u32>,
 }
 
-impl Preference {
+impl AgentPreference {
     /// This one, and where it is silent, another.
-    fn or(self, other: &Self) -> Self {
+    fn or_fallback(self, other: &Self) -> Self {
         Self {
             auto_inject: self.auto_inject.or(other.auto_inject),
             auto_extract: self.auto_extract.or(other.auto_extract),
@@ -77,37 +77,38 @@ impl Preference {
     }
 }
 
-impl Preferences {
+impl ContextPreferences {
     /// Checks what was configured, and gives the templates.
     ///
     /// # Errors
     /// `invalid` with the field.
-    pub fn check(&self) -> Result<Templates> {
+    pub fn check(&self) -> Result<TemplateSet> {
         for (name, preference) in &self.agents {
-            let known = if name == "*" { Ok(Agent::system()) } else { Agent::named(name) };
-            known.map_err(|error| error.at(&format!("agents.{name}")))?;
+            let known = if name == "*" { Ok(Agent::system()) } else { Agent::with_any_name(name) };
+            known.map_err(|error| error.with_field(&format!("agents.{name}")))?;
             preference.check(&format!("agents.{name}."))?;
         }
         for (index, name) in self.profile_owners.iter().enumerate() {
-            Agent::named(name).map_err(|error| error.at(&format!("profile_owners[{index}]")))?;
+            Agent::with_any_name(name)
+                .map_err(|error| error.with_field(&format!("profile_owners[{index}]")))?;
         }
         for (kind, template) in &self.templates {
             let memory_type = MemoryType::try_from(kind.clone());
             let chosen = memory_type.and_then(|memory_type| memory_type.check_choice());
             let given = [(kind.as_str(), template.as_str())];
             chosen
-                .and_then(|()| Templates::of(given))
-                .map_err(|error| error.at(&format!("templates.{kind}")))?;
+                .and_then(|()| TemplateSet::of(given))
+                .map_err(|error| error.with_field(&format!("templates.{kind}")))?;
         }
-        Templates::of(self.templates.iter().map(|(kind, template)| (&**kind, &**template)))
+        TemplateSet::of(self.templates.iter().map(|(kind, template)| (&**kind, &**template)))
     }
 
     /// What holds for this agent.
     #[must_use]
-    pub fn of(&self, agent: &Agent) -> Preference {
+    pub fn of(&self, agent: &Agent) -> AgentPreference {
         let named = |name: &str| self.agents.get(name).copied().unwrap_or_default();
         let role = if agent.role() == agent.as_str() { "" } else { agent.role() };
-        named(agent.as_str()).or(&named(role)).or(&named("*"))
+        named(agent.as_str()).or_fallback(&named(role)).or_fallback(&named("*"))
     }
 
     /// The owners whose `profile` and `task_context` stand first in this agent's contexts, those that
@@ -116,7 +117,7 @@ impl Preferences {
     /// a parent answers for its children and not they for it. Whoever has no name is nobody's owner.
     #[must_use]
     pub fn profile_owners(&self, agent: &Agent) -> Vec<Agent> {
-        let named = self.profile_owners.iter().filter_map(|name| Agent::named(name).ok());
+        let named = self.profile_owners.iter().filter_map(|name| Agent::with_any_name(name).ok());
         let own = Some(agent.clone()).filter(|agent| !agent.is_anonymous());
         let mut owners = Vec::new();
         for owner in [Agent::human()].into_iter().chain(named).chain(own).chain(agent.ancestors()) {
@@ -129,9 +130,9 @@ impl Preferences {
 
     /// How much this agent is told.
     #[must_use]
-    pub fn settings(&self, agent: &Agent) -> Settings {
-        let (own, usual) = (self.of(agent), Settings::default());
-        Settings {
+    pub fn settings(&self, agent: &Agent) -> ContextSettings {
+        let (own, usual) = (self.of(agent), ContextSettings::default());
+        ContextSettings {
             auto_inject: own.auto_inject.unwrap_or(usual.auto_inject),
             threshold: own.threshold.unwrap_or(usual.threshold),
             maximum: own.max_memories.map_or(usual.maximum, |most| most as usize),
@@ -148,9 +149,9 @@ impl Preferences {
 
     /// How large the standing memory file of a role may get.
     #[must_use]
-    pub fn limits(&self, role: &str) -> Limits {
+    pub fn limits(&self, role: &str) -> StandingLimits {
         let named = |name: &str| self.standing.get(name).copied().unwrap_or_default();
-        Limits::default().with(&named("*")).with(&named(role))
+        StandingLimits::default().with_override(&named("*")).with_override(&named(role))
     }
 }
 
@@ -158,7 +159,7 @@ impl Preferences {
 mod tests {
     use super::*;
 
-    fn read(json: &str) -> Preferences {
+    fn read(json: &str) -> ContextPreferences {
         serde_json::from_str(json).expect("preferences")
     }
 
@@ -172,7 +173,7 @@ mod tests {
         );
         let table = [("qa", 900, 8), ("x/engineer", 800, 3), ("claude-code/engineer", 700, 3)];
         for (name, budget, maximum) in table {
-            let agent = Agent::named(name).expect("a name");
+            let agent = Agent::with_any_name(name).expect("a name");
             let settings = all.settings(&agent);
             assert_eq!((settings.budget, settings.maximum), (budget, maximum), "{name}");
             assert!(all.extracts(&agent) && settings.auto_inject);
@@ -201,7 +202,7 @@ mod tests {
     fn an_agent_trusts_the_person_the_settings_itself_and_who_is_above_it() {
         let all = read(r#"{"profile_owners": ["Profiler Agent", "claude-code"]}"#);
         let owners = |name: &str| {
-            let owners = all.profile_owners(&Agent::named(name).expect("a name"));
+            let owners = all.profile_owners(&Agent::with_any_name(name).expect("a name"));
             owners.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
         assert!(all.check().is_ok());

@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choose::{Considered, Diagnostics, LeftOut, Settings, Source};
+use super::choose::{
+    CandidateReceipt, ContextDiagnostics, ContextSettings, ContextSource, OmissionReason,
+};
 use crate::base::error::{Error, Result};
 use crate::base::id::ContextId;
 use crate::base::{input, limits};
@@ -48,11 +50,11 @@ pub struct GetContext {
 
 /// What is asked for, as it is carried out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
+pub struct ContextOptions {
     /// The task, without secrets and of at most [`limits::CONTEXT_TASK_CHARS`] characters.
     pub task: String,
     /// How much is told.
-    pub settings: Settings,
+    pub settings: ContextSettings,
 }
 
 impl GetContext {
@@ -61,12 +63,12 @@ impl GetContext {
     /// # Errors
     /// `invalid` for a task that says nothing or has control characters, and for a number that is
     /// beyond its bounds.
-    pub fn check(&self, settings: Settings) -> Result<Wanted> {
+    pub fn check(&self, settings: ContextSettings) -> Result<ContextOptions> {
         if self.task.trim().is_empty() {
             return Err(Error::invalid("task", "there is no task")
                 .hint("Put what is to be done, or the question, into task."));
         }
-        input::no_control("task", &self.task)?;
+        input::refuse_control_characters("task", &self.task)?;
         let task: String = self.task.trim().chars().take(limits::CONTEXT_TASK_CHARS).collect();
         let task = secrets::redact(&task).text.into_owned();
         let within =
@@ -87,13 +89,16 @@ impl GetContext {
             let reason = format!("{threshold} is not from 0 to 1");
             return Err(Error::invalid("threshold", reason));
         }
-        Ok(Wanted { task, settings: Settings { budget, maximum, threshold, ..settings } })
+        Ok(ContextOptions {
+            task,
+            settings: ContextSettings { budget, maximum, threshold, ..settings },
+        })
     }
 }
 
 /// What an agent is given before it works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Context {
+pub struct AgentContext {
     /// The id of its receipt, which tells why it is as it is.
     pub id: ContextId,
     /// The agent that it was made for.
@@ -103,9 +108,9 @@ pub struct Context {
     /// Its tokens.
     pub tokens: u32,
     /// What it tells, in its order.
-    pub items: Vec<Given>,
+    pub items: Vec<ItemSummary>,
     /// The figures.
-    pub diagnostics: Diagnostics,
+    pub diagnostics: ContextDiagnostics,
     /// What whoever keeps the standing memory should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -113,11 +118,11 @@ pub struct Context {
 
 /// One thing that a context tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Given {
+pub struct ItemSummary {
     /// Its id; of the standing memory, the name of its file.
     pub id: String,
     /// Where it comes from.
-    pub source: Source,
+    pub source: ContextSource,
     /// What it is: a memory's type, `entry`, `standing memory`.
     pub memory_type: String,
     /// Who wrote it.
@@ -127,10 +132,10 @@ pub struct Given {
     pub score: Option<f64>,
 }
 
-impl Given {
+impl ItemSummary {
     /// What a receipt says was told.
     #[must_use]
-    pub fn of(receipt: &super::Receipt) -> Vec<Self> {
+    pub fn of(receipt: &super::ContextReceipt) -> Vec<Self> {
         let told = receipt.candidates.iter().filter(|one| one.taken);
         told.map(|one| Self {
             id: one.id.clone(),
@@ -157,7 +162,7 @@ pub struct ExplainContext {
 
 /// Why a context is as it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Explained {
+pub struct ContextExplanation {
     /// The id of the context.
     pub id: ContextId,
     /// The workspace it was made in.
@@ -174,22 +179,22 @@ pub struct Explained {
     pub sha256: String,
     /// The standing memory file that was read for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<StandingRead>,
+    pub standing: Option<StandingSnapshot>,
     /// What was considered, and what became of it.
     #[serde(flatten)]
-    pub receipt: super::Receipt,
+    pub receipt: super::ContextReceipt,
     /// What building it again gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replay: Option<Replay>,
+    pub replay: Option<ContextReplay>,
 }
 
 /// A standing memory file, as a context was given it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StandingRead {
+pub struct StandingSnapshot {
     /// Its path.
     pub file: String,
     /// Whose it is: the project's, or the home folder's.
-    pub source: Kept,
+    pub source: StandingLocation,
     /// Its bytes.
     pub bytes: u64,
     /// The SHA-256 of what it said.
@@ -198,7 +203,7 @@ pub struct StandingRead {
 
 string_enum! {
     /// Where a standing memory file is kept.
-    Kept {
+    StandingLocation {
         /// In the folder of the project.
         Project = "project",
         /// In the home folder, for every project.
@@ -208,7 +213,7 @@ string_enum! {
 
 /// What building a context again gave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Replay {
+pub struct ContextReplay {
     /// Whether it is the same, to the byte.
     pub same: bool,
     /// Why it is not: what is gone, or no longer as it was.
@@ -218,7 +223,7 @@ pub struct Replay {
 
 /// A context as it is kept: its receipt, and what building it again takes. No text of what it told.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KeptContext {
+pub struct ContextRecord {
     /// Its id.
     pub id: ContextId,
     /// The workspace it was made in.
@@ -236,28 +241,28 @@ pub struct KeptContext {
     /// What was in its marks.
     pub nonce: String,
     /// The standing memory file that was read for it.
-    pub standing: Option<StandingRead>,
+    pub standing: Option<StandingSnapshot>,
     /// What was considered.
-    pub receipt: super::Receipt,
+    pub receipt: super::ContextReceipt,
 }
 
-impl From<KeptContext> for Explained {
-    fn from(kept: KeptContext) -> Self {
-        let KeptContext { id, workspace, agent, at, sequence, milliseconds, sha256, .. } = kept;
+impl From<ContextRecord> for ContextExplanation {
+    fn from(kept: ContextRecord) -> Self {
+        let ContextRecord { id, workspace, agent, at, sequence, milliseconds, sha256, .. } = kept;
         let (standing, receipt, replay) = (kept.standing, kept.receipt, None);
         Self { id, workspace, agent, at, sequence, milliseconds, sha256, standing, receipt, replay }
     }
 }
 
-impl Considered {
+impl CandidateReceipt {
     /// Why it is not told, in words.
     #[must_use]
-    pub fn why(&self) -> String {
+    pub fn omission_text(&self) -> String {
         let instead = self.instead.as_deref();
         match (self.left_out, instead) {
             (None, _) => "told".to_owned(),
-            (Some(LeftOut::Superseded), Some(by)) => format!("superseded by {by}"),
-            (Some(LeftOut::Duplicate), Some(of)) => format!("says the same as {of}"),
+            (Some(OmissionReason::Superseded), Some(by)) => format!("superseded by {by}"),
+            (Some(OmissionReason::Duplicate), Some(of)) => format!("says the same as {of}"),
             (Some(why), _) => why.name().to_owned(),
         }
     }

@@ -17,25 +17,25 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::base::error::Result;
-use fields::{Field, PROFILE, TASK_CONTEXT};
+use fields::{FieldRule, PROFILE_FIELDS, TASK_CONTEXT_FIELDS};
 use value::{clause, is_empty, label, phrase, sentence};
 
-pub use forms::{Entry, Handoff, entry, handoff, learning};
-pub use template::Template;
+pub use forms::{EntrySummary, HandoffSummary, entry, handoff, learning};
+pub use template::SentenceTemplate;
 
 /// The templates of memory types, as the configuration names them.
 #[derive(Debug, Clone, Default)]
-pub struct Templates(BTreeMap<String, Template>);
+pub struct TemplateSet(BTreeMap<String, SentenceTemplate>);
 
-impl Templates {
+impl TemplateSet {
     /// The templates of these types, each of one type; one for `profile` or `task_context` takes
     /// the place of what those are told by.
     ///
     /// # Errors
-    /// As [`Template::parse`].
+    /// As [`SentenceTemplate::parse`].
     pub fn of<'a>(given: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let parsed = given.into_iter().map(|(kind, template)| {
-            Template::parse(template).map(|template| (kind.to_lowercase(), template))
+            SentenceTemplate::parse(template).map(|template| (kind.to_lowercase(), template))
         });
         parsed.collect::<Result<_>>().map(Self)
     }
@@ -46,7 +46,8 @@ impl Templates {
     /// `conversation`.
     #[must_use]
     pub fn tell(&self, memory_type: &str, text: &str) -> String {
-        let Some(value) = json(text).filter(|_| memory_type != "conversation") else {
+        let Some(value) = parse_embedded_json(text).filter(|_| memory_type != "conversation")
+        else {
             return text.to_owned();
         };
         let told = match (self.0.get(memory_type), &value) {
@@ -54,9 +55,9 @@ impl Templates {
             _ => None,
         };
         let told = told.or_else(|| match (memory_type, &value) {
-            ("profile", Value::Object(object)) => by_fields("User profile", PROFILE, object),
+            ("profile", Value::Object(object)) => by_fields("User profile", PROFILE_FIELDS, object),
             ("task_context", Value::Object(object)) => {
-                by_fields("Current task context", TASK_CONTEXT, object)
+                by_fields("Current task context", TASK_CONTEXT_FIELDS, object)
             }
             _ => by_keys(memory_type, &value),
         });
@@ -67,7 +68,7 @@ impl Templates {
 
 /// The JSON object or list that a text is: bare, in a fenced block of Markdown, or as a JSON string
 /// (an agent that encoded it twice).
-fn json(text: &str) -> Option<Value> {
+fn parse_embedded_json(text: &str) -> Option<Value> {
     let mut text = text.trim().trim_start_matches('\u{feff}');
     if let Some(block) = text.strip_prefix("```") {
         let (language, rest) = block.split_once('\n')?;
@@ -86,7 +87,7 @@ fn json(text: &str) -> Option<Value> {
 
 /// The sentences of a type whose keys are known: in the order of its fields, then what no field
 /// knows, by its keys.
-fn by_fields(lead: &str, fields: &[Field], object: &Map<String, Value>) -> Option<String> {
+fn by_fields(lead: &str, fields: &[FieldRule], object: &Map<String, Value>) -> Option<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut others = Vec::new();
     gather(fields, "", object, &mut found, &mut others);
@@ -103,7 +104,7 @@ fn by_fields(lead: &str, fields: &[Field], object: &Map<String, Value>) -> Optio
 /// Tells each value of an object by the field that knows its key. An object below a key that no
 /// field knows (`user`, `preferences`) is looked into for keys that one does.
 fn gather(
-    fields: &[Field],
+    fields: &[FieldRule],
     above: &str,
     object: &Map<String, Value>,
     found: &mut Vec<(usize, String)>,
@@ -111,14 +112,14 @@ fn gather(
 ) {
     for (key, value) in object.iter().filter(|(_, value)| !is_empty(value)) {
         let holds = value.is_object() && fields::is_wrapper(key);
-        if let Some((place, field)) = fields::known(fields, key).filter(|_| !holds) {
+        if let Some((place, field)) = fields::find_field(fields, key).filter(|_| !holds) {
             let told = field.tell(value);
             found.push((place, told));
             continue;
         }
         let path = if above.is_empty() { label(key) } else { format!("{above}, {}", phrase(key)) };
         match value {
-            Value::Object(inner) => gather(fields, &nested(above, key), inner, found, others),
+            Value::Object(inner) => gather(fields, &key_prefix(above, key), inner, found, others),
             _ => others.push(sentence(&format!("{path}: {}", clause(value)))),
         }
     }
@@ -126,7 +127,7 @@ fn gather(
 
 /// What stands before the keys of an object that only holds others together: nothing for `user`
 /// and the like, its own name for any other.
-fn nested(above: &str, key: &str) -> String {
+fn key_prefix(above: &str, key: &str) -> String {
     match (fields::is_wrapper(key), above.is_empty()) {
         (true, _) => above.to_owned(),
         (false, true) => label(key),
@@ -146,7 +147,7 @@ fn by_keys(memory_type: &str, value: &Value) -> Option<String> {
         Value::Array(items) => items
             .iter()
             .filter(|item| !is_empty(item))
-            .map(|item| sentence(&value::capital(&clause(item))))
+            .map(|item| sentence(&value::capitalise(&clause(item))))
             .collect(),
         _ => return None,
     };

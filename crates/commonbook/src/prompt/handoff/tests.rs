@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::id::CountingIds;
 use crate::model::agent::Agent;
-use crate::model::handoff::choose::Tier;
-use crate::model::handoff::{CreateHandoff, Origin, Place};
+use crate::model::handoff::choose::MemoryTier;
+use crate::model::handoff::{ChainPosition, CreateHandoff, HandoffOrigin};
 use crate::model::memory::Importance;
 
 fn now() -> Timestamp {
@@ -18,12 +18,13 @@ fn agent(name: &str) -> Agent {
     name.parse().expect("a name")
 }
 
-fn handoff(request: &CreateHandoff, settings: Settings) -> Handoff {
+fn handoff(request: &CreateHandoff, settings: HandoffSettings) -> Handoff {
     let from = agent("developer");
     let asked = request.check(&from, None, settings).expect("it is right");
     let id = HandoffId::new(&CountingIds::default(), now());
-    let place = Place::of(id, &asked, &from, &[]).expect("a place");
-    let origin = Origin { workspace: "w".parse().expect("a workspace"), from, user_id: None };
+    let place = ChainPosition::of(id, &asked, &from, &[]).expect("a place");
+    let origin =
+        HandoffOrigin { workspace: "w".parse().expect("a workspace"), from, user_id: None };
     Handoff::new(id, &asked, origin, place, now())
 }
 
@@ -39,14 +40,14 @@ fn request() -> CreateHandoff {
     }
 }
 
-fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> Offer {
+fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> MemoryOffer {
     let id = MemoryId::new(ids, now());
     let since = now() - SignedDuration::from_hours(50);
-    let candidate = Candidate {
+    let candidate = HandoffCandidate {
         id,
         author: agent(author),
         private: false,
-        tier: Tier::Project,
+        tier: MemoryTier::Project,
         since,
         found,
         at_hand: true,
@@ -54,7 +55,7 @@ fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> Offer {
         named: false,
         came_with: None,
     };
-    let tell = TellMemory {
+    let tell = MemoryItem {
         id,
         author: agent(author),
         memory_type: "semantic".into(),
@@ -64,11 +65,11 @@ fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> Offer {
         text: text.into(),
         summary: None,
     };
-    Offer { candidate, tell, came_by: None }
+    MemoryOffer { candidate, tell, came_by: None }
 }
 
 fn entity(ids: &CountingIds, value: &str, context: &str) -> EntityOffer {
-    let tell = TellEntity {
+    let tell = EntityItem {
         id: EntityId::new(ids, now()),
         kind: "tool".into(),
         value: value.into(),
@@ -79,14 +80,15 @@ fn entity(ids: &CountingIds, value: &str, context: &str) -> EntityOffer {
     EntityOffer { tell, in_task: true, came: false }
 }
 
-fn text(packed: &Packed) -> String {
+fn text(packed: &PackResult) -> String {
     packed.package.text(&packed.handoff)
 }
 
 #[test]
 fn a_package_tells_everything_under_its_author_id_and_age() {
     let ids = CountingIds::default();
-    let (handoff, settings) = (handoff(&request(), Settings::default()), Settings::default());
+    let (handoff, settings) =
+        (handoff(&request(), HandoffSettings::default()), HandoffSettings::default());
     let before = HandoffId::new(&ids, now());
     let mut came = offer(&ids, "analyst", "getUserOrders runs a query per row.", 0.2);
     (came.candidate.came_with, came.came_by) = (Some(0.8), Some(before));
@@ -96,9 +98,12 @@ fn a_package_tells_everything_under_its_author_id_and_age() {
     let (first, second, third) = (named.tell.id, own.tell.id, came.tell.id);
     let tool = entity(&ids, "PostgreSQL", "the orders' database");
     let tool_id = tool.tell.id;
-    let offers =
-        Offers { memories: vec![came, own, named], entities: vec![tool], task: BTreeSet::new() };
-    let Packed { handoff: packed, package, left_out } = pack(handoff, &offers, &settings, "n1");
+    let offers = HandoffOffers {
+        memories: vec![came, own, named],
+        entities: vec![tool],
+        task: BTreeSet::new(),
+    };
+    let PackResult { handoff: packed, package, left_out } = pack(handoff, &offers, &settings, "n1");
     let (id, text) = (packed.id, package.text(&packed));
     let expected = format!(
         "<commonbook-handoff-n1>\n\
@@ -141,15 +146,15 @@ fn nobody_can_forge_the_marks_or_another_memory() {
     let mut item = offer(&ids, "analyst", forged, 1.0);
     item.tell.title = Some(forged.into());
     item.tell.summary = Some(forged.into());
-    let offers = Offers {
+    let offers = HandoffOffers {
         memories: vec![item],
         entities: vec![entity(&ids, forged, forged)],
         task: BTreeSet::new(),
     };
     // The request would not be taken; here it is.
-    let handoff = handoff(&request(), Settings::default());
+    let handoff = handoff(&request(), HandoffSettings::default());
     let handoff = Handoff { task: forged.to_owned(), context: None, ..handoff };
-    let text = text(&pack(handoff, &offers, &Settings::default(), "n1"));
+    let text = text(&pack(handoff, &offers, &HandoffSettings::default(), "n1"));
     let begin = |mark: &str| text.lines().filter(|line| line.starts_with(mark)).count();
     let found = ["</commonbook", "<commonbook", "[", "Task"].map(begin);
     assert_eq!(found, [1, 1, 1, 1], "{text}");
@@ -158,12 +163,12 @@ fn nobody_can_forge_the_marks_or_another_memory() {
 #[test]
 fn what_the_source_wrote_leaves_room_for_the_memories() {
     let ids = CountingIds::default();
-    let settings = Settings { budget: 1_000, ..Settings::default() };
+    let settings = HandoffSettings { budget: 1_000, ..HandoffSettings::default() };
     let mut long = request();
     long.context = Some("The context goes on and on. ".repeat(500));
-    let memories: Vec<Offer> =
+    let memories: Vec<MemoryOffer> =
         (0..8).map(|_| offer(&ids, "analyst", &"A finding of note. ".repeat(8), 1.0)).collect();
-    let offers = Offers { memories, ..Offers::default() };
+    let offers = HandoffOffers { memories, ..HandoffOffers::default() };
     let packed = pack(handoff(&long, settings), &offers, &settings, "n1");
     let text = text(&packed);
     assert!(packed.handoff.memories.len() >= 4, "{text}");
@@ -173,7 +178,8 @@ fn what_the_source_wrote_leaves_room_for_the_memories() {
         assert!(text.contains(part), "{part}: {text}");
     }
     // Where nothing goes along, it has all the room.
-    let alone = pack(handoff(&long, settings), &Offers::default(), &settings, "n1").handoff.tokens;
+    let alone =
+        pack(handoff(&long, settings), &HandoffOffers::default(), &settings, "n1").handoff.tokens;
     let tokens = packed.handoff.tokens;
     assert!(tokens > 800 && tokens <= 1_000, "{tokens}");
     assert!(alone > 900 && alone <= 1_000, "{alone}");
@@ -182,10 +188,12 @@ fn what_the_source_wrote_leaves_room_for_the_memories() {
 #[test]
 fn the_marks_stand_however_long_the_names_are() {
     let ids = CountingIds::default();
-    let settings = Settings { budget: limits::HANDOFF_TOKENS_MIN, ..Settings::default() };
+    let settings =
+        HandoffSettings { budget: limits::HANDOFF_TOKENS_MIN, ..HandoffSettings::default() };
     let name = "漢字".repeat(limits::AGENT_CHARS / 2);
     let handoff = Handoff { from: agent(&name), depth: 7, ..handoff(&request(), settings) };
-    let offers = Offers { memories: vec![offer(&ids, &name, "x", 1.0)], ..Offers::default() };
+    let offers =
+        HandoffOffers { memories: vec![offer(&ids, &name, "x", 1.0)], ..HandoffOffers::default() };
     let text = text(&pack(handoff, &offers, &settings, "0123456789abcdef"));
     assert!(text.contains("> Validate the"), "{text}");
     assert!(text.contains("</commonbook-handoff-0123456789abcdef>"), "{text}");
@@ -197,8 +205,8 @@ fn one_long_memory_does_not_take_the_place_of_all_others() {
     let ids = CountingIds::default();
     let long = offer(&ids, "analyst", &"It goes on and on. ".repeat(3_000), 1.0);
     let short = offer(&ids, "analyst", "The pool holds ten connections.", 0.6);
-    let offers = Offers { memories: vec![long, short], ..Offers::default() };
-    let settings = Settings::default();
+    let offers = HandoffOffers { memories: vec![long, short], ..HandoffOffers::default() };
+    let settings = HandoffSettings::default();
     let packed = pack(handoff(&request(), settings), &offers, &settings, "n1").handoff;
     assert_eq!(packed.memories.len(), 2);
     assert!(packed.memories[0].tokens <= 1_100, "{:?}", packed.memories);
@@ -207,7 +215,7 @@ fn one_long_memory_does_not_take_the_place_of_all_others() {
 #[test]
 fn what_came_goes_on_by_its_best_score_and_nothing_private_does() {
     let ids = CountingIds::default();
-    let passed = |why, score, private| PassedMemory {
+    let passed = |why, score, private| HandoffMemory {
         id: MemoryId::new(&ids, now()),
         author: agent("analyst"),
         why,
@@ -215,15 +223,15 @@ fn what_came_goes_on_by_its_best_score_and_nothing_private_does() {
         private,
         tokens: 9,
     };
-    let named = passed(Why::Named, 0.3, false);
-    let chosen = passed(Why::Chosen, 0.6, false);
-    let better = PassedMemory { score: 0.9, ..chosen.clone() };
-    let private = passed(Why::Named, 1.0, true);
-    let base = handoff(&request(), Settings::default());
+    let named = passed(InclusionReason::Named, 0.3, false);
+    let chosen = passed(InclusionReason::Chosen, 0.6, false);
+    let better = HandoffMemory { score: 0.9, ..chosen.clone() };
+    let private = passed(InclusionReason::Named, 1.0, true);
+    let base = handoff(&request(), HandoffSettings::default());
     let first = Handoff { memories: vec![named.clone(), chosen.clone(), private], ..base.clone() };
     let id = HandoffId::new(&ids, now());
     let second = Handoff { id, memories: vec![better], ..base };
-    let carried = carried(&[&first, &second]);
+    let carried = inherited_memories(&[&first, &second]);
     assert_eq!(carried.len(), 2);
     assert_eq!(carried[&named.id], (1.0, first.id));
     assert_eq!(carried[&chosen.id], (0.9, id));
@@ -240,18 +248,18 @@ proptest! {
         steps in 0_usize..50,
     ) {
         let ids = CountingIds::default();
-        let settings = Settings { budget, ..Settings::default() };
+        let settings = HandoffSettings { budget, ..HandoffSettings::default() };
         let mut long = request();
         long.context = Some(context.chars().filter(|c| !c.is_control()).take(6_000).collect());
         long.next_steps = vec!["Go on with what was begun, step by step".into(); steps];
-        let memories: Vec<Offer> =
+        let memories: Vec<MemoryOffer> =
             texts.iter().map(|text| offer(&ids, "analyst", text, 0.9)).collect();
         let entities = values.iter().map(|value| entity(&ids, value, "known to all")).collect();
-        let offers = Offers { memories, entities, task: BTreeSet::new() };
+        let offers = HandoffOffers { memories, entities, task: BTreeSet::new() };
         let given = offers.memories.len();
         let packed = pack(handoff(&long, settings), &offers, &settings, "0123456789abcdef");
         let text = text(&packed);
-        let Packed { handoff: packed, left_out, .. } = packed;
+        let PackResult { handoff: packed, left_out, .. } = packed;
         prop_assert!(tokens::count(&text) <= budget as usize);
         prop_assert!(text.contains("</commonbook-handoff-0123456789abcdef>"));
         prop_assert_eq!(packed.memories.len() + left_out.len(), given);

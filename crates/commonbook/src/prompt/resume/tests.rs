@@ -3,39 +3,14 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::base::id::{CheckpointId, CountingIds, HandoffId};
-use crate::model::checkpoint::{CheckpointKind, Mode};
+use crate::base::id::{CountingIds, HandoffId};
+use crate::model::checkpoint::tests::{agent, at, checkpoint};
+use crate::model::checkpoint::{CheckpointKind, ResumeMode};
 use crate::model::handoff::{HandoffKind, HandoffStatus};
 use crate::model::memory::Importance;
 
-fn agent(name: &str) -> Agent {
-    name.parse().expect("a name")
-}
-
-fn at(hours: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + hours * 3_600).expect("a time")
-}
-
-fn checkpoint(ids: &CountingIds, sequence: u64, kind: CheckpointKind, hours: i64) -> Checkpoint {
-    Checkpoint {
-        id: CheckpointId::new(ids, at(hours)),
-        workspace: "w".parse().expect("a workspace"),
-        session: "s1".into(),
-        sequence,
-        kind,
-        title: Some("End of day one".into()),
-        agent: agent("developer"),
-        agents_involved: vec![agent("analyst"), agent("developer")],
-        case: None,
-        position: 7,
-        created_at: at(hours),
-        resumed: 0,
-        resumed_at: None,
-    }
-}
-
-fn memory(ids: &CountingIds, author: &str, text: &str) -> TellMemory {
-    TellMemory {
+fn memory(ids: &CountingIds, author: &str, text: &str) -> MemoryItem {
+    MemoryItem {
         id: MemoryId::new(ids, at(0)),
         author: agent(author),
         memory_type: "decision".into(),
@@ -47,8 +22,8 @@ fn memory(ids: &CountingIds, author: &str, text: &str) -> TellMemory {
     }
 }
 
-fn entity(ids: &CountingIds, author: &str, value: &str) -> TellEntity {
-    TellEntity {
+fn entity(ids: &CountingIds, author: &str, value: &str) -> EntityItem {
+    EntityItem {
         id: EntityId::new(ids, at(0)),
         kind: "tool".into(),
         value: value.into(),
@@ -58,9 +33,9 @@ fn entity(ids: &CountingIds, author: &str, value: &str) -> TellEntity {
     }
 }
 
-fn edge(ids: &CountingIds, from: &str, to: &str) -> Edge {
+fn edge(ids: &CountingIds, from: &str, to: &str) -> HandoffEdge {
     let handoff = HandoffId::new(ids, at(0));
-    Edge {
+    HandoffEdge {
         handoff,
         from: agent(from),
         to: agent(to),
@@ -84,8 +59,8 @@ fn open(ids: &CountingIds, task: &str) -> OpenHandoff {
     }
 }
 
-fn wanted(mode: Mode, agent: Option<Agent>, budget: usize) -> Wanted {
-    Wanted { mode, agent, budget }
+fn wanted(mode: ResumeMode, agent: Option<Agent>, budget: usize) -> ResumeOptions {
+    ResumeOptions { mode, agent, budget }
 }
 
 #[test]
@@ -95,7 +70,7 @@ fn a_session_is_resumed_with_all_that_it_holds() {
     let (newer, older) = (memory(&ids, "developer", "Joined."), memory(&ids, "analyst", "Slow."));
     let tool = entity(&ids, "analyst", "PostgreSQL");
     let waiting = open(&ids, "Validate");
-    let material = Material {
+    let material = ResumeMaterial {
         memories: vec![newer.clone(), older.clone()],
         entities: vec![tool.clone()],
         handoffs: vec![waiting.clone()],
@@ -108,8 +83,8 @@ fn a_session_is_resumed_with_all_that_it_holds() {
             read: 3,
         }],
     };
-    let full = wanted(Mode::Full, None, 5_000);
-    let found = resumed("s1", Some(&checkpoint), &full, material, "n1", at(25));
+    let full = wanted(ResumeMode::Full, None, 5_000);
+    let found = build_resume("s1", Some(&checkpoint), &full, material, "n1", at(25));
     let expected = format!(
         "It is resumed from the manual checkpoint {}, made 1 day ago. analyst, developer took part.",
         checkpoint.id
@@ -140,7 +115,7 @@ fn a_session_is_resumed_with_all_that_it_holds() {
 fn each_mode_takes_its_part() {
     let ids = CountingIds::default();
     let names = ["analyst", "developer"];
-    let material = Material {
+    let material = ResumeMaterial {
         memories: (0..120).map(|n| memory(&ids, names[n % 2], "x")).collect(),
         entities: (0..50).map(|n| entity(&ids, names[n % 2], "x")).collect(),
         handoffs: vec![open(&ids, "x")],
@@ -150,7 +125,7 @@ fn each_mode_takes_its_part() {
     };
     let run = |mode, agent| {
         let all = wanted(mode, agent, 40_000);
-        let found = resumed("s1", None, &all, material.clone(), "n1", at(1));
+        let found = build_resume("s1", None, &all, material.clone(), "n1", at(1));
         assert_eq!(found.metadata.memories_left_out, 0);
         let numbers = found.metadata;
         (
@@ -160,19 +135,19 @@ fn each_mode_takes_its_part() {
             found.history.len(),
         )
     };
-    assert_eq!(run(Mode::Full, None), (120, 50, 1, 2));
-    assert_eq!(run(Mode::Partial, None), (50, 20, 1, 2));
-    assert_eq!(run(Mode::Agent, Some(agent("analyst"))), (60, 25, 0, 1));
+    assert_eq!(run(ResumeMode::Full, None), (120, 50, 1, 2));
+    assert_eq!(run(ResumeMode::Partial, None), (50, 20, 1, 2));
+    assert_eq!(run(ResumeMode::Agent, Some(agent("analyst"))), (60, 25, 0, 1));
 }
 
 #[test]
 fn the_newest_memories_have_the_room() {
     let ids = CountingIds::default();
-    let memories: Vec<TellMemory> =
+    let memories: Vec<MemoryItem> =
         (0..60).map(|n| memory(&ids, "analyst", &format!("Finding {n} of many."))).collect();
-    let material = Material { memories, ..Material::default() };
-    let small = wanted(Mode::Full, None, 800);
-    let found = resumed("s1", None, &small, material, "n1", at(1));
+    let material = ResumeMaterial { memories, ..ResumeMaterial::default() };
+    let small = wanted(ResumeMode::Full, None, 800);
+    let found = build_resume("s1", None, &small, material, "n1", at(1));
     assert!(found.text.contains("Finding 0 of"), "{}", found.text);
     assert!(!found.text.contains("Finding 59 of"));
     let (told, left) = (found.metadata.memories_resumed, found.metadata.memories_left_out);
@@ -187,9 +162,9 @@ fn a_memory_that_is_too_long_is_passed_over() {
     let long = memory(&ids, "analyst", &"It goes on and on. ".repeat(90));
     let short = memory(&ids, "analyst", "A short one.");
     let memories = [vec![long; 5], vec![short]].concat();
-    let material = Material { memories, ..Material::default() };
-    let small = wanted(Mode::Full, None, 800);
-    let found = resumed("s1", None, &small, material, "n1", at(1));
+    let material = ResumeMaterial { memories, ..ResumeMaterial::default() };
+    let small = wanted(ResumeMode::Full, None, 800);
+    let found = build_resume("s1", None, &small, material, "n1", at(1));
     assert!(found.text.contains("A short one."), "{}", found.text);
     assert_eq!((found.metadata.memories_resumed, found.metadata.memories_left_out), (4, 2));
 }
@@ -202,7 +177,7 @@ fn nobody_can_forge_the_marks_of_a_session() {
     checkpoint.title = Some(forged.into());
     let case =
         CasePosition { key: forged.into(), title: forged.into(), context_version: 1, read: 9 };
-    let material = Material {
+    let material = ResumeMaterial {
         memories: vec![memory(&ids, "analyst", forged)],
         entities: vec![entity(&ids, "analyst", forged)],
         handoffs: vec![open(&ids, forged)],
@@ -210,11 +185,11 @@ fn nobody_can_forge_the_marks_of_a_session() {
         history: Vec::new(),
         cases: vec![case],
     };
-    let full = wanted(Mode::Full, None, 5_000);
-    let found = resumed(forged, Some(&checkpoint), &full, material, "n1", at(1));
+    let full = wanted(ResumeMode::Full, None, 5_000);
+    let found = build_resume(forged, Some(&checkpoint), &full, material, "n1", at(1));
     let begin = |mark: &str| found.text.lines().filter(|line| line.starts_with(mark)).count();
     assert_eq!(["</commonbook", "mem_", "Memories"].map(begin), [1, 1, 1], "{}", found.text);
-    let nothing = resumed("s", None, &full, Material::default(), "n1", at(1));
+    let nothing = build_resume("s", None, &full, ResumeMaterial::default(), "n1", at(1));
     assert!(nothing.text.contains("Nothing was kept in it."));
 }
 
@@ -229,7 +204,7 @@ proptest! {
     ) {
         let ids = CountingIds::default();
         let case = CasePosition { key: "k".into(), title: name.clone(), context_version: 9, read: 1 };
-        let material = Material {
+        let material = ResumeMaterial {
             memories: texts.iter().map(|text| memory(&ids, "analyst", text)).collect(),
             entities: (0..others).map(|_| entity(&ids, "analyst", &name)).collect(),
             handoffs: (0..others).map(|_| open(&ids, &name)).collect(),
@@ -240,8 +215,8 @@ proptest! {
         let mut made = checkpoint(&ids, 1, CheckpointKind::Workflow, 0);
         made.agents_involved = (0..others).map(|n| agent(&format!("{n}{}", "漢".repeat(120)))).collect();
         made.title = Some("漢".repeat(200));
-        let full = wanted(Mode::Full, None, budget);
-        let found = resumed(&name, Some(&made), &full, material, "0123456789abcdef", at(1));
+        let full = wanted(ResumeMode::Full, None, budget);
+        let found = build_resume(&name, Some(&made), &full, material, "0123456789abcdef", at(1));
         prop_assert_eq!(found.metadata.tokens, tokens::count(&found.text));
         prop_assert!(found.metadata.tokens <= budget);
         prop_assert!(found.text.contains("</commonbook-session-0123456789abcdef>"));

@@ -13,12 +13,12 @@ use super::SqliteTransaction;
 use super::row::text;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
-use crate::model::access::{Audience, Reach, Sight};
+use crate::model::access::{Audience, Sight, Visibility};
 use crate::model::agent::Agent;
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
 
-/// What [`Sight::sees`] says, of a row `m` of the table `memory`. The conformance suite proves
+/// What [`Sight::sees_node`] says, of a row `m` of the table `memory`. The conformance suite proves
 /// the two equal.
 pub(super) const SEEN: &str = "m.audience IN (SELECT value FROM json_each(:audiences))";
 
@@ -29,10 +29,10 @@ pub(super) const SEEN_MENTION: &str = "n.audience IN (SELECT value FROM json_eac
 pub(super) const OF_AUDIENCE: &str = "m.audience = :audience";
 
 /// The owner of the rows that are everybody's, in the table `audience`.
-const EVERYBODY: &str = "";
+const EVERYBODY_OWNER: &str = "";
 
 /// The columns of the table `audience`.
-const COLUMNS: &str = "number, workspace, owner, user_id, sharing, quarantined";
+const AUDIENCE_COLUMNS: &str = "number, workspace, owner, user_id, sharing, quarantined";
 
 /// A row of the table `audience` that a caller belongs to.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl VisibleAudience {
 
     /// By what fewer belong to it: everybody's first, what is shared before what is private, and what is
     /// quarantined last.
-    pub(super) fn narrowness(&self) -> (bool, bool, bool) {
+    pub(super) fn narrowness_key(&self) -> (bool, bool, bool) {
         match &self.audience {
             Audience::Everybody(_) => (false, false, false),
             Audience::Reach(reach) => {
@@ -80,14 +80,14 @@ pub(super) struct AudienceCache {
 }
 
 /// The parameters that a query in a sight needs.
-pub(super) struct SightParams {
+pub(super) struct SightParameters {
     agent: String,
     user: Option<String>,
     workspaces: String,
     audiences: String,
 }
 
-impl SightParams {
+impl SightParameters {
     /// The parameters of a query for rows that are no memories: it belongs to no audience.
     pub(super) fn of(sight: &Sight) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl SightParams {
     }
 
     /// Those of these parameters that the statement names, and `more`, by name.
-    pub(super) fn with<'p>(
+    pub(super) fn with_parameters<'p>(
         &'p self,
         sql: &str,
         more: &[(&'p str, &'p dyn ToSql)],
@@ -117,7 +117,7 @@ impl SightParams {
 
 impl SqliteTransaction<'_> {
     /// The parameters of a query for what this sight sees.
-    pub(super) fn seen(&self, sight: &Sight) -> Result<SightParams> {
+    pub(super) fn seen(&self, sight: &Sight) -> Result<SightParameters> {
         self.seen_among(sight, |_| true)
     }
 
@@ -126,12 +126,12 @@ impl SqliteTransaction<'_> {
         &self,
         sight: &Sight,
         wanted: impl Fn(&VisibleAudience) -> bool,
-    ) -> Result<SightParams> {
+    ) -> Result<SightParameters> {
         let audiences = self.visible_audiences(sight)?;
         let numbers: Vec<i64> =
             audiences.iter().filter(|it| wanted(it)).map(|it| it.number).collect();
         let audiences = serde_json::json!(numbers).to_string();
-        Ok(SightParams { audiences, ..SightParams::of(sight) })
+        Ok(SightParameters { audiences, ..SightParameters::of(sight) })
     }
 
     /// The audiences that a sight belongs to, of those that ever had a memory, by number.
@@ -164,11 +164,11 @@ impl SqliteTransaction<'_> {
         let users: Vec<Option<&str>> =
             [None].into_iter().chain(sight.user.as_deref().map(Some)).collect();
         let shared = format!(
-            "SELECT {COLUMNS} FROM audience INDEXED BY audience_shared WHERE workspace = ?1 \
+            "SELECT {AUDIENCE_COLUMNS} FROM audience INDEXED BY audience_shared WHERE workspace = ?1 \
              AND quarantined = ?2 AND sharing = 'shared' AND user_id IS ?3"
         );
         let own = format!(
-            "SELECT {COLUMNS} FROM audience INDEXED BY audience_own WHERE workspace = ?1 \
+            "SELECT {AUDIENCE_COLUMNS} FROM audience INDEXED BY audience_own WHERE workspace = ?1 \
              AND owner = ?2 AND quarantined = ?3"
         );
         let own_of_user = format!("{own} AND user_id IS ?4");
@@ -176,19 +176,23 @@ impl SqliteTransaction<'_> {
             if !quarantined || sight.reviews {
                 for user in &users {
                     let params = (workspace, quarantined, user);
-                    visible.extend(self.all(&shared, params, from_row)?);
+                    visible.extend(self.query_all(&shared, params, audience_from_row)?);
                 }
             }
             if quarantined && sight.agent.is_anonymous() && !sight.reviews {
                 continue;
             }
             if sight.user.is_none() {
-                visible.extend(self.all(&own, (workspace, agent, quarantined), from_row)?);
+                visible.extend(self.query_all(
+                    &own,
+                    (workspace, agent, quarantined),
+                    audience_from_row,
+                )?);
                 continue;
             }
             for user in &users {
                 let params = (workspace, agent, quarantined, user);
-                visible.extend(self.all(&own_of_user, params, from_row)?);
+                visible.extend(self.query_all(&own_of_user, params, audience_from_row)?);
             }
         }
         Ok(())
@@ -202,7 +206,7 @@ impl SqliteTransaction<'_> {
         }
         let sql = "SELECT number FROM audience INDEXED BY audience_shared WHERE workspace = ?1 \
              AND owner = ?2 AND user_id IS ?3 AND sharing = ?4 AND quarantined = ?5";
-        let number = self.one(sql, columns(audience), |row| row.get(0))?;
+        let number = self.query_one(sql, audience_columns(audience), |row| row.get(0))?;
         if let Some(number) = number {
             self.audiences.borrow_mut().numbers.push((audience.clone(), number));
         }
@@ -216,7 +220,8 @@ impl SqliteTransaction<'_> {
         }
         let sql = "INSERT INTO audience (workspace, owner, user_id, sharing, quarantined) \
              VALUES (?1, ?2, ?3, ?4, ?5) RETURNING number";
-        let number: Option<i64> = self.one(sql, columns(audience), |row| row.get(0))?;
+        let number: Option<i64> =
+            self.query_one(sql, audience_columns(audience), |row| row.get(0))?;
         self.audiences.borrow_mut().visible.clear();
         number.ok_or_else(|| Error::new(ErrorKind::Internal, "an audience got no number"))
     }
@@ -242,23 +247,23 @@ impl SqliteTransaction<'_> {
         let sql = "SELECT a.number, a.workspace, a.owner, a.user_id, a.sharing, a.quarantined \
              FROM memory m CROSS JOIN audience a ON a.number = m.audience \
              WHERE m.workspace = ?1 AND m.id = ?2";
-        let found = self.one(sql, (workspace.as_str(), id.to_string()), from_row)?;
+        let found = self.query_one(sql, (workspace.as_str(), id.to_string()), audience_from_row)?;
         Ok(found.map(|it| it.audience))
     }
 
     /// The number of those who read in a workspace, whoever they are.
-    pub(super) fn everybody(&self, workspace: &Workspace) -> Result<i64> {
+    pub(super) fn everybody_audience(&self, workspace: &Workspace) -> Result<i64> {
         self.audience_number(&Audience::Everybody(workspace.clone()))
     }
 }
 
 /// Workspace, owner, user, sharing and whether it is quarantined, as the table has them.
-fn columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, bool) {
+fn audience_columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, bool) {
     match audience {
         Audience::Everybody(workspace) => {
-            (workspace.as_str(), EVERYBODY, None, Sharing::Shared.name(), false)
+            (workspace.as_str(), EVERYBODY_OWNER, None, Sharing::Shared.name(), false)
         }
-        Audience::Reach(Reach { workspace, owner, user_id, sharing, trust }) => (
+        Audience::Reach(Visibility { workspace, owner, user_id, sharing, trust }) => (
             workspace.as_str(),
             owner.as_str(),
             user_id.as_deref(),
@@ -268,11 +273,11 @@ fn columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, bool) {
     }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<VisibleAudience> {
+fn audience_from_row(row: &Row<'_>) -> rusqlite::Result<VisibleAudience> {
     let workspace: Workspace = text(row, 1)?;
     let audience = match row.get_ref(2)?.as_str()? {
-        EVERYBODY => Audience::Everybody(workspace),
-        _ => Audience::Reach(Reach {
+        EVERYBODY_OWNER => Audience::Everybody(workspace),
+        _ => Audience::Reach(Visibility {
             workspace,
             owner: text::<Agent>(row, 2)?,
             user_id: row.get(3)?,

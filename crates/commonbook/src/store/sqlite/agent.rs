@@ -13,7 +13,7 @@ use crate::model::workspace::Workspace;
 use crate::store::AgentRows;
 
 impl AgentRows for SqliteTransaction<'_> {
-    fn see_agent(&mut self, caller: &Caller, at: Timestamp) -> Result<()> {
+    fn note_agent_seen(&mut self, caller: &Caller, at: Timestamp) -> Result<()> {
         let at = at.as_millisecond();
         self.execute(
             "INSERT INTO agent (workspace, name, first_seen, last_seen, device, client) \
@@ -29,7 +29,7 @@ impl AgentRows for SqliteTransaction<'_> {
 
     fn last_seen(&self, workspace: &Workspace, agent: &Agent) -> Result<Option<Timestamp>> {
         let sql = "SELECT last_seen FROM agent WHERE workspace = ?1 AND name = ?2";
-        self.one(sql, [workspace.as_str(), agent.as_str()], |row| Ok(time(row.get(0)?)))
+        self.query_one(sql, [workspace.as_str(), agent.as_str()], |row| Ok(time(row.get(0)?)))
     }
 
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {
@@ -42,7 +42,7 @@ impl AgentRows for SqliteTransaction<'_> {
         );
         let name = workspace.as_str();
         let seen = self.seen(sight)?;
-        self.all(&sql, &*seen.with(&sql, &[(":workspace", &name)]), |row| {
+        self.query_all(&sql, &*seen.with_parameters(&sql, &[(":workspace", &name)]), |row| {
             Ok(AgentRecord {
                 agent: text(row, "name")?,
                 first_seen: time(row.get("first_seen")?),
@@ -60,6 +60,6 @@ impl AgentRows for SqliteTransaction<'_> {
         let sql = "SELECT name FROM agent WHERE workspace = ?1 AND name > ?2 AND name < ?3 \
                    ORDER BY last_seen DESC, name LIMIT ?4";
         let given = rusqlite::params![workspace.as_str(), from, until, limit];
-        self.all(sql, given, |row| text(row, "name"))
+        self.query_all(sql, given, |row| text(row, "name"))
     }
 }

@@ -7,7 +7,7 @@ use super::row::time;
 use crate::base::error::Result;
 use crate::model::agent::Agent;
 use crate::model::workspace::Workspace;
-use crate::store::{AnswerRows, KeptAnswer};
+use crate::store::{AnswerRows, IdempotencyRecord};
 
 impl AnswerRows for SqliteTransaction<'_> {
     fn kept_answer(
@@ -15,13 +15,13 @@ impl AnswerRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         agent: &Agent,
         key: &str,
-    ) -> Result<Option<KeptAnswer>> {
-        self.one(
+    ) -> Result<Option<IdempotencyRecord>> {
+        self.query_one(
             "SELECT request_sha256, answer, at FROM answer \
              WHERE workspace = ?1 AND agent = ?2 AND key = ?3",
             (workspace.as_str(), agent.as_str(), key),
             |row| {
-                Ok(KeptAnswer {
+                Ok(IdempotencyRecord {
                     request_sha256: row.get(0)?,
                     answer: row.get(1)?,
                     at: time(row.get(2)?),
@@ -35,7 +35,7 @@ impl AnswerRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         agent: &Agent,
         key: &str,
-        answer: &KeptAnswer,
+        answer: &IdempotencyRecord,
     ) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO answer (workspace, agent, key, request_sha256, answer, at) \

@@ -6,15 +6,15 @@ use super::SqliteTransaction;
 use super::row::{text, time};
 use crate::base::error::Result;
 use crate::base::id::ActId;
-use crate::model::bulk::{Act, DoneTo};
+use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::workspace::Workspace;
-use crate::store::ActRows;
+use crate::store::BulkOperationRows;
 
-impl ActRows for SqliteTransaction<'_> {
-    fn act(&self, workspace: &Workspace, id: ActId) -> Result<Option<Act>> {
+impl BulkOperationRows for SqliteTransaction<'_> {
+    fn bulk_operation(&self, workspace: &Workspace, id: ActId) -> Result<Option<BulkOperation>> {
         let sql = "SELECT * FROM act WHERE workspace = ?1 AND id = ?2";
-        self.one(sql, (workspace.as_str(), id.to_string()), |row| {
-            Ok(Act {
+        self.query_one(sql, (workspace.as_str(), id.to_string()), |row| {
+            Ok(BulkOperation {
                 id: text(row, "id")?,
                 workspace: text(row, "workspace")?,
                 kind: text(row, "kind")?,
@@ -24,7 +24,7 @@ impl ActRows for SqliteTransaction<'_> {
         })
     }
 
-    fn put_act(&mut self, act: &Act) -> Result<()> {
+    fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()> {
         self.execute(
             "INSERT OR IGNORE INTO act (workspace, id, kind, agent, at) VALUES (?1, ?2, ?3, ?4, ?5)",
             (
@@ -38,7 +38,7 @@ impl ActRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn add_to_act(&mut self, act: &Act, done: &DoneTo) -> Result<()> {
+    fn add_bulk_item(&mut self, act: &BulkOperation, done: &BulkItem) -> Result<()> {
         self.execute(
             "INSERT INTO act_memory (workspace, act, memory, owner, revision) \
              VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -53,15 +53,15 @@ impl ActRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn take_from_act(&mut self, act: &Act, limit: u32) -> Result<Vec<DoneTo>> {
+    fn take_bulk_items(&mut self, act: &BulkOperation, limit: u32) -> Result<Vec<BulkItem>> {
         let (workspace, id) = (act.workspace.as_str(), act.id.to_string());
-        let taken = self.all(
+        let taken = self.query_all(
             "SELECT memory, owner, revision FROM act_memory WHERE workspace = ?1 AND act = ?2 \
              ORDER BY memory LIMIT ?3",
             (workspace, &id, limit),
             |row| {
                 let (memory, owner) = (text(row, "memory")?, text(row, "owner")?);
-                Ok(DoneTo { memory, owner, revision: row.get("revision")? })
+                Ok(BulkItem { memory, owner, revision: row.get("revision")? })
             },
         )?;
         for done in &taken {
@@ -73,7 +73,7 @@ impl ActRows for SqliteTransaction<'_> {
         Ok(taken)
     }
 
-    fn drop_acts(&mut self, before: Timestamp) -> Result<()> {
+    fn drop_bulk_operations(&mut self, before: Timestamp) -> Result<()> {
         let before = [before.as_millisecond()];
         self.execute(
             "DELETE FROM act_memory WHERE EXISTS (SELECT 1 FROM act a WHERE a.at < ?1 \

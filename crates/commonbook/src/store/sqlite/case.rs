@@ -5,8 +5,8 @@ use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::access::SEEN;
-use super::memory::{self, MEMORY};
-use super::row::{encoded, text, time};
+use super::memory::{self, MEMORY_COLUMNS};
+use super::row::{encode_json, text, time};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::Sight;
@@ -18,7 +18,7 @@ use crate::store::CaseRows;
 impl CaseRows for SqliteTransaction<'_> {
     fn case(&self, workspace: &Workspace, key: &CaseKey) -> Result<Option<Case>> {
         let sql = "SELECT * FROM case_log WHERE workspace = ?1 AND key = ?2";
-        self.one(sql, [workspace.as_str(), key.as_str()], from_row)
+        self.query_one(sql, [workspace.as_str(), key.as_str()], from_row)
     }
 
     fn cases(
@@ -32,7 +32,7 @@ impl CaseRows for SqliteTransaction<'_> {
                    AND sequence < ?3 ORDER BY sequence DESC LIMIT ?4";
         let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
         let params = (workspace.as_str(), status.map(CaseStatus::name), before, limit);
-        self.all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
+        self.query_all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
     fn case_keys(
@@ -43,12 +43,12 @@ impl CaseRows for SqliteTransaction<'_> {
     ) -> Result<Vec<CaseKey>> {
         let sql = "SELECT key FROM case_log WHERE workspace = ?1 AND instr(key, ?2) = 1 \
                    ORDER BY key LIMIT ?3";
-        self.all(sql, (workspace.as_str(), beginning, limit), |row| text(row, 0))
+        self.query_all(sql, (workspace.as_str(), beginning, limit), |row| text(row, 0))
     }
 
-    fn shut_cases(&self) -> Result<Vec<(Workspace, CaseKey)>> {
+    fn inactive_cases(&self) -> Result<Vec<(Workspace, CaseKey)>> {
         let sql = "SELECT workspace, key FROM case_log WHERE status <> 'open'";
-        self.all(sql, [], |row| Ok((text(row, 0)?, text(row, 1)?)))
+        self.query_all(sql, [], |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
     fn entries(
@@ -58,14 +58,14 @@ impl CaseRows for SqliteTransaction<'_> {
         (after, until): (u64, u64),
     ) -> Result<Vec<Memory>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m INDEXED BY memory_case WHERE {SEEN} \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_case WHERE {SEEN} \
                  AND m.workspace = :workspace AND m.case_key = :case AND m.position > :after AND m.position <= :until \
              ORDER BY m.position"
         );
         let (workspace, case) = (workspace.as_str(), case.as_str());
         let more: [(&str, &dyn ToSql); 4] =
             [(":workspace", &workspace), (":case", &case), (":after", &after), (":until", &until)];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), memory::from_row)
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), memory::from_row)
     }
 
     fn superseded_entries(
@@ -78,11 +78,13 @@ impl CaseRows for SqliteTransaction<'_> {
             "SELECT m.superseded_by, m.id FROM memory m INDEXED BY memory_entry_heir \
              WHERE {SEEN} AND m.workspace = :workspace AND m.case_key = :case AND m.superseded_by IN (SELECT value FROM json_each(:by)) ORDER BY m.position"
         );
-        let (workspace, case, by) = (workspace.as_str(), case.as_str(), encoded(&by)?);
+        let (workspace, case, by) = (workspace.as_str(), case.as_str(), encode_json(&by)?);
         let more: [(&str, &dyn ToSql); 3] =
             [(":workspace", &workspace), (":case", &case), (":by", &by)];
         let seen = self.seen(sight)?;
-        self.all(&sql, &*seen.with(&sql, &more), |row| Ok((text(row, 0)?, text(row, 1)?)))
+        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| {
+            Ok((text(row, 0)?, text(row, 1)?))
+        })
     }
 
     fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()> {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use sha2::{Digest, Sha256};
 
 use super::SqliteTransaction;
-use super::digest::{SALT_BYTES, add, salted};
+use super::digest::{SALT_BYTES, hash_column, salted_hash};
 use crate::base::error::Result;
 
 /// The hash of an event.
@@ -25,11 +25,11 @@ pub(super) const NO_HASH: EventHash = [0; 32];
 const NO_TOPICS: &str = "[]";
 
 /// Columns that the hash covers not at all, or as a digest only.
-const DIGESTED: [&str; 6] =
+const UNHASHED_COLUMNS: [&str; 6] =
     ["hash", "topics", "topics_salt", "topics_hash", "subject_hash", "new_salt"];
 
 /// Where the row of an event's subject stands: what its kind begins with, the table, the column.
-const SUBJECTS: [(&str, &str, &str); 9] = [
+const SUBJECT_TABLES: [(&str, &str, &str); 9] = [
     ("memory.", "memory", "id"),
     ("case.", "case_log", "key"),
     ("session.", "session", "id"),
@@ -42,11 +42,12 @@ const SUBJECTS: [(&str, &str, &str); 9] = [
 ];
 
 /// The kinds of events after which their subject's row is there for good, but for a purge.
-const LASTING: [&str; 4] = ["memory.saved", "case.opened", "session.started", "handoff.created"];
+const LASTING_EVENTS: [&str; 4] =
+    ["memory.saved", "case.opened", "session.started", "handoff.created"];
 
 /// The last event of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct JournalHead {
     /// Its place.
     pub(super) sequence: u64,
     /// Its hash.
@@ -64,17 +65,17 @@ fn hash_of(
     let mut columns: Vec<(&str, usize)> = Vec::with_capacity(statement.column_count());
     for place in 0..statement.column_count() {
         let name = statement.column_name(place)?;
-        if !DIGESTED.contains(&name) {
+        if !UNHASHED_COLUMNS.contains(&name) {
             columns.push((name, place));
         }
     }
     columns.sort_unstable();
     let mut hasher = Sha256::new_with_prefix(previous);
     for (name, place) in columns {
-        add(&mut hasher, name, row.get_ref(place)?);
+        hash_column(&mut hasher, name, row.get_ref(place)?);
     }
-    add(&mut hasher, "topics_hash", ValueRef::from(topics_hash));
-    add(&mut hasher, "subject_hash", ValueRef::from(subject_hash));
+    hash_column(&mut hasher, "topics_hash", ValueRef::from(topics_hash));
+    hash_column(&mut hasher, "subject_hash", ValueRef::from(subject_hash));
     Ok(hasher.finalize().into())
 }
 
@@ -85,7 +86,8 @@ fn subject_hash(
     kind: &str,
     subject: &str,
 ) -> Result<Option<Vec<u8>>> {
-    let Some((_, table, key)) = SUBJECTS.iter().find(|(kinds, ..)| kind.starts_with(kinds)) else {
+    let Some((_, table, key)) = SUBJECT_TABLES.iter().find(|(kinds, ..)| kind.starts_with(kinds))
+    else {
         return Ok(None);
     };
     let first = SALT_BYTES + 1;
@@ -98,7 +100,7 @@ fn subject_hash(
 /// Whether the hash covers the subject's row: not of events from before there was a chain, whose
 /// subjects have changed since.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Subject {
+enum SubjectCoverage {
     AsItIs,
     Unknown,
 }
@@ -108,7 +110,7 @@ fn seal_event(
     connection: &Connection,
     (workspace, sequence): (&str, u64),
     previous: &EventHash,
-    subject: Subject,
+    subject: SubjectCoverage,
 ) -> Result<Option<EventHash>> {
     let sql = "SELECT e.*, randomblob(8) AS new_salt FROM event e \
                WHERE e.workspace = ?1 AND e.sequence = ?2";
@@ -117,13 +119,13 @@ fn seal_event(
     let Some(row) = rows.next()? else { return Ok(None) };
     let topics = row.get_ref("topics")?.as_str().map_err(rusqlite::Error::from)?;
     let salt = (topics != NO_TOPICS).then(|| row.get::<_, Vec<u8>>("new_salt")).transpose()?;
-    let topics_hash = salt.as_ref().map(|salt| salted(salt, topics));
+    let topics_hash = salt.as_ref().map(|salt| salted_hash(salt, topics));
     let subject_hash = match subject {
-        Subject::AsItIs => {
+        SubjectCoverage::AsItIs => {
             let (kind, id): (String, String) = (row.get("kind")?, row.get("subject")?);
             subject_hash(connection, workspace, &kind, &id)?
         }
-        Subject::Unknown => None,
+        SubjectCoverage::Unknown => None,
     };
     let hash = hash_of(row, previous, topics_hash.as_deref(), subject_hash.as_deref())?;
     drop(rows);
@@ -154,8 +156,8 @@ pub(super) fn hash_at(
 impl SqliteTransaction<'_> {
     /// Gives each event that this write has appended its hash, now that all rows are as they will
     /// be; answers the heads of their journals.
-    pub(super) fn seal(&self) -> Result<Vec<(String, Head)>> {
-        let mut heads: Vec<(String, Head)> = Vec::new();
+    pub(super) fn seal(&self) -> Result<Vec<(String, JournalHead)>> {
+        let mut heads: Vec<(String, JournalHead)> = Vec::new();
         for (workspace, sequence) in &self.appended {
             let known = heads.iter_mut().find(|(name, _)| name == workspace);
             let previous = match &known {
@@ -163,10 +165,12 @@ impl SqliteTransaction<'_> {
                 None => self.hash_before(workspace, *sequence)?,
             };
             let event = (workspace.as_str(), *sequence);
-            let Some(hash) = seal_event(self.connection, event, &previous, Subject::AsItIs)? else {
+            let Some(hash) =
+                seal_event(self.connection, event, &previous, SubjectCoverage::AsItIs)?
+            else {
                 continue;
             };
-            let head = Head { sequence: *sequence, hash };
+            let head = JournalHead { sequence: *sequence, hash };
             match known {
                 Some((_, last)) => *last = head,
                 None => heads.push((workspace.clone(), head)),
@@ -189,14 +193,15 @@ impl SqliteTransaction<'_> {
         }
         for missing in sealed + 1..sequence {
             let event = (workspace, missing);
-            hash = seal_event(self.connection, event, &hash, Subject::Unknown)?.unwrap_or(hash);
+            hash = seal_event(self.connection, event, &hash, SubjectCoverage::Unknown)?
+                .unwrap_or(hash);
         }
         Ok(hash)
     }
 }
 
 /// Gives every event its hash that has none, as after a migration.
-pub(super) fn fill(connection: &Connection) -> Result<()> {
+pub(super) fn fill_hashes(connection: &Connection) -> Result<()> {
     for (workspace, end) in journals(connection)? {
         let mut hash = NO_HASH;
         for sequence in 1..=end {
@@ -204,7 +209,7 @@ pub(super) fn fill(connection: &Connection) -> Result<()> {
                 None => continue,
                 Some(NO_HASH) => {
                     let event = (workspace.as_str(), sequence);
-                    seal_event(connection, event, &hash, Subject::Unknown)?.unwrap_or(hash)
+                    seal_event(connection, event, &hash, SubjectCoverage::Unknown)?.unwrap_or(hash)
                 }
                 Some(sealed) => sealed,
             };
@@ -221,13 +226,13 @@ fn journals(connection: &Connection) -> Result<Vec<(String, u64)>> {
 }
 
 /// The last events of all journals.
-pub(super) fn heads(connection: &Connection) -> Result<Vec<(String, Head)>> {
+pub(super) fn heads(connection: &Connection) -> Result<Vec<(String, JournalHead)>> {
     let mut heads = Vec::new();
     for (workspace, sequence) in journals(connection)? {
         if let Some(hash) =
             hash_at(connection, &workspace, sequence)?.filter(|hash| *hash != NO_HASH)
         {
-            heads.push((workspace, Head { sequence, hash }));
+            heads.push((workspace, JournalHead { sequence, hash }));
         }
     }
     Ok(heads)
@@ -276,7 +281,7 @@ fn check_journal(connection: &Connection, workspace: &str, end: u64) -> Result<V
         let stored: EventHash = row.get("hash")?;
         if stored == NO_HASH {
             changed.push(format!("event {sequence} of workspace '{workspace}' has no hash"));
-        } else if !holds(row, &previous, &stored)? {
+        } else if !matches_hash(row, &previous, &stored)? {
             changed.push(format!("event {sequence} of workspace '{workspace}' was changed"));
         }
         note_subject(row, sequence, &mut subjects)?;
@@ -299,13 +304,13 @@ fn check_journal(connection: &Connection, workspace: &str, end: u64) -> Result<V
 }
 
 /// Whether an event is what its hash says.
-fn holds(row: &Row<'_>, previous: &EventHash, stored: &EventHash) -> Result<bool> {
+fn matches_hash(row: &Row<'_>, previous: &EventHash, stored: &EventHash) -> Result<bool> {
     let topics: String = row.get("topics")?;
     let salt: Option<Vec<u8>> = row.get("topics_salt")?;
     let topics_hash: Option<Vec<u8>> = row.get("topics_hash")?;
     let subject_hash: Option<Vec<u8>> = row.get("subject_hash")?;
     let topics_hold = match (&salt, &topics_hash) {
-        (Some(salt), Some(hash)) => salted(salt, &topics) == *hash,
+        (Some(salt), Some(hash)) => salted_hash(salt, &topics) == *hash,
         (Some(_), None) => false,
         (None, _) => topics == NO_TOPICS,
     };
@@ -319,7 +324,7 @@ fn note_subject(
     subjects: &mut BTreeMap<(usize, String), SubjectRecord>,
 ) -> Result<()> {
     let kind: String = row.get("kind")?;
-    let Some(table) = SUBJECTS.iter().position(|(kinds, ..)| kind.starts_with(kinds)) else {
+    let Some(table) = SUBJECT_TABLES.iter().position(|(kinds, ..)| kind.starts_with(kinds)) else {
         return Ok(());
     };
     let entry = subjects.entry((table, row.get("subject")?));
@@ -330,7 +335,7 @@ fn note_subject(
         return Ok(());
     }
     let record = entry.or_default();
-    record.lasts |= LASTING.contains(&kind.as_str());
+    record.lasts |= LASTING_EVENTS.contains(&kind.as_str());
     record.hash = row.get("subject_hash")?;
     record.sequence = sequence;
     Ok(())
@@ -344,7 +349,7 @@ fn check_subjects(
 ) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for ((table, subject), record) in subjects {
-        let (kind, name, _) = SUBJECTS[table];
+        let (kind, name, _) = SUBJECT_TABLES[table];
         if !record.lasts && name != "memory" {
             continue;
         }

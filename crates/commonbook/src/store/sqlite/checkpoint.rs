@@ -6,13 +6,13 @@ use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::access::SEEN;
-use super::row::{encoded, json, text, time};
+use super::row::{encode_json, json, text, time};
 use super::session;
 use crate::base::error::Result;
 use crate::base::id::{CheckpointId, SessionId};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
-use crate::model::checkpoint::{Activity, Checkpoint};
+use crate::model::checkpoint::{Checkpoint, SessionActivity};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 use crate::store::CheckpointRows;
@@ -20,18 +20,18 @@ use crate::store::CheckpointRows;
 impl CheckpointRows for SqliteTransaction<'_> {
     fn checkpoint(&self, workspace: &Workspace, id: CheckpointId) -> Result<Option<Checkpoint>> {
         let sql = "SELECT * FROM checkpoint WHERE workspace = ?1 AND id = ?2";
-        self.one(sql, (workspace.as_str(), id.to_string()), from_row)
+        self.query_one(sql, (workspace.as_str(), id.to_string()), from_row)
     }
 
     fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>> {
         let sql =
             "SELECT * FROM checkpoint WHERE workspace = ?1 AND session = ?2 ORDER BY sequence";
-        self.all(sql, (session.workspace.as_str(), session.id.to_string()), from_row)
+        self.query_all(sql, (session.workspace.as_str(), session.id.to_string()), from_row)
     }
 
     fn old_checkpoints(&self, before: Timestamp, limit: u32) -> Result<Vec<Checkpoint>> {
         let sql = "SELECT * FROM checkpoint WHERE created_at < ?1 ORDER BY created_at LIMIT ?2";
-        self.all(sql, (before.as_millisecond(), limit), from_row)
+        self.query_all(sql, (before.as_millisecond(), limit), from_row)
     }
 
     fn session_agents(&self, sight: &Sight, session: &Session) -> Result<Vec<Agent>> {
@@ -41,7 +41,7 @@ impl CheckpointRows for SqliteTransaction<'_> {
         );
         let (workspace, id) = (session.workspace.as_str(), session.id.to_string());
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":session", &id)];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| text(row, 0))
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| text(row, 0))
     }
 
     fn activity(
@@ -49,18 +49,18 @@ impl CheckpointRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         agent: &Agent,
         id: SessionId,
-    ) -> Result<Option<(Session, Activity)>> {
+    ) -> Result<Option<(Session, SessionActivity)>> {
         let sql = "SELECT * FROM session WHERE workspace = ?1 AND id = ?2 AND agent = ?3 \
                    AND status <> 'completed'";
         let params = (workspace.as_str(), id.to_string(), agent.as_str());
-        self.one(sql, params, |row| {
+        self.query_one(sql, params, |row| {
             let session = session::from_row(row)?;
-            let activity = Activity { active: row.get("active")?, last: session.touched_at };
+            let activity = SessionActivity { active: row.get("active")?, last: session.touched_at };
             Ok((session, activity))
         })
     }
 
-    fn put_activity(&mut self, session: &Session, activity: Activity) -> Result<()> {
+    fn put_activity(&mut self, session: &Session, activity: SessionActivity) -> Result<()> {
         self.execute(
             "UPDATE session SET active = ?3, touched_at = max(touched_at, ?4) \
              WHERE workspace = ?1 AND id = ?2",
@@ -78,7 +78,7 @@ impl CheckpointRows for SqliteTransaction<'_> {
         let sql = "UPDATE session SET checkpoints = checkpoints + 1 \
                    WHERE workspace = ?1 AND id = ?2 RETURNING checkpoints";
         let params = (session.workspace.as_str(), session.id.to_string());
-        Ok(self.one(sql, params, |row| row.get(0))?.unwrap_or(1))
+        Ok(self.query_one(sql, params, |row| row.get(0))?.unwrap_or(1))
     }
 
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
@@ -94,7 +94,7 @@ impl CheckpointRows for SqliteTransaction<'_> {
                 checkpoint.kind.name(),
                 &checkpoint.title,
                 checkpoint.agent.as_str(),
-                encoded(&checkpoint.agents_involved)?,
+                encode_json(&checkpoint.agents_involved)?,
                 &checkpoint.case,
                 checkpoint.position,
                 checkpoint.created_at.as_millisecond(),

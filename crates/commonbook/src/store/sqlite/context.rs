@@ -7,8 +7,8 @@ use rusqlite::types::{ToSql, Type};
 use super::SqliteTransaction;
 use super::access::SEEN;
 use super::case;
-use super::memory::{self, MEMORY};
-use super::row::{encoded, json, text, time};
+use super::memory::{self, MEMORY_COLUMNS};
+use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::ContextId;
 use crate::model::access::Sight;
@@ -16,11 +16,11 @@ use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::prompt::context::KeptContext;
+use crate::prompt::context::ContextRecord;
 use crate::store::ContextRows;
 
 impl ContextRows for SqliteTransaction<'_> {
-    fn known_about(
+    fn memories_about(
         &self,
         sight: &Sight,
         memory_type: &str,
@@ -30,7 +30,7 @@ impl ContextRows for SqliteTransaction<'_> {
     ) -> Result<Vec<Memory>> {
         // The condition of the index stands here as it stands there.
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m INDEXED BY memory_profile WHERE {SEEN} \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_profile WHERE {SEEN} \
                  AND m.memory_type = :type \
                  AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
                  AND m.owner = :owner AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
@@ -44,7 +44,11 @@ impl ContextRows for SqliteTransaction<'_> {
             }
             let more: [(&str, &dyn ToSql); 4] =
                 [(":type", &memory_type), (":about", &user), (":owner", &owner), (":limit", &room)];
-            known.extend(self.all(&sql, &*seen.with(&sql, &more), memory::from_row)?);
+            known.extend(self.query_all(
+                &sql,
+                &*seen.with_parameters(&sql, &more),
+                memory::from_row,
+            )?);
         }
         Ok(known)
     }
@@ -61,7 +65,7 @@ impl ContextRows for SqliteTransaction<'_> {
                        AND c.status = 'open' AND c.version > r.position \
                    ORDER BY c.changed_at DESC, c.key LIMIT ?3";
         let params = (workspace.as_str(), agent.as_str(), limit);
-        self.all(sql, params, |row| Ok((case::from_row(row)?, row.get("read")?)))
+        self.query_all(sql, params, |row| Ok((case::from_row(row)?, row.get("read")?)))
     }
 
     fn context(
@@ -69,9 +73,9 @@ impl ContextRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         agent: &Agent,
         id: ContextId,
-    ) -> Result<Option<KeptContext>> {
+    ) -> Result<Option<ContextRecord>> {
         let sql = "SELECT * FROM context WHERE workspace = ?1 AND agent = ?2 AND id = ?3";
-        self.one(sql, (workspace.as_str(), agent.as_str(), id.to_string()), from_row)
+        self.query_one(sql, (workspace.as_str(), agent.as_str(), id.to_string()), from_row)
     }
 
     fn contexts(
@@ -79,13 +83,13 @@ impl ContextRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         agent: &Agent,
         limit: u32,
-    ) -> Result<Vec<KeptContext>> {
+    ) -> Result<Vec<ContextRecord>> {
         let sql = "SELECT * FROM context WHERE workspace = ?1 AND agent = ?2 \
                    ORDER BY id DESC LIMIT ?3";
-        self.all(sql, (workspace.as_str(), agent.as_str(), limit), from_row)
+        self.query_all(sql, (workspace.as_str(), agent.as_str(), limit), from_row)
     }
 
-    fn put_context(&mut self, context: &KeptContext) -> Result<()> {
+    fn put_context(&mut self, context: &ContextRecord) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO context (workspace, id, agent, at, sequence, milliseconds, \
              sha256, nonce, standing, receipt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -98,8 +102,8 @@ impl ContextRows for SqliteTransaction<'_> {
                 context.milliseconds,
                 &context.sha256,
                 &context.nonce,
-                context.standing.as_ref().map(encoded).transpose()?,
-                encoded(&context.receipt)?,
+                context.standing.as_ref().map(encode_json).transpose()?,
+                encode_json(&context.receipt)?,
             ),
         )?;
         Ok(())
@@ -117,12 +121,12 @@ impl ContextRows for SqliteTransaction<'_> {
     }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<KeptContext> {
+fn from_row(row: &Row<'_>) -> rusqlite::Result<ContextRecord> {
     let standing = match row.get_ref("standing")?.data_type() {
         Type::Null => None,
         _ => Some(json(row, "standing")?),
     };
-    Ok(KeptContext {
+    Ok(ContextRecord {
         id: text(row, "id")?,
         workspace: text(row, "workspace")?,
         agent: text(row, "agent")?,

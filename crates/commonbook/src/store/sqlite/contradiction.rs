@@ -6,29 +6,31 @@ use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::access::SEEN;
-use super::memory::{self, MEMORY};
-use super::row::{encoded, json, text};
+use super::memory::{self, MEMORY_COLUMNS};
+use super::row::{encode_json, json, text};
 use crate::base::error::Result;
 use crate::base::id::{ContradictionId, EntityId, MemoryId};
 use crate::model::access::Sight;
-use crate::model::contradiction::{Contradiction, KeptContradiction, Shared, Status};
+use crate::model::contradiction::{
+    ComparisonBasis, Contradiction, ContradictionRecord, ContradictionStatus,
+};
 use crate::model::memory::Memory;
-use crate::model::search::Place;
+use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
-use crate::store::{ContradictionRows, EntityRows, MemoryRows, WantedContradictions};
+use crate::store::{ContradictionFilter, ContradictionRows, EntityRows, MemoryRows};
 
 /// The follower whose place is that of the contradictions.
-const FOLLOWER: &str = "contradictions";
+const CONTRADICTION_FOLLOWER: &str = "contradictions";
 
 /// Names that a memory mentions whose other memories are looked for, the most certain.
-const NAMES: u32 = 16;
+const COMPARED_NAMES_MAX: u32 = 16;
 
 /// The index of contradictions by the audiences of both memories.
-const ORDER: &str = "contradiction_order";
+const CONTRADICTION_INDEX: &str = "contradiction_order";
 
 /// Whether a row `c` is shown that stands between `m` and `q`: both are as they were compared, and
 /// as long as nobody has decided, both are current.
-const SHOWN: &str = "\
+const SHOWN_CONDITION: &str = "\
     c.older_revision = m.revision AND c.newer_revision = q.revision \
     AND m.deleted_at IS NULL AND q.deleted_at IS NULL AND (c.resolved OR ( \
         m.superseded_by IS NULL AND q.superseded_by IS NULL \
@@ -36,14 +38,14 @@ const SHOWN: &str = "\
 
 /// The rows `c` that are shown, with `m` and `q`, and the permission rule on both, found by this index:
 /// each begins with the audiences of both memories, or with one memory and the audience of the other.
-fn shown(index: &str) -> String {
+fn shown_rows(index: &str) -> String {
     let other = SEEN.replace("m.", "q.");
     format!(
         "contradiction c INDEXED BY {index} \
          CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {other} \
          CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {SEEN} \
          AND c.older_audience IN (SELECT value FROM json_each(:audiences)) \
-         AND c.newer_audience IN (SELECT value FROM json_each(:audiences)) AND {SHOWN}"
+         AND c.newer_audience IN (SELECT value FROM json_each(:audiences)) AND {SHOWN_CONDITION}"
     )
 }
 
@@ -78,13 +80,14 @@ impl SqliteTransaction<'_> {
         let name = name.to_string();
         let sql = "SELECT e.audience FROM audience a CROSS JOIN entity_name e \
              ON e.audience = a.number AND e.id = ?2 WHERE a.workspace = ?1";
-        let audiences: Vec<i64> = self.all(sql, (workspace.as_str(), &name), |row| row.get(0))?;
+        let audiences: Vec<i64> =
+            self.query_all(sql, (workspace.as_str(), &name), |row| row.get(0))?;
         let sql = "SELECT sequence FROM mention WHERE +workspace = ?1 AND name = ?2 \
              AND audience = ?3 ORDER BY sequence DESC LIMIT ?4";
         let mut newest: Vec<u64> = Vec::new();
         for audience in audiences {
             let params = (workspace.as_str(), &name, audience, limit);
-            newest.extend(self.all(sql, params, |row| row.get::<_, u64>(0))?);
+            newest.extend(self.query_all(sql, params, |row| row.get::<_, u64>(0))?);
         }
         newest.sort_unstable_by(|a, b| b.cmp(a));
         newest.truncate(limit as usize);
@@ -92,16 +95,16 @@ impl SqliteTransaction<'_> {
     }
 
     /// These contradictions as they are told, with their memories in sight.
-    fn told(
+    fn with_both_memories(
         &self,
         sight: &Sight,
-        kept: Vec<(u64, KeptContradiction)>,
-    ) -> Result<Vec<(u64, KeptContradiction, Memory, Memory)>> {
-        let place = |kept: &KeptContradiction, id: MemoryId| (kept.workspace.clone(), id);
-        let places: Vec<Place> =
+        kept: Vec<(u64, ContradictionRecord)>,
+    ) -> Result<Vec<(u64, ContradictionRecord, Memory, Memory)>> {
+        let place = |kept: &ContradictionRecord, id: MemoryId| (kept.workspace.clone(), id);
+        let places: Vec<MemoryRef> =
             kept.iter().flat_map(|(_, it)| it.memories.map(|(id, _)| place(it, id))).collect();
         let memories = self.memories_of(sight, &places)?;
-        let by_place: BTreeMap<Place, Memory> =
+        let by_place: BTreeMap<MemoryRef, Memory> =
             memories.into_iter().map(|it| ((it.workspace.clone(), it.id), it)).collect();
         let whole = kept.into_iter().filter_map(|(sequence, kept)| {
             let [older, newer] = kept.memories.map(|(id, _)| by_place.get(&place(&kept, id)));
@@ -115,7 +118,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
     fn contradictions(
         &self,
         sight: &Sight,
-        wanted: &WantedContradictions,
+        wanted: &ContradictionFilter,
         limit: u32,
     ) -> Result<Vec<(u64, Contradiction)>> {
         let about = |row: &str| {
@@ -130,13 +133,14 @@ impl ContradictionRows for SqliteTransaction<'_> {
              AND (:memory IS NULL OR :memory IN (c.older, c.newer)) \
              AND (:topics IS NULL OR {} OR {}) \
              AND c.sequence < :before ORDER BY c.sequence DESC LIMIT :limit",
-            shown(ORDER),
+            shown_rows(CONTRADICTION_INDEX),
             about("m"),
             about("q"),
         );
-        let status = wanted.status.map(|status| status == Status::Resolved);
+        let status = wanted.status.map(|status| status == ContradictionStatus::Resolved);
         let memory = wanted.memory.map(|id| id.to_string());
-        let topics = (!wanted.topics.is_empty()).then(|| encoded(&wanted.topics)).transpose()?;
+        let topics =
+            (!wanted.topics.is_empty()).then(|| encode_json(&wanted.topics)).transpose()?;
         let before = wanted.before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
         let more: [(&str, &dyn ToSql); 5] = [
             (":status", &status),
@@ -145,12 +149,15 @@ impl ContradictionRows for SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        let kept = self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
-            Ok((row.get(0)?, json(row, 1)?))
-        })?;
-        let told = self.told(sight, kept)?.into_iter();
+        let kept =
+            self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+                Ok((row.get(0)?, json(row, 1)?))
+            })?;
+        let told = self.with_both_memories(sight, kept)?.into_iter();
         Ok(told
-            .map(|(sequence, kept, older, newer)| (sequence, kept.told(&older, &newer)))
+            .map(|(sequence, kept, older, newer)| {
+                (sequence, kept.into_contradiction(&older, &newer))
+            })
             .collect())
     }
 
@@ -158,51 +165,67 @@ impl ContradictionRows for SqliteTransaction<'_> {
         &self,
         sight: &Sight,
         id: ContradictionId,
-    ) -> Result<Option<(KeptContradiction, Memory, Memory)>> {
-        let sql =
-            format!("SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id", shown(ORDER));
+    ) -> Result<Option<(ContradictionRecord, Memory, Memory)>> {
+        let sql = format!(
+            "SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id",
+            shown_rows(CONTRADICTION_INDEX)
+        );
         let id = id.to_string();
-        let kept = self.all(&sql, &*self.seen(sight)?.with(&sql, &[(":id", &id)]), |row| {
-            Ok((row.get(0)?, json(row, 1)?))
-        })?;
-        let told = self.told(sight, kept)?.into_iter().next();
+        let kept = self.query_all(
+            &sql,
+            &*self.seen(sight)?.with_parameters(&sql, &[(":id", &id)]),
+            |row| Ok((row.get(0)?, json(row, 1)?)),
+        )?;
+        let told = self.with_both_memories(sight, kept)?.into_iter().next();
         Ok(told.map(|(_, kept, older, newer)| (kept, older, newer)))
     }
 
     fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM {} WHERE NOT c.resolved", shown(ORDER));
-        let count = self.one(&sql, &*self.seen(sight)?.with(&sql, &[]), |row| row.get(0))?;
+        let sql = format!(
+            "SELECT count(*) FROM {} WHERE NOT c.resolved",
+            shown_rows(CONTRADICTION_INDEX)
+        );
+        let count =
+            self.query_one(&sql, &*self.seen(sight)?.with_parameters(&sql, &[]), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
-    fn contradicting(&self, sight: &Sight, among: &[Place]) -> Result<Vec<(MemoryId, MemoryId)>> {
+    fn contradicting_pairs(
+        &self,
+        sight: &Sight,
+        among: &[MemoryRef],
+    ) -> Result<Vec<(MemoryId, MemoryId)>> {
         // From the memories to what is kept of them, and not through all that is kept.
         let sql = format!(
             "SELECT c.older, c.newer FROM json_each(:among) w CROSS JOIN {} \
              WHERE c.workspace = w.value ->> 0 AND c.older = w.value ->> 1 AND NOT c.resolved \
              AND EXISTS (SELECT 1 FROM json_each(:among) o \
                  WHERE o.value ->> 0 = c.workspace AND o.value ->> 1 = c.newer)",
-            shown("contradiction_older")
+            shown_rows("contradiction_older")
         );
-        let among = encoded(&among)?;
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &[(":among", &among)]), |row| {
-            Ok((text(row, 0)?, text(row, 1)?))
-        })
+        let among = encode_json(&among)?;
+        self.query_all(
+            &sql,
+            &*self.seen(sight)?.with_parameters(&sql, &[(":among", &among)]),
+            |row| Ok((text(row, 0)?, text(row, 1)?)),
+        )
     }
 
-    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(KeptContradiction, Memory)>> {
+    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>> {
         let sql = format!(
-            "SELECT {MEMORY}, c.contradiction FROM \
+            "SELECT {MEMORY_COLUMNS}, c.contradiction FROM \
              (SELECT * FROM contradiction WHERE workspace = ?1 AND older = ?2 \
               UNION SELECT * FROM contradiction WHERE workspace = ?1 AND newer = ?2) c \
              CROSS JOIN memory m ON m.workspace = c.workspace AND m.id IN (c.older, c.newer) \
              WHERE m.id <> ?2 ORDER BY c.id"
         );
         let params = (memory.workspace.as_str(), memory.id.to_string());
-        self.all(&sql, params, |row| Ok((json(row, memory::BESIDE)?, memory::from_row(row)?)))
+        self.query_all(&sql, params, |row| {
+            Ok((json(row, memory::MEMORY_COLUMN_COUNT)?, memory::from_row(row)?))
+        })
     }
 
-    fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, Shared)>> {
+    fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, ComparisonBasis)>> {
         let workspace = memory.workspace.as_str();
         let sql = "SELECT n.name, e.entity_type FROM mention n INDEXED BY mention_memory \
              JOIN entity_name e ON e.workspace = n.workspace AND e.id = n.name \
@@ -211,14 +234,14 @@ impl ContradictionRows for SqliteTransaction<'_> {
              AND n.sequence = (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) \
              ORDER BY n.confidence DESC, n.name LIMIT ?3";
         let own: Vec<(EntityId, String)> =
-            self.all(sql, (workspace, memory.id.to_string(), NAMES), |row| {
+            self.query_all(sql, (workspace, memory.id.to_string(), COMPARED_NAMES_MAX), |row| {
                 Ok((text(row, 0)?, row.get(1)?))
             })?;
         // How many things, and how many names in all, each of the newest that share one shares.
         let mut near: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
         for (name, entity_type) in own {
             let root = self.root(&memory.workspace, name)?;
-            for name in self.led_to(&memory.workspace, root)?.into_iter().chain([root]) {
+            for name in self.names_leading_to(&memory.workspace, root)?.into_iter().chain([root]) {
                 let newest = self.newest_mentions(&memory.workspace, name, limit)?;
                 for sequence in newest {
                     let shares = near.entry(sequence).or_default();
@@ -235,16 +258,17 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let things: BTreeMap<u64, bool> =
             first.iter().map(|((things, _), sequence)| (*sequence, *things > 0)).collect();
         let sql = format!(
-            "SELECT {MEMORY}, m.sequence FROM json_each(?2) w \
+            "SELECT {MEMORY_COLUMNS}, m.sequence FROM json_each(?2) w \
              CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
              WHERE m.id <> ?3 AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
              AND m.trust <> 'quarantined' ORDER BY w.key LIMIT ?4"
         );
         let places: Vec<u64> = first.iter().map(|(_, sequence)| *sequence).collect();
-        let params = (workspace, encoded(&places)?, memory.id.to_string(), limit);
-        self.all(&sql, params, |row| {
-            let thing = things.get(&row.get(memory::BESIDE)?).copied().unwrap_or(false);
-            let shared = if thing { Shared::Thing } else { Shared::Topic };
+        let params = (workspace, encode_json(&places)?, memory.id.to_string(), limit);
+        self.query_all(&sql, params, |row| {
+            let thing =
+                things.get(&row.get(memory::MEMORY_COLUMN_COUNT)?).copied().unwrap_or(false);
+            let shared = if thing { ComparisonBasis::Thing } else { ComparisonBasis::Topic };
             Ok((memory::from_row(row)?, shared))
         })
     }
@@ -255,7 +279,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
              WHERE m.workspace = ?1 AND m.memory_type = ?2 \
              AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner > ?4";
         let newest = format!(
-            "SELECT {MEMORY} FROM memory m INDEXED BY memory_profile \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_profile \
              WHERE m.workspace = ?1 AND m.memory_type = ?2 \
              AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner = ?4 \
              AND m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.trust <> 'quarantined' \
@@ -266,19 +290,19 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let mut others = Vec::new();
         for _ in 0..=limit {
             let params = (workspace, kind, &memory.user_id, &owner);
-            let found: Option<Option<String>> = self.one(next, params, |row| row.get(0))?;
+            let found: Option<Option<String>> = self.query_one(next, params, |row| row.get(0))?;
             let Some(found) = found.flatten() else { break };
             owner = found;
             if owner != memory.owner.as_str() {
                 let params = (workspace, kind, &memory.user_id, &owner);
-                others.extend(self.one(&newest, params, memory::from_row)?);
+                others.extend(self.query_one(&newest, params, memory::from_row)?);
             }
         }
         others.truncate(limit as usize);
         Ok(others)
     }
 
-    fn put_contradiction(&mut self, kept: &KeptContradiction, sequence: u64) -> Result<bool> {
+    fn put_contradiction(&mut self, kept: &ContradictionRecord, sequence: u64) -> Result<bool> {
         let [(older, older_revision), (newer, newer_revision)] = kept.memories;
         let kept_rows = self.execute(
             "INSERT INTO contradiction (workspace, id, sequence, older, older_revision, newer, \
@@ -300,8 +324,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
                 older_revision,
                 newer.to_string(),
                 newer_revision,
-                kept.status() == Status::Resolved,
-                encoded(kept)?,
+                kept.status() == ContradictionStatus::Resolved,
+                encode_json(kept)?,
             ),
         )?;
         Ok(kept_rows > 0)
@@ -313,23 +337,23 @@ impl ContradictionRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn contradictions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
-        self.follows(FOLLOWER, workspace, rules)
+    fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
+        self.follower_position(CONTRADICTION_FOLLOWER, workspace, rules)
     }
 
     fn contradictions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64)>> {
         let sql = "SELECT w.name, ifnull(f.sequence, 0) FROM workspace w \
              LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
              WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
-        self.all(sql, (FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?)))
+        self.query_all(sql, (CONTRADICTION_FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?)))
     }
 
-    fn set_contradictions_follow(
+    fn set_contradictions_position(
         &mut self,
         workspace: &Workspace,
         rules: u32,
         place: u64,
     ) -> Result<()> {
-        self.set_follows((FOLLOWER, rules), workspace, place)
+        self.set_follower_position((CONTRADICTION_FOLLOWER, rules), workspace, place)
     }
 }

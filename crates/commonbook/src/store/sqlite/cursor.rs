@@ -13,8 +13,8 @@ impl CursorRows for SqliteTransaction<'_> {
     fn cursor(&self, workspace: &Workspace, agent: &Agent, case: Option<&CaseKey>) -> Result<u64> {
         let sql =
             "SELECT position FROM cursor WHERE workspace = ?1 AND agent = ?2 AND case_key = ?3";
-        let params = [workspace.as_str(), agent.as_str(), column(case)];
-        Ok(self.one(sql, params, |row| row.get(0))?.unwrap_or(0))
+        let params = [workspace.as_str(), agent.as_str(), case_column(case)];
+        Ok(self.query_one(sql, params, |row| row.get(0))?.unwrap_or(0))
     }
 
     fn put_cursor(
@@ -29,13 +29,13 @@ impl CursorRows for SqliteTransaction<'_> {
              VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (workspace, agent, case_key) DO UPDATE SET \
                  position = excluded.position, at = excluded.at \
              WHERE excluded.position > position",
-            (workspace.as_str(), agent.as_str(), column(case), position, at.as_millisecond()),
+            (workspace.as_str(), agent.as_str(), case_column(case), position, at.as_millisecond()),
         )?;
         Ok(())
     }
 }
 
 /// What stands for a case in its column; for the journal nothing does.
-fn column(case: Option<&CaseKey>) -> &str {
+fn case_column(case: Option<&CaseKey>) -> &str {
     case.map_or("", CaseKey::as_str)
 }

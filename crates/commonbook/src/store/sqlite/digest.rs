@@ -85,13 +85,13 @@ fn tables(connection: &Connection) -> Result<Vec<DigestTable>> {
 }
 
 /// Teaches the engine to compute digests: `commonbook_digest('a,b', salt, a, b)`.
-pub(super) fn teach(connection: &Connection) -> Result<()> {
+pub(super) fn register_digest(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("commonbook_digest", -1, flags, compute)?;
+    connection.create_scalar_function("commonbook_digest", -1, flags, compute_digest)?;
     Ok(())
 }
 
-fn compute(given: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
+fn compute_digest(given: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
     let wrong = |place: usize| EngineError::InvalidFunctionParameterType(place, Type::Blob);
     if given.len() < 2 {
         return Err(wrong(0));
@@ -103,7 +103,7 @@ fn compute(given: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
         if place + 2 >= given.len() {
             return Err(wrong(place + 2));
         }
-        add(&mut hasher, name, given.get_raw(place + 2));
+        hash_column(&mut hasher, name, given.get_raw(place + 2));
     }
     let mut digest = salt.to_vec();
     digest.extend_from_slice(&hasher.finalize()[..HASH_BYTES]);
@@ -112,7 +112,7 @@ fn compute(given: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
 
 /// Adds a column to a hash. NULL adds nothing, so that a column may be added to a table whose rows
 /// have digests.
-pub(super) fn add(hasher: &mut Sha256, name: &str, value: ValueRef<'_>) {
+pub(super) fn hash_column(hasher: &mut Sha256, name: &str, value: ValueRef<'_>) {
     let (kind, number): (u8, [u8; 8]);
     let bytes: &[u8] = match value {
         ValueRef::Null => return,
@@ -141,7 +141,7 @@ pub(super) fn add(hasher: &mut Sha256, name: &str, value: ValueRef<'_>) {
 }
 
 /// The hash of a text with a salt, as a digest has it.
-pub(super) fn salted(salt: &[u8], text: &str) -> Vec<u8> {
+pub(super) fn salted_hash(salt: &[u8], text: &str) -> Vec<u8> {
     Sha256::new_with_prefix(salt).chain_update(text).finalize()[..HASH_BYTES].to_vec()
 }
 
@@ -153,7 +153,7 @@ pub(super) fn write_digests(connection: &Connection) -> Result<()> {
 }
 
 /// Gives a digest to each row that has none, as after a migration.
-pub(super) fn fill(connection: &Connection) -> Result<()> {
+pub(super) fn fill_digests(connection: &Connection) -> Result<()> {
     for table in tables(connection)? {
         let (name, digest) = (&table.name, table.expression("randomblob(8)"));
         let none = SALT_BYTES + HASH_BYTES;
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn every_table_has_digests_or_says_why_not() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = open::prepared(&folder.path().join("commonbook.db")).unwrap();
+        let connection = open::open_prepared(&folder.path().join("commonbook.db")).unwrap();
         let digested: Vec<String> =
             tables(&connection).unwrap().into_iter().map(|table| table.name).collect();
         let mut statement =

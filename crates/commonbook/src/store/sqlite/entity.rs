@@ -7,25 +7,27 @@ use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SEEN_MENTION, VisibleAudience};
-use super::row::{encoded, json, text};
+use super::row::{encode_json, json, text};
 use crate::base::error::Result;
 use crate::base::id::{EntityId, ReviewId};
 use crate::model::access::{Audience, Sight};
-use crate::model::entity::{Entity, EntityName, EntityType, KeptMerge, Review, Statement};
+use crate::model::entity::{
+    Entity, EntityName, EntityReview, EntityStatement, EntityType, MergeRecord,
+};
 use crate::model::workspace::Workspace;
-use crate::store::{EntityRows, WantedNames};
+use crate::store::{EntityNameFilter, EntityRows};
 
 /// Names that are compared with one that is looked for, at the most: among 100,000 they were 181.
-const CANDIDATES: u32 = 500;
+const NAME_CANDIDATES_MAX: u32 = 500;
 
 /// The names of the thing `:id`: its own, and those that lead to it.
-pub(super) const NAMES: &str = "\
+pub(super) const ENTITY_NAMES: &str = "\
     (SELECT :id UNION ALL \
      SELECT s.name FROM entity_same s WHERE s.workspace = :workspace AND s.entity = :id)";
 
 /// Whether the thing `id` (an expression) exists in sight: something was stated about it, or a
 /// standing memory in sight mentions it.
-pub(super) fn exists(id: &str) -> String {
+pub(super) fn entity_exists(id: &str) -> String {
     format!(
         "(EXISTS (SELECT 1 FROM entity WHERE workspace = :workspace AND id = {id}) \
           OR EXISTS (SELECT 1 FROM mention n \
@@ -40,20 +42,20 @@ pub(super) fn exists(id: &str) -> String {
 impl EntityRows for SqliteTransaction<'_> {
     fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
         let sql = "SELECT entity FROM entity WHERE workspace = ?1 AND id = ?2";
-        self.one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+        self.query_one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
     }
 
-    fn stated(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>> {
+    fn stated_entities(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>> {
         let sql = "SELECT e.entity FROM json_each(?2) j \
                    CROSS JOIN entity e ON e.workspace = ?1 AND e.id = j.value";
-        self.all(sql, (workspace.as_str(), encoded(&ids)?), |row| json(row, 0))
+        self.query_all(sql, (workspace.as_str(), encode_json(&ids)?), |row| json(row, 0))
     }
 
     fn put_entity(&mut self, entity: &Entity) -> Result<()> {
         self.execute(
             "INSERT INTO entity (workspace, id, entity) VALUES (?1, ?2, ?3) \
              ON CONFLICT (workspace, id) DO UPDATE SET entity = excluded.entity",
-            (entity.workspace.as_str(), entity.id.to_string(), encoded(entity)?),
+            (entity.workspace.as_str(), entity.id.to_string(), encode_json(entity)?),
         )?;
         Ok(())
     }
@@ -61,7 +63,7 @@ impl EntityRows for SqliteTransaction<'_> {
     fn drop_entity(&mut self, workspace: &Workspace, id: EntityId) -> Result<()> {
         let key = [workspace.as_str(), &id.to_string()];
         self.execute("DELETE FROM entity WHERE workspace = ?1 AND id = ?2", key)?;
-        let everybody = self.everybody(workspace)?;
+        let everybody = self.everybody_audience(workspace)?;
         self.execute(
             "UPDATE entity_name SET stated = 0 WHERE workspace = ?1 AND id = ?2 AND audience = ?3",
             (workspace.as_str(), id.to_string(), everybody),
@@ -71,7 +73,8 @@ impl EntityRows for SqliteTransaction<'_> {
 
     fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId> {
         let sql = "SELECT entity FROM entity_same WHERE workspace = ?1 AND name = ?2";
-        let root = self.one(sql, (workspace.as_str(), name.to_string()), |row| text(row, 0))?;
+        let root =
+            self.query_one(sql, (workspace.as_str(), name.to_string()), |row| text(row, 0))?;
         Ok(root.unwrap_or(name))
     }
 
@@ -85,17 +88,17 @@ impl EntityRows for SqliteTransaction<'_> {
              CROSS JOIN entity_name e ON e.workspace = :workspace AND e.id = w.value \
                  AND e.audience IN (SELECT value FROM json_each(:audiences)) \
              LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = e.id";
-        let (workspace, names) = (workspace.as_str(), encoded(&names)?);
+        let (workspace, names) = (workspace.as_str(), encode_json(&names)?);
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":names", &names)];
-        self.all(sql, &*self.seen(sight)?.with(sql, &more), |row| text(row, 0))
+        self.query_all(sql, &*self.seen(sight)?.with_parameters(sql, &more), |row| text(row, 0))
     }
 
-    fn led_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
+    fn names_leading_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
         let sql = "SELECT name FROM entity_same WHERE workspace = ?1 AND entity = ?2 ORDER BY name";
-        self.all(sql, (workspace.as_str(), id.to_string()), |row| text(row, 0))
+        self.query_all(sql, (workspace.as_str(), id.to_string()), |row| text(row, 0))
     }
 
-    fn lead(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()> {
+    fn redirect_name(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()> {
         let (workspace, name) = (workspace.as_str(), name.to_string());
         let to = to.to_string();
         if name == to {
@@ -112,14 +115,14 @@ impl EntityRows for SqliteTransaction<'_> {
     }
 
     fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()> {
-        self.know_name(name, self.everybody(&name.workspace)?, stated)
+        self.note_name(name, self.everybody_audience(&name.workspace)?, stated)
     }
 
     fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool> {
         let (workspace, id) = (name.workspace.as_str(), name.id.to_string());
         let sql = "UPDATE entity_name SET filed = 1 \
              WHERE workspace = ?1 AND id = ?2 AND audience = ?3 AND filed = 0";
-        if self.execute(sql, (workspace, &id, self.everybody(&name.workspace)?))? == 0 {
+        if self.execute(sql, (workspace, &id, self.everybody_audience(&name.workspace)?))? == 0 {
             return Ok(false);
         }
         for key in keys {
@@ -135,7 +138,7 @@ impl EntityRows for SqliteTransaction<'_> {
         let key = (workspace.as_str(), name.to_string());
         let sql = "UPDATE entity_name SET filed = 0 \
              WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
-        self.execute(sql, (key.0, &key.1, self.everybody(workspace)?))?;
+        self.execute(sql, (key.0, &key.1, self.everybody_audience(workspace)?))?;
         self.execute("DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2", key)?;
         Ok(())
     }
@@ -145,35 +148,37 @@ impl EntityRows for SqliteTransaction<'_> {
         let sql =
             "SELECT filed FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
         let key = (workspace.as_str(), name.to_string(), everybody);
-        Ok(self.one(sql, key, |row| row.get(0))?.unwrap_or(false))
+        Ok(self.query_one(sql, key, |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn filed(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>> {
+    fn filed_names(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>> {
         let sql = format!(
             "SELECT e.* FROM (SELECT DISTINCT k.name FROM json_each(?2) w \
                  CROSS JOIN entity_key k ON k.workspace = ?1 AND k.key = w.value \
-                 LIMIT {CANDIDATES}) f \
+                 LIMIT {NAME_CANDIDATES_MAX}) f \
              CROSS JOIN entity_name e ON e.workspace = ?1 AND e.id = f.name AND e.audience = ?5 \
              WHERE e.entity_type = ?3 AND e.session IS ?4 ORDER BY e.id"
         );
         let (workspace, kind) = (name.workspace.as_str(), name.entity_type.name());
         let everybody = self.find_audience(&Audience::Everybody(name.workspace.clone()))?;
-        let params = (workspace, encoded(&keys)?, kind, &name.session, everybody);
-        self.all(&sql, params, named)
+        let params = (workspace, encode_json(&keys)?, kind, &name.session, everybody);
+        self.query_all(&sql, params, name_from_row)
     }
 
     fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool> {
-        let sql = format!("SELECT {}", exists(":id"));
+        let sql = format!("SELECT {}", entity_exists(":id"));
         let (seen, id) = (self.seen(sight)?, id.to_string());
-        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
-        Ok(self.one(&sql, &*seen.with(&sql, &more), |row| row.get(0))?.unwrap_or(false))
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
+        Ok(self
+            .query_one(&sql, &*seen.with_parameters(&sql, &more), |row| row.get(0))?
+            .unwrap_or(false))
     }
 
-    fn known_to(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
+    fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
         let sql = format!(
             "SELECT DISTINCT n.audience FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
              AND m.deleted_at IS NULL AND {SEEN}"
         );
         if let Some(home) = sight.workspaces.first()
@@ -182,22 +187,23 @@ impl EntityRows for SqliteTransaction<'_> {
             return Ok(Some(Audience::Everybody(home.clone())));
         }
         let (seen, id) = (self.seen(sight)?, id.to_string());
-        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
-        let known: Vec<i64> = self.all(&sql, &*seen.with(&sql, &more), |row| row.get(0))?;
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
+        let known: Vec<i64> =
+            self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| row.get(0))?;
         let visible = self.visible_audiences(sight)?;
         let known = visible.iter().filter(|it| known.contains(&it.number));
-        Ok(known.min_by_key(|it| it.narrowness()).map(|it| it.audience.clone()))
+        Ok(known.min_by_key(|it| it.narrowness_key()).map(|it| it.audience.clone()))
     }
 
     fn entity_names(
         &self,
         sight: &Sight,
-        wanted: &WantedNames,
+        wanted: &EntityNameFilter,
         limit: u32,
     ) -> Result<Vec<EntityName>> {
         let from = match wanted.after {
             None => None,
-            Some(id) => match self.normalised(sight, id)? {
+            Some(id) => match self.normalised_name(sight, id)? {
                 None => return Ok(Vec::new()),
                 from => from,
             },
@@ -213,11 +219,11 @@ impl EntityRows for SqliteTransaction<'_> {
              AND NOT EXISTS (SELECT 1 FROM entity_same o \
                  WHERE o.workspace = :workspace AND o.name = e.id) \
              AND {} ORDER BY e.normalised, e.id LIMIT :limit",
-            exists("e.id")
+            entity_exists("e.id")
         );
         let after = wanted.after.map(|id| id.to_string());
         let kind = wanted.entity_type.map(EntityType::name);
-        let (seen, home) = (self.seen(sight)?, at_home(sight));
+        let (seen, home) = (self.seen(sight)?, home_workspace(sight));
         let mut names: BTreeMap<(String, EntityId), EntityName> = BTreeMap::new();
         let visible = self.visible_audiences(sight)?;
         let at_home = |it: &&VisibleAudience| it.workspace().as_str() == home;
@@ -232,7 +238,7 @@ impl EntityRows for SqliteTransaction<'_> {
                 (":after", &after),
                 (":limit", &limit),
             ];
-            for name in self.all(&sql, &*seen.with(&sql, &more), named)? {
+            for name in self.query_all(&sql, &*seen.with_parameters(&sql, &more), name_from_row)? {
                 names.entry((name.normalised.clone(), name.id)).or_insert(name);
             }
         }
@@ -243,13 +249,13 @@ impl EntityRows for SqliteTransaction<'_> {
         &mut self,
         workspace: &Workspace,
         entity: EntityId,
-        said: &Statement,
+        said: &EntityStatement,
     ) -> Result<()> {
         self.execute(
             "INSERT INTO entity_statement (workspace, entity, number, statement) \
              SELECT ?1, ?2, 1 + ifnull(max(number), 0), ?3 FROM entity_statement \
              WHERE workspace = ?1 AND entity = ?2",
-            (workspace.as_str(), entity.to_string(), encoded(said)?),
+            (workspace.as_str(), entity.to_string(), encode_json(said)?),
         )?;
         Ok(())
     }
@@ -259,16 +265,17 @@ impl EntityRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         entity: EntityId,
         after: u64,
-    ) -> Result<Vec<Statement>> {
+    ) -> Result<Vec<EntityStatement>> {
         let sql = "SELECT statement FROM entity_statement \
              WHERE workspace = ?1 AND entity = ?2 AND number > ?3 ORDER BY number";
-        self.all(sql, (workspace.as_str(), entity.to_string(), after), |row| json(row, 0))
+        self.query_all(sql, (workspace.as_str(), entity.to_string(), after), |row| json(row, 0))
     }
 
     fn statement_count(&self, workspace: &Workspace, entity: EntityId) -> Result<u64> {
         let sql = "SELECT ifnull(max(number), 0) FROM entity_statement \
              WHERE workspace = ?1 AND entity = ?2";
-        let count = self.one(sql, (workspace.as_str(), entity.to_string()), |row| row.get(0))?;
+        let count =
+            self.query_one(sql, (workspace.as_str(), entity.to_string()), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -284,21 +291,21 @@ impl EntityRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn put_merge(&mut self, workspace: &Workspace, merge: &KeptMerge) -> Result<()> {
+    fn put_merge(&mut self, workspace: &Workspace, merge: &MergeRecord) -> Result<()> {
         let (target, source) = (merge.joined.target.id, merge.joined.source.id);
         self.execute(
             "INSERT INTO entity_merge (workspace, target, number, source, merge) \
              SELECT ?1, ?2, 1 + ifnull(max(number), 0), ?3, ?4 FROM entity_merge \
              WHERE workspace = ?1 AND target = ?2",
-            (workspace.as_str(), target.to_string(), source.to_string(), encoded(merge)?),
+            (workspace.as_str(), target.to_string(), source.to_string(), encode_json(merge)?),
         )?;
         Ok(())
     }
 
-    fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<KeptMerge>> {
+    fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<MergeRecord>> {
         let sql = "SELECT merge FROM entity_merge WHERE workspace = ?1 AND target = ?2 \
              ORDER BY number DESC LIMIT 1";
-        self.one(sql, (workspace.as_str(), target.to_string()), |row| json(row, 0))
+        self.query_one(sql, (workspace.as_str(), target.to_string()), |row| json(row, 0))
     }
 
     fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()> {
@@ -310,17 +317,17 @@ impl EntityRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn put_review(&mut self, workspace: &Workspace, review: &Review) -> Result<()> {
+    fn put_review(&mut self, workspace: &Workspace, review: &EntityReview) -> Result<()> {
         self.execute(
             "INSERT INTO entity_review (workspace, id, review) VALUES (?1, ?2, ?3)",
-            (workspace.as_str(), review.id.to_string(), encoded(review)?),
+            (workspace.as_str(), review.id.to_string(), encode_json(review)?),
         )?;
         Ok(())
     }
 
-    fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<Review>> {
+    fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<EntityReview>> {
         let sql = "SELECT review FROM entity_review WHERE workspace = ?1 AND id = ?2";
-        self.one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+        self.query_one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
     }
 
     fn reviews(
@@ -328,11 +335,11 @@ impl EntityRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         after: Option<ReviewId>,
         limit: u32,
-    ) -> Result<Vec<Review>> {
+    ) -> Result<Vec<EntityReview>> {
         let sql = "SELECT review FROM entity_review WHERE workspace = ?1 AND id > ?2 \
              ORDER BY id LIMIT ?3";
         let after = after.map_or_else(String::new, |id| id.to_string());
-        self.all(sql, (workspace.as_str(), after, limit), |row| json(row, 0))
+        self.query_all(sql, (workspace.as_str(), after, limit), |row| json(row, 0))
     }
 
     fn drop_review(&mut self, workspace: &Workspace, id: ReviewId) -> Result<()> {
@@ -344,21 +351,21 @@ impl EntityRows for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     /// A name as names are ordered, if anybody in sight knows it.
-    fn normalised(&self, sight: &Sight, id: EntityId) -> Result<Option<String>> {
+    fn normalised_name(&self, sight: &Sight, id: EntityId) -> Result<Option<String>> {
         let sql = "SELECT e.normalised FROM entity_name e WHERE e.workspace = :workspace \
              AND e.id = :id AND e.audience IN (SELECT value FROM json_each(:audiences)) LIMIT 1";
         let (seen, id) = (self.seen(sight)?, id.to_string());
-        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &at_home(sight)), (":id", &id)];
-        self.one(sql, &*seen.with(sql, &more), |row| row.get(0))
+        let more: [(&str, &dyn ToSql); 2] = [(":workspace", &home_workspace(sight)), (":id", &id)];
+        self.query_one(sql, &*seen.with_parameters(sql, &more), |row| row.get(0))
     }
 }
 
 /// The workspace whose things a sight looks at: its first.
-pub(super) fn at_home(sight: &Sight) -> &str {
+pub(super) fn home_workspace(sight: &Sight) -> &str {
     sight.workspaces.first().map_or("", Workspace::as_str)
 }
 
-fn named(row: &Row<'_>) -> rusqlite::Result<EntityName> {
+fn name_from_row(row: &Row<'_>) -> rusqlite::Result<EntityName> {
     Ok(EntityName {
         id: text(row, "id")?,
         workspace: text(row, "workspace")?,

@@ -6,15 +6,15 @@ use serde_json::Map;
 
 use super::SqliteTransaction;
 use super::access::SEEN;
-use super::row::{encoded, importance, json, maybe, text, time};
+use super::row::{encode_json, importance, json, optional_text, text, time};
 use crate::base::error::Result;
-use crate::model::access::{About, EventReach, Reach, Sight};
+use crate::model::access::{EventSubject, EventVisibility, Sight, Visibility};
 use crate::model::agent::Agent;
-use crate::model::event::{Event, EventFilter, EventKind, NewEvent, Recorded, Stretch};
+use crate::model::event::{Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent};
 use crate::model::workspace::Workspace;
 use crate::store::EventRows;
 
-/// What [`Sight::is_told`] says, of a row `e` of the table `event`. The conformance suite proves the
+/// What [`Sight::sees_event`] says, of a row `e` of the table `event`. The conformance suite proves the
 /// two equal.
 fn seen_events() -> String {
     let other = SEEN.replace("m.", "q.");
@@ -37,7 +37,7 @@ impl EventRows for SqliteTransaction<'_> {
     fn append_event(&mut self, event: &NewEvent) -> Result<u64> {
         let workspace = event.workspace.as_str();
         let sequence = self
-            .one(
+            .query_one(
                 "INSERT INTO workspace (name, sequence) VALUES (?1, 1) \
                  ON CONFLICT (name) DO UPDATE SET sequence = sequence + 1 RETURNING sequence",
                 [workspace],
@@ -58,35 +58,44 @@ impl EventRows for SqliteTransaction<'_> {
                 event.owner.as_str(),
                 event.sharing.name(),
                 event.told.as_ref().map(Agent::as_str),
-                encoded(&event.topics)?,
+                encode_json(&event.topics)?,
                 event.importance as i64,
-                encoded(&event.changed)?,
-                (!event.details.is_empty()).then(|| encoded(&event.details)).transpose()?,
+                encode_json(&event.changed)?,
+                (!event.details.is_empty()).then(|| encode_json(&event.details)).transpose()?,
             ),
         )?;
         self.appended.push((workspace.to_owned(), sequence));
         Ok(sequence)
     }
 
-    fn events(&self, sight: &Sight, stretch: &Stretch, limit: u32) -> Result<Vec<Event>> {
+    fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>> {
         let sql = format!(
-            "SELECT e.* FROM event e WHERE {STRETCH} AND {} ORDER BY e.sequence LIMIT :limit",
+            "SELECT e.* FROM event e WHERE {STRETCH_CONDITION} AND {} ORDER BY e.sequence LIMIT :limit",
             seen_events()
         );
-        let (seen, wanted) = (self.seen(sight)?, StretchParams::of(stretch)?);
-        let mut params = seen.with(&sql, &wanted.list());
+        let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
+        let mut params = seen.with_parameters(&sql, &wanted.parameters());
         params.push((":limit", &limit));
-        self.all(&sql, &*params, from_row)
+        self.query_all(&sql, &*params, from_row)
     }
 
-    fn event_count(&self, sight: &Sight, stretch: &Stretch) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM event e WHERE {STRETCH} AND {}", seen_events());
-        let (seen, wanted) = (self.seen(sight)?, StretchParams::of(stretch)?);
-        let count = self.one(&sql, &*seen.with(&sql, &wanted.list()), |row| row.get(0))?;
+    fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64> {
+        let sql =
+            format!("SELECT count(*) FROM event e WHERE {STRETCH_CONDITION} AND {}", seen_events());
+        let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
+        let count =
+            self.query_one(&sql, &*seen.with_parameters(&sql, &wanted.parameters()), |row| {
+                row.get(0)
+            })?;
         Ok(count.unwrap_or(0))
     }
 
-    fn recorded(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Recorded>> {
+    fn event_records(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<EventRecord>> {
         let sql = "\
             SELECT e.*, m.id AS m_id, m.owner AS m_owner, m.user_id AS m_user_id, \
                    m.sharing AS m_sharing, m.trust AS m_trust, \
@@ -100,14 +109,14 @@ impl EventRows for SqliteTransaction<'_> {
             LEFT JOIN memory o ON o.workspace = c.workspace AND o.id = c.older \
             LEFT JOIN memory n ON n.workspace = c.workspace AND n.id = c.newer \
             WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
-        self.all(sql, (workspace.as_str(), after, limit), |row| {
-            Ok(Recorded { event: from_row(row)?, reach: reach(row)? })
+        self.query_all(sql, (workspace.as_str(), after, limit), |row| {
+            Ok(EventRecord { event: from_row(row)?, reach: reach_from_row(row)? })
         })
     }
 }
 
-/// What of the journal [`Stretch`] asks for, of a row `e`.
-const STRETCH: &str = "\
+/// What of the journal [`JournalRange`] asks for, of a row `e`.
+const STRETCH_CONDITION: &str = "\
     e.workspace = :workspace AND e.sequence > :after AND e.sequence <= :until \
     AND (:kinds IS NULL OR e.kind IN (SELECT value FROM json_each(:kinds))) \
     AND (:importance IS NULL OR e.importance >= :importance) \
@@ -115,8 +124,8 @@ const STRETCH: &str = "\
     AND (:topics IS NULL OR EXISTS (SELECT 1 FROM json_each(e.topics) t \
          WHERE commonbook_lower(t.value) IN (SELECT value FROM json_each(:topics))))";
 
-/// The parameters that [`STRETCH`] needs.
-struct StretchParams<'s> {
+/// The parameters that [`STRETCH_CONDITION`] needs.
+struct StretchParameters<'s> {
     workspace: &'s str,
     after: i64,
     until: i64,
@@ -126,22 +135,22 @@ struct StretchParams<'s> {
     topics: Option<String>,
 }
 
-impl<'s> StretchParams<'s> {
-    fn of(stretch: &'s Stretch) -> Result<Self> {
+impl<'s> StretchParameters<'s> {
+    fn of(stretch: &'s JournalRange) -> Result<Self> {
         let place = |place: u64| i64::try_from(place).unwrap_or(i64::MAX);
         let EventFilter { kinds, topics, importance, except } = &stretch.filter;
         Ok(Self {
             workspace: stretch.workspace.as_str(),
             after: place(stretch.after),
             until: place(stretch.until),
-            kinds: (!kinds.is_empty()).then(|| encoded(kinds)).transpose()?,
+            kinds: (!kinds.is_empty()).then(|| encode_json(kinds)).transpose()?,
             importance: importance.map(|importance| importance as i64),
             except: except.as_ref().map(Agent::as_str),
-            topics: (!topics.is_empty()).then(|| encoded(topics)).transpose()?,
+            topics: (!topics.is_empty()).then(|| encode_json(topics)).transpose()?,
         })
     }
 
-    fn list(&self) -> [(&str, &dyn ToSql); 7] {
+    fn parameters(&self) -> [(&str, &dyn ToSql); 7] {
         [
             (":workspace", &self.workspace),
             (":after", &self.after),
@@ -154,12 +163,12 @@ impl<'s> StretchParams<'s> {
     }
 }
 
-fn reach(row: &Row<'_>) -> rusqlite::Result<EventReach> {
+fn reach_from_row(row: &Row<'_>) -> rusqlite::Result<EventVisibility> {
     let workspace: Workspace = text(row, "workspace")?;
     let kind: EventKind = text(row, "kind")?;
     let is_there = |id| Ok::<_, rusqlite::Error>(row.get_ref(id)?.data_type() != Type::Null);
     let of = |row: &Row<'_>, name: &str| {
-        Ok::<_, rusqlite::Error>(Reach {
+        Ok::<_, rusqlite::Error>(Visibility {
             workspace: workspace.clone(),
             owner: text(row, &*format!("{name}_owner"))?,
             user_id: row.get(&*format!("{name}_user_id"))?,
@@ -169,24 +178,24 @@ fn reach(row: &Row<'_>) -> rusqlite::Result<EventReach> {
     };
     let about = if kind.is_of_contradiction() {
         match is_there("o_id")? && is_there("n_id")? {
-            true => About::Both(vec![
+            true => EventSubject::Both(vec![
                 (text(row, "o_id")?, of(row, "o")?),
                 (text(row, "n_id")?, of(row, "n")?),
             ]),
-            false => About::Both(Vec::new()),
+            false => EventSubject::Both(Vec::new()),
         }
     } else if !kind.is_of_memory() {
-        About::Other
+        EventSubject::Other
     } else if is_there("m_id")? {
-        About::Memory(of(row, "m")?)
+        EventSubject::Memory(of(row, "m")?)
     } else {
-        About::Gone
+        EventSubject::Gone
     };
-    Ok(EventReach {
+    Ok(EventVisibility {
         workspace,
         owner: text(row, "owner")?,
         sharing: text(row, "sharing")?,
-        told: maybe(row, "told")?,
+        told: optional_text(row, "told")?,
         about,
     })
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::base::error::{Error, ErrorKind};
 
 /// The file beside a store that has this ending.
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn sibling_path(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(ending);
     name.into()
 }
 
 /// The error of a store that is left alone for this reason.
-pub(super) fn refused(path: &Path, reason: &str, hint: &str) -> Error {
+pub(super) fn refused_store(path: &Path, reason: &str, hint: &str) -> Error {
     Error::new(ErrorKind::Unavailable, format!("{} {reason}", path.display())).hint(hint)
 }
 
@@ -23,10 +23,14 @@ pub(super) fn disk_full() -> Error {
 }
 
 /// The error of a file that the system refuses.
-pub(super) fn unusable(path: &Path, error: std::io::Error) -> Error {
+pub(super) fn unusable_file(path: &Path, error: std::io::Error) -> Error {
     if error.kind() == std::io::ErrorKind::StorageFull {
-        return disk_full().because(error);
+        return disk_full().with_cause(error);
     }
-    refused(path, &format!("cannot be used: {error}"), "Look at its permissions and its disk.")
-        .because(error)
+    refused_store(
+        path,
+        &format!("cannot be used: {error}"),
+        "Look at its permissions and its disk.",
+    )
+    .with_cause(error)
 }

@@ -5,20 +5,20 @@ use rusqlite::types::ToSql;
 use super::access::VisibleAudience;
 use crate::model::case::CaseKey;
 use crate::model::memory::Trust;
-use crate::model::search::Filter;
+use crate::model::search::MemoryFilter;
 
 /// What [`Filter`] asks for, of a row `m`, as SQL with its parameters. Only what is asked for stands
 /// there, so that the engine finds by it.
-pub(super) struct FilterParams<'f> {
-    filter: &'f Filter,
+pub(super) struct FilterParameters<'f> {
+    filter: &'f MemoryFilter,
     importance: Option<i64>,
     topic: Option<String>,
     case: Option<&'f str>,
     trust: Option<&'static str>,
 }
 
-impl<'f> FilterParams<'f> {
-    pub(super) fn of(filter: &'f Filter) -> Self {
+impl<'f> FilterParameters<'f> {
+    pub(super) fn of(filter: &'f MemoryFilter) -> Self {
         Self {
             filter,
             importance: filter.importance.map(|importance| importance as i64),
@@ -29,7 +29,7 @@ impl<'f> FilterParams<'f> {
     }
 
     /// The conditions, each with its parameter.
-    fn each(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
+    fn conditions(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
         let Self { filter, importance, topic, case, trust } = self;
         let all: [(bool, &str, &str, &dyn ToSql); 8] = [
             (filter.owner.is_some(), "m.owner = :owner", ":owner", &filter.owner),
@@ -37,7 +37,7 @@ impl<'f> FilterParams<'f> {
             (filter.session.is_some(), "m.session = :session", ":session", &filter.session),
             (case.is_some(), "m.case_key = :case", ":case", case),
             (importance.is_some(), "m.importance >= :importance", ":importance", importance),
-            (topic.is_some(), ABOUT, ":topic", topic),
+            (topic.is_some(), TOPIC_CONDITION, ":topic", topic),
             (trust.is_some(), "m.trust = :trust", ":trust", trust),
             (true, "(m.deleted_at IS NOT NULL) = :deleted", ":deleted", &filter.deleted),
         ];
@@ -46,15 +46,15 @@ impl<'f> FilterParams<'f> {
     }
 
     pub(super) fn sql(&self) -> String {
-        self.each().map(|(sql, ..)| sql).collect::<Vec<_>>().join(" AND ")
+        self.conditions().map(|(sql, ..)| sql).collect::<Vec<_>>().join(" AND ")
     }
 
     /// The index by which a filter finds most directly, of those that lie audience by audience.
     pub(super) fn index(&self) -> &'static str {
         match self {
-            Self { filter: Filter { session: Some(_), .. }, .. } => "memory_session",
+            Self { filter: MemoryFilter { session: Some(_), .. }, .. } => "memory_session",
             Self { case: Some(_), .. } => "memory_case",
-            Self { filter: Filter { owner: Some(_), .. }, .. } => "memory_owner",
+            Self { filter: MemoryFilter { owner: Some(_), .. }, .. } => "memory_owner",
             _ => "memory_seen",
         }
     }
@@ -65,11 +65,11 @@ impl<'f> FilterParams<'f> {
         self.filter.trust.is_none_or(|trust| quarantined(trust) == audience.is_quarantined())
     }
 
-    pub(super) fn list(&self) -> Vec<(&str, &dyn ToSql)> {
-        self.each().map(|(_, name, value)| (name, value)).collect()
+    pub(super) fn parameters(&self) -> Vec<(&str, &dyn ToSql)> {
+        self.conditions().map(|(_, name, value)| (name, value)).collect()
     }
 }
 
 /// Whether a memory is about a topic, whatever its case.
-const ABOUT: &str = "EXISTS (SELECT 1 FROM json_each(m.topics) t \
+const TOPIC_CONDITION: &str = "EXISTS (SELECT 1 FROM json_each(m.topics) t \
     WHERE commonbook_lower(t.value) = :topic)";

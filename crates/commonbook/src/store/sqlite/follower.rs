@@ -7,14 +7,19 @@ use crate::model::workspace::Workspace;
 impl SqliteTransaction<'_> {
     /// The place in a journal to which a follower has come by this revision of its rules; 0 where it
     /// has not begun.
-    pub(super) fn follows(&self, name: &str, workspace: &Workspace, rules: u32) -> Result<u64> {
+    pub(super) fn follower_position(
+        &self,
+        name: &str,
+        workspace: &Workspace,
+        rules: u32,
+    ) -> Result<u64> {
         let sql = "SELECT sequence FROM follower WHERE workspace = ?1 AND name = ?2 AND rules = ?3";
-        let place = self.one(sql, (workspace.as_str(), name, rules), |row| row.get(0))?;
+        let place = self.query_one(sql, (workspace.as_str(), name, rules), |row| row.get(0))?;
         Ok(place.unwrap_or(0))
     }
 
     /// Notes the place to which it has come.
-    pub(super) fn set_follows(
+    pub(super) fn set_follower_position(
         &self,
         (name, rules): (&str, u32),
         workspace: &Workspace,

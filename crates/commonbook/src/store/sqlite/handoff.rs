@@ -8,45 +8,45 @@ use rusqlite::types::ToSql;
 use serde::{Deserialize, Serialize};
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
-use super::row::{encoded, json, text, time};
+use super::access::{SEEN, SightParameters};
+use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
-use crate::base::settled_clock::Steady;
+use crate::base::settled_clock::SettledClock;
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
-use crate::model::collaboration::{Edge, EdgeFilter};
-use crate::model::handoff::choose::LeftOut;
-use crate::model::handoff::{Handoff, HandoffFilter, HandoffStatus, PassedMemory, Side};
+use crate::model::collaboration::{EdgeFilter, HandoffEdge};
+use crate::model::handoff::choose::MemoryExclusion;
+use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemory, HandoffSide, HandoffStatus};
 use crate::model::workspace::Workspace;
-use crate::prompt::handoff::{Package, Packed};
-use crate::store::{HandoffRows, SteadyRows};
+use crate::prompt::handoff::{HandoffPackage, PackResult};
+use crate::store::{HandoffRows, SettledClockRows};
 
-/// What [`Sight::reaches`] says of the reach of a handoff, of a row `h`. The conformance suite proves
+/// What [`Sight::can_see`] says of the reach of a handoff, of a row `h`. The conformance suite proves
 /// the two equal.
 const SEEN_HANDOFF: &str = "\
     h.workspace = (:workspaces ->> 0) AND (h.user_id IS NULL OR h.user_id = :user \
         OR (:user IS NULL AND :agent IN (h.from_agent, h.to_agent)))";
 
 /// Those of a session and of a case, each by its index: of an `OR` the engine would look at all.
-const WORK: &str = "h.id IN (\
+const WORK_CONDITION: &str = "h.id IN (\
     SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND session = :session UNION \
     SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND accepted_in = :session UNION \
     SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND case_key = :other)";
 
 /// Whether somebody still has to do something about it: [`HandoffStatus::is_open`].
-const OPEN: &str = "h.status IN ('pending', 'accepted')";
+const OPEN_CONDITION: &str = "h.status IN ('pending', 'accepted')";
 
 /// The how manieth of its counterpart a handoff is: of whom the reader hands work to, or gets it from.
-const TURN: &str = "row_number() OVER (PARTITION BY substr( \
+const TURN_COLUMN: &str = "row_number() OVER (PARTITION BY substr( \
         CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END, 1, \
         instr(CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END || '/', '/') - 1) \
     ORDER BY h.sequence DESC),";
 
 /// What the source wrote beside the task, in a column.
 #[derive(Serialize, Deserialize)]
-struct Said {
+struct HandoffDetails {
     context: Option<String>,
     active_files: Vec<String>,
     decisions_made: Vec<String>,
@@ -55,7 +55,7 @@ struct Said {
 
 impl SqliteTransaction<'_> {
     /// These columns of the handoffs that a filter admits, read so, with the place of each.
-    fn found<T>(
+    fn query_handoffs<T>(
         &self,
         columns: &str,
         sight: &Sight,
@@ -64,12 +64,12 @@ impl SqliteTransaction<'_> {
         read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<(u64, T)>> {
         let side = match filter.side {
-            Side::Received => "h.to_agent = :agent",
-            Side::Sent => "h.from_agent = :agent",
-            Side::Either => ":agent IN (h.from_agent, h.to_agent)",
-            Side::All => "TRUE",
+            HandoffSide::Received => "h.to_agent = :agent",
+            HandoffSide::Sent => "h.from_agent = :agent",
+            HandoffSide::Either => ":agent IN (h.from_agent, h.to_agent)",
+            HandoffSide::All => "TRUE",
         };
-        let order = if filter.in_turn { TURN } else { "" };
+        let order = if filter.in_turn { TURN_COLUMN } else { "" };
         let sql = format!(
             "SELECT h.sequence, {columns} FROM handoff h WHERE {SEEN_HANDOFF} AND {side} \
                  AND h.status IN (SELECT value FROM json_each(:status)) \
@@ -79,9 +79,9 @@ impl SqliteTransaction<'_> {
              ORDER BY {order} h.sequence DESC LIMIT :limit"
         );
         let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
-        let status = encoded(&filter.status)?;
-        let (with, chain) = (filter.with.as_ref().map(Agent::as_str), shown(filter.chain));
-        let seen = SightParams::of(sight);
+        let status = encode_json(&filter.status)?;
+        let (with, chain) = (filter.with.as_ref().map(Agent::as_str), id_text(filter.chain));
+        let seen = SightParameters::of(sight);
         let more: [(&str, &dyn ToSql); 6] = [
             (":status", &status),
             (":with", &with),
@@ -90,19 +90,21 @@ impl SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        self.all(&sql, &*seen.with(&sql, &more), |row| Ok((row.get(0)?, read(row)?)))
+        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| {
+            Ok((row.get(0)?, read(row)?))
+        })
     }
 
     /// The handoffs that a query gives, with the memories that are in sight.
     fn with_memories(&self, sight: &Sight, found: Vec<Handoff>) -> Result<Vec<Handoff>> {
         let named = |handoff: Handoff| -> Result<Handoff> {
-            let memories = self.passed(sight, &handoff)?;
+            let memories = self.passed_memories(sight, &handoff)?;
             Ok(Handoff { memories, ..handoff })
         };
         found.into_iter().map(named).collect()
     }
 
-    fn passed(&self, sight: &Sight, handoff: &Handoff) -> Result<Vec<PassedMemory>> {
+    fn passed_memories(&self, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffMemory>> {
         // Those that it is between see what was named for the target alone.
         let sql = format!(
             "SELECT p.passed FROM handoff_memory p \
@@ -114,15 +116,19 @@ impl SqliteTransaction<'_> {
         let between = handoff.is_between(&sight.agent);
         let more: [(&str, &dyn ToSql); 3] =
             [(":home", &home), (":handoff", &id), (":between", &between)];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| json(row, 0))
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| json(row, 0))
     }
 }
 
 impl HandoffRows for SqliteTransaction<'_> {
     fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>> {
         let sql = format!("SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.id = :id");
-        let seen = SightParams::of(sight);
-        let found = self.one(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), from_row)?;
+        let seen = SightParameters::of(sight);
+        let found = self.query_one(
+            &sql,
+            &*seen.with_parameters(&sql, &[(":id", &id.to_string())]),
+            from_row,
+        )?;
         Ok(self.with_memories(sight, found.into_iter().collect())?.pop())
     }
 
@@ -133,7 +139,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<(u64, Handoff)>> {
-        let found = self.found("h.*", sight, filter, (before, limit), from_row)?;
+        let found = self.query_handoffs("h.*", sight, filter, (before, limit), from_row)?;
         let (places, found): (Vec<u64>, Vec<Handoff>) = found.into_iter().unzip();
         Ok(places.into_iter().zip(self.with_memories(sight, found)?).collect())
     }
@@ -141,7 +147,8 @@ impl HandoffRows for SqliteTransaction<'_> {
     fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64> {
         let filter = HandoffFilter { in_turn: false, ..filter.clone() };
         // `h.sequence` alone is read of each.
-        let found = self.found("h.sequence", sight, &filter, (None, u32::MAX), |_| Ok(()))?;
+        let found =
+            self.query_handoffs("h.sequence", sight, &filter, (None, u32::MAX), |_| Ok(()))?;
         Ok(found.len() as u64)
     }
 
@@ -152,7 +159,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<(u64, OpenHandoff)>> {
         let columns = "h.id, h.from_agent, h.to_agent, h.status, h.task";
-        self.found(columns, sight, filter, (None, limit), task)
+        self.query_handoffs(columns, sight, filter, (None, limit), task_from_row)
     }
 
     fn received_handoffs(&self, sight: &Sight, agent: &Agent, limit: u32) -> Result<Vec<Handoff>> {
@@ -160,22 +167,22 @@ impl HandoffRows for SqliteTransaction<'_> {
             "SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.to_agent = :to \
                  AND h.accepted IS NOT NULL ORDER BY h.accepted DESC LIMIT :limit"
         );
-        let (seen, to) = (SightParams::of(sight), agent.as_str());
+        let (seen, to) = (SightParameters::of(sight), agent.as_str());
         let more: [(&str, &dyn ToSql); 2] = [(":to", &to), (":limit", &limit)];
-        let mut found = self.all(&sql, &*seen.with(&sql, &more), from_row)?;
+        let mut found = self.query_all(&sql, &*seen.with_parameters(&sql, &more), from_row)?;
         found.reverse();
         self.with_memories(sight, found)
     }
 
-    fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<Edge>> {
+    fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>> {
         let EdgeFilter { chain, case, work, agent, open, since } = filter;
         let (session, other) = work.clone().unzip();
         let wanted = [
             (chain.is_some(), "h.chain = :chain"),
             (case.is_some(), "h.case_key = :case"),
-            (work.is_some(), WORK),
+            (work.is_some(), WORK_CONDITION),
             (agent.is_some(), ":of IN (h.from_agent, h.to_agent)"),
-            (*open, OPEN),
+            (*open, OPEN_CONDITION),
             (since.is_some(), "h.created_at >= :since"),
         ];
         let wanted = wanted.iter().filter(|(is_wanted, _)| *is_wanted);
@@ -187,7 +194,7 @@ impl HandoffRows for SqliteTransaction<'_> {
                  h.created_at, h.accepted_at, h.ended_at FROM handoff h \
              WHERE {SEEN_HANDOFF}{wanted} ORDER BY {order} DESC LIMIT :limit"
         );
-        let (chain, since) = (shown(*chain), since.map(Timestamp::as_millisecond));
+        let (chain, since) = (id_text(*chain), since.map(Timestamp::as_millisecond));
         let of = agent.as_ref().map(Agent::as_str);
         let other = other.flatten();
         let more: [(&str, &dyn ToSql); 7] = [
@@ -199,25 +206,26 @@ impl HandoffRows for SqliteTransaction<'_> {
             (":since", &since),
             (":limit", &limit),
         ];
-        let seen = SightParams::of(sight);
-        let mut params = seen.with(&sql, &more);
+        let seen = SightParameters::of(sight);
+        let mut params = seen.with_parameters(&sql, &more);
         params.retain(|(name, _)| sql.contains(name));
-        let mut edges = self.all(&sql, &*params, edge)?;
+        let mut edges = self.query_all(&sql, &*params, edge_from_row)?;
         edges.reverse();
         Ok(edges)
     }
 
-    fn package(&self, handoff: &Handoff) -> Result<Package> {
+    fn package(&self, handoff: &Handoff) -> Result<HandoffPackage> {
         let key = [handoff.workspace.as_str(), &handoff.id.to_string()];
         let sql = "SELECT package FROM handoff WHERE workspace = ?1 AND id = ?2";
-        let package: Package = self.one(sql, key, |row| json(row, 0))?.unwrap_or_default();
+        let package: HandoffPackage =
+            self.query_one(sql, key, |row| json(row, 0))?.unwrap_or_default();
         let sql = "SELECT memory, told FROM handoff_memory WHERE workspace = ?1 AND handoff = ?2";
-        let told = self.all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?)))?;
+        let told = self.query_all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?)))?;
         let memories: BTreeMap<MemoryId, String> = told.into_iter().collect();
-        Ok(Package { memories, ..package })
+        Ok(HandoffPackage { memories, ..package })
     }
 
-    fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<LeftOut>> {
+    fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>> {
         let sql = format!(
             "SELECT j.value FROM handoff h, json_each(h.left_out) j \
              WHERE h.workspace = (:workspaces ->> 0) AND h.id = :id AND EXISTS \
@@ -225,18 +233,20 @@ impl HandoffRows for SqliteTransaction<'_> {
                   WHERE {SEEN} AND m.id = j.value ->> 'id') ORDER BY j.key"
         );
         let seen = self.seen(sight)?;
-        self.all(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), |row| json(row, 0))
+        self.query_all(&sql, &*seen.with_parameters(&sql, &[(":id", &id.to_string())]), |row| {
+            json(row, 0)
+        })
     }
 
     fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>> {
         let sql = "SELECT * FROM handoff WHERE status = 'pending' AND expires_at <= ?1 \
                    ORDER BY expires_at LIMIT ?2";
-        self.all(sql, (sure.as_millisecond(), limit), from_row)
+        self.query_all(sql, (sure.as_millisecond(), limit), from_row)
     }
 
-    fn insert_handoff(&mut self, packed: &Packed, sequence: u64) -> Result<()> {
-        let Packed { handoff, package, left_out } = packed;
-        let said = Said {
+    fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()> {
+        let PackResult { handoff, package, left_out } = packed;
+        let said = HandoffDetails {
             context: handoff.context.clone(),
             active_files: handoff.active_files.clone(),
             decisions_made: handoff.decisions_made.clone(),
@@ -252,20 +262,20 @@ impl HandoffRows for SqliteTransaction<'_> {
             &handoff.session,
             &handoff.case,
             &handoff.task,
-            &encoded(&said)?,
+            &encode_json(&said)?,
             &handoff.kind.name(),
             &handoff.status.name(),
-            &encoded(&handoff.follows)?,
+            &encode_json(&handoff.follows)?,
             &handoff.chain.to_string(),
             &handoff.depth,
-            &encoded(&handoff.entities)?,
+            &encode_json(&handoff.entities)?,
             &handoff.tokens,
             &handoff.note,
             &handoff.created_at.as_millisecond(),
             &handoff.expires_at.as_millisecond(),
             &handoff.version,
-            &encoded(package)?,
-            &encoded(left_out)?,
+            &encode_json(package)?,
+            &encode_json(left_out)?,
         ];
         self.execute(
             "INSERT INTO handoff (workspace, id, sequence, from_agent, to_agent, user_id, session, \
@@ -288,7 +298,7 @@ impl HandoffRows for SqliteTransaction<'_> {
                     handoff.id.to_string(),
                     place,
                     memory.id.to_string(),
-                    encoded(memory)?,
+                    encode_json(memory)?,
                     memory.private,
                     told,
                     global.as_str(),
@@ -320,14 +330,14 @@ impl HandoffRows for SqliteTransaction<'_> {
     }
 }
 
-impl SteadyRows for SqliteTransaction<'_> {
-    fn steady(&self) -> Result<Option<Steady>> {
-        self.one("SELECT sure, shown FROM steady", [], |row| {
-            Ok(Steady { sure: time(row.get(0)?), shown: time(row.get(1)?) })
+impl SettledClockRows for SqliteTransaction<'_> {
+    fn settled_clock(&self) -> Result<Option<SettledClock>> {
+        self.query_one("SELECT sure, shown FROM steady", [], |row| {
+            Ok(SettledClock { sure: time(row.get(0)?), shown: time(row.get(1)?) })
         })
     }
 
-    fn put_steady(&mut self, steady: Steady) -> Result<()> {
+    fn put_settled_clock(&mut self, steady: SettledClock) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO steady (one, sure, shown) VALUES (1, ?1, ?2)",
             (steady.sure.as_millisecond(), steady.shown.as_millisecond()),
@@ -336,11 +346,11 @@ impl SteadyRows for SqliteTransaction<'_> {
     }
 }
 
-fn shown(id: Option<HandoffId>) -> Option<String> {
+fn id_text(id: Option<HandoffId>) -> Option<String> {
     id.map(|id| id.to_string())
 }
 
-fn task(row: &Row<'_>) -> rusqlite::Result<OpenHandoff> {
+fn task_from_row(row: &Row<'_>) -> rusqlite::Result<OpenHandoff> {
     Ok(OpenHandoff {
         id: text(row, "id")?,
         from: text(row, "from_agent")?,
@@ -350,8 +360,8 @@ fn task(row: &Row<'_>) -> rusqlite::Result<OpenHandoff> {
     })
 }
 
-fn edge(row: &Row<'_>) -> rusqlite::Result<Edge> {
-    Ok(Edge {
+fn edge_from_row(row: &Row<'_>) -> rusqlite::Result<HandoffEdge> {
+    Ok(HandoffEdge {
         handoff: text(row, "id")?,
         from: text(row, "from_agent")?,
         to: text(row, "to_agent")?,
@@ -366,9 +376,19 @@ fn edge(row: &Row<'_>) -> rusqlite::Result<Edge> {
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Handoff> {
-    let Said { context, active_files, decisions_made, next_steps } = json(row, "said")?;
-    let Edge { handoff, from, to, kind, status, chain, depth, created_at, accepted_at, ended_at } =
-        edge(row)?;
+    let HandoffDetails { context, active_files, decisions_made, next_steps } = json(row, "said")?;
+    let HandoffEdge {
+        handoff,
+        from,
+        to,
+        kind,
+        status,
+        chain,
+        depth,
+        created_at,
+        accepted_at,
+        ended_at,
+    } = edge_from_row(row)?;
     Ok(Handoff {
         id: handoff,
         workspace: text(row, "workspace")?,

@@ -4,15 +4,15 @@ use std::path::Path;
 
 /// The place of the lock for writing in the file of the log's index (WAL format, section 2.3.1).
 #[cfg(target_os = "linux")]
-const WRITE_LOCK: u64 = 120;
+const WRITE_LOCK_OFFSET: u64 = 120;
 
 /// The process that holds the write lock of this store: `commonbook serve (process 4711)`.
 #[cfg(target_os = "linux")]
 pub(super) fn of_write_lock(store: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
-    let inode = std::fs::metadata(super::file::beside(store, "-shm")).ok()?.ino();
+    let inode = std::fs::metadata(super::file::sibling_path(store, "-shm")).ok()?.ino();
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    let process = locks.lines().find_map(|line| writer_of(line, inode))?;
+    let process = locks.lines().find_map(|line| lock_writer(line, inode))?;
     let command = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let mut words = command.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let program = words.next().unwrap_or_default();
@@ -29,12 +29,12 @@ pub(super) fn of_write_lock(store: &Path) -> Option<String> {
 /// The process of a line of `/proc/locks`, where that is the write lock of this file:
 /// `3: POSIX  ADVISORY  WRITE 21030 fe:00:10332851 120 120`.
 #[cfg(target_os = "linux")]
-fn writer_of(line: &str, inode: u64) -> Option<u32> {
+fn lock_writer(line: &str, inode: u64) -> Option<u32> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, "POSIX", _, "WRITE", process, file, first, last] = *fields else { return None };
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
     let same = file.rsplit(':').next()?.parse() == Ok(inode);
-    (same && (first..=last).contains(&WRITE_LOCK)).then(|| process.parse().ok())?
+    (same && (first..=last).contains(&WRITE_LOCK_OFFSET)).then(|| process.parse().ok())?
 }
 
 /// Other systems do not tell.
@@ -53,8 +53,8 @@ mod tests {
     fn who_holds_the_lock_is_named_while_it_is_held() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commonbook.db");
-        open::prepared(&path).unwrap();
-        let connection = open::for_writing(&path).unwrap();
+        open::open_prepared(&path).unwrap();
+        let connection = open::writing_connection(&path).unwrap();
         assert_eq!(of_write_lock(&path), None);
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         let holder = of_write_lock(&path).unwrap();

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::chain::{self, EventHash, Head};
-use super::file::{beside, unusable};
+use super::chain::{self, EventHash, JournalHead};
+use super::file::{sibling_path, unusable_file};
 use crate::base::error::Result;
 use crate::store::{JournalLoss, StoreLoss};
 
@@ -22,15 +22,15 @@ use crate::store::{JournalLoss, StoreLoss};
 const RECORD_BYTES: usize = 1024;
 
 /// What the first record begins with.
-const FORM: &str = "commonbook-mark-1";
+const MARK_FORMAT: &str = "commonbook-mark-1";
 
 /// What the file says.
 #[derive(Debug, Default)]
-pub(super) struct Mark {
+pub(super) struct StoreMark {
     /// The id of the store; nothing when the record is torn.
     store: Option<String>,
     /// The head of each journal, and the record that tells it.
-    heads: BTreeMap<String, (usize, Head)>,
+    heads: BTreeMap<String, (usize, JournalHead)>,
     /// The records of the file, torn ones too.
     records: usize,
 }
@@ -39,37 +39,38 @@ pub(super) struct Mark {
 pub(super) struct MarkFile(File);
 
 /// The path of the file beside this store.
-pub(super) fn path_beside(store: &Path) -> PathBuf {
-    beside(store, ".mark")
+pub(super) fn mark_path(store: &Path) -> PathBuf {
+    sibling_path(store, ".mark")
 }
 
 /// What the mark beside this store says; nothing when there is none.
-pub(super) fn read(store: &Path) -> Result<Option<Mark>> {
-    let path = path_beside(store);
+pub(super) fn read(store: &Path) -> Result<Option<StoreMark>> {
+    let path = mark_path(store);
     let file = match File::open(&path) {
         Err(error) if error.kind() == IoKind::NotFound => return Ok(None),
-        opened => opened.map_err(|error| unusable(&path, error))?,
+        opened => opened.map_err(|error| unusable_file(&path, error))?,
     };
-    Mark::read(&file).map(Some).map_err(|error| unusable(&path, error))
+    StoreMark::read(&file).map(Some).map_err(|error| unusable_file(&path, error))
 }
 
-impl Mark {
+impl StoreMark {
     fn read(mut file: &File) -> std::io::Result<Self> {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
         file.read_to_end(&mut bytes)?;
         let mut mark = Self { records: bytes.len().div_ceil(RECORD_BYTES), ..Self::default() };
         for (place, record) in bytes.chunks(RECORD_BYTES).enumerate() {
-            let Some(fields) = fields(record) else {
+            let Some(fields) = decode_record(record) else {
                 tracing::warn!(place, "a record of the mark beside the store is torn, and ignored");
                 continue;
             };
             match (place, &*fields) {
-                (0, [FORM, store]) => mark.store = Some((*store).to_owned()),
+                (0, [MARK_FORMAT, store]) => mark.store = Some((*store).to_owned()),
                 (_, [workspace, sequence, hash]) => {
                     let head = sequence.parse().ok().zip(from_hex(hash));
                     let Some((sequence, hash)) = head else { continue };
-                    mark.heads.insert((*workspace).to_owned(), (place, Head { sequence, hash }));
+                    mark.heads
+                        .insert((*workspace).to_owned(), (place, JournalHead { sequence, hash }));
                 }
                 _ => {}
             }
@@ -80,7 +81,7 @@ impl Mark {
     /// What a store has lost that holds nothing.
     pub(super) fn loss_of_all(&self, store: &Path) -> StoreLoss {
         let reason = format!("{} holds nothing, and held a store before", store.display());
-        let lost = |(workspace, (_, head)): (&String, &(usize, Head))| {
+        let lost = |(workspace, (_, head)): (&String, &(usize, JournalHead))| {
             let workspace = workspace.parse().ok()?;
             Some(JournalLoss { workspace, stored: 0, marked: head.sequence })
         };
@@ -111,10 +112,10 @@ impl Mark {
         let reason = match &*journals {
             _ if other => format!("{path} is another store than the one that was here"),
             [] => return Ok(None),
-            [only] => format!("{path} has lost {}", only.words()),
+            [only] => format!("{path} has lost {}", only.describe()),
             [first, rest @ ..] => {
                 let others = rest.len();
-                format!("{path} has lost {}, and events of {others} more", first.words())
+                format!("{path} has lost {}, and events of {others} more", first.describe())
             }
         };
         Ok(Some(StoreLoss { reason, journals }))
@@ -129,14 +130,14 @@ fn store_id(connection: &Connection) -> Option<String> {
 impl MarkFile {
     /// Opens the mark beside a store, which is made where it is missing, or where it says nothing.
     pub(super) fn open(store: &Path, connection: &Connection) -> Result<Self> {
-        let path = path_beside(store);
+        let path = mark_path(store);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(|error| unusable(&path, error))?;
+        let file = options.open(&path).map_err(|error| unusable_file(&path, error))?;
         let mark = Self(file);
-        let known = mark.locked(Mark::read).map_err(|error| unusable(&path, error))?;
+        let known = mark.with_lock(StoreMark::read).map_err(|error| unusable_file(&path, error))?;
         if known.store.is_none() {
             mark.reset(store, connection)?;
         }
@@ -145,7 +146,7 @@ impl MarkFile {
 
     /// Writes the whole mark anew, as the store is now, and syncs it.
     pub(super) fn reset(&self, store: &Path, connection: &Connection) -> Result<()> {
-        let mut bytes = record(&[FORM, &store_id(connection).unwrap_or_default()]);
+        let mut bytes = encode_record(&[MARK_FORMAT, &store_id(connection).unwrap_or_default()]);
         for (workspace, head) in chain::heads(connection)? {
             bytes.extend(head_record(&workspace, head));
         }
@@ -156,13 +157,13 @@ impl MarkFile {
             file.sync_all()?;
             sync_folder(store)
         };
-        self.locked(write).map_err(|error| unusable(&path_beside(store), error))
+        self.with_lock(write).map_err(|error| unusable_file(&mark_path(store), error))
     }
 
     /// Raises the mark to these heads of journals. Another process may have raised it further.
-    pub(super) fn raise(&self, heads: &[(String, Head)]) -> std::io::Result<()> {
-        self.locked(|mut file| {
-            let mark = Mark::read(file)?;
+    pub(super) fn raise(&self, heads: &[(String, JournalHead)]) -> std::io::Result<()> {
+        self.with_lock(|mut file| {
+            let mark = StoreMark::read(file)?;
             let mut records = mark.records.max(1);
             for (workspace, head) in heads {
                 let place = match mark.heads.get(workspace) {
@@ -180,7 +181,7 @@ impl MarkFile {
         })
     }
 
-    fn locked<T>(&self, act: impl FnOnce(&File) -> std::io::Result<T>) -> std::io::Result<T> {
+    fn with_lock<T>(&self, act: impl FnOnce(&File) -> std::io::Result<T>) -> std::io::Result<T> {
         self.0.lock()?;
         let done = act(&self.0);
         self.0.unlock()?;
@@ -198,12 +199,12 @@ fn sync_folder(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn head_record(workspace: &str, head: Head) -> Vec<u8> {
-    record(&[workspace, &head.sequence.to_string(), &hex(&head.hash)])
+fn head_record(workspace: &str, head: JournalHead) -> Vec<u8> {
+    encode_record(&[workspace, &head.sequence.to_string(), &hex(&head.hash)])
 }
 
 /// A record: its fields, their checksum, spaces, and the end of the line.
-fn record(fields: &[&str]) -> Vec<u8> {
+fn encode_record(fields: &[&str]) -> Vec<u8> {
     let text = fields.join(" ");
     let sum = crc32fast::hash(text.as_bytes());
     let mut record = format!("{text} {sum:08x}").into_bytes();
@@ -213,7 +214,7 @@ fn record(fields: &[&str]) -> Vec<u8> {
 }
 
 /// The fields of a record that is whole.
-fn fields(record: &[u8]) -> Option<Vec<&str>> {
+fn decode_record(record: &[u8]) -> Option<Vec<&str>> {
     let line = std::str::from_utf8(record).ok()?.strip_suffix('\n')?;
     let (text, sum) = line.trim_end_matches(' ').rsplit_once(' ')?;
     let whole =

@@ -8,37 +8,37 @@ use rusqlite::types::{ToSql, Type, Value};
 
 use super::SqliteTransaction;
 use super::access::{OF_AUDIENCE, SEEN, VisibleAudience};
-use super::filter::FilterParams;
-use super::row::{encoded, importance, json, maybe, text, time};
+use super::filter::FilterParameters;
+use super::row::{encode_json, importance, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::model::access::{Audience, Reach, Sight};
-use crate::model::caller::Door;
+use crate::model::access::{Audience, Sight, Visibility};
+use crate::model::caller::EntryPoint;
 use crate::model::case::CaseStatus;
-use crate::model::memory::{Memory, Order};
-use crate::model::search::Filter;
-use crate::model::stats::{Count, UserRecord};
+use crate::model::memory::{ListOrder, Memory};
+use crate::model::search::MemoryFilter;
+use crate::model::stats::{MemoryCount, UserRecord};
 use crate::model::workspace::Workspace;
-use crate::store::{Change, MemoryRows};
+use crate::store::{MemoryRows, SubjectChange};
 
 impl MemoryRows for SqliteTransaction<'_> {
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m INDEXED BY memory_seen_id WHERE {SEEN} AND m.id = :id \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_seen_id WHERE {SEEN} AND m.id = :id \
              ORDER BY (SELECT key FROM json_each(:workspaces) WHERE value = m.workspace) LIMIT 1"
         );
         let seen = self.seen(sight)?;
-        self.one(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), from_row)
+        self.query_one(&sql, &*seen.with_parameters(&sql, &[(":id", &id.to_string())]), from_row)
     }
 
     fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM json_each(:wanted) w \
+            "SELECT {MEMORY_COLUMNS} FROM json_each(:wanted) w \
              CROSS JOIN memory m ON m.workspace = w.value ->> 0 AND m.id = w.value ->> 1 \
              WHERE {SEEN} ORDER BY w.key"
         );
-        let (seen, wanted) = (self.seen(sight)?, encoded(&wanted)?);
-        self.all(&sql, &*seen.with(&sql, &[(":wanted", &wanted)]), from_row)
+        let (seen, wanted) = (self.seen(sight)?, encode_json(&wanted)?);
+        self.query_all(&sql, &*seen.with_parameters(&sql, &[(":wanted", &wanted)]), from_row)
     }
 
     fn memory_ids(
@@ -60,7 +60,7 @@ impl MemoryRows for SqliteTransaction<'_> {
                 (":last", &last),
                 (":limit", &limit),
             ];
-            let found: Vec<MemoryId> = self.all(&sql, &params[..], |row| text(row, 0))?;
+            let found: Vec<MemoryId> = self.query_all(&sql, &params[..], |row| text(row, 0))?;
             ids.extend(found);
         }
         Ok(ids.into_iter().take(limit as usize).collect())
@@ -69,15 +69,15 @@ impl MemoryRows for SqliteTransaction<'_> {
     fn memories(
         &self,
         sight: &Sight,
-        filter: &Filter,
-        (order, from): (Order, Option<u64>),
+        filter: &MemoryFilter,
+        (order, from): (ListOrder, Option<u64>),
         limit: u32,
     ) -> Result<Vec<(u64, Memory)>> {
         let (beyond, direction, start) = match order {
-            Order::Newest => ("<", "DESC", i64::MAX as u64),
-            Order::Oldest => (">", "ASC", 0),
+            ListOrder::Newest => ("<", "DESC", i64::MAX as u64),
+            ListOrder::Oldest => (">", "ASC", 0),
         };
-        let filter = FilterParams::of(filter);
+        let filter = FilterParameters::of(filter);
         let sql = format!(
             "SELECT m.sequence FROM memory m INDEXED BY {} WHERE m.workspace = :workspace \
                  AND {OF_AUDIENCE} AND {} AND m.sequence {beyond} :from \
@@ -90,19 +90,19 @@ impl MemoryRows for SqliteTransaction<'_> {
         let mut places: Vec<(u64, &VisibleAudience)> = Vec::new();
         for audience in audiences.iter().filter(|it| filter.admits(it)) {
             let name = audience.workspace().as_str();
-            let mut params = filter.list();
+            let mut params = filter.parameters();
             params.extend::<[(&str, &dyn ToSql); 4]>([
                 (":workspace", &name),
                 (":audience", &audience.number),
                 (":from", &from),
                 (":limit", &limit),
             ]);
-            let found: Vec<u64> = self.all(&sql, &*params, |row| row.get(0))?;
+            let found: Vec<u64> = self.query_all(&sql, &*params, |row| row.get(0))?;
             places.extend(found.into_iter().map(|place| (place, audience)));
         }
         places.sort_unstable_by(|a, b| match order {
-            Order::Newest => b.0.cmp(&a.0),
-            Order::Oldest => a.0.cmp(&b.0),
+            ListOrder::Newest => b.0.cmp(&a.0),
+            ListOrder::Oldest => a.0.cmp(&b.0),
         });
         places.truncate(limit as usize);
         self.memories_at(&places)
@@ -117,17 +117,17 @@ impl MemoryRows for SqliteTransaction<'_> {
         );
         let seen = self.seen(sight)?;
         let more: [(&str, &dyn ToSql); 2] = [(":beginning", &beginning), (":limit", &limit)];
-        self.all(&sql, &*seen.with(&sql, &more), |row| row.get(0))
+        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| row.get(0))
     }
 
-    fn counts(&self, sight: &Sight) -> Result<Vec<Count>> {
+    fn counts(&self, sight: &Sight) -> Result<Vec<MemoryCount>> {
         let sql = format!(
             "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
                     count(*) FILTER (WHERE m.deleted_at IS NOT NULL) \
              FROM memory m INDEXED BY memory_seen WHERE {SEEN} GROUP BY 1, 2 ORDER BY 1, 2"
         );
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &[]), |row| {
-            Ok(Count {
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &[]), |row| {
+            Ok(MemoryCount {
                 owner: row.get(0)?,
                 memory_type: row.get(1)?,
                 standing: row.get(2)?,
@@ -143,7 +143,7 @@ impl MemoryRows for SqliteTransaction<'_> {
              GROUP BY 1 ORDER BY 1"
         );
         let seen = self.seen_among(sight, VisibleAudience::is_about_user)?;
-        self.all(&sql, &*seen.with(&sql, &[]), |row| {
+        self.query_all(&sql, &*seen.with_parameters(&sql, &[]), |row| {
             let (first_seen, last_seen) = (time(row.get(2)?), time(row.get(3)?));
             Ok(UserRecord {
                 user_id: row.get(0)?,
@@ -154,13 +154,14 @@ impl MemoryRows for SqliteTransaction<'_> {
         })
     }
 
-    fn earlier(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
+    fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
         let sql = "SELECT snapshot FROM revision \
                    WHERE workspace = ?1 AND memory = ?2 ORDER BY revision";
         let mut earlier = Vec::new();
         for workspace in &sight.workspaces {
             let params = [workspace.as_str(), &id.to_string()];
-            let snapshots: Vec<Memory> = self.all(sql, params, |row| json(row, "snapshot"))?;
+            let snapshots: Vec<Memory> =
+                self.query_all(sql, params, |row| json(row, "snapshot"))?;
             earlier.extend(snapshots.into_iter().filter(|memory| sight.sees(memory)));
         }
         Ok(earlier)
@@ -170,21 +171,22 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql = "SELECT EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND id = ?2) \
                    OR (?3 IS NOT NULL AND \
                        EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND imported = ?3))";
-        let params = (memory.workspace.as_str(), memory.id.to_string(), imported(memory));
-        Ok(self.one(sql, params, |row| row.get(0))?.unwrap_or(false))
+        let params = (memory.workspace.as_str(), memory.id.to_string(), import_fingerprint(memory));
+        Ok(self.query_one(sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m WHERE m.workspace = ?1 AND m.superseded_by = ?2"
+            "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.superseded_by = ?2"
         );
-        self.all(&sql, (workspace.as_str(), heir.to_string()), from_row)
+        self.query_all(&sql, (workspace.as_str(), heir.to_string()), from_row)
     }
 
     fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
-        let columns = columns(memory, self.audience_number(&Audience::of(&Reach::of(memory)))?)?;
+        let columns =
+            memory_columns(memory, self.audience_number(&Audience::of(&Visibility::of(memory)))?)?;
         let mut names: Vec<&str> = columns.iter().map(|(name, _)| &name[1..]).collect();
-        let mut params = by_name(&columns);
+        let mut params = named_parameters(&columns);
         names.push("sequence");
         params.push((":sequence", &sequence));
         let sql =
@@ -196,13 +198,18 @@ impl MemoryRows for SqliteTransaction<'_> {
     fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()> {
         self.execute(
             "INSERT INTO revision (workspace, memory, revision, snapshot) VALUES (?1, ?2, ?3, ?4)",
-            (before.workspace.as_str(), before.id.to_string(), before.revision, encoded(before)?),
+            (
+                before.workspace.as_str(),
+                before.id.to_string(),
+                before.revision,
+                encode_json(before)?,
+            ),
         )?;
-        let audience = self.audience_number(&Audience::of(&Reach::of(after)))?;
-        let columns = columns(after, audience)?;
+        let audience = self.audience_number(&Audience::of(&Visibility::of(after)))?;
+        let columns = memory_columns(after, audience)?;
         let sets: Vec<String> =
             columns.iter().map(|(name, _)| format!("{} = {name}", &name[1..])).collect();
-        let left: Option<(u64, i64)> = self.one(
+        let left: Option<(u64, i64)> = self.query_one(
             "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2",
             (after.workspace.as_str(), after.id.to_string()),
             |row| Ok((row.get(0)?, row.get(1)?)),
@@ -211,7 +218,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             "UPDATE memory SET {} WHERE workspace = :workspace AND id = :id",
             sets.join(", ")
         );
-        self.execute(&sql, &*by_name(&columns))?;
+        self.execute(&sql, &*named_parameters(&columns))?;
         // What is known of it is known to those who read it.
         if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
             self.move_mentions(after, sequence, (left, audience))?;
@@ -230,7 +237,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             "DELETE FROM relation WHERE workspace = ?1 AND (origin = ?2 OR target = ?2)",
             (workspace, &id),
         )?;
-        let audience = self.find_audience(&Audience::of(&Reach::of(memory)))?;
+        let audience = self.find_audience(&Audience::of(&Visibility::of(memory)))?;
         self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         self.execute(
             "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2",
@@ -253,29 +260,30 @@ impl MemoryRows for SqliteTransaction<'_> {
 
     fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2"
+            "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2"
         );
-        self.all(&sql, (time.as_millisecond(), limit), from_row)
+        self.query_all(&sql, (time.as_millisecond(), limit), from_row)
     }
 
-    fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<Change>> {
+    fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<SubjectChange>> {
         let sql = format!(
-            "SELECT {MEMORY}, c.key, c.status, e.sequence, e.subject FROM event e \
+            "SELECT {MEMORY_COLUMNS}, c.key, c.status, e.sequence, e.subject FROM event e \
              LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
              LEFT JOIN case_log c ON e.kind LIKE 'case.%' AND c.workspace = e.workspace \
                  AND c.key = e.subject \
              WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3"
         );
-        self.all(&sql, (workspace.as_str(), after, limit), |row| {
+        self.query_all(&sql, (workspace.as_str(), after, limit), |row| {
             let gone = row.get_ref(0)?.data_type() == Type::Null;
-            Ok(Change {
-                sequence: row.get(BESIDE + 2)?,
-                subject: row.get(BESIDE + 3)?,
+            Ok(SubjectChange {
+                sequence: row.get(MEMORY_COLUMN_COUNT + 2)?,
+                subject: row.get(MEMORY_COLUMN_COUNT + 3)?,
                 memory: if gone { None } else { Some(Box::new(from_row(row)?)) },
-                case: match maybe(row, BESIDE)? {
-                    Some(key) => {
-                        Some((key, text::<CaseStatus>(row, BESIDE + 1)? == CaseStatus::Open))
-                    }
+                case: match optional_text(row, MEMORY_COLUMN_COUNT)? {
+                    Some(key) => Some((
+                        key,
+                        text::<CaseStatus>(row, MEMORY_COLUMN_COUNT + 1)? == CaseStatus::Open,
+                    )),
                     None => None,
                 },
             })
@@ -287,7 +295,7 @@ impl SqliteTransaction<'_> {
     /// The memories at these places of their journals, in this order, each of its audience.
     fn memories_at(&self, places: &[(u64, &VisibleAudience)]) -> Result<Vec<(u64, Memory)>> {
         let sql = format!(
-            "SELECT {MEMORY} FROM memory m \
+            "SELECT {MEMORY_COLUMNS} FROM memory m \
              WHERE m.workspace = :workspace AND m.sequence = :sequence AND {OF_AUDIENCE}"
         );
         let mut memories = Vec::with_capacity(places.len());
@@ -295,7 +303,7 @@ impl SqliteTransaction<'_> {
             let name = audience.workspace().as_str();
             let params: [(&str, &dyn ToSql); 3] =
                 [(":workspace", &name), (":sequence", sequence), (":audience", &audience.number)];
-            let memory = self.one(&sql, &params[..], from_row)?;
+            let memory = self.query_one(&sql, &params[..], from_row)?;
             memories.extend(memory.map(|memory| (*sequence, memory)));
         }
         Ok(memories)
@@ -303,12 +311,12 @@ impl SqliteTransaction<'_> {
 }
 
 /// The fingerprint by which a second import knows the memory.
-fn imported(memory: &Memory) -> Option<&str> {
-    (memory.source.how == Door::Import).then_some(memory.source.sha256.as_str())
+fn import_fingerprint(memory: &Memory) -> Option<&str> {
+    (memory.source.how == EntryPoint::Import).then_some(memory.source.sha256.as_str())
 }
 
 /// Every column of a memory's row but its number and sequence, as parameters.
-fn columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, Value)>> {
+fn memory_columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, Value)>> {
     let millis = |time: Option<Timestamp>| Value::from(time.map(Timestamp::as_millisecond));
     Ok(vec![
         (":workspace", memory.workspace.to_string().into()),
@@ -320,13 +328,13 @@ fn columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, Value)>>
         (":title", memory.title.clone().into()),
         (":text", memory.text.clone().into()),
         (":summary", memory.summary.clone().into()),
-        (":topics", encoded(&memory.topics)?.into()),
+        (":topics", encode_json(&memory.topics)?.into()),
         (":importance", (memory.importance as i64).into()),
         (":sharing", memory.sharing.to_string().into()),
         (":session", memory.session.clone().into()),
-        (":source", encoded(&memory.source)?.into()),
+        (":source", encode_json(&memory.source)?.into()),
         (":trust", memory.trust.to_string().into()),
-        (":metadata", encoded(&memory.metadata)?.into()),
+        (":metadata", encode_json(&memory.metadata)?.into()),
         (":recorded_at", memory.recorded_at.as_millisecond().into()),
         (":revised_at", memory.revised_at.as_millisecond().into()),
         (":revised_by", memory.revised_by.to_string().into()),
@@ -335,31 +343,31 @@ fn columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, Value)>>
         (":valid_until", millis(memory.valid_until)),
         (":superseded_by", memory.superseded_by.map(|id| id.to_string()).into()),
         (":deleted_at", millis(memory.deleted_at)),
-        (":redacted", encoded(&memory.redacted)?.into()),
-        (":suspicions", encoded(&memory.suspicions)?.into()),
-        (":entities", encoded(&memory.entities)?.into()),
-        (":imported", imported(memory).map(str::to_owned).into()),
+        (":redacted", encode_json(&memory.redacted)?.into()),
+        (":suspicions", encode_json(&memory.suspicions)?.into()),
+        (":entities", encode_json(&memory.entities)?.into()),
+        (":imported", import_fingerprint(memory).map(str::to_owned).into()),
         (":case_key", memory.case.as_ref().map(ToString::to_string).into()),
-        (":review", memory.review.as_ref().map(encoded).transpose()?.into()),
+        (":review", memory.review.as_ref().map(encode_json).transpose()?.into()),
         (":position", memory.position.map(|it| i64::try_from(it).unwrap_or(i64::MAX)).into()),
     ])
 }
 
-fn by_name<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn ToSql)> {
+fn named_parameters<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &'c dyn ToSql)> {
     columns.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
 }
 
-/// The columns that a memory is made of, in the order in which [`from_row`] reads them: looking
+/// The columns that a memory is made of, in the order in which [`audience_from_row`] reads them: looking
 /// each one up by its name would take longer than reading it.
-pub(super) const MEMORY: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
+pub(super) const MEMORY_COLUMNS: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
     m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities, m.review";
 
-/// The place of the first column after [`MEMORY`].
-pub(super) const BESIDE: usize = 29;
+/// The place of the first column after [`MEMORY_COLUMNS`].
+pub(super) const MEMORY_COLUMN_COUNT: usize = 29;
 
-/// A memory out of a row that begins with [`MEMORY`].
+/// A memory out of a row that begins with [`MEMORY_COLUMNS`].
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let millis = |place: usize| row.get::<_, Option<i64>>(place).map(|it| it.map(time));
     Ok(Memory {
@@ -384,11 +392,11 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
         revision: row.get(18)?,
         valid_from: millis(19)?,
         valid_until: millis(20)?,
-        superseded_by: maybe(row, 21)?,
+        superseded_by: optional_text(row, 21)?,
         deleted_at: millis(22)?,
         redacted: json(row, 23)?,
         suspicions: json(row, 24)?,
-        case: maybe(row, 25)?,
+        case: optional_text(row, 25)?,
         position: row.get(26)?,
         entities: json(row, 27)?,
         review: match row.get_ref(28)?.data_type() {

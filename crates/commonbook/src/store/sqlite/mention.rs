@@ -10,29 +10,31 @@ use rustc_hash::FxHashMap;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SEEN_MENTION};
-use super::entity::{NAMES, at_home};
-use super::row::{encoded, text, time};
+use super::entity::{ENTITY_NAMES, home_workspace};
+use super::row::{encode_json, text, time};
 use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
 use crate::model::access::Sight;
-use crate::model::entity::{EntityName, EntityType, Mention, Mentioned, MentionedBy, Mentioning};
+use crate::model::entity::{
+    AgentMentions, EntityMention, EntityName, EntityType, MentionLink, NameMention,
+};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::MentionRows;
 
 /// The follower whose place is that of the mentions.
-const FOLLOWER: &str = "mentions";
+const MENTION_FOLLOWER: &str = "mentions";
 
 /// The newest memories that are looked at for what they call a thing. `+` before the column keeps
 /// the engine from walking all mentions in their order until it has found so many.
-const SPELLINGS: u32 = 200;
+const SPELLING_MEMORIES_MAX: u32 = 200;
 
 impl SqliteTransaction<'_> {
     /// Takes a memory out of the mentions, and the names that nobody knows then: those of a memory
     /// that is purged are gone with it.
     pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
-        let names: Vec<(EntityId, i64)> = self.all(
+        let names: Vec<(EntityId, i64)> = self.query_all(
             "DELETE FROM mention INDEXED BY mention_memory WHERE workspace = ?1 AND sequence = \
              (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) RETURNING name, audience",
             (workspace, id),
@@ -59,7 +61,7 @@ impl SqliteTransaction<'_> {
              WHERE n.workspace = ?1 AND n.sequence = ?2",
             (workspace, sequence, from, to),
         )?;
-        let names: Vec<EntityId> = self.all(
+        let names: Vec<EntityId> = self.query_all(
             "UPDATE mention INDEXED BY mention_memory SET audience = ?3 \
              WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
             (workspace, sequence, to),
@@ -70,7 +72,7 @@ impl SqliteTransaction<'_> {
 
     /// The thing that each of these names leads to, with what sort of thing the name is of. Asked once
     /// for a name, however many memories have it; each name with an audience that knows it.
-    fn things(
+    fn entities_by_name(
         &self,
         workspace: &Workspace,
         names: &BTreeMap<&str, i64>,
@@ -79,7 +81,7 @@ impl SqliteTransaction<'_> {
              CROSS JOIN entity_name e \
                  ON e.workspace = ?1 AND e.id = w.key AND e.audience = w.value \
              LEFT JOIN entity_same s ON s.workspace = ?1 AND s.name = e.id";
-        let found = self.all(sql, (workspace.as_str(), encoded(names)?), |row| {
+        let found = self.query_all(sql, (workspace.as_str(), encode_json(names)?), |row| {
             Ok((row.get(0)?, (text(row, 1)?, text(row, 2)?)))
         })?;
         Ok(found.into_iter().collect())
@@ -87,15 +89,15 @@ impl SqliteTransaction<'_> {
 }
 
 impl MentionRows for SqliteTransaction<'_> {
-    fn put_mentions(&mut self, memory: &Memory, mentions: &[Mentioned]) -> Result<bool> {
+    fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool> {
         let workspace = memory.workspace.as_str();
-        let kept: Option<(u64, i64)> = self.one(
+        let kept: Option<(u64, i64)> = self.query_one(
             "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2 AND revision = ?3",
             (workspace, memory.id.to_string(), memory.revision),
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         let Some((sequence, audience)) = kept else { return Ok(false) };
-        let before: Vec<(EntityId, i64)> = self.all(
+        let before: Vec<(EntityId, i64)> = self.query_all(
             "DELETE FROM mention INDEXED BY mention_memory \
              WHERE workspace = ?1 AND sequence = ?2 RETURNING name, audience",
             (workspace, sequence),
@@ -117,7 +119,7 @@ impl MentionRows for SqliteTransaction<'_> {
                     mention.place,
                 ),
             )?;
-            self.know_name(&mention.name, audience, false)?;
+            self.note_name(&mention.name, audience, false)?;
         }
         // What nobody mentions any more is in no row.
         for (name, audience) in before {
@@ -134,48 +136,52 @@ impl MentionRows for SqliteTransaction<'_> {
         id: EntityId,
         after: u64,
         limit: u32,
-    ) -> Result<Vec<(u64, Mention)>> {
+    ) -> Result<Vec<(u64, EntityMention)>> {
         let sql = format!(
             "SELECT m.sequence, m.id, m.owner, m.recorded_at, n.value, max(n.confidence), \
                  sum(n.count), m.text, n.place \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
              AND n.sequence > :after \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.sequence ORDER BY m.sequence LIMIT :limit"
         );
         let id = id.to_string();
-        let more: [(&str, &dyn ToSql); 4] =
-            [(":id", &id), (":workspace", &at_home(sight)), (":after", &after), (":limit", &limit)];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
+        let more: [(&str, &dyn ToSql); 4] = [
+            (":id", &id),
+            (":workspace", &home_workspace(sight)),
+            (":after", &after),
+            (":limit", &limit),
+        ];
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
             let whole: String = row.get(7)?;
-            let mention = Mention {
+            let mention = EntityMention {
                 memory: text(row, 1)?,
                 owner: text(row, 2)?,
                 at: time(row.get(3)?),
                 value: row.get(4)?,
                 confidence: row.get(5)?,
                 count: row.get(6)?,
-                excerpt: Mention::excerpt(&whole, row.get(8)?),
+                excerpt: EntityMention::excerpt(&whole, row.get(8)?),
             };
             Ok((row.get(0)?, mention))
         })
     }
 
-    fn mentioned_by(&self, sight: &Sight, id: EntityId) -> Result<Vec<Mentioning>> {
+    fn mentioning_agents(&self, sight: &Sight, id: EntityId) -> Result<Vec<AgentMentions>> {
         let sql = format!(
             "SELECT m.owner, count(DISTINCT m.sequence), min(m.recorded_at), max(m.recorded_at) \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
              AND m.deleted_at IS NULL AND {SEEN} \
              GROUP BY m.owner ORDER BY 2 DESC, m.owner"
         );
         let id = id.to_string();
-        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &at_home(sight))];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
-            Ok(Mentioning {
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+            Ok(AgentMentions {
                 agent: text(row, 0)?,
                 memories: row.get(1)?,
                 first_seen: time(row.get(2)?),
@@ -184,21 +190,22 @@ impl MentionRows for SqliteTransaction<'_> {
         })
     }
 
-    fn spelt(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>> {
+    fn usual_name(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>> {
         let sql = format!(
             "SELECT e.workspace, e.session, e.entity_type, f.value, max(f.confidence), e.normalised \
              FROM (SELECT n.name, n.audience, n.value, n.confidence FROM mention n \
                  CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-                 WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+                 WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
                  AND m.deleted_at IS NULL AND {SEEN} \
-                 ORDER BY +n.sequence DESC LIMIT {SPELLINGS}) f \
+                 ORDER BY +n.sequence DESC LIMIT {SPELLING_MEMORIES_MAX}) f \
              CROSS JOIN entity_name e \
                  ON e.workspace = :workspace AND e.id = f.name AND e.audience = f.audience \
              GROUP BY f.value ORDER BY count(*) DESC, f.value LIMIT 1"
         );
         let written = id.to_string();
-        let more: [(&str, &dyn ToSql); 2] = [(":id", &written), (":workspace", &at_home(sight))];
-        self.one(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
+        let more: [(&str, &dyn ToSql); 2] =
+            [(":id", &written), (":workspace", &home_workspace(sight))];
+        self.query_one(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
             let name = EntityName {
                 id,
                 workspace: text(row, 0)?,
@@ -211,7 +218,7 @@ impl MentionRows for SqliteTransaction<'_> {
         })
     }
 
-    fn mentioning(
+    fn mentioning_memories(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -221,68 +228,80 @@ impl MentionRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT DISTINCT m.id FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
              AND {SEEN} LIMIT :limit"
         );
         let (workspace, id) = (workspace.as_str(), id.to_string());
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let more: [(&str, &dyn ToSql); 3] =
             [(":workspace", &workspace), (":id", &id), (":limit", &limit)];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| text(row, 0))
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| text(row, 0))
     }
 
-    fn mentioned_in(
+    fn entities_mentioned_in(
         &self,
         sight: &Sight,
         workspace: &Workspace,
         memories: &[MemoryId],
-    ) -> Result<Vec<MentionedBy>> {
+    ) -> Result<Vec<MentionLink>> {
         let sql = format!(
             "SELECT j.key, n.name, n.value, m.audience FROM json_each(:memories) j \
              CROSS JOIN memory m ON m.workspace = :workspace AND m.id = j.value AND {SEEN} \
              CROSS JOIN mention n INDEXED BY mention_memory \
                  ON n.workspace = :workspace AND n.sequence = m.sequence"
         );
-        let (home, wanted) = (workspace.as_str(), encoded(&memories)?);
+        let (home, wanted) = (workspace.as_str(), encode_json(&memories)?);
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &home), (":memories", &wanted)];
         let found: Vec<(usize, String, String, i64)> =
-            self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
+            self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
         let names: BTreeMap<&str, i64> =
             found.iter().map(|(_, name, _, audience)| (name.as_str(), *audience)).collect();
-        let known = self.things(workspace, &names)?;
+        let known = self.entities_by_name(workspace, &names)?;
         let mention = |(place, name, value, _): &(usize, String, String, i64)| {
             let (memory, (entity, entity_type)) = (memories.get(*place)?, known.get(name)?);
             let value = value.clone();
-            Some(MentionedBy { memory: *memory, entity: *entity, entity_type: *entity_type, value })
+            Some(MentionLink { memory: *memory, entity: *entity, entity_type: *entity_type, value })
         };
         Ok(found.iter().filter_map(mention).collect())
     }
 
-    fn mentions_follow(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
-        self.follows(FOLLOWER, workspace, rules)
+    fn mentions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
+        self.follower_position(MENTION_FOLLOWER, workspace, rules)
     }
 
     fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>> {
         let sql = "SELECT w.name, ifnull(f.sequence, 0), w.sequence FROM workspace w \
              LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
              WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
-        self.all(sql, (FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?, row.get(2)?)))
+        self.query_all(sql, (MENTION_FOLLOWER, rules), |row| {
+            Ok((text(row, 0)?, row.get(1)?, row.get(2)?))
+        })
     }
 
-    fn news(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<(bool, u32, u64)> {
+    fn next_events(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<(bool, u32, u64)> {
         let sql = "SELECT ifnull(max(f.kind LIKE 'memory.%'), 0), count(*), \
                  ifnull(max(f.sequence), ?2) FROM \
              (SELECT e.kind, e.sequence FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 \
               ORDER BY e.sequence LIMIT ?3) f";
-        let news = self.one(sql, (workspace.as_str(), after, limit), |row| {
+        let news = self.query_one(sql, (workspace.as_str(), after, limit), |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         Ok(news.unwrap_or((false, 0, after)))
     }
 
-    fn set_mentions_follow(&mut self, workspace: &Workspace, rules: u32, place: u64) -> Result<()> {
-        self.set_follows((FOLLOWER, rules), workspace, place)
+    fn set_mentions_position(
+        &mut self,
+        workspace: &Workspace,
+        rules: u32,
+        place: u64,
+    ) -> Result<()> {
+        self.set_follower_position((MENTION_FOLLOWER, rules), workspace, place)
     }
 }

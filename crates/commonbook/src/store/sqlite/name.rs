@@ -11,7 +11,7 @@ use crate::model::workspace::Workspace;
 
 impl SqliteTransaction<'_> {
     /// Notes that an audience knows a name. One that an agent stated stays when no memory mentions it.
-    pub(super) fn know_name(&self, name: &EntityName, audience: i64, stated: bool) -> Result<()> {
+    pub(super) fn note_name(&self, name: &EntityName, audience: i64, stated: bool) -> Result<()> {
         self.execute(
             "INSERT INTO entity_name (workspace, id, audience, session, entity_type, value, \
              normalised, stated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
@@ -46,7 +46,7 @@ impl SqliteTransaction<'_> {
                  (SELECT 1 FROM mention WHERE +workspace = ?1 AND name = ?2 AND audience = ?3)",
             (key[0], key[1], audience),
         )?;
-        if gone > 0 && audience == self.everybody(workspace)? {
+        if gone > 0 && audience == self.everybody_audience(workspace)? {
             for sql in [
                 "DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2",
                 "DELETE FROM entity_same WHERE workspace = ?1 AND name = ?2",

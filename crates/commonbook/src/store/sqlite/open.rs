@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::file::{beside, refused, unusable};
+use super::file::{refused_store, sibling_path, unusable_file};
 use super::mark::{self, MarkFile};
 use super::{chain, digest};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -24,21 +24,21 @@ mod migrations {
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Statements that a connection keeps prepared.
-const STATEMENTS: usize = 96;
+const PREPARED_STATEMENTS_MAX: usize = 96;
 
 /// KiB of pages that the one connection which writes keeps in memory. A verb that writes reads first:
 /// resuming a session reads some thousand pages of a large store.
-const WRITER_KIB: i64 = 16 * 1024;
+const WRITER_CACHE_KIB: i64 = 16 * 1024;
 
 /// Pages of the write-ahead log after which it is copied back: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. The migrations tell it too, but to ask them
 /// takes as long as the rest of the opening.
-const NEWEST: i64 = 19;
+const SCHEMA_VERSION: i64 = 19;
 
 /// What was found in the place of a store.
-struct Inspection {
+struct StoreInspection {
     /// A connection for reading, when the store is up to date.
     ready: Option<Connection>,
     /// What the store has lost.
@@ -46,17 +46,17 @@ struct Inspection {
 }
 
 /// A connection for reading, to a file that is whole and up to date, and has lost nothing.
-pub(super) fn prepared(path: &Path) -> Result<Connection> {
-    let Inspection { ready, loss } = inspect(path)?;
+pub(super) fn open_prepared(path: &Path) -> Result<Connection> {
+    let StoreInspection { ready, loss } = inspect(path)?;
     match loss {
         Some(loss) => Err(loss.error()),
-        None => ready.map_or_else(|| brought_up_to_date(path), Ok),
+        None => ready.map_or_else(|| open_migrated(path), Ok),
     }
 }
 
 /// The same, whatever the store has lost.
-pub(super) fn prepared_despite_loss(path: &Path) -> Result<Connection> {
-    inspect(path)?.ready.map_or_else(|| brought_up_to_date(path), Ok)
+pub(super) fn open_despite_loss(path: &Path) -> Result<Connection> {
+    inspect(path)?.ready.map_or_else(|| open_migrated(path), Ok)
 }
 
 /// What the store has lost, as the mark beside it tells.
@@ -64,24 +64,24 @@ pub(super) fn loss(path: &Path) -> Result<Option<StoreLoss>> {
     Ok(inspect(path)?.loss)
 }
 
-fn brought_up_to_date(path: &Path) -> Result<Connection> {
+fn open_migrated(path: &Path) -> Result<Connection> {
     migrate(path)?;
-    for_reading(path)
+    reading_connection(path)
 }
 
 /// Looks at the file and at the mark beside it, and changes neither.
-fn inspect(path: &Path) -> Result<Inspection> {
+fn inspect(path: &Path) -> Result<StoreInspection> {
     // The mark is read first: what it says was in the store before.
     let mark = mark::read(path)?;
     let mut connection = None;
-    if begins_well(path)? {
-        let found = for_reading(path)?;
-        let version = version(&found, path)?;
-        if version > NEWEST {
-            return Err(refused(
+    if has_store_file(path)? {
+        let found = reading_connection(path)?;
+        let version = schema_version(&found, path)?;
+        if version > SCHEMA_VERSION {
+            return Err(refused_store(
                 path,
                 &format!(
-                    "was written by a newer Commonbook (its schema is {version}, and this one knows {NEWEST})"
+                    "was written by a newer Commonbook (its schema is {version}, and this one knows {SCHEMA_VERSION})"
                 ),
                 "Use the newer commonbook; the file was left as it is.",
             ));
@@ -94,30 +94,30 @@ fn inspect(path: &Path) -> Result<Inspection> {
         (Some(mark), Some((found, _))) => mark.loss(path, found)?,
     };
     let ready = match connection {
-        Some((found, NEWEST)) if is_sealed(&found)? => Some(found),
+        Some((found, SCHEMA_VERSION)) if is_sealed(&found)? => Some(found),
         _ => None,
     };
-    Ok(Inspection { ready, loss })
+    Ok(StoreInspection { ready, loss })
 }
 
 /// Whether every row and event has been sealed since the last migration.
 fn is_sealed(connection: &Connection) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM home WHERE sealed = ?1)";
-    Ok(connection.query_row(sql, [NEWEST], |row| row.get(0))?)
+    Ok(connection.query_row(sql, [SCHEMA_VERSION], |row| row.get(0))?)
 }
 
 /// Gives digests and hashes to the rows and events that have none, once after each migration.
 fn seal(connection: &mut Connection) -> Result<()> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if !is_sealed(&tx)? {
-        digest::fill(&tx)?;
-        chain::fill(&tx)?;
-        tx.execute("UPDATE home SET sealed = ?1", [NEWEST])?;
+        digest::fill_digests(&tx)?;
+        chain::fill_hashes(&tx)?;
+        tx.execute("UPDATE home SET sealed = ?1", [SCHEMA_VERSION])?;
     }
     Ok(tx.commit()?)
 }
 /// The schema's version in a file, 0 where there is none yet.
-fn version(connection: &Connection, path: &Path) -> Result<i64> {
+fn schema_version(connection: &Connection, path: &Path) -> Result<i64> {
     let (known, tables): (i64, i64) = connection.query_row(
         "SELECT count(*) FILTER (WHERE name = 'refinery_schema_history'), count(*) FROM sqlite_schema",
         [],
@@ -125,7 +125,7 @@ fn version(connection: &Connection, path: &Path) -> Result<i64> {
     )?;
     match (known, tables) {
         (0, 0) => Ok(0),
-        (0, _) => Err(refused(
+        (0, _) => Err(refused_store(
             path,
             "is a database of another program",
             "Name another home folder; the file was left as it is.",
@@ -139,25 +139,25 @@ fn version(connection: &Connection, path: &Path) -> Result<i64> {
 }
 
 /// Whether there is a file with something in it, which then looks like a whole SQLite file.
-fn begins_well(path: &Path) -> Result<bool> {
+fn has_store_file(path: &Path) -> Result<bool> {
     let mut header = Vec::new();
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(unusable(path, error)),
+        Err(error) => return Err(unusable_file(path, error)),
         Ok(file) => file,
     };
-    (&file).take(100).read_to_end(&mut header).map_err(|error| unusable(path, error))?;
+    (&file).take(100).read_to_end(&mut header).map_err(|error| unusable_file(path, error))?;
     if header.is_empty() {
         return Ok(false);
     }
     if header.len() < 100 || !header.starts_with(MAGIC) {
-        return Err(damaged(path));
+        return Err(damaged_store(path));
     }
     // Header, log, length, in this order: another process that copies its log back writes the
     // header first, then the other pages, and removes the log last. So a header that is ahead of
     // the pages has a log beside it, and where the log is gone, the pages are there.
-    let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
-    let length = file.metadata().map_err(|error| unusable(path, error))?.len();
+    let logged = fs::metadata(sibling_path(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    let length = file.metadata().map_err(|error| unusable_file(path, error))?.len();
     let number = |at: usize| {
         let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
         u64::from(u32::from_be_bytes(bytes))
@@ -169,29 +169,29 @@ fn begins_well(path: &Path) -> Result<bool> {
     // The page count holds when it was written with the last change (section 1.3.7).
     let pages_known = number(24) == number(92);
     let too_short = pages_known && !logged && number(28) * page_size > length;
-    if too_short { Err(damaged(path)) } else { Ok(true) }
+    if too_short { Err(damaged_store(path)) } else { Ok(true) }
 }
 
 /// Brings the schema up to date, one process at a time.
 fn migrate(path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
-        private_folder(folder).map_err(|error| unusable(folder, error))?;
+        private_folder(folder).map_err(|error| unusable_file(folder, error))?;
     }
-    let lock_path = beside(path, ".lock");
-    let lock = File::create(&lock_path).map_err(|error| unusable(&lock_path, error))?;
-    lock.lock().map_err(|error| unusable(&lock_path, error))?;
+    let lock_path = sibling_path(path, ".lock");
+    let lock = File::create(&lock_path).map_err(|error| unusable_file(&lock_path, error))?;
+    lock.lock().map_err(|error| unusable_file(&lock_path, error))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    private_file(path).map_err(|error| unusable(path, error))?;
+    private_file(path).map_err(|error| unusable_file(path, error))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
-    tune(&connection)?;
-    teach(&connection)?;
+    configure_writer(&connection)?;
+    register_functions(&connection)?;
     migrations::migrations::runner().run(&mut connection).map_err(|error| {
         Error::new(ErrorKind::Unavailable, "the store could not be brought up to date")
             .hint("Nothing was changed; run `commonbook doctor`.")
-            .because(error)
+            .with_cause(error)
     })?;
     seal(&mut connection)?;
     // The store is there; without a mark its loss would not be noticed.
@@ -202,18 +202,18 @@ fn migrate(path: &Path) -> Result<()> {
 }
 
 /// A connection that reads, and cannot write.
-pub(super) fn for_reading(path: &Path) -> Result<Connection> {
+pub(super) fn reading_connection(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    settle(&connection)?;
-    teach(&connection)?;
+    configure_connection(&connection)?;
+    register_functions(&connection)?;
     Ok(connection)
 }
 
 /// What holds for every connection, whether it writes or not.
-fn settle(connection: &Connection) -> Result<()> {
+fn configure_connection(connection: &Connection) -> Result<()> {
     connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS_MAX);
     // What spills from memory would land in a folder that all users share, and beyond the sandbox.
     connection.pragma_update(None, "temp_store", "memory")?;
     // A plan goes by the statement alone. Else the engine looks at what is bound, and prepares a
@@ -223,45 +223,45 @@ fn settle(connection: &Connection) -> Result<()> {
 }
 
 /// Teaches the engine our own functions, of which a write may need any that a read does.
-fn teach(connection: &Connection) -> Result<()> {
+fn register_functions(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     // The engine's own `lower` knows ASCII alone.
     connection.create_scalar_function("commonbook_lower", 1, flags, |given| {
         Ok(given.get::<String>(0)?.to_lowercase())
     })?;
-    digest::teach(connection)
+    digest::register_digest(connection)
 }
 
 /// A connection that writes, and gives each row that it writes its digest.
-pub(super) fn for_writing(path: &Path) -> Result<Connection> {
-    let connection = for_emptying_the_log(path)?;
-    teach(&connection)?;
+pub(super) fn writing_connection(path: &Path) -> Result<Connection> {
+    let connection = log_connection(path)?;
+    register_functions(&connection)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     digest::write_digests(&connection)?;
     Ok(connection)
 }
 
 /// A connection that may write to the file, and writes no row.
-pub(super) fn for_emptying_the_log(path: &Path) -> Result<Connection> {
+pub(super) fn log_connection(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    tune(&connection)?;
+    configure_writer(&connection)?;
     Ok(connection)
 }
 
-fn tune(connection: &Connection) -> Result<()> {
-    settle(connection)?;
+fn configure_writer(connection: &Connection) -> Result<()> {
+    configure_connection(connection)?;
     // Answered means on disk: every commit is synced.
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    connection.pragma_update(None, "cache_size", -WRITER_KIB)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     // What is purged is overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", "on")?;
     Ok(())
 }
 
-fn damaged(path: &Path) -> Error {
-    refused(
+fn damaged_store(path: &Path) -> Error {
+    refused_store(
         path,
         "is damaged, or is no Commonbook store",
         "Restore it from a copy, or name another home folder; the file was left as it is.",
@@ -302,16 +302,16 @@ mod tests {
     fn the_newest_version_is_that_of_the_last_migration() {
         let runner = migrations::migrations::runner();
         let versions = runner.get_migrations().iter().map(|it| i64::from(it.version()));
-        assert_eq!(versions.max(), Some(NEWEST));
+        assert_eq!(versions.max(), Some(SCHEMA_VERSION));
     }
 
     #[test]
     fn a_statement_is_prepared_once_whatever_is_bound_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commonbook.db");
-        prepared(&path).unwrap();
+        open_prepared(&path).unwrap();
         let sql = "SELECT name FROM workspace WHERE sequence = ?1 AND name = ?2 LIMIT ?3";
-        for connection in [for_reading(&path).unwrap(), for_writing(&path).unwrap()] {
+        for connection in [reading_connection(&path).unwrap(), writing_connection(&path).unwrap()] {
             for (number, limit) in [(1, 5), (7, 6), (0, 7)] {
                 let mut statement = connection.prepare_cached(sql).unwrap();
                 let bound = (number, format!("w{number}"), limit);
@@ -361,7 +361,7 @@ mod tests {
         before.execute_batch(rows).unwrap();
         let kept = all(&before);
         before.close().unwrap();
-        assert_eq!(all(&prepared(&path).unwrap()), kept);
+        assert_eq!(all(&open_prepared(&path).unwrap()), kept);
         assert_eq!(kept[1], r#"["w","h",1,"w","m","passed",1,"told"]"#);
     }
 
@@ -395,7 +395,7 @@ mod tests {
         let before = of_version(&path, 14);
         before.execute_batch(OLD_ROWS).unwrap();
         before.close().unwrap();
-        let now = prepared(&path).unwrap();
+        let now = open_prepared(&path).unwrap();
         let rows = |sql: &str| -> Vec<String> {
             let of = "ifnull(nullif(a.owner, ''), 'all') || ifnull(' of ' || a.user_id, '') || ' ' \
                 || a.sharing || iif(a.quarantined, ' held', '')";
@@ -466,7 +466,7 @@ mod tests {
                 ('w', 1, 1, 'memory.saved', 'ann', 'mem_all', 'ann', 'shared', '[\"berths\"]', 1, '[]')";
         before.execute_batch(event).unwrap();
         before.close().unwrap();
-        let connection = prepared(&path).unwrap();
+        let connection = open_prepared(&path).unwrap();
         assert_eq!(digest::check(&connection).unwrap(), Vec::<String>::new());
         assert_eq!(chain::check(&connection).unwrap(), Vec::<String>::new());
         let sealed = "SELECT count(*) FROM event WHERE hash <> zeroblob(32) AND topics_salt <> ''";
@@ -480,16 +480,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commonbook.db");
         let before = of_version(&path, 16);
-        teach(&before).unwrap();
+        register_functions(&before).unwrap();
         a_row_in_each_table(&before);
         // An event without topics is one whose topics were erased.
         before.execute_batch("UPDATE event SET topics = '[]'").unwrap();
-        digest::fill(&before).unwrap();
-        chain::fill(&before).unwrap();
+        digest::fill_digests(&before).unwrap();
+        chain::fill_hashes(&before).unwrap();
         assert_eq!(digest::check(&before).unwrap(), Vec::<String>::new());
         assert_eq!(chain::check(&before).unwrap(), Vec::<String>::new());
         before.close().unwrap();
-        let after = prepared(&path).unwrap();
+        let after = open_prepared(&path).unwrap();
         assert_eq!(digest::check(&after).unwrap(), Vec::<String>::new());
         assert_eq!(chain::check(&after).unwrap(), Vec::<String>::new());
     }
@@ -505,7 +505,7 @@ mod tests {
                 .map(|_| {
                     scope.spawn(|| {
                         while !done.load(Ordering::Relaxed) {
-                            begins_well(&path).unwrap();
+                            has_store_file(&path).unwrap();
                         }
                     })
                 })

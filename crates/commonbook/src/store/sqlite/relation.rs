@@ -5,27 +5,27 @@ use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::access::{SEEN, SEEN_MENTION};
-use super::entity::{NAMES, at_home, exists};
-use super::row::{encoded, json, text};
+use super::entity::{ENTITY_NAMES, entity_exists, home_workspace};
+use super::row::{encode_json, json, text};
 use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId, RelationId};
-use crate::model::access::{Audience, Reach, Sight};
-use crate::model::graph::walk::Link;
-use crate::model::graph::{Along, Direction, Node, Relation, RelationType};
+use crate::model::access::{Audience, Sight, Visibility};
+use crate::model::graph::walk::GraphLink;
+use crate::model::graph::{GraphNode, LinkFilter, Relation, RelationType, WalkDirection};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::{EntityRows, MentionRows, RelationRows};
 
 /// The newest memories that mention a thing which are its links.
-const MENTIONS: u32 = 200;
+const MENTION_LINKS_MAX: u32 = 200;
 /// Characters of a memory's text that are its label, where it has no title.
-const LABEL_CHARS: u32 = 80;
+const LABEL_CHARS_MAX: u32 = 80;
 
 impl RelationRows for SqliteTransaction<'_> {
     fn relation(
         &self,
         workspace: &Workspace,
-        (from, to): (Node, Node),
+        (from, to): (GraphNode, GraphNode),
         relation_type: &RelationType,
         audience: &Audience,
     ) -> Result<Option<Relation>> {
@@ -34,7 +34,7 @@ impl RelationRows for SqliteTransaction<'_> {
         let (from, to, audience) =
             (from.to_string(), to.to_string(), self.find_audience(audience)?);
         let params = (workspace.as_str(), from, audience, relation_type.as_str(), to);
-        self.one(sql, params, |row| json(row, 0))
+        self.query_one(sql, params, |row| json(row, 0))
     }
 
     fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()> {
@@ -52,7 +52,7 @@ impl RelationRows for SqliteTransaction<'_> {
                 relation.recorded_at.as_millisecond(),
                 relation.valid_from.map(Timestamp::as_millisecond),
                 relation.valid_until.map(Timestamp::as_millisecond),
-                encoded(relation)?,
+                encode_json(relation)?,
                 self.audience_number(audience)?,
             ),
         )?;
@@ -62,22 +62,22 @@ impl RelationRows for SqliteTransaction<'_> {
     fn links(
         &self,
         sight: &Sight,
-        nodes: &[Node],
-        along: &Along,
+        nodes: &[GraphNode],
+        along: &LinkFilter,
         limit: usize,
-    ) -> Result<Vec<Link>> {
-        let mut links = self.related(sight, nodes, along, limit)?;
+    ) -> Result<Vec<GraphLink>> {
+        let mut links = self.relation_links(sight, nodes, along, limit)?;
         let goes = |name: &str| {
             along.follows
                 && (along.relations.is_empty()
                     || along.relations.iter().any(|it| it.as_str() == name))
         };
         for node in nodes {
-            if goes(MENTIONED) {
-                links.extend(self.mentioned(sight, *node, along)?);
+            if goes(MENTIONS_TYPE) {
+                links.extend(self.mention_links(sight, *node, along)?);
             }
-            if let (Node::Memory(id), true) = (node, goes(SUPERSEDED)) {
-                links.extend(self.superseded(sight, *id, along)?);
+            if let (GraphNode::Memory(id), true) = (node, goes(SUPERSEDES_TYPE)) {
+                links.extend(self.supersession_links(sight, *id, along)?);
             }
         }
         links.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
@@ -85,22 +85,27 @@ impl RelationRows for SqliteTransaction<'_> {
         Ok(links)
     }
 
-    fn labels(&self, sight: &Sight, nodes: &[Node]) -> Result<Vec<(Node, String, String)>> {
+    fn labels(
+        &self,
+        sight: &Sight,
+        nodes: &[GraphNode],
+    ) -> Result<Vec<(GraphNode, String, String)>> {
         let sql = format!(
-            "SELECT ifnull(m.title, substr(m.text, 1, {LABEL_CHARS})) FROM memory m \
+            "SELECT ifnull(m.title, substr(m.text, 1, {LABEL_CHARS_MAX})) FROM memory m \
              WHERE m.workspace = :workspace AND m.id = :id AND m.deleted_at IS NULL AND {SEEN}"
         );
         let seen = self.seen(sight)?;
         let mut labels = Vec::with_capacity(nodes.len());
         for node in nodes {
             let label = match node {
-                Node::Memory(id) => {
-                    let (workspace, id) = (at_home(sight), id.to_string());
-                    let params = seen.with(&sql, &[(":workspace", &workspace), (":id", &id)]);
-                    let label = self.one(&sql, &*params, |row| row.get(0))?;
+                GraphNode::Memory(id) => {
+                    let (workspace, id) = (home_workspace(sight), id.to_string());
+                    let params =
+                        seen.with_parameters(&sql, &[(":workspace", &workspace), (":id", &id)]);
+                    let label = self.query_one(&sql, &*params, |row| row.get(0))?;
                     label.map(|label| ("memory".to_owned(), label))
                 }
-                Node::Entity(id) => self.called(sight, *id)?,
+                GraphNode::Entity(id) => self.entity_label(sight, *id)?,
             };
             labels.extend(label.map(|(kind, label)| (*node, kind, label)));
         }
@@ -109,9 +114,9 @@ impl RelationRows for SqliteTransaction<'_> {
 }
 
 /// The relation between a memory and what it mentions.
-const MENTIONED: &str = "mentions";
+const MENTIONS_TYPE: &str = "mentions";
 /// The relation between a memory and the one whose place it took.
-const SUPERSEDED: &str = "supersedes";
+const SUPERSEDES_TYPE: &str = "supersedes";
 
 impl SqliteTransaction<'_> {
     /// Takes the relations of a memory to the audience of both their ends, after its own changed.
@@ -119,10 +124,11 @@ impl SqliteTransaction<'_> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         let sql = "SELECT relation FROM relation WHERE workspace = ?1 AND origin = ?2 \
              UNION SELECT relation FROM relation WHERE workspace = ?1 AND target = ?2";
-        let relations: Vec<Relation> = self.all(sql, (workspace, &id), |row| json(row, 0))?;
-        let own = Audience::of(&Reach::of(memory));
+        let relations: Vec<Relation> = self.query_all(sql, (workspace, &id), |row| json(row, 0))?;
+        let own = Audience::of(&Visibility::of(memory));
         for relation in relations {
-            let (Node::Memory(from), Node::Memory(to)) = (relation.from, relation.to) else {
+            let (GraphNode::Memory(from), GraphNode::Memory(to)) = (relation.from, relation.to)
+            else {
                 continue;
             };
             let other = if from == memory.id { to } else { from };
@@ -138,24 +144,24 @@ impl SqliteTransaction<'_> {
     }
 
     /// The type and name of a thing.
-    fn called(&self, sight: &Sight, id: EntityId) -> Result<Option<(String, String)>> {
+    fn entity_label(&self, sight: &Sight, id: EntityId) -> Result<Option<(String, String)>> {
         let workspace = sight.workspaces.first();
         let stated = workspace.map(|workspace| self.entity(workspace, id)).transpose()?.flatten();
         if let Some(entity) = stated {
             return Ok(Some((entity.entity_type.to_string(), entity.value)));
         }
-        let spelt = self.spelt(sight, id)?;
+        let spelt = self.usual_name(sight, id)?;
         Ok(spelt.map(|(name, _)| (name.entity_type.to_string(), name.value)))
     }
 
     /// The relations of these nodes.
-    fn related(
+    fn relation_links(
         &self,
         sight: &Sight,
-        nodes: &[Node],
-        along: &Along,
+        nodes: &[GraphNode],
+        along: &LinkFilter,
         limit: usize,
-    ) -> Result<Vec<Link>> {
+    ) -> Result<Vec<GraphLink>> {
         // Without being told, the engine goes through all relations of the workspace.
         let side = |near: &str| {
             format!(
@@ -173,9 +179,9 @@ impl SqliteTransaction<'_> {
             )
         };
         let sides = match along.direction {
-            Direction::Both => format!("{} UNION {}", side("origin"), side("target")),
-            Direction::Out => side("origin"),
-            Direction::In => side("target"),
+            WalkDirection::Both => format!("{} UNION {}", side("origin"), side("target")),
+            WalkDirection::Out => side("origin"),
+            WalkDirection::In => side("target"),
         };
         let sql = format!(
             "WITH given(id) AS (SELECT value FROM json_each(:nodes)), \
@@ -183,24 +189,24 @@ impl SqliteTransaction<'_> {
                  CROSS JOIN entity_same s INDEXED BY entity_same_entity ON s.workspace = :workspace AND s.entity = given.id) \
              SELECT * FROM ({sides}) l WHERE l.origin <> l.target AND {} AND {} \
              ORDER BY l.strength DESC, l.id LIMIT :limit",
-            sees("l.origin"),
-            sees("l.target"),
+            sees_node("l.origin"),
+            sees_node("l.target"),
         );
         let (at, limit) = (along.at.as_millisecond(), i64::try_from(limit).unwrap_or(i64::MAX));
         let some = |empty: bool, list: Result<String>| (!empty).then_some(list).transpose();
-        let relations = some(along.relations.is_empty(), encoded(&along.relations))?;
-        let types = some(along.types.is_empty(), encoded(&along.types))?;
-        let nodes = encoded(&nodes)?;
+        let relations = some(along.relations.is_empty(), encode_json(&along.relations))?;
+        let types = some(along.types.is_empty(), encode_json(&along.types))?;
+        let nodes = encode_json(&nodes)?;
         let more: [(&str, &dyn ToSql); 6] = [
-            (":workspace", &at_home(sight)),
+            (":workspace", &home_workspace(sight)),
             (":nodes", &nodes),
             (":relations", &relations),
             (":types", &types),
             (":at", &at),
             (":limit", &limit),
         ];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
-            Ok(Link {
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+            Ok(GraphLink {
                 id: text(row, "id")?,
                 from: text(row, "origin")?,
                 to: text(row, "target")?,
@@ -211,28 +217,33 @@ impl SqliteTransaction<'_> {
     }
 
     /// The links between a thing and the memories that mention it, or a memory and what it mentions.
-    fn mentioned(&self, sight: &Sight, node: Node, along: &Along) -> Result<Vec<Link>> {
+    fn mention_links(
+        &self,
+        sight: &Sight,
+        node: GraphNode,
+        along: &LinkFilter,
+    ) -> Result<Vec<GraphLink>> {
         let (of, direction) = match node {
-            Node::Entity(_) => (
+            GraphNode::Entity(_) => (
                 format!(
                     "FROM mention n CROSS JOIN memory m \
                          ON m.workspace = n.workspace AND m.sequence = n.sequence \
                      LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-                     WHERE n.name IN {NAMES} AND {SEEN_MENTION} AND {SEEN}"
+                     WHERE n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} AND {SEEN}"
                 ),
-                Direction::In,
+                WalkDirection::In,
             ),
-            Node::Memory(_) => (
+            GraphNode::Memory(_) => (
                 format!(
                     "FROM memory m CROSS JOIN mention n INDEXED BY mention_memory \
                          ON n.workspace = m.workspace AND n.sequence = m.sequence \
                      LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
                      WHERE m.workspace = :workspace AND m.id = :id AND {SEEN}"
                 ),
-                Direction::Out,
+                WalkDirection::Out,
             ),
         };
-        if along.direction != Direction::Both && along.direction != direction {
+        if along.direction != WalkDirection::Both && along.direction != direction {
             return Ok(Vec::new());
         }
         let sql = format!(
@@ -241,20 +252,34 @@ impl SqliteTransaction<'_> {
              AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
                  AND k.id = n.name AND k.audience = n.audience AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
              AND m.recorded_at <= :at AND m.deleted_at IS NULL \
-             GROUP BY n.sequence, 2 ORDER BY n.sequence DESC LIMIT {MENTIONS}"
+             GROUP BY n.sequence, 2 ORDER BY n.sequence DESC LIMIT {MENTION_LINKS_MAX}"
         );
         let (at, id) = (along.at.as_millisecond(), node.to_string());
-        let types = (!along.types.is_empty()).then(|| encoded(&along.types)).transpose()?;
-        let more: [(&str, &dyn ToSql); 4] =
-            [(":workspace", &at_home(sight)), (":id", &id), (":types", &types), (":at", &at)];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
+        let types = (!along.types.is_empty()).then(|| encode_json(&along.types)).transpose()?;
+        let more: [(&str, &dyn ToSql); 4] = [
+            (":workspace", &home_workspace(sight)),
+            (":id", &id),
+            (":types", &types),
+            (":at", &at),
+        ];
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
             let (memory, entity): (MemoryId, EntityId) = (text(row, 0)?, text(row, 1)?);
-            derived(MENTIONED, Node::Memory(memory), Node::Entity(entity), row.get(2)?)
+            derived_link(
+                MENTIONS_TYPE,
+                GraphNode::Memory(memory),
+                GraphNode::Entity(entity),
+                row.get(2)?,
+            )
         })
     }
 
     /// The links between a memory and those whose place it took, or that took its.
-    fn superseded(&self, sight: &Sight, id: MemoryId, along: &Along) -> Result<Vec<Link>> {
+    fn supersession_links(
+        &self,
+        sight: &Sight,
+        id: MemoryId,
+        along: &LinkFilter,
+    ) -> Result<Vec<GraphLink>> {
         let sql = format!(
             "SELECT m.id, m.superseded_by FROM memory m WHERE m.workspace = :workspace \
              AND m.id IN (SELECT :id WHERE :in UNION ALL \
@@ -263,29 +288,30 @@ impl SqliteTransaction<'_> {
              AND m.superseded_by IS NOT NULL AND m.deleted_at IS NULL AND {SEEN} \
              AND {} AND {}",
             SEEN.replace("m.", "h."),
-            sees("m.superseded_by"),
-            sees("m.id"),
+            sees_node("m.superseded_by"),
+            sees_node("m.id"),
         );
         let id = id.to_string();
-        let (out, back) = (along.direction != Direction::In, along.direction != Direction::Out);
+        let (out, back) =
+            (along.direction != WalkDirection::In, along.direction != WalkDirection::Out);
         let (at, types) = (along.at.as_millisecond(), None::<String>);
         let more: [(&str, &dyn ToSql); 6] = [
-            (":workspace", &at_home(sight)),
+            (":workspace", &home_workspace(sight)),
             (":id", &id),
             (":out", &out),
             (":in", &back),
             (":at", &at),
             (":types", &types),
         ];
-        self.all(&sql, &*self.seen(sight)?.with(&sql, &more), |row| {
+        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
             let (old, new): (MemoryId, MemoryId) = (text(row, 0)?, text(row, 1)?);
-            derived(SUPERSEDED, Node::Memory(new), Node::Memory(old), 1.0)
+            derived_link(SUPERSEDES_TYPE, GraphNode::Memory(new), GraphNode::Memory(old), 1.0)
         })
     }
 }
 
 /// Whether the node `id` (an expression) is in sight, and of the types that are asked for.
-fn sees(id: &str) -> String {
+fn sees_node(id: &str) -> String {
     let seen = SEEN.replace("m.", "q.");
     format!(
         "CASE WHEN substr({id}, 1, 4) = 'mem_' THEN EXISTS (SELECT 1 FROM memory q \
@@ -294,22 +320,27 @@ fn sees(id: &str) -> String {
          ELSE {} AND (:types IS NULL OR {id} IN (SELECT value FROM json_each(:nodes)) OR EXISTS \
              (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace AND k.id = {id} \
               AND k.audience IN (SELECT value FROM json_each(:audiences)) AND k.entity_type IN (SELECT value FROM json_each(:types)))) END",
-        exists(id)
+        entity_exists(id)
     )
 }
 
 /// A link that follows from memories; its id follows from its ends.
-fn derived(kind: &str, from: Node, to: Node, strength: f64) -> rusqlite::Result<Link> {
-    Ok(Link {
-        id: RelationId::named(&format!("{kind}\n{from}\n{to}")),
+fn derived_link(
+    kind: &str,
+    from: GraphNode,
+    to: GraphNode,
+    strength: f64,
+) -> rusqlite::Result<GraphLink> {
+    Ok(GraphLink {
+        id: RelationId::from_name(&format!("{kind}\n{from}\n{to}")),
         from,
         to,
-        relation_type: of_type(kind)?,
+        relation_type: parse_relation_type(kind)?,
         strength,
     })
 }
 
-fn of_type(kind: &str) -> rusqlite::Result<RelationType> {
+fn parse_relation_type(kind: &str) -> rusqlite::Result<RelationType> {
     kind.parse().map_err(|error: crate::base::error::Error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
     })

@@ -26,7 +26,7 @@ pub(super) fn text<T: DeserializeOwned>(
 }
 
 /// A noun out of a column that holds it as plain text, or nothing.
-pub(super) fn maybe<T: DeserializeOwned>(
+pub(super) fn optional_text<T: DeserializeOwned>(
     row: &Row<'_>,
     column: impl RowIndex,
 ) -> rusqlite::Result<Option<T>> {
@@ -60,8 +60,8 @@ pub(super) fn time(milliseconds: i64) -> Timestamp {
 }
 
 /// A noun as JSON for a column.
-pub(super) fn encoded(noun: &impl Serialize) -> Result<String> {
+pub(super) fn encode_json(noun: &impl Serialize) -> Result<String> {
     serde_json::to_string(noun).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a row could not be encoded").because(error)
+        Error::new(ErrorKind::Internal, "a row could not be encoded").with_cause(error)
     })
 }

@@ -5,8 +5,8 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParams};
-use super::row::{maybe, text, time};
+use super::access::{SEEN, SightParameters};
+use super::row::{optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::SessionId;
 use crate::model::access::Sight;
@@ -16,7 +16,7 @@ use crate::model::session::{Session, SessionFilter, SessionStatus};
 use crate::model::workspace::Workspace;
 use crate::store::SessionRows;
 
-/// What [`Sight::reaches`] says of the reach of a session, of a row `s`. The conformance suite proves
+/// What [`Sight::can_see`] says of the reach of a session, of a row `s`. The conformance suite proves
 /// the two equal.
 const SEEN_SESSION: &str = "\
     s.workspace IN (SELECT value FROM json_each(:workspaces)) \
@@ -24,7 +24,7 @@ const SEEN_SESSION: &str = "\
 
 /// Those that owe a summary: they have ended without one, something was kept in them that everybody
 /// sees who sees them, and nothing of it in a case.
-const UNSUMMARISED: &str = "\
+const UNSUMMARISED_CONDITION: &str = "\
     s.status = 'completed' AND s.summary IS NULL \
     AND EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
         AND sharing = 'shared' AND trust <> 'quarantined' AND user_id IS s.user_id \
@@ -35,8 +35,8 @@ const UNSUMMARISED: &str = "\
 impl SessionRows for SqliteTransaction<'_> {
     fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.id = :id LIMIT 1");
-        let seen = SightParams::of(sight);
-        self.one(&sql, &*seen.with(&sql, &[(":id", &id.to_string())]), from_row)
+        let seen = SightParameters::of(sight);
+        self.query_one(&sql, &*seen.with_parameters(&sql, &[(":id", &id.to_string())]), from_row)
     }
 
     fn own_session(
@@ -47,7 +47,7 @@ impl SessionRows for SqliteTransaction<'_> {
     ) -> Result<Option<Session>> {
         let sql = "SELECT * FROM session WHERE workspace = ?1 AND agent = ?2 \
                    AND client_session = ?3 ORDER BY sequence DESC LIMIT 1";
-        self.one(sql, [workspace.as_str(), agent.as_str(), client_session], from_row)
+        self.query_one(sql, [workspace.as_str(), agent.as_str(), client_session], from_row)
     }
 
     fn sessions(
@@ -62,13 +62,13 @@ impl SessionRows for SqliteTransaction<'_> {
                  AND (:owner IS NULL OR s.agent = :owner) \
                  AND (:status IS NULL OR s.status = :status) \
                  AND (:case IS NULL OR s.case_key = :case) \
-                 AND (NOT :unsummarised OR ({UNSUMMARISED})) AND s.sequence < :before \
+                 AND (NOT :unsummarised OR ({UNSUMMARISED_CONDITION})) AND s.sequence < :before \
              ORDER BY s.sequence DESC LIMIT :limit"
         );
         let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
         let status = filter.status.map(SessionStatus::name);
         let case = filter.case.as_ref().map(CaseKey::as_str);
-        let seen = SightParams::of(sight);
+        let seen = SightParameters::of(sight);
         let more: [(&str, &dyn ToSql); 6] = [
             (":owner", &filter.owner),
             (":status", &status),
@@ -77,10 +77,12 @@ impl SessionRows for SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        self.all(&sql, &*seen.with(&sql, &more), |row| Ok((row.get("sequence")?, from_row(row)?)))
+        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| {
+            Ok((row.get("sequence")?, from_row(row)?))
+        })
     }
 
-    fn kept_in_session(&self, sight: &Sight, session: &str) -> Result<u64> {
+    fn session_memory_count(&self, sight: &Sight, session: &str) -> Result<u64> {
         let sql = format!(
             "SELECT count(*) FROM memory m INDEXED BY memory_session WHERE {SEEN} \
                  AND m.workspace IN (SELECT value FROM json_each(:workspaces)) \
@@ -88,29 +90,33 @@ impl SessionRows for SqliteTransaction<'_> {
         );
         let seen = self.seen(sight)?;
         let count =
-            self.one(&sql, &*seen.with(&sql, &[(":session", &session)]), |row| row.get(0))?;
+            self.query_one(&sql, &*seen.with_parameters(&sql, &[(":session", &session)]), |row| {
+                row.get(0)
+            })?;
         Ok(count.unwrap_or(0))
     }
 
-    fn unsummarised(&self, sight: &Sight) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM session s WHERE {SEEN_SESSION} AND {UNSUMMARISED}");
-        let seen = SightParams::of(sight);
-        Ok(self.one(&sql, &*seen.with(&sql, &[]), |row| row.get(0))?.unwrap_or(0))
+    fn unsummarised_count(&self, sight: &Sight) -> Result<u64> {
+        let sql = format!(
+            "SELECT count(*) FROM session s WHERE {SEEN_SESSION} AND {UNSUMMARISED_CONDITION}"
+        );
+        let seen = SightParameters::of(sight);
+        Ok(self.query_one(&sql, &*seen.with_parameters(&sql, &[]), |row| row.get(0))?.unwrap_or(0))
     }
 
     fn owes_summary(&self, session: &Session) -> Result<bool> {
         let sql = format!(
             "SELECT EXISTS (SELECT 1 FROM session s WHERE s.workspace = ?1 AND s.id = ?2 \
-             AND {UNSUMMARISED})"
+             AND {UNSUMMARISED_CONDITION})"
         );
         let params = (session.workspace.as_str(), session.id.to_string());
-        Ok(self.one(&sql, params, |row| row.get(0))?.unwrap_or(false))
+        Ok(self.query_one(&sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>> {
         let sql = "SELECT * FROM session WHERE status <> 'completed' AND touched_at < ?1 \
                    ORDER BY touched_at LIMIT ?2";
-        self.all(sql, (before.as_millisecond(), limit), from_row)
+        self.query_all(sql, (before.as_millisecond(), limit), from_row)
     }
 
     fn insert_session(&mut self, session: &Session, sequence: u64) -> Result<()> {
@@ -166,12 +172,12 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Session> {
         device: row.get("device")?,
         client: row.get("client")?,
         user_id: row.get("user_id")?,
-        case: maybe(row, "case_key")?,
+        case: optional_text(row, "case_key")?,
         client_session: row.get("client_session")?,
         status: text(row, "status")?,
         started_at: time(row.get("started_at")?),
         touched_at: time(row.get("touched_at")?),
         ended_at: row.get::<_, Option<i64>>("ended_at")?.map(time),
-        summary: maybe(row, "summary")?,
+        summary: optional_text(row, "summary")?,
     })
 }

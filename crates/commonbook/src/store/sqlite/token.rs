@@ -4,30 +4,30 @@ use jiff::Timestamp;
 use rusqlite::Row;
 
 use super::SqliteTransaction;
-use super::row::{encoded, json, text, time};
+use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::TokenId;
-use crate::model::token::{KeptToken, Token};
+use crate::model::token::{Token, TokenRecord};
 use crate::model::workspace::Workspace;
 use crate::store::TokenRows;
 
 impl TokenRows for SqliteTransaction<'_> {
-    fn token(&self, id: TokenId) -> Result<Option<KeptToken>> {
-        self.one("SELECT * FROM token WHERE id = ?1", [id.to_string()], |row| {
-            Ok(KeptToken { token: from_row(row)?, secret_sha256: row.get("secret_sha256")? })
+    fn token(&self, id: TokenId) -> Result<Option<TokenRecord>> {
+        self.query_one("SELECT * FROM token WHERE id = ?1", [id.to_string()], |row| {
+            Ok(TokenRecord { token: from_row(row)?, secret_sha256: row.get("secret_sha256")? })
         })
     }
 
     fn tokens(&self) -> Result<Vec<Token>> {
-        self.all("SELECT * FROM token ORDER BY id DESC", [], from_row)
+        self.query_all("SELECT * FROM token ORDER BY id DESC", [], from_row)
     }
 
     fn has_tokens(&self) -> Result<bool> {
         let sql = "SELECT 1 FROM token WHERE revoked_at IS NULL LIMIT 1";
-        Ok(self.one(sql, [], |_| Ok(()))?.is_some())
+        Ok(self.query_one(sql, [], |_| Ok(()))?.is_some())
     }
 
-    fn put_token(&mut self, kept: &KeptToken) -> Result<()> {
+    fn put_token(&mut self, kept: &TokenRecord) -> Result<()> {
         let token = &kept.token;
         let millis = |time: Option<Timestamp>| time.map(Timestamp::as_millisecond);
         self.execute(
@@ -38,7 +38,7 @@ impl TokenRows for SqliteTransaction<'_> {
                 token.id.to_string(),
                 token.agent.as_str(),
                 &kept.secret_sha256,
-                encoded(&token.scopes)?,
+                encode_json(&token.scopes)?,
                 token.workspace.as_ref().map(Workspace::as_str),
                 token.created_at.as_millisecond(),
                 millis(token.expires_at),

@@ -10,58 +10,58 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use rusqlite::ffi::ErrorCode;
 
-use super::chain::Head;
+use super::chain::JournalHead;
 use super::mark::MarkFile;
 use super::{SqliteTransaction, holder};
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::store::Write;
+use crate::store::StoreWrite;
 
 /// Writes that share one sync at the most; more would only make the first one wait.
-const GROUP: usize = 256;
+const GROUP_WRITES_MAX: usize = 256;
 
-struct Job {
-    write: Write,
+struct WriteJob {
+    write: StoreWrite,
     answer: SyncSender<Result<()>>,
 }
 
 /// What the writing thread works with.
-struct WritingThread {
+struct WriterThread {
     connection: Connection,
     mark: Option<MarkFile>,
     path: PathBuf,
 }
 
 /// The handle to the writing thread; dropping it waits until everything accepted is written.
-pub(super) struct Writer {
-    jobs: Option<Sender<Job>>,
+pub(super) struct StoreWriter {
+    jobs: Option<Sender<WriteJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Writer {
+impl StoreWriter {
     /// Starts the thread with a connection to the store of this path.
     pub(super) fn start(connection: Connection, path: &Path) -> Result<Self> {
         let (jobs, waiting) = channel();
         let mark = MarkFile::open(path, &connection).inspect_err(
             |error| tracing::warn!(%error, "the mark beside the store cannot be written"),
         );
-        let thread = WritingThread { connection, mark: mark.ok(), path: path.to_owned() };
+        let thread = WriterThread { connection, mark: mark.ok(), path: path.to_owned() };
         let thread = std::thread::Builder::new()
             .name("commonbook-writer".to_owned())
             .spawn(move || thread.drain(&waiting))
-            .map_err(|error| stopped().because(error))?;
+            .map_err(|error| writer_stopped().with_cause(error))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Runs a write; returns when it is on disk, or when nothing of it is.
-    pub(super) fn run(&self, write: Write) -> Result<()> {
+    pub(super) fn run(&self, write: StoreWrite) -> Result<()> {
         let (answer, answered) = sync_channel(1);
-        let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
-        jobs.send(Job { write, answer }).map_err(|_| stopped())?;
-        answered.recv().map_err(|_| stopped())?
+        let jobs = self.jobs.as_ref().ok_or_else(writer_stopped)?;
+        jobs.send(WriteJob { write, answer }).map_err(|_| writer_stopped())?;
+        answered.recv().map_err(|_| writer_stopped())?
     }
 }
 
-impl Drop for Writer {
+impl Drop for StoreWriter {
     fn drop(&mut self) {
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take()
@@ -72,28 +72,28 @@ impl Drop for Writer {
     }
 }
 
-fn stopped() -> Error {
+fn writer_stopped() -> Error {
     Error::new(ErrorKind::Unavailable, "the store has stopped writing")
         .hint("Nothing was written. Start the program again.")
 }
 
-impl WritingThread {
-    fn drain(&self, waiting: &Receiver<Job>) {
+impl WriterThread {
+    fn drain(&self, waiting: &Receiver<WriteJob>) {
         while let Ok(first) = waiting.recv() {
             let mut group = vec![first];
-            group.extend(waiting.try_iter().take(GROUP - 1));
+            group.extend(waiting.try_iter().take(GROUP_WRITES_MAX - 1));
             match self.transact(&mut group) {
-                Ok(answers) => answer(group, answers),
+                Ok(answers) => send_answers(group, answers),
                 // The engine dropped the whole transaction, because of one of them it may be: each
                 // gets one of its own.
                 Err(_) if group.len() > 1 => {
                     for mut job in group {
                         let result = self.transact(std::slice::from_mut(&mut job));
                         let alone = result.and_then(|answers| answers.into_iter().collect());
-                        answer(vec![job], vec![alone]);
+                        send_answers(vec![job], vec![alone]);
                     }
                 }
-                Err(error) => answer(group, vec![Err(error)]),
+                Err(error) => send_answers(group, vec![Err(error)]),
             }
         }
     }
@@ -104,7 +104,7 @@ impl WritingThread {
     }
 
     /// Runs all of them in one transaction. An error means that nothing of any is kept.
-    fn transact(&self, group: &mut [Job]) -> Result<Vec<Result<()>>> {
+    fn transact(&self, group: &mut [WriteJob]) -> Result<Vec<Result<()>>> {
         self.begin()?;
         let undo = |error: Error| {
             if !self.connection.is_autocommit()
@@ -128,7 +128,7 @@ impl WritingThread {
             let result = self.run(job);
             if self.connection.is_autocommit() {
                 // A full disk, say, ends the transaction from inside.
-                return Err(result.err().unwrap_or_else(stopped));
+                return Err(result.err().unwrap_or_else(writer_stopped));
             }
             if result.is_err() {
                 self.execute("ROLLBACK TO verb").map_err(undo)?;
@@ -146,15 +146,15 @@ impl WritingThread {
         let begun = self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         match begun {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                Err(busy(holder::of_write_lock(&self.path)).because(error))
+                Err(busy_store(holder::of_write_lock(&self.path)).with_cause(error))
             }
             begun => Ok(begun.map(drop)?),
         }
     }
 
     /// Runs one of them, and seals the events that it appended.
-    fn run(&self, job: &mut Job) -> Result<Vec<(String, Head)>> {
-        let mut tx = SqliteTransaction::on(&self.connection);
+    fn run(&self, job: &mut WriteJob) -> Result<Vec<(String, JournalHead)>> {
+        let mut tx = SqliteTransaction::new(&self.connection);
         catch_unwind(AssertUnwindSafe(|| {
             (job.write)(&mut tx)?;
             tx.seal()
@@ -163,11 +163,11 @@ impl WritingThread {
     }
 
     /// Raises the mark after a commit. A mark that stays behind costs nothing but its warning.
-    fn raise(&self, heads: &[(String, Head)]) {
+    fn raise(&self, heads: &[(String, JournalHead)]) {
         // The last of a journal is its head.
-        let last: BTreeMap<&str, Head> =
+        let last: BTreeMap<&str, JournalHead> =
             heads.iter().map(|(name, head)| (&**name, *head)).collect();
-        let last: Vec<(String, Head)> =
+        let last: Vec<(String, JournalHead)> =
             last.into_iter().map(|(name, head)| (name.to_owned(), head)).collect();
         if let Some(mark) = self.mark.as_ref().filter(|_| !last.is_empty())
             && let Err(error) = mark.raise(&last)
@@ -178,13 +178,13 @@ impl WritingThread {
 }
 
 /// The error of a store that another process keeps busy.
-pub(super) fn busy(holder: Option<String>) -> Error {
+pub(super) fn busy_store(holder: Option<String>) -> Error {
     let holder = holder.unwrap_or_else(|| "another process".to_owned());
     Error::new(ErrorKind::Unavailable, format!("{holder} keeps the store busy"))
         .hint("Nothing was written. Try again in a moment.")
 }
 
-fn answer(group: Vec<Job>, answers: Vec<Result<()>>) {
+fn send_answers(group: Vec<WriteJob>, answers: Vec<Result<()>>) {
     for (job, answer) in group.into_iter().zip(answers) {
         // Who asked may have gone; the write stands all the same.
         let _gone = job.answer.send(answer);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     /// A write of so many bytes.
-    fn fills(bytes: usize) -> Write {
+    fn fills(bytes: usize) -> StoreWrite {
         Box::new(move |tx| {
             let secret_sha256 = "x".repeat(bytes);
             let token = crate::model::token::CreateToken {
@@ -211,7 +211,7 @@ mod tests {
             let now = jiff::Timestamp::UNIX_EPOCH;
             let id = crate::base::id::TokenId::new(&crate::base::id::RandomIds::default(), now);
             let token = token.token(id, now)?;
-            tx.put_token(&crate::model::token::KeptToken { token, secret_sha256 })
+            tx.put_token(&crate::model::token::TokenRecord { token, secret_sha256 })
         })
     }
 
@@ -219,11 +219,11 @@ mod tests {
     fn a_full_disk_says_so_and_reads_go_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commonbook.db");
-        let reader = open::prepared(&path).unwrap();
-        let connection = open::for_writing(&path).unwrap();
+        let reader = open::open_prepared(&path).unwrap();
+        let connection = open::writing_connection(&path).unwrap();
         let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
         connection.pragma_update(None, "max_page_count", pages + 2).unwrap();
-        let writer = Writer::start(connection, &path).unwrap();
+        let writer = StoreWriter::start(connection, &path).unwrap();
         writer.run(fills(100)).unwrap();
         let error = writer.run(fills(1_000_000)).unwrap_err();
         assert_eq!((error.kind, &*error.message), (ErrorKind::Unavailable, "the disk is full"));

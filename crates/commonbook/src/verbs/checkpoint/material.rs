@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::telling;
+use super::memory_item;
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -10,26 +10,26 @@ use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::checkpoint::{CasePosition, OpenHandoff};
-use crate::model::collaboration::{Edge, EdgeFilter};
-use crate::model::handoff::{HandoffFilter, HandoffStatus, Side};
-use crate::model::memory::{Memory, Order};
-use crate::model::search::Filter;
+use crate::model::collaboration::{EdgeFilter, HandoffEdge};
+use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
+use crate::model::memory::{ListOrder, Memory};
+use crate::model::search::MemoryFilter;
 use crate::model::session::Session;
-use crate::prompt::block::TellEntity;
-use crate::prompt::resume::Material;
+use crate::prompt::block::EntityItem;
+use crate::prompt::resume::ResumeMaterial;
 use crate::store::Transaction;
-use crate::verbs::find_visible::mentioned;
+use crate::verbs::find_visible::mentioned_items;
 
 /// What a session holds, as far as the caller sees, up to a place in the journal.
-pub(super) fn material(
+pub(super) fn resume_material(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
     (session, until): (&Session, Option<u64>),
-) -> Result<Material> {
-    let filter = Filter { session: Some(session.id.to_string()), ..Filter::default() };
+) -> Result<ResumeMaterial> {
+    let filter = MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
     let most = u32::try_from(limits::RESUME_MEMORIES).unwrap_or(u32::MAX);
-    let from = (Order::Newest, until.map(|until| until + 1));
+    let from = (ListOrder::Newest, until.map(|until| until + 1));
     let memories = tx.memories(sight, &filter, from, most)?.into_iter().map(|(_, memory)| memory);
     let told = memories.filter(|memory| memory.is_current() && !memory.is_quarantined());
     let told: Vec<Memory> = told.collect();
@@ -41,30 +41,31 @@ pub(super) fn material(
             key: case.key.to_string(),
             title: case.title,
             context_version: case.version,
-            read: read(tx, caller, key)?.min(case.version),
+            read: read_position(tx, caller, key)?.min(case.version),
         });
     }
-    let entities = spoken_of(tx, sight, session, &told)?;
-    let memories = told.into_iter().map(telling).collect();
+    let entities = mentioned_entities(tx, sight, session, &told)?;
+    let memories = told.into_iter().map(memory_item).collect();
     let (handoffs, handoffs_left) = open_handoffs(tx, caller, session)?;
     let history = history(tx, caller, session)?;
-    Ok(Material { memories, entities, handoffs, handoffs_left, history, cases })
+    Ok(ResumeMaterial { memories, entities, handoffs, handoffs_left, history, cases })
 }
 
 /// The things that these memories mention, those of the newest first.
-fn spoken_of(
+fn mentioned_entities(
     tx: &dyn Transaction,
     sight: &Sight,
     session: &Session,
     memories: &[Memory],
-) -> Result<Vec<TellEntity>> {
+) -> Result<Vec<EntityItem>> {
     let places: BTreeMap<MemoryId, usize> =
         memories.iter().enumerate().map(|(place, memory)| (memory.id, place)).collect();
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     let place = |id: MemoryId| places.get(&id).copied().unwrap_or(memories.len());
-    let mut mentions = tx.mentioned_in(sight, &session.workspace, &ids)?;
+    let mut mentions = tx.entities_mentioned_in(sight, &session.workspace, &ids)?;
     mentions.sort_by_key(|mention| place(mention.memory));
-    let mut told = mentioned(tx, &session.workspace, &mentions, |id| memories.get(place(id)))?;
+    let mut told =
+        mentioned_items(tx, &session.workspace, &mentions, |id| memories.get(place(id)))?;
     let latest = mentions.iter().filter_map(|mention| told.remove(&mention.entity));
     Ok(latest.take(limits::RESUME_ENTITIES).collect())
 }
@@ -79,10 +80,14 @@ fn open_handoffs(
     let sight = Sight::writing(caller)?;
     let status: Vec<HandoffStatus> =
         HandoffStatus::ALL.iter().copied().filter(|status| status.is_open()).collect();
-    let own =
-        HandoffFilter { side: Side::Either, status, in_turn: true, ..HandoffFilter::default() };
+    let own = HandoffFilter {
+        side: HandoffSide::Either,
+        status,
+        in_turn: true,
+        ..HandoffFilter::default()
+    };
     let with = Some(session.agent.clone());
-    let of_session = HandoffFilter { side: Side::All, with, ..own.clone() };
+    let of_session = HandoffFilter { side: HandoffSide::All, with, ..own.clone() };
     let filters = if session.agent == caller.agent { vec![own] } else { vec![own, of_session] };
     let (mut found, mut left) = (Vec::new(), 0);
     for filter in &filters {
@@ -97,7 +102,7 @@ fn open_handoffs(
 }
 
 /// Who handed work to whom in a session and on its case, the newest first.
-fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<Vec<Edge>> {
+fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<Vec<HandoffEdge>> {
     let sight = Sight::writing(caller)?;
     let case = session.case.as_ref().map(ToString::to_string);
     let filter = EdgeFilter { work: Some((session.id.to_string(), case)), ..EdgeFilter::default() };
@@ -106,6 +111,6 @@ fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<V
     Ok(edges)
 }
 
-fn read(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
+fn read_position(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
     tx.cursor(&caller.workspace, &caller.agent, Some(key))
 }

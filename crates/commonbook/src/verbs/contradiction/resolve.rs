@@ -2,20 +2,21 @@
 
 use jiff::Timestamp;
 
-use super::{event, in_sight};
+use super::{contradiction_event, visible_contradiction};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, RelationId};
-use crate::model::access::{self, Audience, Reach, Sight};
+use crate::model::access::{self, Audience, Sight, Visibility};
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
-    Contradiction, KeptContradiction, Resolution, ResolveContradiction, Resolved,
+    Contradiction, ContradictionRecord, ContradictionResolution, ResolutionRecord,
+    ResolveContradiction,
 };
 use crate::model::event::{EventKind, NewEvent};
-use crate::model::graph::{AddRelation, Node, NodeRef, Relation, RelationType};
+use crate::model::graph::{AddRelation, GraphNode, NodeRef, Relation, RelationType};
 use crate::model::memory::{Memory, SaveMemory, Sharing};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
-use crate::verbs::memory::{Draft, keep, replace};
+use crate::verbs::memory::{MemoryDraft, keep_memory, replace};
 
 impl Commonbook {
     /// Decides what becomes of two memories that contradict each other. The same decision once more
@@ -34,19 +35,19 @@ impl Commonbook {
         Sight::writing_at_home(caller)?;
         self.follow_contradictions(caller)?;
         let now = self.clock.now();
-        let drafts = self.merged(caller, &said)?;
+        let drafts = self.merge_draft(caller, &said)?;
         let relations = [0, 1].map(|_| RelationId::new(&*self.ids, now));
         let (key, verb) = (request.idempotency_key.as_ref(), "resolve_contradiction");
-        let once = self.once(caller, (verb, request, key), move |tx, caller, now| {
+        let once = self.write_once(caller, (verb, request, key), move |tx, caller, now| {
             let sight = Sight::writing_at_home(caller)?;
-            let (kept, older, newer) = in_sight(tx, &sight, said.contradiction)?;
+            let (kept, older, newer) = visible_contradiction(tx, &sight, said.contradiction)?;
             if let Some(resolved) = &kept.resolved {
                 if kept.request_sha256.as_ref() == Some(&said.fingerprint()) {
-                    return Ok(kept.told(&older, &newer));
+                    return Ok(kept.into_contradiction(&older, &newer));
                 }
-                return Err(already(resolved));
+                return Err(already_resolved(resolved));
             }
-            let deciding = Deciding { caller, now, said: &said, relations };
+            let deciding = ContradictionDecision { caller, now, said: &said, relations };
             deciding.decide(tx, (kept, older, newer), drafts.first())
         })?;
         Ok(once.answer)
@@ -54,10 +55,15 @@ impl Commonbook {
 
     /// The memory that would take the place of both: about what both are about, and shared as the
     /// less shared of the two.
-    fn merged(&self, caller: &Caller, said: &ResolveContradiction) -> Result<Vec<Draft>> {
+    fn merge_draft(
+        &self,
+        caller: &Caller,
+        said: &ResolveContradiction,
+    ) -> Result<Vec<MemoryDraft>> {
         let Some(text) = &said.text else { return Ok(Vec::new()) };
         let sight = Sight::writing_at_home(caller)?;
-        let (_, older, newer) = self.store.read(|tx| in_sight(tx, &sight, said.contradiction))?;
+        let (_, older, newer) =
+            self.store.read(|tx| visible_contradiction(tx, &sight, said.contradiction))?;
         let topics = [older.topics.clone(), newer.topics.clone()].concat();
         let request = SaveMemory {
             text: text.clone(),
@@ -82,30 +88,30 @@ impl Commonbook {
 }
 
 /// A decision: who makes it, when, and what it is.
-struct Deciding<'d> {
+struct ContradictionDecision<'d> {
     caller: &'d Caller,
     now: Timestamp,
     said: &'d ResolveContradiction,
     relations: [RelationId; 2],
 }
 
-impl Deciding<'_> {
+impl ContradictionDecision<'_> {
     fn decide(
         &self,
         tx: &mut dyn Transaction,
-        (kept, older, newer): (KeptContradiction, Memory, Memory),
-        draft: Option<&Draft>,
+        (kept, older, newer): (ContradictionRecord, Memory, Memory),
+        draft: Option<&MemoryDraft>,
     ) -> Result<Contradiction> {
         let (mut after, mut stands) = ([older.clone(), newer.clone()], None);
         match self.said.resolution {
-            Resolution::KeepBoth => {
+            ContradictionResolution::KeepBoth => {
                 self.relate(tx, self.relations[0], (&newer, "context", &older))?;
             }
-            Resolution::KeepNewer => {
+            ContradictionResolution::KeepNewer => {
                 after[0] = self.replace(tx, (&older, self.relations[0]), &newer)?;
                 stands = Some(newer.id);
             }
-            Resolution::Override => {
+            ContradictionResolution::Override => {
                 let keep = self.said.keep;
                 let place = [older.id, newer.id].iter().position(|id| Some(*id) == keep);
                 let place = place.ok_or_else(|| {
@@ -116,10 +122,10 @@ impl Deciding<'_> {
                 after[1 - place] = self.replace(tx, (loser, self.relations[0]), winner)?;
                 stands = Some(winner.id);
             }
-            Resolution::Merge => {
+            ContradictionResolution::Merge => {
                 let merged = draft.map(|draft| &draft.memory);
                 let merged = merged.ok_or_else(|| Error::invalid("text", "merge needs this"))?;
-                if keep(tx, merged, self.now)?.is_quarantined() {
+                if keep_memory(tx, merged, self.now)?.is_quarantined() {
                     return Err(Error::invalid("text", "this completes an order to other agents")
                         .hint("Say what holds instead of both, in words of its own."));
                 }
@@ -130,20 +136,25 @@ impl Deciding<'_> {
             }
         }
         let [older, newer] = after;
-        let kept = KeptContradiction {
+        let kept = ContradictionRecord {
             memories: [(older.id, older.revision), (newer.id, newer.revision)],
-            resolved: Some(self.resolved(stands)),
+            resolved: Some(self.resolution_record(stands)),
             request_sha256: Some(self.said.fingerprint()),
             ..kept
         };
         tx.put_contradiction(&kept, 0)?;
         let kind = EventKind::ContradictionResolved;
-        tx.append_event(&event(kind, (&older, &newer), &self.caller.agent, self.now))?;
-        Ok(kept.told(&older, &newer))
+        tx.append_event(&contradiction_event(
+            kind,
+            (&older, &newer),
+            &self.caller.agent,
+            self.now,
+        ))?;
+        Ok(kept.into_contradiction(&older, &newer))
     }
 
-    fn resolved(&self, kept: Option<MemoryId>) -> Resolved {
-        Resolved {
+    fn resolution_record(&self, kept: Option<MemoryId>) -> ResolutionRecord {
+        ResolutionRecord {
             resolution: self.said.resolution,
             resolved_by: self.caller.agent.clone(),
             resolved_at: self.now,
@@ -160,8 +171,8 @@ impl Deciding<'_> {
         new: &Memory,
     ) -> Result<Memory> {
         access::may_replace(self.caller, old)?;
-        let after =
-            replace(tx, self.caller, old, new, self.now).map_err(|error| error.at("resolution"))?;
+        let after = replace(tx, self.caller, old, new, self.now)
+            .map_err(|error| error.with_field("resolution"))?;
         self.relate(tx, relation, (new, "supersedes", old))?;
         Ok(after)
     }
@@ -182,11 +193,12 @@ impl Deciding<'_> {
             valid_until: None,
             idempotency_key: None,
         };
-        let (ends, workspace) = ((Node::Memory(from.id), Node::Memory(to.id)), &from.workspace);
-        let of = |memory: &Memory| Audience::of(&Reach::of(memory));
+        let (ends, workspace) =
+            ((GraphNode::Memory(from.id), GraphNode::Memory(to.id)), &from.workspace);
+        let of = |memory: &Memory| Audience::of(&Visibility::of(memory));
         let audience = Audience::of_both(&of(from), &of(to), &self.caller.agent);
         let relation = match tx.relation(workspace, ends, &said.relation_type, &audience)? {
-            Some(known) => known.repeated(&said, self.now),
+            Some(known) => known.reinforce(&said, self.now),
             None => {
                 let by = (&self.caller.agent, self.now);
                 Relation::new(id, workspace.clone(), (ends.0, &said, ends.1), by)
@@ -197,14 +209,14 @@ impl Deciding<'_> {
         let sharing = if shared { Sharing::Shared } else { Sharing::Private };
         let subject = (workspace, relation.id.to_string());
         let by = (&self.caller.agent, self.now);
-        tx.append_event(&NewEvent::about(EventKind::RelationAdded, subject, by, sharing))?;
+        tx.append_event(&NewEvent::for_subject(EventKind::RelationAdded, subject, by, sharing))?;
         Ok(())
     }
 }
 
 /// The answer to who would decide otherwise.
-fn already(resolved: &Resolved) -> Error {
-    let Resolved { resolution, resolved_by, resolved_at, .. } = resolved;
+fn already_resolved(resolved: &ResolutionRecord) -> Error {
+    let ResolutionRecord { resolution, resolved_by, resolved_at, .. } = resolved;
     Error::conflict(format!("{resolved_by} resolved this with {resolution} at {resolved_at}"))
         .hint("Read it to see what became of the two; change the memories that stand, if you may.")
 }

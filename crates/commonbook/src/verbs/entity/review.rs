@@ -1,42 +1,48 @@
 //! Deciding what becomes of statements and merges that wait.
 
-use super::{join, state};
+use super::{join, merge_statement};
 use crate::base::error::{Error, Result};
 use crate::base::id::ReviewId;
 use crate::base::limits;
-use crate::base::page::{self, Cursor, Page};
+use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::entity::merging::Strategy;
+use crate::model::entity::merging::MergeStrategy;
 use crate::model::entity::{
-    DecideReview, EntityName, Judgement, ListReviews, Resolution, Resolved, Review, Wanted,
+    DecideReview, EntityName, EntityOutcome, EntityReview, ListReviews, ResolveEntityResult,
+    ReviewJudgement, ReviewProposal,
 };
 use crate::model::event::EventKind;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
-use crate::verbs::find_visible::{home, known, tell};
+use crate::verbs::find_visible::{append_entity_event, find_visible_entity, workspace_of_sight};
 
 impl Commonbook {
     /// What waits for somebody's decision, oldest first, of what is about entities in sight.
     ///
     /// # Errors
     /// `invalid` for a limit or a cursor that is none.
-    pub fn list_reviews(&self, caller: &Caller, request: &ListReviews) -> Result<Page<Review>> {
-        let limit = page::size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let after = request.cursor.as_ref().map(Cursor::numbers::<2>).transpose()?;
+    pub fn list_reviews(
+        &self,
+        caller: &Caller,
+        request: &ListReviews,
+    ) -> Result<Page<EntityReview>> {
+        let limit =
+            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let after = request.cursor.as_ref().map(PageCursor::numbers::<2>).transpose()?;
         let mut after =
             after.map(|[high, low]| ReviewId::from_uuid(uuid::Uuid::from_u64_pair(high, low)));
         let sight = Sight::reading_at_home(caller)?;
         let wanted = limit as usize;
         self.store.read(|tx| {
-            let mut items: Vec<Review> = Vec::new();
+            let mut items: Vec<EntityReview> = Vec::new();
             loop {
-                let some = tx.reviews(home(&sight)?, after, limits::PAGE_MAX)?;
+                let some = tx.reviews(workspace_of_sight(&sight)?, after, limits::PAGE_MAX)?;
                 let done = some.len() < limits::PAGE_MAX as usize;
                 after = some.last().map(|review| review.id);
                 for review in some {
-                    if sees(tx, &sight, &review)? {
+                    if sees_review(tx, &sight, &review)? {
                         items.push(review);
                     }
                 }
@@ -47,7 +53,7 @@ impl Commonbook {
             let more = items.len() > wanted;
             items.truncate(wanted);
             let last = items.last().filter(|_| more).map(|it| it.id.uuid().as_u64_pair());
-            Ok(Page { items, next: last.map(|(high, low)| Cursor::of(&[high, low])) })
+            Ok(Page { items, next: last.map(|(high, low)| PageCursor::of(&[high, low])) })
         })
     }
 
@@ -56,63 +62,79 @@ impl Commonbook {
     /// # Errors
     /// `not_found` when nothing in sight waits under this id; for a merge, as
     /// [`Commonbook::merge_entities`].
-    pub fn decide_review(&self, caller: &Caller, request: &DecideReview) -> Result<Resolved> {
+    pub fn decide_review(
+        &self,
+        caller: &Caller,
+        request: &DecideReview,
+    ) -> Result<ResolveEntityResult> {
         let (key, decided) = (request.idempotency_key.as_ref(), request.clone());
-        let once = self.once(caller, ("decide_review", request, key), move |tx, caller, now| {
-            let sight = Sight::writing_at_home(caller)?;
-            let review = tx.review(home(&sight)?, decided.review_id)?;
-            let nothing = || Error::not_found(format!("nothing waits as {}", decided.review_id));
-            let review = review.ok_or_else(nothing)?;
-            if !sees(tx, &sight, &review)? {
-                return Err(nothing());
-            }
-            let id = tx.root(home(&sight)?, review.entity)?;
-            let entity = known(tx, &sight, id)?;
-            tx.drop_review(home(&sight)?, review.id)?;
-            let strategy = decided.strategy.unwrap_or_default();
-            if decided.judgement == Judgement::Dismiss {
-                tell(tx, EventKind::EntityDismissed, &entity, (&caller.agent, now), &[])?;
-                return Ok(Resolved { entity, outcome: Resolution::Matched, review: None });
-            }
-            if strategy == Strategy::Manual {
-                return Err(Error::invalid("strategy", "this was queued to be decided")
-                    .hint("Choose merge_context, newest_wins or highest_confidence."));
-            }
-            let entity = match &review.wanted {
-                Wanted::Stated(seen) => {
-                    let scope = (home(&sight)?, entity.session.as_deref());
-                    let name = EntityName::of(scope, seen.entity_type, &seen.value);
-                    let name = name.unwrap_or_else(|| entity.name());
-                    state(tx, &entity, (&name, seen, strategy), now)?
+        let once =
+            self.write_once(caller, ("decide_review", request, key), move |tx, caller, now| {
+                let sight = Sight::writing_at_home(caller)?;
+                let review = tx.review(workspace_of_sight(&sight)?, decided.review_id)?;
+                let nothing =
+                    || Error::not_found(format!("nothing waits as {}", decided.review_id));
+                let review = review.ok_or_else(nothing)?;
+                if !sees_review(tx, &sight, &review)? {
+                    return Err(nothing());
                 }
-                Wanted::Merged(source) => {
-                    let source = match tx.entity(home(&sight)?, *source)? {
-                        Some(source) => source,
-                        None => known(tx, &sight, *source)?,
-                    };
-                    join::join(
+                let id = tx.root(workspace_of_sight(&sight)?, review.entity)?;
+                let entity = find_visible_entity(tx, &sight, id)?;
+                tx.drop_review(workspace_of_sight(&sight)?, review.id)?;
+                let strategy = decided.strategy.unwrap_or_default();
+                if decided.judgement == ReviewJudgement::Dismiss {
+                    append_entity_event(
                         tx,
-                        (&source, &entity),
-                        (None, None),
-                        strategy,
+                        EventKind::EntityDismissed,
+                        &entity,
                         (&caller.agent, now),
-                    )?
+                        &[],
+                    )?;
+                    return Ok(ResolveEntityResult {
+                        entity,
+                        outcome: EntityOutcome::Matched,
+                        review: None,
+                    });
                 }
-            };
-            Ok(Resolved { entity, outcome: Resolution::Matched, review: None })
-        })?;
+                if strategy == MergeStrategy::Manual {
+                    return Err(Error::invalid("strategy", "this was queued to be decided")
+                        .hint("Choose merge_context, newest_wins or highest_confidence."));
+                }
+                let entity = match &review.wanted {
+                    ReviewProposal::Stated(seen) => {
+                        let scope = (workspace_of_sight(&sight)?, entity.session.as_deref());
+                        let name = EntityName::of(scope, seen.entity_type, &seen.value);
+                        let name = name.unwrap_or_else(|| entity.name());
+                        merge_statement(tx, &entity, (&name, seen, strategy), now)?
+                    }
+                    ReviewProposal::Merged(source) => {
+                        let source = match tx.entity(workspace_of_sight(&sight)?, *source)? {
+                            Some(source) => source,
+                            None => find_visible_entity(tx, &sight, *source)?,
+                        };
+                        join::join_entities(
+                            tx,
+                            (&source, &entity),
+                            (None, None),
+                            strategy,
+                            (&caller.agent, now),
+                        )?
+                    }
+                };
+                Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Matched, review: None })
+            })?;
         Ok(once.answer)
     }
 }
 
 /// Whether what waits is about entities in sight alone.
-fn sees(tx: &dyn Transaction, sight: &Sight, review: &Review) -> Result<bool> {
+fn sees_review(tx: &dyn Transaction, sight: &Sight, review: &EntityReview) -> Result<bool> {
     let mut about = vec![review.entity];
-    if let Wanted::Merged(source) = review.wanted {
+    if let ReviewProposal::Merged(source) = review.wanted {
         about.push(source);
     }
     for id in about {
-        let root = tx.root(home(sight)?, id)?;
+        let root = tx.root(workspace_of_sight(sight)?, id)?;
         if !tx.sees_entity(sight, root)? {
             return Ok(false);
         }

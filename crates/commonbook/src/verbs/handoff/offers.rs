@@ -5,72 +5,75 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::super::Commonbook;
-use super::super::checkpoint::telling;
-use super::super::memory::standing;
+use super::super::checkpoint::memory_item;
+use super::super::memory::live_memory;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
-use crate::model::entity::{MentionedBy, spoken};
-use crate::model::handoff::choose::{CANDIDATES, CANDIDATES_AT_HAND, Candidate, Tier};
-use crate::model::handoff::{Asked, Handoff, Origin, Place};
-use crate::model::memory::{Memory, Order, Sharing};
-use crate::model::search::{Filter, Question, Within};
+use crate::model::entity::{MentionLink, query_name_ids};
+use crate::model::handoff::choose::{
+    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX,
+};
+use crate::model::handoff::{ChainPosition, Handoff, HandoffDraft, HandoffOrigin};
+use crate::model::memory::{ListOrder, Memory, Sharing};
+use crate::model::search::{IndexQuery, MemoryFilter, SearchFilter};
 use crate::model::workspace::Workspace;
-use crate::prompt::block::TellEntity;
-use crate::prompt::handoff::{EntityOffer, Offer, Offers, carried};
+use crate::prompt::block::EntityItem;
+use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
 use crate::store::Transaction;
-use crate::verbs::find_visible::{known, mentioned};
+use crate::verbs::find_visible::{find_visible_entity, mentioned_items};
 
 impl Commonbook {
     /// The handoff that is asked for, and all that may go along with it.
     pub(super) fn offers(
         &self,
         caller: &Caller,
-        (id, asked): (HandoffId, &Asked),
+        (id, asked): (HandoffId, &HandoffDraft),
         now: Timestamp,
-    ) -> Result<(Handoff, Offers)> {
+    ) -> Result<(Handoff, HandoffOffers)> {
         self.follow_mentions(caller)?;
         let sight = Sight::consulting(caller)?;
-        let found = self.found(caller, &sight, (asked, now))?;
+        let found = self.search_task(caller, &sight, (asked, now))?;
         self.store.read(|tx| {
             if let Some(case) = &asked.case {
-                super::super::case::known(tx, caller, &case_key(case)?)?;
+                super::super::case::find_case(tx, caller, &case_key(case)?)?;
             }
             let most = limits::HANDOFFS_RECEIVED;
             let received = tx.received_handoffs(&sight, &caller.agent, most)?;
-            let place = Place::of(id, asked, &caller.agent, &received)?;
+            let place = ChainPosition::of(id, asked, &caller.agent, &received)?;
             let before = |it: &&Handoff| place.follows.contains(&it.id);
             let came: Vec<&Handoff> = received.iter().filter(before).collect();
-            let mut gathered = Gathered::default();
-            gathered.name(tx, &sight, caller, asked)?;
-            gathered.found(tx, &sight, &found)?;
-            gathered.at_hand(tx, &sight, caller, asked)?;
-            gathered.came(tx, &sight, &came)?;
-            let origin = Origin {
+            let mut gathered = OfferPool::default();
+            gathered.add_named(tx, &sight, caller, asked)?;
+            gathered.add_hits(tx, &sight, &found)?;
+            gathered.add_at_hand(tx, &sight, caller, asked)?;
+            gathered.add_inherited(tx, &sight, &came)?;
+            let origin = HandoffOrigin {
                 workspace: caller.workspace.clone(),
                 from: caller.agent.clone(),
                 user_id: caller.user.clone(),
             };
             let handoff = Handoff::new(id, asked, origin, place, now);
             let came = came.iter().flat_map(|it| &it.entities).map(|it| it.id).collect();
-            let offers = gathered.offers((tx, &sight), (&handoff, asked), &came)?;
+            let offers = gathered.into_offers((tx, &sight), (&handoff, asked), &came)?;
             Ok((handoff, offers))
         })
     }
 
     /// How well a search for the task finds memories, 0 to 1, best first.
-    fn found(
+    fn search_task(
         &self,
         caller: &Caller,
         sight: &Sight,
-        (asked, now): (&Asked, Timestamp),
-    ) -> Result<Vec<Hit>> {
+        (asked, now): (&HandoffDraft, Timestamp),
+    ) -> Result<Vec<TaskHit>> {
         // Not parsed: the work may be about `-without` or `type:x`.
-        let question = Question::plain(asked.question(), Within::default(), now);
-        let question = Question { most: CANDIDATES as usize, ..question };
+        let question =
+            IndexQuery::from_plain_text(asked.search_text(), SearchFilter::default(), now);
+        let question = IndexQuery { most: SEARCH_CANDIDATES_MAX as usize, ..question };
         let found = self.search_index(caller, sight, &question)?.0;
         Ok((found.ranked.into_iter())
             .map(|hit| {
@@ -82,13 +85,13 @@ impl Commonbook {
 }
 
 /// Entities of the task that no memory names which goes along, and that are looked up.
-const OF_TASK: usize = 5;
+const TASK_ENTITIES_MAX: usize = 5;
 
 /// A memory that a search found, and how well.
-type Hit = (Workspace, MemoryId, f64);
+type TaskHit = (Workspace, MemoryId, f64);
 
 /// A memory that may go along, and what speaks for it.
-struct Gathering {
+struct OfferCandidate {
     memory: Memory,
     found: f64,
     at_hand: bool,
@@ -98,34 +101,34 @@ struct Gathering {
 
 /// The memories that may go along, in the order in which they came to mind.
 #[derive(Default)]
-struct Gathered(Vec<Gathering>);
+struct OfferPool(Vec<OfferCandidate>);
 
-impl Gathered {
+impl OfferPool {
     /// The place of a memory among them, where it is current and may be told.
-    fn add(&mut self, memory: Memory) -> Option<&mut Gathering> {
+    fn add(&mut self, memory: Memory) -> Option<&mut OfferCandidate> {
         if memory.deleted_at.is_some() || !memory.is_current() || memory.is_quarantined() {
             return None;
         }
         let known = self.0.iter().position(|it| it.memory.id == memory.id);
         let place = known.unwrap_or_else(|| {
             let (found, at_hand, named, came) = (0.0, false, false, None);
-            self.0.push(Gathering { memory, found, at_hand, named, came });
+            self.0.push(OfferCandidate { memory, found, at_hand, named, came });
             self.0.len() - 1
         });
         self.0.get_mut(place)
     }
 
     /// Those that the source named.
-    fn name(
+    fn add_named(
         &mut self,
         tx: &dyn Transaction,
         sight: &Sight,
         caller: &Caller,
-        asked: &Asked,
+        asked: &HandoffDraft,
     ) -> Result<()> {
         for (place, id) in asked.memories.iter().enumerate() {
             let field = format!("memories[{place}]");
-            let memory = standing(tx, sight, *id).map_err(|error| error.at(&field))?;
+            let memory = live_memory(tx, sight, *id).map_err(|error| error.with_field(&field))?;
             if memory.user_id.is_some() && memory.user_id != caller.user {
                 let error = Error::invalid(&field, "this is about a user whom you do not work for");
                 return Err(error.hint("Hand it over while you work for that user."));
@@ -144,7 +147,7 @@ impl Gathered {
     }
 
     /// Those that a search for the task found.
-    fn found(&mut self, tx: &dyn Transaction, sight: &Sight, hits: &[Hit]) -> Result<()> {
+    fn add_hits(&mut self, tx: &dyn Transaction, sight: &Sight, hits: &[TaskHit]) -> Result<()> {
         let wanted: Vec<_> =
             hits.iter().map(|(workspace, id, _)| (workspace.clone(), *id)).collect();
         let fits: BTreeMap<MemoryId, f64> = hits.iter().map(|(_, id, fit)| (*id, *fit)).collect();
@@ -158,24 +161,24 @@ impl Gathered {
     }
 
     /// The newest that the source kept in this session, and that were kept in this case.
-    fn at_hand(
+    fn add_at_hand(
         &mut self,
         tx: &dyn Transaction,
         sight: &Sight,
         caller: &Caller,
-        asked: &Asked,
+        asked: &HandoffDraft,
     ) -> Result<()> {
         let owner = Some(caller.agent.to_string());
-        let of_session = asked.session.clone().map(|session| Filter {
+        let of_session = asked.session.clone().map(|session| MemoryFilter {
             session: Some(session),
             owner,
-            ..Filter::default()
+            ..MemoryFilter::default()
         });
         let case = asked.case.as_deref().map(case_key).transpose()?;
-        let of_case = case.map(|case| Filter { case: Some(case), ..Filter::default() });
+        let of_case = case.map(|case| MemoryFilter { case: Some(case), ..MemoryFilter::default() });
         for filter in of_session.into_iter().chain(of_case) {
-            let newest = (Order::Newest, None);
-            for (_, memory) in tx.memories(sight, &filter, newest, CANDIDATES_AT_HAND)? {
+            let newest = (ListOrder::Newest, None);
+            for (_, memory) in tx.memories(sight, &filter, newest, AT_HAND_CANDIDATES_MAX)? {
                 if let Some(it) = self.add(memory) {
                     it.at_hand = true;
                 }
@@ -185,8 +188,13 @@ impl Gathered {
     }
 
     /// Those that came to the source by the handoffs that this one goes on from.
-    fn came(&mut self, tx: &dyn Transaction, sight: &Sight, came: &[&Handoff]) -> Result<()> {
-        for (id, with) in carried(came) {
+    fn add_inherited(
+        &mut self,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        came: &[&Handoff],
+    ) -> Result<()> {
+        for (id, with) in inherited_memories(came) {
             let Some(memory) = tx.memory(sight, id)? else { continue };
             if let Some(it) = self.add(memory) {
                 it.came = Some(with);
@@ -196,34 +204,34 @@ impl Gathered {
     }
 
     /// All of them as offers, with the entities that they and the task speak of.
-    fn offers(
+    fn into_offers(
         mut self,
         (tx, sight): (&dyn Transaction, &Sight),
-        (handoff, asked): (&Handoff, &Asked),
+        (handoff, asked): (&Handoff, &HandoffDraft),
         came: &BTreeSet<EntityId>,
-    ) -> Result<Offers> {
+    ) -> Result<HandoffOffers> {
         // What is about a user is told while working for that user alone.
         let about = |memory: &Memory| memory.user_id.is_none() || memory.user_id == handoff.user_id;
         self.0.retain(|it| about(&it.memory));
         let workspace = &handoff.workspace;
         let ids: Vec<MemoryId> = self.0.iter().map(|it| it.memory.id).collect();
-        let mentions = tx.mentioned_in(sight, workspace, &ids)?;
+        let mentions = tx.entities_mentioned_in(sight, workspace, &ids)?;
         let mut mentioned: BTreeMap<MemoryId, BTreeSet<EntityId>> = BTreeMap::new();
         for mention in &mentions {
             mentioned.entry(mention.memory).or_default().insert(mention.entity);
         }
-        let names = spoken(workspace, &asked.question());
+        let names = query_name_ids(workspace, &asked.search_text());
         let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
         let memories: Vec<&Memory> = self.0.iter().map(|it| &it.memory).collect();
-        let entities = entities(tx, (handoff, asked), (&memories, &mentions), (&task, came))?;
-        let offer = |it: Gathering| {
+        let entities = entity_offers(tx, (handoff, asked), (&memories, &mentions), (&task, came))?;
+        let offer = |it: OfferCandidate| {
             let memory = it.memory;
             let private = memory.sharing == Sharing::Private;
-            let candidate = Candidate {
+            let candidate = HandoffCandidate {
                 id: memory.id,
                 author: memory.source.agent.clone(),
                 private,
-                tier: Tier::of(memory.memory_type.as_str(), private),
+                tier: MemoryTier::of(memory.memory_type.as_str(), private),
                 since: memory.valid_from.unwrap_or(memory.recorded_at),
                 found: it.found,
                 at_hand: it.at_hand,
@@ -231,18 +239,18 @@ impl Gathered {
                 named: it.named,
                 came_with: it.came.map(|(score, _)| score),
             };
-            Offer { candidate, tell: telling(memory), came_by: it.came.map(|(_, by)| by) }
+            MemoryOffer { candidate, tell: memory_item(memory), came_by: it.came.map(|(_, by)| by) }
         };
-        Ok(Offers { memories: self.0.into_iter().map(offer).collect(), entities, task })
+        Ok(HandoffOffers { memories: self.0.into_iter().map(offer).collect(), entities, task })
     }
 }
 
 /// The entities that may go along, of those that the target sees: what the task names, what came,
 /// then what most of the memories mention.
-fn entities(
+fn entity_offers(
     tx: &dyn Transaction,
-    (handoff, asked): (&Handoff, &Asked),
-    (memories, mentions): (&[&Memory], &[MentionedBy]),
+    (handoff, asked): (&Handoff, &HandoffDraft),
+    (memories, mentions): (&[&Memory], &[MentionLink]),
     (task, came): (&BTreeSet<EntityId>, &BTreeSet<EntityId>),
 ) -> Result<Vec<EntityOffer>> {
     let target = Sight {
@@ -258,12 +266,12 @@ fn entities(
         .map(|memory| (memory.id, *memory))
         .collect();
     let by = |id: MemoryId| seen.get(&id).copied();
-    let mut told = mentioned(tx, &handoff.workspace, mentions, by)?;
-    for id in task.iter().take(OF_TASK) {
+    let mut told = mentioned_items(tx, &handoff.workspace, mentions, by)?;
+    for id in task.iter().take(TASK_ENTITIES_MAX) {
         if told.contains_key(id) {
             continue;
         }
-        match known(tx, &target, *id) {
+        match find_visible_entity(tx, &target, *id) {
             Ok(entity) => drop(told.insert(*id, entity.into())),
             Err(error) if error.kind == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
@@ -273,11 +281,11 @@ fn entities(
     for mention in mentions {
         *counts.entry(mention.entity).or_default() += 1;
     }
-    let mut ranked: Vec<TellEntity> = told.into_values().collect();
+    let mut ranked: Vec<EntityItem> = told.into_values().collect();
     let weight = |id: &EntityId| (task.contains(id), came.contains(id), counts.get(id).copied());
     ranked.sort_by_key(|tell| std::cmp::Reverse(weight(&tell.id)));
     ranked.truncate(asked.settings.max_entities as usize);
-    let offer = |tell: TellEntity| {
+    let offer = |tell: EntityItem| {
         let (in_task, came) = (task.contains(&tell.id), came.contains(&tell.id));
         EntityOffer { tell, in_task, came }
     };
@@ -285,5 +293,5 @@ fn entities(
 }
 
 fn case_key(case: &str) -> Result<CaseKey> {
-    case.parse().map_err(|error: Error| error.at("case"))
+    case.parse().map_err(|error: Error| error.with_field("case"))
 }

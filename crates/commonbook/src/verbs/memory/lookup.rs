@@ -5,11 +5,11 @@ use crate::base::id::MemoryId;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::memory::Memory;
-use crate::model::search::Place;
+use crate::model::search::MemoryRef;
 use crate::store::Transaction;
 
 /// The memory of this id in sight.
-pub(in crate::verbs) fn in_sight(
+pub(in crate::verbs) fn visible_memory(
     tx: &dyn Transaction,
     sight: &Sight,
     id: MemoryId,
@@ -21,9 +21,13 @@ pub(in crate::verbs) fn in_sight(
 }
 
 /// The memory that the caller is about to change.
-pub(super) fn to_change(tx: &dyn Transaction, caller: &Caller, id: MemoryId) -> Result<Memory> {
+pub(super) fn changeable_memory(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    id: MemoryId,
+) -> Result<Memory> {
     let sight = Sight::writing(caller)?;
-    in_sight(tx, &sight, id).or_else(|unknown| {
+    visible_memory(tx, &sight, id).or_else(|unknown| {
         // What the caller reads elsewhere is not unknown to it: it is told why it stays as it is.
         let read = tx.memory(&Sight::consulting(caller)?, id)?.ok_or(unknown)?;
         access::may_write_in(caller, &read.workspace).map(|()| read)
@@ -31,12 +35,12 @@ pub(super) fn to_change(tx: &dyn Transaction, caller: &Caller, id: MemoryId) -> 
 }
 
 /// The memory of this id in sight, which is not deleted.
-pub(in crate::verbs) fn standing(
+pub(in crate::verbs) fn live_memory(
     tx: &dyn Transaction,
     sight: &Sight,
     id: MemoryId,
 ) -> Result<Memory> {
-    not_deleted(in_sight(tx, sight, id)?)
+    not_deleted(visible_memory(tx, sight, id)?)
 }
 
 /// Takes from these memories the id of what took their place where that is out of sight: no reader is
@@ -52,7 +56,7 @@ pub(in crate::verbs) fn hide_heirs<'m>(
         return Ok(());
     }
     let place = |memory: &Memory| Some((memory.workspace.clone(), memory.superseded_by?));
-    let heirs: Vec<Place> = superseded.iter().filter_map(|memory| place(memory)).collect();
+    let heirs: Vec<MemoryRef> = superseded.iter().filter_map(|memory| place(memory)).collect();
     let seen = tx.memories_of(sight, &heirs)?;
     for memory in &mut superseded {
         let is_heir = |heir: &Memory| {
@@ -76,10 +80,10 @@ pub(super) fn not_deleted(memory: Memory) -> Result<Memory> {
 
 /// Every revision in sight, the present one last.
 pub(super) fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
-    let now = in_sight(tx, sight, id)?;
+    let now = visible_memory(tx, sight, id)?;
     // Another workspace of the sight may have a copy of the same id, with a history of its own.
     let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };
-    let mut all = tx.earlier(&there, id)?;
+    let mut all = tx.earlier_revisions(&there, id)?;
     all.push(now);
     Ok(all)
 }

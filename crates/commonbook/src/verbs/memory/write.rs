@@ -2,30 +2,30 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::lookup::{hide_heirs, not_deleted, to_change};
+use super::lookup::{changeable_memory, hide_heirs, not_deleted};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::access::{self, Sight};
-use crate::model::caller::{Caller, Door};
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::event::{EventKind, NewEvent};
-use crate::model::memory::{Memory, Order, PendingReview, Sharing};
-use crate::model::search::Filter;
+use crate::model::memory::{ListOrder, Memory, PendingReview, Sharing};
+use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 
 /// Keeps one memory, judged with what its author kept just before, with its event; answers it as it
 /// is kept.
-pub(in crate::verbs) fn keep(
+pub(in crate::verbs) fn keep_memory(
     tx: &mut dyn Transaction,
     memory: &Memory,
     now: Timestamp,
 ) -> Result<Memory> {
-    let memory = together(tx, memory)?;
+    let memory = judge_with_earlier(tx, memory)?;
     insert(tx, &memory, now)?;
     Ok(memory)
 }
 
-/// Keeps one memory as [`keep`] does, which is to take the place of these.
+/// Keeps one memory as [`keep_memory`] does, which is to take the place of these.
 ///
 /// # Errors
 /// `invalid` when it is quarantined: it would hide what nobody else is given instead.
@@ -35,7 +35,7 @@ pub(in crate::verbs) fn keep_heir(
     heir_of: &[MemoryId],
     now: Timestamp,
 ) -> Result<Memory> {
-    let memory = keep(tx, memory, now)?;
+    let memory = keep_memory(tx, memory, now)?;
     if memory.is_quarantined() && !heir_of.is_empty() {
         return Err(Error::invalid("supersedes", "what is quarantined supersedes nothing")
             .hint("Append it without this, or say what holds in other words."));
@@ -45,17 +45,17 @@ pub(in crate::verbs) fn keep_heir(
 
 /// The memory, set apart if it ends an order that its author began just before, in the same session.
 /// What is imported was not said by who imports it, and is judged by itself.
-pub(super) fn together(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
+pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
     let mut memory = memory.clone();
-    if memory.is_quarantined() || memory.source.how == Door::Import {
+    if memory.is_quarantined() || memory.source.how == EntryPoint::Import {
         return Ok(memory);
     }
-    let filter = Filter {
+    let filter = MemoryFilter {
         owner: Some(memory.owner.to_string()),
         session: memory.session.clone(),
-        ..Filter::default()
+        ..MemoryFilter::default()
     };
-    let newest = (Order::Newest, None);
+    let newest = (ListOrder::Newest, None);
     let found = tx.memories(&Sight::of_owner(&memory), &filter, newest, limits::SPLIT_MEMORIES)?;
     let since = SignedDuration::from_hours(1);
     let earlier: Vec<Memory> = found
@@ -78,7 +78,7 @@ pub(super) fn insert(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) 
     tx.insert_memory(memory, sequence)?;
     // What its author names counts at once; what is found in it follows.
     if !memory.entities.is_empty() {
-        tx.put_mentions(memory, &memory.named())?;
+        tx.put_mentions(memory, &memory.author_mentions())?;
     }
     if memory.is_quarantined() {
         let event = NewEvent::of(EventKind::MemoryQuarantined, memory, &memory.owner, now);
@@ -105,7 +105,7 @@ pub(super) fn may_supersede(
     old: MemoryId,
     new: &Memory,
 ) -> Result<Memory> {
-    let before = not_deleted(to_change(tx, caller, old)?)?;
+    let before = not_deleted(changeable_memory(tx, caller, old)?)?;
     access::may_change(caller, &before)?;
     may_replace(tx, caller, &before, new)?;
     Ok(before)
@@ -122,7 +122,8 @@ pub(in crate::verbs) fn replace(
 ) -> Result<Memory> {
     may_replace(tx, caller, before, new)?;
     let after = Memory { superseded_by: Some(new.id), ..before.clone() };
-    Change { kind: EventKind::MemorySuperseded, fields: &[], caller, now }.write(tx, before, after)
+    MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
+        .write(tx, before, after)
 }
 
 /// Whether a memory can take the place of another, which the caller may change.
@@ -144,14 +145,14 @@ fn may_replace(tx: &dyn Transaction, caller: &Caller, before: &Memory, new: &Mem
 }
 
 /// A change of a memory: what it is called, which fields it touches, who makes it and when.
-pub(in crate::verbs) struct Change<'c> {
+pub(in crate::verbs) struct MemoryChange<'c> {
     pub(in crate::verbs) kind: EventKind,
     pub(in crate::verbs) fields: &'c [&'static str],
     pub(in crate::verbs) caller: &'c Caller,
     pub(in crate::verbs) now: Timestamp,
 }
 
-impl Change<'_> {
+impl MemoryChange<'_> {
     /// Writes `after` as the next revision, with its event.
     pub(in crate::verbs) fn write(
         &self,
@@ -177,7 +178,7 @@ impl Change<'_> {
         };
         tx.replace_memory(before, &after)?;
         let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
-        tx.append_event(&event.changing(self.fields))?;
+        tx.append_event(&event.with_changed_fields(self.fields))?;
         if set_apart {
             let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
             tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;

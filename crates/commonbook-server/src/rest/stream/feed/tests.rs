@@ -1,7 +1,7 @@
 //! What a feed gives is what the journal gives, whatever becomes of the memories meanwhile.
 
 use commonbook::model::agent::AgentName;
-use commonbook::model::caller::{Caller, Door};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::Memory;
 use commonbook::store::sqlite::SqliteStore;
 use fastrand::Rng;
@@ -16,7 +16,7 @@ fn request<T: DeserializeOwned>(value: Value) -> T {
 
 fn caller(agent: &str, user: Option<&str>) -> Caller {
     let name: Option<AgentName> = (agent != "anonymous").then(|| agent.parse().unwrap());
-    Caller::new(name, "x".parse().unwrap(), Door::Rest).for_user(user).unwrap()
+    Caller::new(name, "x".parse().unwrap(), EntryPoint::Rest).for_user(user).unwrap()
 }
 
 /// Does something to one of the memories, or keeps a new one.
@@ -79,10 +79,10 @@ fn a_feed_gives_exactly_what_the_journal_gives() {
         let path = home.path().join(format!("{seed}.db"));
         let book = Commonbook::new(SqliteStore::open(&path).unwrap());
         let (mut rng, mut kept) = (Rng::with_seed(seed), Vec::new());
-        let (mut recent, x) = (Recent::after(0), "x".parse().unwrap());
+        let (mut recent, x) = (RecentEvents::starting_after(0), "x".parse().unwrap());
         for _ in 0..50 {
             live(&book, &mut kept, &mut rng);
-            let new = book.recorded_events(&x, recent.end(), READ).unwrap();
+            let new = book.recorded_events(&x, recent.end(), FEED_READ_EVENTS_MAX).unwrap();
             new.into_iter().for_each(|new| recent.push(new));
         }
         for (filter, (agent, user)) in
@@ -96,7 +96,7 @@ fn a_feed_gives_exactly_what_the_journal_gives() {
             });
             let journal = all(|place| {
                 let found = book.follow_events(&who, filter, Some(place), 64).unwrap();
-                (found.items.iter().map(frame).collect(), found.through)
+                (found.items.iter().map(event_frame).collect(), found.through)
             });
             assert_eq!(given, journal, "seed {seed}, {agent} for {user:?}");
         }
@@ -112,9 +112,9 @@ fn a_feed_forgets_the_oldest_and_gives_so_many_at_once() {
     for _ in 0..=limits::STREAM_RECENT / 100 {
         book.save_memories(&ann, &request(json!({"memories": many}))).unwrap();
     }
-    let (mut recent, x) = (Recent::after(0), "x".parse().unwrap());
+    let (mut recent, x) = (RecentEvents::starting_after(0), "x".parse().unwrap());
     loop {
-        let new = book.recorded_events(&x, recent.end(), READ).unwrap();
+        let new = book.recorded_events(&x, recent.end(), FEED_READ_EVENTS_MAX).unwrap();
         if new.is_empty() {
             break;
         }
@@ -131,7 +131,7 @@ fn a_feed_forgets_the_oldest_and_gives_so_many_at_once() {
     assert_eq!(first.through, floor + limits::STREAM_BUFFER as u64);
     assert_eq!(first.text.matches("event: memory.saved\n").count(), limits::STREAM_BUFFER);
     assert!(first.text.starts_with(&format!("id: {}\n", floor + 1)));
-    let nothing = Taken { text: String::new(), through: end };
+    let nothing = FeedChunk { text: String::new(), through: end };
     assert_eq!(recent.take(end, &sight, &filter), Some(nothing));
 }
 
@@ -139,12 +139,12 @@ fn a_feed_forgets_the_oldest_and_gives_so_many_at_once() {
 async fn a_feed_ends_with_its_last_reader_and_begins_anew_where_the_journal_is() {
     let home = tempfile::tempdir().unwrap();
     let book = Commonbook::new(SqliteStore::open(&home.path().join("commonbook.db")).unwrap());
-    let (book, watch) = crate::watch::watched(book, Default::default());
-    let (feeds, x) = (Feeds::new(book.clone(), watch), "x".parse().unwrap());
+    let (book, watch) = crate::watch::watch_journals(book, Default::default());
+    let (feeds, x) = (WorkspaceFeeds::new(book.clone(), watch), "x".parse().unwrap());
     let save = || {
         let book = book.clone();
         let tea = request(json!({"text": "tea"}));
-        blocking(move || book.save_memory(&caller("ann", None), &tea))
+        run_blocking(move || book.save_memory(&caller("ann", None), &tea))
     };
     let (feed, mut first) = feeds.of(&x).await.unwrap();
     let (same, second) = feeds.of(&x).await.unwrap();

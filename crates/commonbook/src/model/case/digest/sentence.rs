@@ -2,17 +2,17 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::Given;
+use super::DigestSource;
 use crate::base::limits;
 
 /// Sentences of one memory that are looked at.
-const LOOKED_AT: usize = 60;
+const SENTENCES_MAX: usize = 60;
 
 /// Characters of a sentence at the least, and of one that is not cut.
-const SHORTEST: usize = 16;
+const SENTENCE_CHARS_MIN: usize = 16;
 
 /// Words that tell what came of something: decided, found, caused, fixed, required.
-const OUTCOMES: [&str; 28] = [
+const OUTCOME_WORDS: [&str; 28] = [
     "decided",
     "decision",
     "agreed",
@@ -44,14 +44,14 @@ const OUTCOMES: [&str; 28] = [
 ];
 
 /// Beginnings that lean on a sentence before.
-const LEANING: [&str; 14] = [
+const LEANING_OPENERS: [&str; 14] = [
     "it", "this", "that", "they", "these", "those", "he", "she", "then", "also", "but", "and",
     "so", "there",
 ];
 
 /// A sentence of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(super) struct DigestSentence {
     /// The sentence on one line, under the memory's heading where it does not say what that says.
     pub(super) text: String,
     /// Whether it is the summary of the memory, or all that it says.
@@ -67,7 +67,7 @@ pub(super) struct Sentence {
 }
 
 /// The summary of a memory; where it has none, its sentences.
-pub(super) fn sentences(memory: &Given) -> Vec<Sentence> {
+pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
     if let Some(summary) = memory.summary.as_deref().map(one_line).filter(|it| !it.is_empty()) {
         return vec![sentence(memory, &summary, true, true)];
     }
@@ -78,13 +78,13 @@ pub(super) fn sentences(memory: &Given) -> Vec<Sentence> {
             in_code = !in_code;
             continue;
         }
-        let prose = prose(line);
+        let prose = strip_markdown_mark(line);
         if in_code || prose.is_empty() {
             continue;
         }
         for sentence in prose.split_sentence_bounds() {
             let sentence = one_line(sentence);
-            if sentence.chars().count() >= SHORTEST && found.len() < LOOKED_AT {
+            if sentence.chars().count() >= SENTENCE_CHARS_MIN && found.len() < SENTENCES_MAX {
                 found.push(sentence);
             }
         }
@@ -98,22 +98,22 @@ pub(super) fn sentences(memory: &Given) -> Vec<Sentence> {
     found.iter().enumerate().map(first).collect()
 }
 
-fn sentence(memory: &Given, text: &str, whole: bool, first: bool) -> Sentence {
+fn sentence(memory: &DigestSource, text: &str, whole: bool, first: bool) -> DigestSentence {
     let lower = text.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let leans = words.clone().next().is_some_and(|word| LEANING.contains(&word));
-    Sentence {
-        text: shortened(&headed(memory, text), limits::SUMMARY_CHARS),
+    let leans = words.clone().next().is_some_and(|word| LEANING_OPENERS.contains(&word));
+    DigestSentence {
+        text: shorten_to(&with_heading(memory, text), limits::SUMMARY_CHARS),
         whole,
         first,
-        tells_outcome: words.any(|word| OUTCOMES.contains(&word)),
+        tells_outcome: words.any(|word| OUTCOME_WORDS.contains(&word)),
         leans,
         asks: text.ends_with('?'),
     }
 }
 
 /// A sentence under its memory's heading, where the two fit and the sentence does not hold it.
-fn headed(memory: &Given, text: &str) -> String {
+fn with_heading(memory: &DigestSource, text: &str) -> String {
     let Some(title) = memory.title.as_deref().map(one_line).filter(|title| !title.is_empty())
     else {
         return text.to_owned();
@@ -127,7 +127,7 @@ fn headed(memory: &Given, text: &str) -> String {
 }
 
 /// A line without the marks of Markdown at its beginning.
-fn prose(line: &str) -> &str {
+fn strip_markdown_mark(line: &str) -> &str {
     let line = line.trim().trim_start_matches(['#', '>', '-', '*', '+', ' ']);
     let number = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
     match line[number..].strip_prefix(". ") {
@@ -148,7 +148,7 @@ const fn is_plain(c: char) -> bool {
 }
 
 /// A text of at most so many characters; a longer one ends after a word, and in `…`.
-fn shortened(text: &str, most: usize) -> String {
+fn shorten_to(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -9,9 +9,9 @@ fn at(hour: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + hour * 3_600).expect("a time")
 }
 
-fn given(ids: &CountingIds, author: &str, text: &str) -> Given {
+fn given(ids: &CountingIds, author: &str, text: &str) -> DigestSource {
     let id = MemoryId::new(ids, at(0));
-    Given {
+    DigestSource {
         id,
         author: author.parse().expect("a name"),
         title: None,
@@ -23,7 +23,7 @@ fn given(ids: &CountingIds, author: &str, text: &str) -> Given {
     }
 }
 
-fn summaries(found: &[Proposed]) -> Vec<&str> {
+fn summaries(found: &[EntryProposal]) -> Vec<&str> {
     found.iter().map(|entry| entry.summary.as_str()).collect()
 }
 
@@ -38,7 +38,7 @@ fn the_key_sentence_of_a_memory_is_proposed_with_its_source() {
          ```\nSELECT * FROM orders WHERE user_id = 42 AND found = true;\n```\n\
          Should we ask somebody about the orders page?",
     );
-    let found = digest(std::slice::from_ref(&memory), &[], 20);
+    let found = propose_entries(std::slice::from_ref(&memory), &[], 20);
     let expected = "We found that getUserOrders runs one query per row, 3.2 s for 400 orders.";
     assert_eq!(summaries(&found), [expected]);
     assert_eq!((&found[0].sources, &found[0].authors), (&vec![memory.id], &vec![memory.author]));
@@ -57,7 +57,7 @@ fn what_the_case_has_is_not_proposed_and_another_number_or_a_not_is() {
         ("The billing service keeps invoices in MySQL.", true),
     ];
     for (text, new) in table {
-        let found = digest(&[given(&ids, "analyst", text)], &known, 20);
+        let found = propose_entries(&[given(&ids, "analyst", text)], &known, 20);
         assert_eq!(!found.is_empty(), new, "{text}");
     }
 }
@@ -72,7 +72,7 @@ fn what_agents_say_alike_is_one_entry_and_what_they_say_differently_is_two() {
     ];
     list[1].importance = Importance::High;
     list[1].topics = vec!["ops".into()];
-    let found = digest(&list, &[], 20);
+    let found = propose_entries(&list, &[], 20);
     assert_eq!(found.len(), 2, "{found:?}");
     let agreed = found.iter().find(|entry| entry.sources.len() == 2).expect("two say so");
     assert_eq!(agreed.sources, [list[0].id, list[1].id]);
@@ -87,7 +87,8 @@ fn what_two_agents_say_counts_for_more_than_what_one_says_twice() {
     let score = |second: &str| {
         let ids = CountingIds::default();
         let text = "The deploy goes out on Tuesday at 10 UTC.";
-        let found = digest(&[given(&ids, "analyst", text), given(&ids, second, text)], &[], 20);
+        let found =
+            propose_entries(&[given(&ids, "analyst", text), given(&ids, second, text)], &[], 20);
         assert_eq!((found.len(), found[0].sources.len()), (1, 2));
         found[0].score
     };
@@ -102,7 +103,7 @@ fn a_summary_stands_for_its_memory_and_a_heading_goes_with_its_sentence() {
         [given(&ids, "a", &long), given(&ids, "b", "It takes 900 ms at p95 without one.")];
     list[0].summary = Some("The pool\nholds ten connections.".into());
     list[1].title = Some("Product search has no index.".into());
-    let found = digest(&list, &[], 20);
+    let found = propose_entries(&list, &[], 20);
     let expected = [
         "The pool holds ten connections.",
         "Product search has no index: It takes 900 ms at p95 without one.",
@@ -117,8 +118,8 @@ fn no_entry_is_longer_than_an_entry_may_be() {
     let solid = given(&ids, "b", &"漢".repeat(3_000));
     let many: String = (0..300).map(|n| format!("word{n} ")).collect();
     for memory in [endless, solid, given(&ids, "c", &many)] {
-        let found = digest(std::slice::from_ref(&memory), &[], 20);
-        assert!(digest(&[memory], &[found[0].summary.clone()], 20).is_empty());
+        let found = propose_entries(std::slice::from_ref(&memory), &[], 20);
+        assert!(propose_entries(&[memory], &[found[0].summary.clone()], 20).is_empty());
         let chars = found[0].summary.chars().count();
         assert!(chars <= limits::SUMMARY_CHARS && found[0].summary.ends_with(" …"), "{chars}");
     }
@@ -127,14 +128,14 @@ fn no_entry_is_longer_than_an_entry_may_be() {
 #[test]
 fn the_most_telling_are_proposed_and_stand_in_the_order_of_time() {
     let ids = CountingIds::default();
-    let mut list: Vec<Given> = (0..30)
+    let mut list: Vec<DigestSource> = (0..30)
         .map(|n| given(&ids, "a", &format!("Station{n} reports reading{n} from hall{n}.")))
         .collect();
     for (place, memory) in list.iter_mut().enumerate() {
         memory.since = at(100 - place as i64);
     }
     list[25].importance = Importance::Critical;
-    let found = digest(&list, &[], 3);
+    let found = propose_entries(&list, &[], 3);
     assert_eq!(found.len(), 3);
     assert!(found.iter().any(|entry| entry.sources == [list[25].id]));
     let times: Vec<Timestamp> = found
@@ -142,8 +143,8 @@ fn the_most_telling_are_proposed_and_stand_in_the_order_of_time() {
         .filter_map(|entry| list.iter().find(|it| it.id == entry.sources[0]).map(|it| it.since))
         .collect();
     assert!(times.is_sorted());
-    assert_eq!(digest(&list, &[], 99).len(), limits::DIGEST_ENTRIES);
-    assert!(digest(&[], &[], 20).is_empty());
+    assert_eq!(propose_entries(&list, &[], 99).len(), limits::DIGEST_ENTRIES);
+    assert!(propose_entries(&[], &[], 20).is_empty());
 }
 
 proptest! {
@@ -157,24 +158,24 @@ proptest! {
     ) {
         let ids = CountingIds::default();
         let names = ["a", "b", "c"];
-        let list: Vec<Given> = texts.iter().enumerate().map(|(place, text)| Given {
+        let list: Vec<DigestSource> = texts.iter().enumerate().map(|(place, text)| DigestSource {
             importance: Importance::ALL[importance[place]],
             since: at(place as i64 % 3),
             ..given(&ids, names[place % 3], text)
         }).collect();
-        let found = digest(&list, &[], 20);
+        let found = propose_entries(&list, &[], 20);
         let mut turned = list.clone();
         turned.rotate_left(turn.min(list.len()));
         turned.extend(list.first().cloned());
-        prop_assert_eq!(&digest(&turned, &[], 20), &found);
+        prop_assert_eq!(&propose_entries(&turned, &[], 20), &found);
         let known: Vec<String> = found.iter().map(|entry| entry.summary.clone()).collect();
         if found.len() < limits::DIGEST_ENTRIES {
-            prop_assert_eq!(digest(&list, &known, 20), vec![]);
+            prop_assert_eq!(propose_entries(&list, &known, 20), vec![]);
         }
         for entry in &found {
             prop_assert!(!entry.summary.trim().is_empty() && !entry.summary.contains('\n'));
             prop_assert!(entry.summary.chars().count() <= limits::SUMMARY_CHARS);
-            prop_assert!(crate::base::input::no_control("summary", &entry.summary).is_ok());
+            prop_assert!(crate::base::input::refuse_control_characters("summary", &entry.summary).is_ok());
             prop_assert!(entry.sources.iter().all(|id| list.iter().any(|it| it.id == *id)));
         }
     }

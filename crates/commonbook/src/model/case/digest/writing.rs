@@ -16,13 +16,13 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::case::Case;
-use crate::model::case::digest::{Given, Proposed};
+use crate::model::case::digest::{DigestSource, EntryProposal};
 use crate::model::memory::fit_line;
 use commonbook_text::string_enum;
 
 string_enum! {
     /// Whose words a proposed entry is in.
-    WrittenBy {
+    WriterKind {
         /// An agent's: a sentence of its memory.
         Extract = "extract",
         /// Those of the command in the settings.
@@ -33,7 +33,7 @@ string_enum! {
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
-impl Default for WrittenBy {
+impl Default for WriterKind {
     fn default() -> Self {
         Self::Extract
     }
@@ -41,7 +41,7 @@ impl Default for WrittenBy {
 
 /// What a writer is told of one entry.
 #[derive(Debug, Serialize)]
-pub struct Facts<'a> {
+pub struct WriterRequest<'a> {
     /// The key of the case.
     pub case: &'a str,
     /// Its title.
@@ -53,14 +53,14 @@ pub struct Facts<'a> {
     /// What it is about.
     pub topics: &'a [String],
     /// The memories that say so, the one of the sentence first: ten at the most.
-    pub sources: Vec<Source<'a>>,
+    pub sources: Vec<FactSource<'a>>,
     /// Characters of the sentence at the most.
     pub characters: usize,
 }
 
 /// A memory that says so.
 #[derive(Debug, Serialize)]
-pub struct Source<'a> {
+pub struct FactSource<'a> {
     /// The memory.
     pub id: MemoryId,
     /// The agent that wrote it first.
@@ -75,25 +75,25 @@ pub struct Source<'a> {
 }
 
 /// Memories of which a writer is told, of one entry.
-const SOURCES: usize = 10;
+const WRITER_SOURCES_MAX: usize = 10;
 
 /// Bytes of each of them at the most.
-const SOURCE_BYTES: usize = 4_000;
+const SOURCE_BYTES_MAX: usize = 4_000;
 
 /// What stands before an agent's own sentence in the text of an entry that a writer has written.
-const OWN_WORDS: &str = "In the words of its first source: ";
+const OWN_WORDS_PREFIX: &str = "In the words of its first source: ";
 
-impl<'a> Facts<'a> {
+impl<'a> WriterRequest<'a> {
     /// What is told of this entry, which was made of these memories.
     #[must_use]
-    pub fn of(case: &'a Case, entry: &'a Proposed, given: &'a [Given]) -> Self {
+    pub fn of(case: &'a Case, entry: &'a EntryProposal, given: &'a [DigestSource]) -> Self {
         let found = |id: &MemoryId| given.iter().find(|memory| memory.id == *id);
-        let source = |memory: &'a Given| Source {
+        let source = |memory: &'a DigestSource| FactSource {
             id: memory.id,
             author: &memory.author,
             since: memory.since,
             title: memory.title.as_deref(),
-            text: &memory.text[..memory.text.floor_char_boundary(SOURCE_BYTES)],
+            text: &memory.text[..memory.text.floor_char_boundary(SOURCE_BYTES_MAX)],
         };
         Self {
             case: case.key.as_str(),
@@ -101,7 +101,13 @@ impl<'a> Facts<'a> {
             sentence: &entry.summary,
             authors: &entry.authors,
             topics: &entry.topics,
-            sources: entry.sources.iter().take(SOURCES).filter_map(found).map(source).collect(),
+            sources: entry
+                .sources
+                .iter()
+                .take(WRITER_SOURCES_MAX)
+                .filter_map(found)
+                .map(source)
+                .collect(),
             characters: limits::SUMMARY_CHARS,
         }
     }
@@ -130,7 +136,7 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A writer that several threads use.
-pub type SharedWriter = Arc<dyn Writer>;
+pub type DigestWriterHandle = Arc<dyn DigestWriter>;
 
 /// What writes the sentence of an entry.
 ///
@@ -138,35 +144,35 @@ pub type SharedWriter = Arc<dyn Writer>;
 /// - **It comes back in the time that it is given**, and leaves nothing behind that still runs.
 /// - **It answers a text and judges nothing**: whether that is an entry is decided here.
 /// - **It is asked outside of every transaction.**
-pub trait Writer: Send + Sync {
+pub trait DigestWriter: Send + Sync {
     /// What it is.
-    fn kind(&self) -> WrittenBy;
+    fn kind(&self) -> WriterKind;
 
     /// A sentence for this.
     ///
     /// # Errors
     /// `unavailable` when it cannot be asked, fails, or has not answered in time. It is not asked for
     /// the other entries of the digest then.
-    fn write(&self, facts: &Facts<'_>, within: Duration) -> Result<String>;
+    fn write(&self, facts: &WriterRequest<'_>, within: Duration) -> Result<String>;
 }
 
-impl Proposed {
+impl EntryProposal {
     /// The same in other words; the agent's own stay with it.
     #[must_use]
-    pub fn in_words_of(self, writer: WrittenBy, sentence: String) -> Self {
+    pub fn with_wording(self, writer: WriterKind, sentence: String) -> Self {
         let extract = Some(self.summary);
         Self { summary: sentence, extract, written_by: writer, ..self }
     }
 
     /// What the text of its entry says before it names the sources.
     pub(super) fn own_words(&self) -> String {
-        self.extract.as_ref().map(|own| format!("{OWN_WORDS}{own}\n")).unwrap_or_default()
+        self.extract.as_ref().map(|own| format!("{OWN_WORDS_PREFIX}{own}\n")).unwrap_or_default()
     }
 }
 
 /// What an entry says, for comparing: its summary, and the sentence that a writer made that of.
-pub fn said<'a>(summary: Option<&'a str>, text: &'a str) -> impl Iterator<Item = &'a str> {
-    let own = text.lines().next().and_then(|line| line.strip_prefix(OWN_WORDS));
+pub fn entry_texts<'a>(summary: Option<&'a str>, text: &'a str) -> impl Iterator<Item = &'a str> {
+    let own = text.lines().next().and_then(|line| line.strip_prefix(OWN_WORDS_PREFIX));
     summary.into_iter().chain(own)
 }
 

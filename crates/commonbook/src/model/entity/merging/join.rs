@@ -4,16 +4,16 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Strategy, add_alias, add_claim, context, prevails};
+use super::{MergeStrategy, add_alias, add_claim, merged_context, prevails};
 use crate::base::error::{Error, Result};
 use crate::base::id::EntityId;
 use crate::base::limits;
 use crate::model::agent::Agent;
-use crate::model::entity::{Attribute, Entity, Statement};
+use crate::model::entity::{Entity, EntityAttribute, EntityStatement};
 
 /// Two entities that became one, with what it takes to undo it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Joined {
+pub struct EntityMerge {
     /// The one that stays, with what was known of both.
     pub target: Entity,
     /// The one that leads to it from now on.
@@ -24,7 +24,7 @@ pub struct Joined {
     pub source_before: Entity,
 }
 
-impl Joined {
+impl EntityMerge {
     /// Both entities, target first, as they were before, with what was stated since, oldest first.
     /// What was stated under one of these names of the source's is the source's.
     ///
@@ -34,10 +34,10 @@ impl Joined {
     /// # Errors
     /// `conflict` when the source does not lead to the target any more, and when the target was
     /// merged into another itself.
-    pub fn undone(
+    pub fn undo_merge(
         &self,
         (target_now, source_now): (&Entity, &Entity),
-        since: &[Statement],
+        since: &[EntityStatement],
         names: &[EntityId],
     ) -> Result<(Entity, Entity)> {
         if source_now.merged_into != Some(self.target.id) {
@@ -51,7 +51,7 @@ impl Joined {
         for statement in since {
             let of_source = names.contains(&statement.name) || statement.name == source.id;
             let stated = if of_source { &mut source } else { &mut target };
-            *stated = stated.stating(&statement.sighting, statement.strategy);
+            *stated = stated.with_statement(&statement.sighting, statement.strategy);
         }
         if target != self.target_before {
             target.version = target_now.version + 1;
@@ -120,20 +120,21 @@ pub fn merge_entities(
     source: &Entity,
     target: &Entity,
     read: (Option<u64>, Option<u64>),
-    strategy: Strategy,
+    strategy: MergeStrategy,
     (by, at): (&Agent, Timestamp),
-) -> Result<Joined> {
+) -> Result<EntityMerge> {
     check_merge(source, target, read)?;
     let newest = source.last_seen > target.last_seen;
     let wins = match strategy {
-        Strategy::NewestWins => newest,
+        MergeStrategy::NewestWins => newest,
         _ => prevails(strategy, target.confidence, source.confidence),
     };
     let mut whole = target.clone();
-    whole.context = context(strategy, wins, target.context.as_deref(), source.context.as_deref());
+    whole.context =
+        merged_context(strategy, wins, target.context.as_deref(), source.context.as_deref());
     whole.confidence = match strategy {
-        Strategy::NewestWins if newest => source.confidence,
-        Strategy::NewestWins => target.confidence,
+        MergeStrategy::NewestWins if newest => source.confidence,
+        MergeStrategy::NewestWins => target.confidence,
         _ => target.confidence.max(source.confidence),
     };
     for (name, attribute) in &source.attributes {
@@ -151,7 +152,7 @@ pub fn merge_entities(
     let mut led = source.clone();
     led.merged_into = Some(target.id);
     led.version += 1;
-    Ok(Joined {
+    Ok(EntityMerge {
         target: whole,
         source: led,
         target_before: target.clone(),
@@ -162,8 +163,8 @@ pub fn merge_entities(
 fn add_attribute(
     whole: &mut Entity,
     name: &str,
-    added: &Attribute,
-    strategy: Strategy,
+    added: &EntityAttribute,
+    strategy: MergeStrategy,
     newest: bool,
 ) {
     let full = whole.attributes.len() >= limits::ENTITY_ATTRIBUTES;
@@ -175,7 +176,7 @@ fn add_attribute(
     };
     // The newest wins by when it was said, not by which of the two it was said of.
     let strategy = match strategy {
-        Strategy::NewestWins if !newest => Strategy::HighestConfidence,
+        MergeStrategy::NewestWins if !newest => MergeStrategy::HighestConfidence,
         other => other,
     };
     for claim in std::iter::once(&added.held).chain(&added.conflicts) {

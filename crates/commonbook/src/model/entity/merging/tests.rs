@@ -7,14 +7,14 @@ use super::*;
 use crate::base::error::ErrorKind;
 use crate::base::input;
 use crate::model::agent::Agent;
-use crate::model::entity::{EntityName, ResolveEntity, Statement};
+use crate::model::entity::{EntityName, EntityStatement, ResolveEntity};
 use crate::model::workspace::Workspace;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second)
 }
 
-fn said(agent: &str, second: i64, mut request: serde_json::Value) -> Sighting {
+fn said(agent: &str, second: i64, mut request: serde_json::Value) -> EntitySighting {
     if request["type"].is_null() {
         request["type"] = json!("tool");
     }
@@ -23,18 +23,18 @@ fn said(agent: &str, second: i64, mut request: serde_json::Value) -> Sighting {
     }
     let request: ResolveEntity = input::from_value(request).expect("a request");
     let agent: Agent = agent.parse().expect("a name");
-    Sighting::of(&request, &agent, at(second)).expect("a sighting")
+    EntitySighting::of(&request, &agent, at(second)).expect("a sighting")
 }
 
-fn entity(seen: &Sighting) -> Entity {
+fn entity(seen: &EntitySighting) -> Entity {
     let scope = (&Workspace::fallback(), None);
     let name = EntityName::of(scope, seen.entity_type, &seen.value).expect("a name");
     Entity::new(&name, seen)
 }
 
-fn changed(merged: Merged) -> Entity {
+fn changed(merged: MergeOutcome) -> Entity {
     match merged {
-        Merged::Changed(entity) => entity,
+        MergeOutcome::Changed(entity) => entity,
         other => panic!("{other:?} is no change"),
     }
 }
@@ -44,7 +44,7 @@ fn the_example_of_the_seed_holds_to_the_letter() {
     let first = said("analyst", 1, json!({"metadata": {"context": "Used for type safety"}}));
     let known = entity(&first);
     let second = said("developer", 2, json!({"metadata": {"context": "Compile target ES2020"}}));
-    let merged = changed(merge(&known, &second, Strategy::default()));
+    let merged = changed(merge(&known, &second, MergeStrategy::default()));
     assert_eq!(merged.id, known.id);
     assert_eq!(merged.version, 2);
     assert_eq!(merged.context.as_deref(), Some("Used for type safety. Compile target ES2020"));
@@ -56,7 +56,7 @@ fn the_example_of_the_seed_holds_to_the_letter() {
 
 #[test]
 fn each_strategy_chooses_its_context_and_confidence() {
-    use Strategy::{HighestConfidence, MergeContext, NewestWins};
+    use MergeStrategy::{HighestConfidence, MergeContext, NewestWins};
     let table = [
         (MergeContext, 0.5, 0.9, Some("New"), "Old. New", 0.9),
         (MergeContext, 0.9, 0.5, Some("New"), "Old. New", 0.9),
@@ -71,8 +71,8 @@ fn each_strategy_chooses_its_context_and_confidence() {
         let known = entity(&said("a", 1, json!({"context": "Old", "confidence": old})));
         let seen = said("b", 2, json!({"context": context, "confidence": new}));
         let merged = match merge(&known, &seen, strategy) {
-            Merged::Changed(merged) | Merged::Seen(merged) => merged,
-            Merged::Review => panic!("{strategy:?} does not wait"),
+            MergeOutcome::Changed(merged) | MergeOutcome::Seen(merged) => merged,
+            MergeOutcome::Review => panic!("{strategy:?} does not wait"),
         };
         assert_eq!(merged.context.as_deref(), Some(expected), "{strategy:?} {old} {new}");
         assert!((merged.confidence - confidence).abs() < 1e-9, "{strategy:?} {old} {new}");
@@ -83,15 +83,16 @@ fn each_strategy_chooses_its_context_and_confidence() {
 fn manual_queues_a_review_and_changes_nothing() {
     let known = entity(&said("a", 1, json!({"context": "Old"})));
     let seen = said("b", 2, json!({"context": "New"}));
-    assert_eq!(merge(&known, &seen, Strategy::Manual), Merged::Review);
-    assert_eq!(known.stating(&seen, Strategy::Manual), known);
+    assert_eq!(merge(&known, &seen, MergeStrategy::Manual), MergeOutcome::Review);
+    assert_eq!(known.with_statement(&seen, MergeStrategy::Manual), known);
 }
 
 #[test]
 fn what_says_nothing_new_leaves_the_version() {
     let known = entity(&said("a", 1, json!({"context": "Old", "metadata": {"v": 1}})));
     for request in [json!({}), json!({"context": "old."}), json!({"metadata": {"v": 1}})] {
-        let Merged::Seen(seen) = merge(&known, &said("b", 9, request.clone()), Strategy::default())
+        let MergeOutcome::Seen(seen) =
+            merge(&known, &said("b", 9, request.clone()), MergeStrategy::default())
         else {
             panic!("{request} says nothing new");
         };
@@ -103,7 +104,7 @@ fn what_says_nothing_new_leaves_the_version() {
 
 #[test]
 fn contradicting_attributes_stay_with_both_sources() {
-    use Strategy::{HighestConfidence, MergeContext, NewestWins};
+    use MergeStrategy::{HighestConfidence, MergeContext, NewestWins};
     let table = [
         (MergeContext, 0.9, 0.5, "a"),
         (MergeContext, 0.5, 0.9, "b"),
@@ -130,14 +131,23 @@ fn contradicting_attributes_stay_with_both_sources() {
 #[test]
 fn who_changes_their_mind_contradicts_nobody() {
     let known = entity(&said("a", 1, json!({"metadata": {"v": 1}})));
-    let merged =
-        changed(merge(&known, &said("a", 2, json!({"metadata": {"v": 2}})), Strategy::default()));
+    let merged = changed(merge(
+        &known,
+        &said("a", 2, json!({"metadata": {"v": 2}})),
+        MergeStrategy::default(),
+    ));
     assert_eq!(merged.attributes["v"].held.value, json!(2));
     assert!(merged.attributes["v"].conflicts.is_empty());
-    let other =
-        changed(merge(&merged, &said("b", 3, json!({"metadata": {"v": 3}})), Strategy::default()));
-    let again =
-        changed(merge(&other, &said("a", 4, json!({"metadata": {"v": 3}})), Strategy::default()));
+    let other = changed(merge(
+        &merged,
+        &said("b", 3, json!({"metadata": {"v": 3}})),
+        MergeStrategy::default(),
+    ));
+    let again = changed(merge(
+        &other,
+        &said("a", 4, json!({"metadata": {"v": 3}})),
+        MergeStrategy::default(),
+    ));
     assert!(again.attributes["v"].conflicts.is_empty(), "{again:?}");
 }
 
@@ -147,8 +157,11 @@ fn claims_attributes_and_aliases_are_bounded() {
     for n in 0..100 {
         let request =
             json!({"value": format!("name {n}"), "metadata": {"v": n, format!("k{n}"): 1}});
-        known =
-            changed(merge(&known, &said(&format!("agent-{n}"), n, request), Strategy::default()));
+        known = changed(merge(
+            &known,
+            &said(&format!("agent-{n}"), n, request),
+            MergeStrategy::default(),
+        ));
     }
     assert_eq!(known.aliases.len(), limits::ENTITY_ALIASES);
     assert_eq!(known.attributes.len(), limits::ENTITY_ATTRIBUTES);
@@ -165,7 +178,7 @@ fn two_entities_become_one_and_two_again() {
         json!({"value": "Kubernetes", "context": "Orchestrates", "metadata": {"v": 2, "w": 3}}),
     ));
     let by: Agent = "curator".parse().expect("a name");
-    let joined = merge_entities(&a, &b, (Some(1), None), Strategy::default(), (&by, at(9)))
+    let joined = merge_entities(&a, &b, (Some(1), None), MergeStrategy::default(), (&by, at(9)))
         .expect("a merge");
     assert_eq!(joined.target.id, b.id);
     assert_eq!(joined.target.aliases, ["k8s"]);
@@ -176,28 +189,28 @@ fn two_entities_become_one_and_two_again() {
     assert_eq!(joined.target.attributes["v"].conflicts.len(), 1);
     assert_eq!(joined.source.merged_into, Some(b.id));
     let both = (&joined.target, &joined.source);
-    let back = joined.undone(both, &[], &[]).expect("it was the last");
+    let back = joined.undo_merge(both, &[], &[]).expect("it was the last");
     assert_eq!(back, (b.clone(), a.clone()));
 
-    let again = joined.undone((&b, &a), &[], &[]).expect_err("they are two");
+    let again = joined.undo_merge((&b, &a), &[], &[]).expect_err("they are two");
     assert_eq!(again.kind, ErrorKind::Conflict);
-    let said = |agent, value: &str| Statement {
+    let said = |agent, value: &str| EntityStatement {
         sighting: said(agent, 10, json!({"value": value, "context": "More"})),
-        strategy: Strategy::default(),
+        strategy: MergeStrategy::default(),
         name: if value == "k8s" { a.id } else { b.id },
     };
     let since = [said("c", "Kubernetes"), said("d", "k8s")];
     let mut now = joined.target.clone();
     for statement in &since {
-        now = now.stating(&statement.sighting, statement.strategy);
+        now = now.with_statement(&statement.sighting, statement.strategy);
     }
     let (target, source) =
-        joined.undone((&now, &joined.source), &since, &[]).expect("what was said is kept");
+        joined.undo_merge((&now, &joined.source), &since, &[]).expect("what was said is kept");
     assert_eq!((target.last_agent.as_str(), source.last_agent.as_str()), ("c", "d"));
     assert_eq!(source.context.as_deref(), Some("Runs it. More"));
     assert_eq!((target.version, source.version), (now.version + 1, joined.source.version + 1));
     now.merged_into = Some(a.id);
-    let error = joined.undone((&now, &joined.source), &[], &[]).expect_err("it went on");
+    let error = joined.undo_merge((&now, &joined.source), &[], &[]).expect_err("it went on");
     assert_eq!(error.kind, ErrorKind::Conflict);
 }
 
@@ -240,13 +253,13 @@ proptest::proptest! {
         for (source, target, undo) in steps {
             if undo {
                 let Some((source, target, joined)) = done.pop() else { continue };
-                let joined: Joined = joined;
-                let (back, other) = joined.undone((&now[target], &now[source]), &[], &[]).expect("it was the last");
+                let joined: EntityMerge = joined;
+                let (back, other) = joined.undo_merge((&now[target], &now[source]), &[], &[]).expect("it was the last");
                 (now[target], now[source]) = (back, other);
                 continue;
             }
             let read = (Some(now[source].version), Some(now[target].version));
-            if let Ok(joined) = merge_entities(&now[source], &now[target], read, Strategy::default(), (&by, at(2))) {
+            if let Ok(joined) = merge_entities(&now[source], &now[target], read, MergeStrategy::default(), (&by, at(2))) {
                 (now[target], now[source]) = (joined.target.clone(), joined.source.clone());
                 done.push((source, target, joined));
             }
@@ -261,7 +274,7 @@ proptest::proptest! {
             }
         }
         while let Some((source, target, joined)) = done.pop() {
-            let (back, other) = joined.undone((&now[target], &now[source]), &[], &[]).expect("it was the last");
+            let (back, other) = joined.undo_merge((&now[target], &now[source]), &[], &[]).expect("it was the last");
             (now[target], now[source]) = (back, other);
         }
         proptest::prop_assert_eq!(now, first);

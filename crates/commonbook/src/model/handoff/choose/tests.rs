@@ -5,18 +5,18 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::id::CountingIds;
-use crate::model::handoff::Why;
+use crate::model::handoff::InclusionReason;
 
 fn now() -> Timestamp {
     "2026-11-21T10:00:00Z".parse().expect("a time")
 }
 
-fn candidate(ids: &CountingIds, found: f64) -> Candidate {
-    Candidate {
+fn candidate(ids: &CountingIds, found: f64) -> HandoffCandidate {
+    HandoffCandidate {
         id: MemoryId::new(ids, now()),
         author: "analyst".parse().expect("a name"),
         private: false,
-        tier: Tier::Project,
+        tier: MemoryTier::Project,
         since: now(),
         found,
         at_hand: false,
@@ -26,23 +26,33 @@ fn candidate(ids: &CountingIds, found: f64) -> Candidate {
     }
 }
 
-fn chosen(candidates: &[Candidate], settings: &Settings, room: usize) -> Chosen {
+fn chosen(
+    candidates: &[HandoffCandidate],
+    settings: &HandoffSettings,
+    room: usize,
+) -> HandoffSelection {
     sized(candidates, &[50], settings, room)
 }
 
 /// The same of candidates of these sizes, over and over.
-fn sized(list: &[Candidate], tokens: &[usize], settings: &Settings, room: usize) -> Chosen {
+fn sized(
+    list: &[HandoffCandidate],
+    tokens: &[usize],
+    settings: &HandoffSettings,
+    room: usize,
+) -> HandoffSelection {
     let sizes: Vec<(MemoryId, usize)> =
         list.iter().map(|it| it.id).zip(tokens.iter().copied().cycle()).collect();
-    let size = |it: &Candidate| sizes.iter().find(|(id, _)| *id == it.id).map_or(0, |(_, of)| *of);
-    choose(list, &[], &BTreeSet::new(), settings, Room(room), (now(), size))
+    let size =
+        |it: &HandoffCandidate| sizes.iter().find(|(id, _)| *id == it.id).map_or(0, |(_, of)| *of);
+    select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenAllowance(room), (now(), size))
 }
 
-fn passed(chosen: &Chosen) -> Vec<MemoryId> {
+fn passed(chosen: &HandoffSelection) -> Vec<MemoryId> {
     chosen.memories.iter().map(|memory| memory.id).collect()
 }
 
-fn reason(chosen: &Chosen, id: MemoryId) -> Option<Reason> {
+fn reason(chosen: &HandoffSelection, id: MemoryId) -> Option<ExclusionReason> {
     chosen.left_out.iter().find(|left| left.id == id).map(|left| left.reason)
 }
 
@@ -57,20 +67,28 @@ fn a_score_is_the_weighted_sum_of_seed_000() {
         ("fit, of now, project", plain.clone(), 0.4 * 0.5 + 0.2 + 0.3),
         (
             "a week old",
-            Candidate { since: now() - week, ..plain.clone() },
+            HandoffCandidate { since: now() - week, ..plain.clone() },
             0.2 + 0.2 / 1_f64.exp() + 0.3,
         ),
-        ("of tomorrow", Candidate { since: now() + week, ..plain.clone() }, 0.2 + 0.2 + 0.3),
-        ("of an agent", Candidate { tier: Tier::Agent, ..plain.clone() }, 0.2 + 0.2 + 0.21),
-        ("of talk", Candidate { tier: Tier::Conversation, ..plain.clone() }, 0.2 + 0.2 + 0.12),
-        ("two of four entities", Candidate { entities: half, ..plain.clone() }, 0.7 + 0.05),
-        ("at hand", Candidate { at_hand: true, ..plain.clone() }, 0.4 * 0.75 + 0.5),
-        ("came with more", Candidate { came_with: Some(1.0), ..plain.clone() }, 0.9),
-        ("came with less", Candidate { came_with: Some(0.5), ..plain.clone() }, 0.7),
-        ("fit beyond all", Candidate { found: 7.0, ..plain }, 0.9),
+        ("of tomorrow", HandoffCandidate { since: now() + week, ..plain.clone() }, 0.2 + 0.2 + 0.3),
+        (
+            "of an agent",
+            HandoffCandidate { tier: MemoryTier::Agent, ..plain.clone() },
+            0.2 + 0.2 + 0.21,
+        ),
+        (
+            "of talk",
+            HandoffCandidate { tier: MemoryTier::Conversation, ..plain.clone() },
+            0.2 + 0.2 + 0.12,
+        ),
+        ("two of four entities", HandoffCandidate { entities: half, ..plain.clone() }, 0.7 + 0.05),
+        ("at hand", HandoffCandidate { at_hand: true, ..plain.clone() }, 0.4 * 0.75 + 0.5),
+        ("came with more", HandoffCandidate { came_with: Some(1.0), ..plain.clone() }, 0.9),
+        ("came with less", HandoffCandidate { came_with: Some(0.5), ..plain.clone() }, 0.7),
+        ("fit beyond all", HandoffCandidate { found: 7.0, ..plain }, 0.9),
     ];
     for (what, candidate, expected) in table {
-        let score = candidate.score(Weights::default(), &shared, now());
+        let score = candidate.score(ScoreWeights::default(), &shared, now());
         assert!((score - expected).abs() < 1e-9, "{what}: {score}, not {expected}");
     }
 }
@@ -96,13 +114,14 @@ const FIX_THE_PERFORMANCE_ISSUES: [(bool, f64); 13] = [
 #[test]
 fn the_findings_of_the_work_pass_and_the_coffee_machine_does_not() {
     let ids = CountingIds::default();
-    let found = |(relevant, found): (bool, f64)| Candidate {
+    let found = |(relevant, found): (bool, f64)| HandoffCandidate {
         // The analyst found it in the session that it hands over; the rest is of the workspace.
         at_hand: relevant,
         ..candidate(&ids, found)
     };
-    let candidates: Vec<Candidate> = FIX_THE_PERFORMANCE_ISSUES.into_iter().map(found).collect();
-    let chosen = chosen(&candidates, &Settings::default(), 5_000);
+    let candidates: Vec<HandoffCandidate> =
+        FIX_THE_PERFORMANCE_ISSUES.into_iter().map(found).collect();
+    let chosen = chosen(&candidates, &HandoffSettings::default(), 5_000);
     let expected: Vec<MemoryId> =
         candidates.iter().filter(|it| it.at_hand).map(|it| it.id).collect();
     assert_eq!(passed(&chosen), expected);
@@ -114,17 +133,18 @@ fn what_the_words_of_a_task_find_passes_wherever_it_was_kept() {
     let ids = CountingIds::default();
     let old = now() - SignedDuration::from_hours(90 * 24);
     // "Implement token rotation": the one that speaks of it, and the nearest by vector.
-    let candidates = [Candidate { since: old, ..candidate(&ids, 1.0) }, candidate(&ids, 0.26)];
-    let chosen = chosen(&candidates, &Settings::default(), 5_000);
+    let candidates =
+        [HandoffCandidate { since: old, ..candidate(&ids, 1.0) }, candidate(&ids, 0.26)];
+    let chosen = chosen(&candidates, &HandoffSettings::default(), 5_000);
     assert_eq!(passed(&chosen), [candidates[0].id]);
-    assert_eq!(reason(&chosen, candidates[1].id), Some(Reason::Unfit));
+    assert_eq!(reason(&chosen, candidates[1].id), Some(ExclusionReason::Unfit));
 }
 
 #[test]
 fn what_is_only_near_is_not_passed_however_fresh_it_is() {
     let ids = CountingIds::default();
     // The nearest of a collection that holds nothing about the task has all that nearness gives.
-    let chosen = chosen(&[candidate(&ids, 0.4)], &Settings::default(), 5_000);
+    let chosen = chosen(&[candidate(&ids, 0.4)], &HandoffSettings::default(), 5_000);
     assert!(chosen.memories.is_empty());
     assert!(chosen.left_out[0].score > DEFAULT_THRESHOLD, "its age and tier alone would pass it");
 }
@@ -134,17 +154,17 @@ fn what_is_at_hand_passes_while_it_is_fresh_and_as_a_fact_at_any_age() {
     let ids = CountingIds::default();
     let days = |days: i64| now() - SignedDuration::from_hours(days * 24);
     let table = [
-        (Tier::Project, 0, true),
-        (Tier::Project, 400, true),
-        (Tier::Agent, 0, true),
-        (Tier::Agent, 5, true),
-        (Tier::Agent, 30, false),
-        (Tier::Conversation, 0, true),
-        (Tier::Conversation, 3, false),
+        (MemoryTier::Project, 0, true),
+        (MemoryTier::Project, 400, true),
+        (MemoryTier::Agent, 0, true),
+        (MemoryTier::Agent, 5, true),
+        (MemoryTier::Agent, 30, false),
+        (MemoryTier::Conversation, 0, true),
+        (MemoryTier::Conversation, 3, false),
     ];
     for (tier, age, passes) in table {
-        let it = Candidate { tier, since: days(age), at_hand: true, ..candidate(&ids, 0.0) };
-        let found = chosen(&[it], &Settings::default(), 5_000);
+        let it = HandoffCandidate { tier, since: days(age), at_hand: true, ..candidate(&ids, 0.0) };
+        let found = chosen(&[it], &HandoffSettings::default(), 5_000);
         assert_eq!(!found.memories.is_empty(), passes, "{tier:?} of {age} days");
     }
 }
@@ -152,15 +172,15 @@ fn what_is_at_hand_passes_while_it_is_fresh_and_as_a_fact_at_any_age() {
 #[test]
 fn the_tier_is_told_by_type_and_sharing() {
     let table = [
-        ("semantic", false, Tier::Project),
-        ("decision", false, Tier::Project),
-        ("decision", true, Tier::Agent),
-        ("episodic", false, Tier::Agent),
-        ("task_context", false, Tier::Agent),
-        ("conversation", true, Tier::Conversation),
+        ("semantic", false, MemoryTier::Project),
+        ("decision", false, MemoryTier::Project),
+        ("decision", true, MemoryTier::Agent),
+        ("episodic", false, MemoryTier::Agent),
+        ("task_context", false, MemoryTier::Agent),
+        ("conversation", true, MemoryTier::Conversation),
     ];
     for (memory_type, private, tier) in table {
-        assert_eq!(Tier::of(memory_type, private), tier, "{memory_type}");
+        assert_eq!(MemoryTier::of(memory_type, private), tier, "{memory_type}");
     }
 }
 
@@ -168,41 +188,45 @@ fn the_tier_is_told_by_type_and_sharing() {
 fn choosing_goes_on_past_one_that_is_too_large() {
     let ids = CountingIds::default();
     let list = [1.0, 0.9, 0.8, 0.7, 0.6].map(|found| candidate(&ids, found));
-    let chosen = sized(&list, &[60, 500, 30, 20, 5], &Settings::default(), 100);
+    let chosen = sized(&list, &[60, 500, 30, 20, 5], &HandoffSettings::default(), 100);
     assert_eq!(passed(&chosen), [list[0].id, list[2].id, list[4].id]);
-    assert_eq!(reason(&chosen, list[1].id), Some(Reason::Budget));
-    assert_eq!(reason(&chosen, list[3].id), Some(Reason::Budget));
+    assert_eq!(reason(&chosen, list[1].id), Some(ExclusionReason::Budget));
+    assert_eq!(reason(&chosen, list[3].id), Some(ExclusionReason::Budget));
 }
 
 #[test]
 fn nothing_is_counted_of_what_stays_behind_anyway() {
     let ids = CountingIds::default();
-    let mut list: Vec<Candidate> = (0..12).map(|_| candidate(&ids, 0.9)).collect();
+    let mut list: Vec<HandoffCandidate> = (0..12).map(|_| candidate(&ids, 0.9)).collect();
     list.push(candidate(&ids, 0.1));
-    list.push(Candidate { private: true, ..candidate(&ids, 1.0) });
+    list.push(HandoffCandidate { private: true, ..candidate(&ids, 1.0) });
     let mut counted = 0;
-    let count = |_: &Candidate| {
+    let count = |_: &HandoffCandidate| {
         counted += 1;
         50
     };
-    let (task, room) = (BTreeSet::new(), Room(5_000));
-    let chosen = choose(&list, &[], &task, &Settings::default(), room, (now(), count));
+    let (task, room) = (BTreeSet::new(), TokenAllowance(5_000));
+    let chosen =
+        select_for_handoff(&list, &[], &task, &HandoffSettings::default(), room, (now(), count));
     assert_eq!((chosen.memories.len(), chosen.left_out.len(), counted), (10, 4, 10));
 }
 
 #[test]
 fn at_most_ten_are_chosen_and_what_came_before_goes_along_besides() {
     let ids = CountingIds::default();
-    let mut list: Vec<Candidate> =
+    let mut list: Vec<HandoffCandidate> =
         (0..12).map(|n| candidate(&ids, 0.9 - f64::from(n) / 100.0)).collect();
-    let came =
-        Candidate { came_with: Some(1.0), author: agent_named("first"), ..candidate(&ids, 0.0) };
+    let came = HandoffCandidate {
+        came_with: Some(1.0),
+        author: agent_named("first"),
+        ..candidate(&ids, 0.0)
+    };
     list.push(came.clone());
-    let chosen = chosen(&list, &Settings::default(), 5_000);
+    let chosen = chosen(&list, &HandoffSettings::default(), 5_000);
     assert_eq!(chosen.memories.len(), 11);
-    assert_eq!(reason(&chosen, list[10].id), Some(Reason::Crowded));
+    assert_eq!(reason(&chosen, list[10].id), Some(ExclusionReason::Crowded));
     let inherited = chosen.memories.iter().find(|memory| memory.id == came.id).expect("it goes on");
-    assert_eq!((inherited.why, inherited.author.as_str()), (Why::Inherited, "first"));
+    assert_eq!((inherited.why, inherited.author.as_str()), (InclusionReason::Inherited, "first"));
 }
 
 fn agent_named(name: &str) -> Agent {
@@ -212,18 +236,18 @@ fn agent_named(name: &str) -> Agent {
 #[test]
 fn what_came_competes_for_the_budget_with_the_score_that_it_came_with() {
     let ids = CountingIds::default();
-    let came = Candidate { came_with: Some(0.95), ..candidate(&ids, 0.0) };
+    let came = HandoffCandidate { came_with: Some(0.95), ..candidate(&ids, 0.0) };
     let list = [candidate(&ids, 0.6), came, candidate(&ids, 0.5)];
     // 0.74, 0.855 and 0.70; two of 50 tokens have room.
-    assert_eq!(passed(&chosen(&list, &Settings::default(), 100)), [list[1].id, list[0].id]);
+    assert_eq!(passed(&chosen(&list, &HandoffSettings::default(), 100)), [list[1].id, list[0].id]);
 }
 
 #[test]
 fn named_ones_come_first_whatever_they_are_about() {
     let ids = CountingIds::default();
-    let named = |private| Candidate { named: true, private, ..candidate(&ids, 0.0) };
+    let named = |private| HandoffCandidate { named: true, private, ..candidate(&ids, 0.0) };
     let list = [candidate(&ids, 1.0), named(false), named(true)];
-    let chosen = chosen(&list, &Settings::default(), 5_000);
+    let chosen = chosen(&list, &HandoffSettings::default(), 5_000);
     assert_eq!(passed(&chosen), [list[1].id, list[2].id, list[0].id]);
     assert!(chosen.memories[1].private);
 }
@@ -231,22 +255,25 @@ fn named_ones_come_first_whatever_they_are_about() {
 #[test]
 fn a_private_memory_goes_along_only_if_it_is_named() {
     let ids = CountingIds::default();
-    let private = Candidate { private: true, at_hand: true, ..candidate(&ids, 1.0) };
-    let came = Candidate { private: true, came_with: Some(1.0), ..candidate(&ids, 1.0) };
-    let chosen = chosen(&[private.clone(), came.clone()], &Settings::default(), 5_000);
+    let private = HandoffCandidate { private: true, at_hand: true, ..candidate(&ids, 1.0) };
+    let came = HandoffCandidate { private: true, came_with: Some(1.0), ..candidate(&ids, 1.0) };
+    let chosen = chosen(&[private.clone(), came.clone()], &HandoffSettings::default(), 5_000);
     assert!(chosen.memories.is_empty());
-    assert_eq!(reason(&chosen, private.id), Some(Reason::Private));
-    assert_eq!(reason(&chosen, came.id), Some(Reason::Private));
+    assert_eq!(reason(&chosen, private.id), Some(ExclusionReason::Private));
+    assert_eq!(reason(&chosen, came.id), Some(ExclusionReason::Private));
 }
 
 #[test]
 fn what_is_given_twice_goes_along_once_as_it_ranks_best() {
     let ids = CountingIds::default();
     let far = candidate(&ids, 0.1);
-    let list = [far.clone(), Candidate { at_hand: true, ..far.clone() }, far.clone()];
-    assert_eq!(passed(&chosen(&list, &Settings::default(), 5_000)), [far.id]);
-    let named = [far.clone(), Candidate { named: true, ..far }];
-    assert_eq!(chosen(&named, &Settings::default(), 5_000).memories[0].why, Why::Named);
+    let list = [far.clone(), HandoffCandidate { at_hand: true, ..far.clone() }, far.clone()];
+    assert_eq!(passed(&chosen(&list, &HandoffSettings::default(), 5_000)), [far.id]);
+    let named = [far.clone(), HandoffCandidate { named: true, ..far }];
+    assert_eq!(
+        chosen(&named, &HandoffSettings::default(), 5_000).memories[0].why,
+        InclusionReason::Named
+    );
 }
 
 #[test]
@@ -267,14 +294,20 @@ fn entities_count_within_the_budget_and_belong_to_what_goes_along() {
         entity(false, true, 10),
     ];
     let memories = [
-        Candidate { entities: [list[0].id].into(), ..candidate(&ids, 1.0) },
-        Candidate { entities: [list[2].id].into(), ..candidate(&ids, 0.9) },
+        HandoffCandidate { entities: [list[0].id].into(), ..candidate(&ids, 1.0) },
+        HandoffCandidate { entities: [list[2].id].into(), ..candidate(&ids, 0.9) },
     ];
     let run = |room, max_entities| {
-        let settings = Settings { max_entities, ..Settings::default() };
-        let tokens = |_: &Candidate| 55;
-        let found =
-            choose(&memories, &list, &BTreeSet::new(), &settings, Room(room), (now(), tokens));
+        let settings = HandoffSettings { max_entities, ..HandoffSettings::default() };
+        let tokens = |_: &HandoffCandidate| 55;
+        let found = select_for_handoff(
+            &memories,
+            &list,
+            &BTreeSet::new(),
+            &settings,
+            TokenAllowance(room),
+            (now(), tokens),
+        );
         let entities: Vec<EntityId> = found.entities.iter().map(|entity| entity.id).collect();
         (found.memories.len(), entities)
     };
@@ -290,20 +323,21 @@ fn entities_count_within_the_budget_and_belong_to_what_goes_along() {
 #[test]
 fn weights_and_threshold_can_be_set() {
     let ids = CountingIds::default();
-    let weights = Weights { semantic: 1.0, recency: 0.0, tier: 0.0, entities: 0.0 };
-    let settings = Settings { weights, threshold: 0.8, ..Settings::default() };
+    let weights = ScoreWeights { semantic: 1.0, recency: 0.0, tier: 0.0, entities: 0.0 };
+    let settings = HandoffSettings { weights, threshold: 0.8, ..HandoffSettings::default() };
     let list = [candidate(&ids, 0.79), candidate(&ids, 0.81)];
     assert_eq!(passed(&chosen(&list, &settings, 5_000)), [list[1].id]);
     for (semantic, right) in
         [(0.4, true), (0.0, true), (-0.1, false), (f64::NAN, false), (1.1, false)]
     {
-        let weights = Weights { semantic, ..Weights::default() };
-        let checked = Settings { weights, ..Settings::default() }.check();
+        let weights = ScoreWeights { semantic, ..ScoreWeights::default() };
+        let checked = HandoffSettings { weights, ..HandoffSettings::default() }.check();
         assert_eq!(checked.is_ok(), right, "{semantic}");
     }
-    assert!(Settings { threshold: 2.0, ..Settings::default() }.check().is_err());
-    assert!(Settings { budget: 10, ..Settings::default() }.check().is_err());
-    let partial: Settings = serde_json::from_str(r#"{"weights":{"tier":0.1}}"#).expect("it fits");
+    assert!(HandoffSettings { threshold: 2.0, ..HandoffSettings::default() }.check().is_err());
+    assert!(HandoffSettings { budget: 10, ..HandoffSettings::default() }.check().is_err());
+    let partial: HandoffSettings =
+        serde_json::from_str(r#"{"weights":{"tier":0.1}}"#).expect("it fits");
     assert_eq!((partial.weights.tier, partial.weights.semantic), (0.1, 0.4));
 }
 
@@ -316,11 +350,11 @@ proptest! {
         turn in 0_usize..30,
     ) {
         let ids = CountingIds::default();
-        let size = |it: &Candidate| given[it.id.uuid().as_u128() as usize % given.len()].1;
-        let chosen = |list: &[Candidate], settings: &Settings, room| {
-            choose(list, &[], &BTreeSet::new(), settings, Room(room), (now(), size))
+        let size = |it: &HandoffCandidate| given[it.id.uuid().as_u128() as usize % given.len()].1;
+        let chosen = |list: &[HandoffCandidate], settings: &HandoffSettings, room| {
+            select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenAllowance(room), (now(), size))
         };
-        let mut list: Vec<Candidate> = given.iter().map(|(found, _, is, id)| Candidate {
+        let mut list: Vec<HandoffCandidate> = given.iter().map(|(found, _, is, id)| HandoffCandidate {
             id: MemoryId::from_uuid(uuid::Uuid::from_u128(u128::from(*id))),
             private: is[0],
             at_hand: is[1],
@@ -330,17 +364,17 @@ proptest! {
         }).collect();
         list.sort_by_key(|it| it.id);
         list.dedup_by_key(|it| it.id);
-        let settings = Settings::default();
+        let settings = HandoffSettings::default();
         let found = chosen(&list, &settings, room);
         let tokens: u32 = found.memories.iter().map(|it| it.tokens).sum();
         prop_assert!(tokens as usize <= room);
         prop_assert_eq!(found.memories.len() + found.left_out.len(), list.len());
-        let counted = found.memories.iter().filter(|it| it.why != Why::Inherited).count();
+        let counted = found.memories.iter().filter(|it| it.why != InclusionReason::Inherited).count();
         prop_assert!(counted <= 10);
         for memory in &found.memories {
             let it = list.iter().find(|it| it.id == memory.id).expect("it was given");
             prop_assert!(it.named || !it.private);
-            prop_assert!(memory.why != Why::Chosen || memory.score >= 0.5);
+            prop_assert!(memory.why != InclusionReason::Chosen || memory.score >= 0.5);
         }
         // The order of what nobody named makes no difference.
         let (named, mut rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|it| it.named);

@@ -7,17 +7,17 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, EntityCandidate, Settings};
+use super::{EntityCandidate, HandoffCandidate, HandoffSettings};
 use crate::base::id::{EntityId, MemoryId};
-use crate::model::handoff::{PassedEntity, PassedMemory, Why};
+use crate::model::handoff::{HandoffEntity, HandoffMemory, InclusionReason};
 use commonbook_text::string_enum;
 
 /// The part of the room that is kept for entities, as far as they need it.
-const FOR_ENTITIES: usize = 5;
+const ENTITY_ROOM_DIVISOR: usize = 5;
 
 string_enum! {
     /// Why a memory did not go along.
-    Reason {
+    ExclusionReason {
         /// It does not fit the task well enough.
         Unfit = "unfit",
         /// Enough others fit better.
@@ -31,30 +31,30 @@ string_enum! {
 
 /// A memory that was looked at and stays behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LeftOut {
+pub struct MemoryExclusion {
     /// The memory.
     pub id: MemoryId,
     /// How well it scores.
     pub score: f64,
     /// Why it stays behind.
-    pub reason: Reason,
+    pub reason: ExclusionReason,
 }
 
 /// What goes along, and what was looked at and does not.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Chosen {
+pub struct HandoffSelection {
     /// The memories: those that were named, then the best first.
-    pub memories: Vec<PassedMemory>,
+    pub memories: Vec<HandoffMemory>,
     /// The entities, those that most of the memories speak of first.
-    pub entities: Vec<PassedEntity>,
+    pub entities: Vec<HandoffEntity>,
     /// The memories that stay behind, the best first.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<MemoryExclusion>,
 }
 
 /// How many tokens there are for what goes along: the budget without the frame and without what
 /// the source itself wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room(pub usize);
+pub struct TokenAllowance(pub usize);
 
 /// Chooses, for a task that mentions these entities.
 ///
@@ -65,43 +65,51 @@ pub struct Room(pub usize);
 /// came by an earlier handoff. `tokens` tells how many a memory takes in the text: of those alone
 /// which nothing else keeps back.
 #[must_use]
-pub fn choose(
-    candidates: &[Candidate],
+pub fn select_for_handoff(
+    candidates: &[HandoffCandidate],
     entities: &[EntityCandidate],
     task: &BTreeSet<EntityId>,
-    settings: &Settings,
-    room: Room,
-    (now, mut tokens): (Timestamp, impl FnMut(&Candidate) -> usize),
-) -> Chosen {
-    let mut chosen = Chosen::default();
+    settings: &HandoffSettings,
+    room: TokenAllowance,
+    (now, mut tokens): (Timestamp, impl FnMut(&HandoffCandidate) -> usize),
+) -> HandoffSelection {
+    let mut chosen = HandoffSelection::default();
     let needed: usize = entities.iter().map(|entity| entity.tokens).sum();
-    let kept = needed.min(room.0 / FOR_ENTITIES);
+    let kept = needed.min(room.0 / ENTITY_ROOM_DIVISOR);
     let mut left = room.0 - kept;
     let mut counted = 0;
-    for (score, candidate) in ranked(candidates, settings, task, now) {
-        let why = why(candidate);
+    for (score, candidate) in rank_candidates(candidates, settings, task, now) {
+        let why = inclusion_reason(candidate);
         let reason = match why {
-            Why::Chosen | Why::Inherited if candidate.private => Some(Reason::Private),
-            Why::Chosen if score < settings.threshold => Some(Reason::Unfit),
-            Why::Chosen if candidate.fit() < settings.least_fit => Some(Reason::Unfit),
-            Why::Chosen | Why::Named if counted >= settings.max_memories => Some(Reason::Crowded),
+            InclusionReason::Chosen | InclusionReason::Inherited if candidate.private => {
+                Some(ExclusionReason::Private)
+            }
+            InclusionReason::Chosen if score < settings.threshold => Some(ExclusionReason::Unfit),
+            InclusionReason::Chosen if candidate.fit() < settings.least_fit => {
+                Some(ExclusionReason::Unfit)
+            }
+            InclusionReason::Chosen | InclusionReason::Named
+                if counted >= settings.max_memories =>
+            {
+                Some(ExclusionReason::Crowded)
+            }
             _ => None,
         };
         let tokens = if reason.is_none() { tokens(candidate) } else { 0 };
-        let reason = reason.or((tokens > left).then_some(Reason::Budget));
+        let reason = reason.or((tokens > left).then_some(ExclusionReason::Budget));
         if let Some(reason) = reason {
-            chosen.left_out.push(LeftOut { id: candidate.id, score, reason });
+            chosen.left_out.push(MemoryExclusion { id: candidate.id, score, reason });
             continue;
         }
         left -= tokens;
-        counted += u32::from(why != Why::Inherited);
-        chosen.memories.push(PassedMemory {
+        counted += u32::from(why != InclusionReason::Inherited);
+        chosen.memories.push(HandoffMemory {
             id: candidate.id,
             author: candidate.author.clone(),
             why,
             score,
             private: candidate.private,
-            tokens: small(tokens),
+            tokens: saturating_tokens(tokens),
         });
     }
     let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();
@@ -110,24 +118,24 @@ pub fn choose(
     chosen
 }
 
-const fn why(candidate: &Candidate) -> Why {
+const fn inclusion_reason(candidate: &HandoffCandidate) -> InclusionReason {
     match (candidate.named, candidate.came_with) {
-        (true, _) => Why::Named,
-        (false, Some(_)) => Why::Inherited,
-        (false, None) => Why::Chosen,
+        (true, _) => InclusionReason::Named,
+        (false, Some(_)) => InclusionReason::Inherited,
+        (false, None) => InclusionReason::Chosen,
     }
 }
 
 /// Each memory once, as it ranks best, with its score: the named ones as they are given, then the best first; of
 /// equally good ones the newer, and of those of one moment the one with the greater id.
-fn ranked<'a>(
-    candidates: &'a [Candidate],
-    settings: &Settings,
+fn rank_candidates<'a>(
+    candidates: &'a [HandoffCandidate],
+    settings: &HandoffSettings,
     task: &BTreeSet<EntityId>,
     now: Timestamp,
-) -> Vec<(f64, &'a Candidate)> {
-    let scored = |it| (Candidate::score(it, settings.weights, task, now), it);
-    let mut ranked: Vec<(f64, &Candidate)> = candidates.iter().map(scored).collect();
+) -> Vec<(f64, &'a HandoffCandidate)> {
+    let scored = |it| (HandoffCandidate::score(it, settings.weights, task, now), it);
+    let mut ranked: Vec<(f64, &HandoffCandidate)> = candidates.iter().map(scored).collect();
     ranked.sort_by(|(a, x), (b, y)| {
         let order = || b.total_cmp(a).then(y.since.cmp(&x.since)).then(y.id.cmp(&x.id));
         match (x.named, y.named) {
@@ -143,10 +151,10 @@ fn ranked<'a>(
 
 fn choose_entities<'a>(
     entities: &[EntityCandidate],
-    told: impl Iterator<Item = &'a Candidate>,
-    settings: &Settings,
+    told: impl Iterator<Item = &'a HandoffCandidate>,
+    settings: &HandoffSettings,
     room: usize,
-) -> Vec<PassedEntity> {
+) -> Vec<HandoffEntity> {
     let mut mentions: BTreeMap<EntityId, usize> = BTreeMap::new();
     for id in told.flat_map(|candidate| &candidate.entities) {
         *mentions.entry(*id).or_default() += 1;
@@ -164,11 +172,11 @@ fn choose_entities<'a>(
             continue;
         }
         left -= entity.tokens;
-        chosen.push(PassedEntity {
+        chosen.push(HandoffEntity {
             id: entity.id,
             kind: entity.kind.clone(),
             value: entity.value.clone(),
-            tokens: small(entity.tokens),
+            tokens: saturating_tokens(entity.tokens),
         });
     }
     chosen
@@ -176,6 +184,6 @@ fn choose_entities<'a>(
 
 /// A number of tokens as a row keeps it.
 #[must_use]
-pub fn small(tokens: usize) -> u32 {
+pub fn saturating_tokens(tokens: usize) -> u32 {
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }

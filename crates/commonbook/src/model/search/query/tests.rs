@@ -7,13 +7,13 @@ fn now() -> Timestamp {
     "2026-11-21T08:00:00Z".parse().expect("it is a time")
 }
 
-fn read(query: &str) -> Query {
+fn read(query: &str) -> SearchQuery {
     parse(query, now()).unwrap_or_else(|error| panic!("{query:?}: {error}"))
 }
 
 /// A query with this text and nothing else.
-fn text(text: &str) -> Query {
-    Query { text: text.to_owned(), ..Query::default() }
+fn text(text: &str) -> SearchQuery {
+    SearchQuery { text: text.to_owned(), ..SearchQuery::default() }
 }
 
 fn list(words: &[&str]) -> Vec<String> {
@@ -25,42 +25,46 @@ fn operators_are_taken_out_of_the_text() {
     let some = |word: &str| Some(word.to_owned());
     let time = |text: &str| Some(text.parse().expect("it is a time"));
     let table = [
-        ("owner:ann build", Query { owner: some("ann"), ..text("build") }),
-        ("build owner=ann", Query { owner: some("ann"), ..text("build") }),
+        ("owner:ann build", SearchQuery { owner: some("ann"), ..text("build") }),
+        ("build owner=ann", SearchQuery { owner: some("ann"), ..text("build") }),
         (
             "type:decision, user:u1",
-            Query { memory_type: some("decision"), user: some("u1"), ..text("") },
+            SearchQuery { memory_type: some("decision"), user: some("u1"), ..text("") },
         ),
-        ("session=\"s 1\"", Query { session: some("s 1"), ..text("") }),
+        ("session=\"s 1\"", SearchQuery { session: some("s 1"), ..text("") }),
         (
             "topic:\"rust build\" x topic:ci topic:ci",
-            Query { topics: list(&["rust build", "ci"]), ..text("x") },
+            SearchQuery { topics: list(&["rust build", "ci"]), ..text("x") },
         ),
-        ("importance>=high", Query { importance: Some(Importance::High), ..text("") }),
-        ("importance:low a", Query { importance: Some(Importance::Low), ..text("a") }),
-        ("importance=critical", Query { importance: Some(Importance::Critical), ..text("") }),
+        ("importance>=high", SearchQuery { importance: Some(Importance::High), ..text("") }),
+        ("importance:low a", SearchQuery { importance: Some(Importance::Low), ..text("a") }),
+        ("importance=critical", SearchQuery { importance: Some(Importance::Critical), ..text("") }),
         (
             "since:2026-11-01 until:2026-11",
-            Query {
+            SearchQuery {
                 since: time("2026-11-01T00:00:00Z"),
                 until: time("2026-11-30T23:59:59.999999999Z"),
                 ..text("")
             },
         ),
-        ("at:yesterday x", Query { at: time("2026-11-20T23:59:59.999999999Z"), ..text("x") }),
+        ("at:yesterday x", SearchQuery { at: time("2026-11-20T23:59:59.999999999Z"), ..text("x") }),
         (
             "include:private,superseded include=global include:private",
-            Query {
-                include: vec![Include::Private, Include::Superseded, Include::Global],
+            SearchQuery {
+                include: vec![
+                    SearchInclusion::Private,
+                    SearchInclusion::Superseded,
+                    SearchInclusion::Global,
+                ],
                 ..text("")
             },
         ),
         (
             "owner:ann owner:ann since:today since:today",
-            Query { owner: some("ann"), since: time("2026-11-21T00:00:00Z"), ..text("") },
+            SearchQuery { owner: some("ann"), since: time("2026-11-21T00:00:00Z"), ..text("") },
         ),
-        ("owner:ann@home/lap*", Query { owner: some("ann@home/lap*"), ..text("") }),
-        ("user:王", Query { user: some("王"), ..text("") }),
+        ("owner:ann@home/lap*", SearchQuery { owner: some("ann@home/lap*"), ..text("") }),
+        ("user:王", SearchQuery { user: some("王"), ..text("") }),
     ];
     for (query, wanted) in table {
         assert_eq!(read(query), wanted, "{query:?}");

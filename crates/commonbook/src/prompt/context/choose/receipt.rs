@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, LeftOut, Merged, Settings, Source};
+use super::{CandidateOutcome, ContextQuery, ContextSettings, ContextSource, OmissionReason};
 
 /// What was considered for a context, and what became of it. It holds ids and figures, no texts:
 /// who may not read a memory learns nothing of it here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Receipt {
+pub struct ContextReceipt {
     /// The task or the prompt that it was built for.
     pub query: String,
     /// The least score that was asked for.
@@ -25,9 +25,9 @@ pub struct Receipt {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handoffs_left: u64,
     /// Everything that could have been told, in the order of telling.
-    pub candidates: Vec<Considered>,
+    pub candidates: Vec<CandidateReceipt>,
     /// The figures by the names of seed 002.
-    pub diagnostics: Diagnostics,
+    pub diagnostics: ContextDiagnostics,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -37,11 +37,11 @@ fn is_zero(count: &u64) -> bool {
 
 /// One thing that could have been told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Considered {
+pub struct CandidateReceipt {
     /// Its id.
     pub id: String,
     /// Where it came from.
-    pub source: Source,
+    pub source: ContextSource,
     /// What it is: a memory's type, `handoff`, `standing memory`, `entry`.
     pub memory_type: String,
     /// Who wrote it.
@@ -59,7 +59,7 @@ pub struct Considered {
     pub taken: bool,
     /// Why it was not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<OmissionReason>,
     /// What was told instead of it: what it repeats, what superseded it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub instead: Option<String>,
@@ -70,7 +70,7 @@ pub struct Considered {
 
 /// The figures of one context, by the names of seed 002.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Diagnostics {
+pub struct ContextDiagnostics {
     /// Whether the caller is given anything at all.
     pub auto_inject_enabled: bool,
     /// How many things could have been told.
@@ -92,17 +92,18 @@ pub struct Diagnostics {
 
 /// The receipt of what was merged, with the tokens of the prompt and of what is told.
 pub(super) fn of(
-    asked: &Asked<'_>,
-    settings: &Settings,
-    merged: &[Merged],
+    asked: &ContextQuery<'_>,
+    settings: &ContextSettings,
+    merged: &[CandidateOutcome],
     (before, tokens): (usize, usize),
-) -> Receipt {
-    let candidates: Vec<Considered> = merged.iter().map(|one| considered(one, merged)).collect();
+) -> ContextReceipt {
+    let candidates: Vec<CandidateReceipt> =
+        merged.iter().map(|one| candidate_receipt(one, merged)).collect();
     let taken = || candidates.iter().filter(|one| one.taken);
-    let names = |name: fn(&Considered) -> &String| {
+    let names = |name: fn(&CandidateReceipt) -> &String| {
         taken().map(name).collect::<BTreeSet<_>>().into_iter().cloned().collect::<Vec<String>>()
     };
-    let diagnostics = Diagnostics {
+    let diagnostics = ContextDiagnostics {
         auto_inject_enabled: settings.auto_inject,
         candidate_count: candidates.len(),
         injected_count: taken().count(),
@@ -112,7 +113,7 @@ pub(super) fn of(
         prompt_tokens_after: before + tokens,
         resolved_user_id: asked.user_id.map(str::to_owned),
     };
-    Receipt {
+    ContextReceipt {
         query: asked.query.to_owned(),
         threshold: settings.threshold,
         maximum: settings.maximum,
@@ -125,11 +126,11 @@ pub(super) fn of(
 }
 
 /// What became of one; what is told with another shares its fate.
-fn considered(one: &Merged, merged: &[Merged]) -> Considered {
+fn candidate_receipt(one: &CandidateOutcome, merged: &[CandidateOutcome]) -> CandidateReceipt {
     let first = one.within.and_then(|place| merged.get(place));
     let left = first.unwrap_or(one).left.clone();
     let item = &one.candidate.item;
-    Considered {
+    CandidateReceipt {
         id: item.id.clone(),
         source: one.candidate.source,
         memory_type: item.kind.clone(),

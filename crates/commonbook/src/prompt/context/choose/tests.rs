@@ -15,8 +15,8 @@ fn count(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
 
-fn made(source: Source, id: &str, text: &str, score: Option<f64>) -> Candidate {
-    let item = Item {
+fn made(source: ContextSource, id: &str, text: &str, score: Option<f64>) -> ContextCandidate {
+    let item = FenceItem {
         id: id.into(),
         kind: source.name().into(),
         author: format!("author-of-{id}"),
@@ -24,7 +24,7 @@ fn made(source: Source, id: &str, text: &str, score: Option<f64>) -> Candidate {
         text: text.into(),
         against: None,
     };
-    Candidate {
+    ContextCandidate {
         item,
         source,
         revision: None,
@@ -37,24 +37,24 @@ fn made(source: Source, id: &str, text: &str, score: Option<f64>) -> Candidate {
     }
 }
 
-fn relevant(id: &str, score: f64) -> Candidate {
-    made(Source::Relevant, id, &format!("text of {id}"), Some(score))
+fn relevant(id: &str, score: f64) -> ContextCandidate {
+    made(ContextSource::Relevant, id, &format!("text of {id}"), Some(score))
 }
 
-fn asked() -> Asked<'static> {
-    Asked { query: "deploy it", user_id: Some("alex"), now: now() }
+fn asked() -> ContextQuery<'static> {
+    ContextQuery { query: "deploy it", user_id: Some("alex"), now: now() }
 }
 
-fn run(candidates: Vec<Candidate>, settings: &Settings) -> Chosen {
-    choose(&asked(), candidates, settings, &fence(), count)
+fn run(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> ContextSelection {
+    choose_for_context(&asked(), candidates, settings, &fence(), count)
 }
 
-fn ids(chosen: &Chosen) -> Vec<&str> {
+fn ids(chosen: &ContextSelection) -> Vec<&str> {
     chosen.items.iter().map(|item| item.id.as_str()).collect()
 }
 
 /// The reason by which this one was left out, and what stands instead of it.
-fn why<'a>(chosen: &'a Chosen, id: &str) -> (Option<LeftOut>, Option<&'a str>) {
+fn why<'a>(chosen: &'a ContextSelection, id: &str) -> (Option<OmissionReason>, Option<&'a str>) {
     let one = chosen.receipt.candidates.iter().find(|one| one.id == id).expect(id);
     assert_eq!(one.taken, one.left_out.is_none(), "{id}");
     (one.left_out, one.instead.as_deref())
@@ -64,95 +64,104 @@ fn why<'a>(chosen: &'a Chosen, id: &str) -> (Option<LeftOut>, Option<&'a str>) {
 fn sources_are_told_in_their_order_and_relevant_ones_by_score() {
     let candidates = vec![
         relevant("r1", 0.6),
-        made(Source::Entry, "e2", "second", None),
-        Candidate { own: true, ..made(Source::Entry, "e1", "first", None) },
+        made(ContextSource::Entry, "e2", "second", None),
+        ContextCandidate { own: true, ..made(ContextSource::Entry, "e1", "first", None) },
         relevant("r2", 0.9),
-        made(Source::Profile, "p", "profile", None),
-        made(Source::TaskContext, "t", "task", None),
-        made(Source::Standing, "s", "standing", None),
-        made(Source::Handoff, "h", "handoff", None),
+        made(ContextSource::Profile, "p", "profile", None),
+        made(ContextSource::TaskContext, "t", "task", None),
+        made(ContextSource::Standing, "s", "standing", None),
+        made(ContextSource::Handoff, "h", "handoff", None),
     ];
-    let chosen = run(candidates, &Settings { maximum: 9, ..Settings::default() });
+    let chosen = run(candidates, &ContextSettings { maximum: 9, ..ContextSettings::default() });
     assert_eq!(ids(&chosen), ["h", "s", "p", "t", "e2", "e1", "r2", "r1"]);
     assert!(chosen.text.starts_with("<commonbook-context-k3v9q0z7w1x5>\n"));
 }
 
 #[test]
 fn only_what_was_searched_for_needs_a_score() {
-    let nan = Candidate { score: Some(f64::NAN), ..relevant("nan", 0.0) };
-    let none = Candidate { score: None, ..relevant("none", 0.0) };
-    let low = Candidate { score: Some(0.1), ..made(Source::Profile, "p", "profile", None) };
+    let nan = ContextCandidate { score: Some(f64::NAN), ..relevant("nan", 0.0) };
+    let none = ContextCandidate { score: None, ..relevant("none", 0.0) };
+    let low =
+        ContextCandidate { score: Some(0.1), ..made(ContextSource::Profile, "p", "profile", None) };
     let chosen = run(
         vec![relevant("at", 0.5), relevant("below", 0.499), nan, none, low],
-        &Settings::default(),
+        &ContextSettings::default(),
     );
     assert_eq!(ids(&chosen), ["p", "at"]);
     for id in ["below", "nan", "none"] {
-        assert_eq!(why(&chosen, id), (Some(LeftOut::Threshold), None), "{id}");
+        assert_eq!(why(&chosen, id), (Some(OmissionReason::Threshold), None), "{id}");
     }
 }
 
 #[test]
 fn what_says_the_same_is_told_once_and_the_callers_own_first() {
-    let same = |id: &str, text: &str| made(Source::Relevant, id, text, Some(0.9));
+    let same = |id: &str, text: &str| made(ContextSource::Relevant, id, text, Some(0.9));
     let candidates = vec![
         same("other", "Ship  on\nTuesday"),
-        Candidate { own: true, score: Some(0.6), ..same("own", "Ship on Tuesday") },
-        made(Source::Profile, "p", "Likes tea", None),
+        ContextCandidate { own: true, score: Some(0.6), ..same("own", "Ship on Tuesday") },
+        made(ContextSource::Profile, "p", "Likes tea", None),
         same("p", "Likes tea, as found again"),
-        made(Source::Standing, "s", "# Memory\n\n- Never mock the clock\n* Use jiff", None),
+        made(ContextSource::Standing, "s", "# Memory\n\n- Never mock the clock\n* Use jiff", None),
         same("line", "Use jiff"),
         same("part", "mock the clock"),
     ];
-    let chosen = run(candidates, &Settings::default());
+    let chosen = run(candidates, &ContextSettings::default());
     assert_eq!(ids(&chosen), ["s", "p", "part", "own"]);
-    assert_eq!(why(&chosen, "other"), (Some(LeftOut::Duplicate), Some("own")));
-    assert_eq!(why(&chosen, "line"), (Some(LeftOut::Duplicate), Some("s")));
+    assert_eq!(why(&chosen, "other"), (Some(OmissionReason::Duplicate), Some("own")));
+    assert_eq!(why(&chosen, "line"), (Some(OmissionReason::Duplicate), Some("s")));
     let again = chosen.receipt.candidates.iter().filter(|one| one.id == "p").nth(1).expect("twice");
-    assert_eq!((again.left_out, again.instead.as_deref()), (Some(LeftOut::Duplicate), Some("p")));
+    assert_eq!(
+        (again.left_out, again.instead.as_deref()),
+        (Some(OmissionReason::Duplicate), Some("p"))
+    );
 }
 
 #[test]
 fn what_is_left_out_hides_nothing_else() {
-    let weak = made(Source::Relevant, "weak", "same", Some(0.2));
-    let quarantined = Candidate { quarantined: true, ..made(Source::Entry, "bad", "same", None) };
-    let old =
-        Candidate { superseded_by: Some("new".into()), ..made(Source::Entry, "old", "same", None) };
+    let weak = made(ContextSource::Relevant, "weak", "same", Some(0.2));
+    let quarantined =
+        ContextCandidate { quarantined: true, ..made(ContextSource::Entry, "bad", "same", None) };
+    let old = ContextCandidate {
+        superseded_by: Some("new".into()),
+        ..made(ContextSource::Entry, "old", "same", None)
+    };
     let chosen = run(
-        vec![weak, quarantined, old, made(Source::Relevant, "good", "same", Some(0.9))],
-        &Settings::default(),
+        vec![weak, quarantined, old, made(ContextSource::Relevant, "good", "same", Some(0.9))],
+        &ContextSettings::default(),
     );
     assert_eq!(ids(&chosen), ["good"]);
-    assert_eq!(why(&chosen, "bad"), (Some(LeftOut::Quarantine), None));
-    assert_eq!(why(&chosen, "old"), (Some(LeftOut::Superseded), Some("new")));
-    assert_eq!(why(&chosen, "weak"), (Some(LeftOut::Duplicate), Some("good")));
+    assert_eq!(why(&chosen, "bad"), (Some(OmissionReason::Quarantine), None));
+    assert_eq!(why(&chosen, "old"), (Some(OmissionReason::Superseded), Some("new")));
+    assert_eq!(why(&chosen, "weak"), (Some(OmissionReason::Duplicate), Some("good")));
 }
 
 #[test]
 fn of_a_superseded_pair_the_newer_is_told() {
-    let entry = |id: &str| made(Source::Entry, id, id, None);
-    let newer = Candidate { supersedes: vec!["e1".into()], ..entry("e2") };
-    let poison = Candidate { supersedes: vec!["e2".into()], quarantined: true, ..entry("e3") };
-    let chosen = run(vec![entry("e1"), newer, poison], &Settings::default());
+    let entry = |id: &str| made(ContextSource::Entry, id, id, None);
+    let newer = ContextCandidate { supersedes: vec!["e1".into()], ..entry("e2") };
+    let poison =
+        ContextCandidate { supersedes: vec!["e2".into()], quarantined: true, ..entry("e3") };
+    let chosen = run(vec![entry("e1"), newer, poison], &ContextSettings::default());
     assert_eq!(ids(&chosen), ["e2"]);
-    assert_eq!(why(&chosen, "e1"), (Some(LeftOut::Superseded), Some("e2")));
-    assert_eq!(why(&chosen, "e3"), (Some(LeftOut::Quarantine), None));
+    assert_eq!(why(&chosen, "e1"), (Some(OmissionReason::Superseded), Some("e2")));
+    assert_eq!(why(&chosen, "e3"), (Some(OmissionReason::Quarantine), None));
 }
 
 #[test]
 fn the_maximum_counts_memories_and_entries_of_all_sources_together() {
     let mut candidates = vec![
-        made(Source::Handoff, "h", "handoff", None),
-        made(Source::Standing, "s", "standing", None),
-        made(Source::Profile, "p", "profile", None),
+        made(ContextSource::Handoff, "h", "handoff", None),
+        made(ContextSource::Standing, "s", "standing", None),
+        made(ContextSource::Profile, "p", "profile", None),
     ];
-    candidates
-        .extend((0..5).map(|n| made(Source::Entry, &format!("e{n}"), &format!("entry {n}"), None)));
+    candidates.extend(
+        (0..5).map(|n| made(ContextSource::Entry, &format!("e{n}"), &format!("entry {n}"), None)),
+    );
     candidates.extend([relevant("r1", 0.9), relevant("r2", 0.8)]);
-    let chosen = run(candidates, &Settings { maximum: 5, ..Settings::default() });
+    let chosen = run(candidates, &ContextSettings { maximum: 5, ..ContextSettings::default() });
     assert_eq!(ids(&chosen), ["h", "s", "p", "e0", "e1", "e2", "r1"]);
-    assert_eq!(why(&chosen, "e3"), (Some(LeftOut::Maximum), None));
-    assert_eq!(why(&chosen, "r2"), (Some(LeftOut::Maximum), None));
+    assert_eq!(why(&chosen, "e3"), (Some(OmissionReason::Maximum), None));
+    assert_eq!(why(&chosen, "r2"), (Some(OmissionReason::Maximum), None));
 }
 
 #[test]
@@ -160,20 +169,20 @@ fn what_is_too_large_gives_its_place_to_what_is_smaller() {
     let long = "long ".repeat(800);
     let candidates = vec![
         relevant("small", 0.9),
-        made(Source::Relevant, "large", &long, Some(0.8)),
+        made(ContextSource::Relevant, "large", &long, Some(0.8)),
         relevant("after", 0.7),
-        made(Source::Handoff, "h", &"word ".repeat(2_000), None),
+        made(ContextSource::Handoff, "h", &"word ".repeat(2_000), None),
     ];
-    let settings = Settings { budget: 300, ..Settings::default() };
+    let settings = ContextSettings { budget: 300, ..ContextSettings::default() };
     let chosen = run(candidates, &settings);
     assert_eq!(ids(&chosen), ["small", "after"]);
     for id in ["large", "h"] {
-        assert_eq!(why(&chosen, id), (Some(LeftOut::Budget), None), "{id}");
+        assert_eq!(why(&chosen, id), (Some(OmissionReason::Budget), None), "{id}");
     }
     assert!(count(&chosen.text) <= 300);
     // Four more that are too large do not use up the maximum.
-    let mut candidates: Vec<Candidate> = (0..9)
-        .map(|n| made(Source::Relevant, &format!("l{n}"), &format!("{n}{long}"), Some(0.9)))
+    let mut candidates: Vec<ContextCandidate> = (0..9)
+        .map(|n| made(ContextSource::Relevant, &format!("l{n}"), &format!("{n}{long}"), Some(0.9)))
         .collect();
     candidates.push(relevant("small", 0.6));
     assert_eq!(ids(&run(candidates, &settings)), ["small"]);
@@ -183,15 +192,15 @@ fn what_is_too_large_gives_its_place_to_what_is_smaller() {
 fn a_context_may_be_as_large_as_its_budget() {
     let letters = |text: &str| text.chars().count();
     let choose_within = |budget: usize| {
-        let settings = Settings { budget, ..Settings::default() };
+        let settings = ContextSettings { budget, ..ContextSettings::default() };
         let candidates = vec![relevant("r1", 0.9), relevant("r2", 0.8)];
-        choose(&asked(), candidates, &settings, &fence(), letters)
+        choose_for_context(&asked(), candidates, &settings, &fence(), letters)
     };
     let whole = letters(&choose_within(10_000).text);
     assert_eq!(ids(&choose_within(whole)), ["r1", "r2"]);
     let less = choose_within(whole - 1);
     assert_eq!(ids(&less), ["r1"]);
-    assert_eq!(why(&less, "r2"), (Some(LeftOut::Budget), None));
+    assert_eq!(why(&less, "r2"), (Some(OmissionReason::Budget), None));
 }
 
 #[test]
@@ -199,20 +208,21 @@ fn the_budget_holds_though_parts_count_less_than_the_whole() {
     // A counter that finds a token more for every two lines than the parts have.
     let strange = |text: &str| if text.contains("\n\n[") { text.len() * 3 } else { text.len() / 9 };
     let candidates = (0..5).map(|n| relevant(&format!("r{n}"), 0.9)).collect();
-    let chosen = choose(&asked(), candidates, &Settings::default(), &fence(), strange);
+    let chosen =
+        choose_for_context(&asked(), candidates, &ContextSettings::default(), &fence(), strange);
     assert!(strange(&chosen.text) <= 1_500 && !chosen.items.is_empty(), "{}", chosen.items.len());
-    assert_eq!(why(&chosen, "r4").0, Some(LeftOut::Budget));
+    assert_eq!(why(&chosen, "r4").0, Some(OmissionReason::Budget));
 }
 
 #[test]
 fn of_a_long_memory_the_beginning_is_told() {
     let long = "é".repeat(limits::RECALLED_CHARS + 1);
     let candidates = vec![
-        made(Source::Relevant, "r", &format!("x{long}"), Some(0.9)),
-        made(Source::Handoff, "h", &long, None),
-        made(Source::Entry, "e", &long[..2 * limits::RECALLED_CHARS], None),
+        made(ContextSource::Relevant, "r", &format!("x{long}"), Some(0.9)),
+        made(ContextSource::Handoff, "h", &long, None),
+        made(ContextSource::Entry, "e", &long[..2 * limits::RECALLED_CHARS], None),
     ];
-    let chosen = run(candidates, &Settings { budget: 5_000, ..Settings::default() });
+    let chosen = run(candidates, &ContextSettings { budget: 5_000, ..ContextSettings::default() });
     let told: Vec<usize> = chosen.items.iter().map(|item| item.text.chars().count()).collect();
     assert_eq!(
         told,
@@ -224,9 +234,12 @@ fn of_a_long_memory_the_beginning_is_told() {
 #[test]
 fn an_open_contradiction_is_told_as_one_with_both_authors() {
     let first = relevant("a", 0.9);
-    let second = Candidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) };
-    let third = Candidate { contradicts: vec!["a".into()], ..relevant("c", 0.55) };
-    let chosen = run(vec![first, second, third], &Settings { maximum: 2, ..Settings::default() });
+    let second = ContextCandidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) };
+    let third = ContextCandidate { contradicts: vec!["a".into()], ..relevant("c", 0.55) };
+    let chosen = run(
+        vec![first, second, third],
+        &ContextSettings { maximum: 2, ..ContextSettings::default() },
+    );
     assert_eq!(ids(&chosen), ["a", "c"]);
     let with = chosen.items[0].against.as_ref().map(|other| other.id.as_str());
     assert_eq!(with, Some("b"));
@@ -235,21 +248,23 @@ fn an_open_contradiction_is_told_as_one_with_both_authors() {
     assert!(b.taken && b.with.as_deref() == Some("a"), "{b:?}");
     assert_eq!(chosen.receipt.diagnostics.injected_count, 3);
     // Where the first finds no room, the second has none either.
-    let pair =
-        vec![relevant("a", 0.9), Candidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) }];
-    let chosen = run(pair, &Settings { maximum: 0, ..Settings::default() });
+    let pair = vec![
+        relevant("a", 0.9),
+        ContextCandidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) },
+    ];
+    let chosen = run(pair, &ContextSettings { maximum: 0, ..ContextSettings::default() });
     assert_eq!(
         (why(&chosen, "a").0, why(&chosen, "b").0),
-        (Some(LeftOut::Maximum), Some(LeftOut::Maximum))
+        (Some(OmissionReason::Maximum), Some(OmissionReason::Maximum))
     );
 }
 
 #[test]
 fn a_caller_that_wants_nothing_is_given_nothing() {
-    let off = Settings { auto_inject: false, ..Settings::default() };
-    let chosen = run(vec![relevant("r", 0.9), made(Source::Handoff, "h", "x", None)], &off);
+    let off = ContextSettings { auto_inject: false, ..ContextSettings::default() };
+    let chosen = run(vec![relevant("r", 0.9), made(ContextSource::Handoff, "h", "x", None)], &off);
     assert_eq!((chosen.text.as_str(), chosen.items.len()), ("", 0));
-    assert_eq!(why(&chosen, "h"), (Some(LeftOut::Disabled), None));
+    assert_eq!(why(&chosen, "h"), (Some(OmissionReason::Disabled), None));
     let diagnostics = &chosen.receipt.diagnostics;
     assert_eq!(
         (diagnostics.auto_inject_enabled, diagnostics.prompt_tokens_after),
@@ -262,9 +277,9 @@ fn the_receipt_says_what_was_considered_by_the_names_of_the_seed() {
     let candidates = vec![
         relevant("r1", 0.9),
         relevant("r2", 0.1),
-        Candidate { own: true, ..made(Source::Profile, "p", "profile", None) },
+        ContextCandidate { own: true, ..made(ContextSource::Profile, "p", "profile", None) },
     ];
-    let chosen = run(candidates, &Settings::default());
+    let chosen = run(candidates, &ContextSettings::default());
     let receipt = serde_json::to_value(&chosen.receipt).expect("it is JSON");
     let tokens = count(&chosen.text);
     assert_eq!(
@@ -277,7 +292,7 @@ fn the_receipt_says_what_was_considered_by_the_names_of_the_seed() {
     );
     assert_eq!(receipt["candidates"][2]["left_out"], "threshold");
     assert_eq!((&receipt["tokens"], &receipt["query"]), (&tokens.into(), &"deploy it".into()));
-    let again: Receipt = serde_json::from_value(receipt).expect("it is a receipt");
+    let again: ContextReceipt = serde_json::from_value(receipt).expect("it is a receipt");
     assert_eq!(again, chosen.receipt);
 }
 
@@ -288,12 +303,12 @@ proptest::proptest! {
         budget in 0..1_600_usize,
         maximum in 0..7_usize,
     ) {
-        let candidates: Vec<Candidate> = given.iter().map(|(source, id, score, length, quarantined)| Candidate {
+        let candidates: Vec<ContextCandidate> = given.iter().map(|(source, id, score, length, quarantined)| ContextCandidate {
             quarantined: *quarantined,
             contradicts: vec![format!("m{}", (id + 1) % 8)],
-            ..made(Source::ALL[*source], &format!("m{id}"), &"x".repeat(*length), Some(*score))
+            ..made(ContextSource::ALL[*source], &format!("m{id}"), &"x".repeat(*length), Some(*score))
         }).collect();
-        let settings = Settings { budget, maximum, ..Settings::default() };
+        let settings = ContextSettings { budget, maximum, ..ContextSettings::default() };
         let chosen = run(candidates, &settings);
         assert!(count(&chosen.text) <= budget);
         assert_eq!(chosen.receipt.candidates.len(), given.len());

@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::value::{clause, is_empty, sentence};
 
 /// One thing that may be said: the keys it is kept under, in `snake_case` and without the words of
-/// [`PREFIXES`], and its sentence, in which `{}` stands for the value.
-pub(super) struct Field {
+/// [`KEY_PREFIXES`], and its sentence, in which `{}` stands for the value.
+pub(super) struct FieldRule {
     keys: &'static [&'static str],
-    form: Form,
+    form: SentenceForm,
 }
 
-enum Form {
+enum SentenceForm {
     /// The sentence around any value.
     Says(&'static str),
     /// One sentence for languages that programs are written in, another for those that people speak.
@@ -20,18 +20,18 @@ enum Form {
     Whether(&'static str, &'static str, &'static str),
 }
 
-use Form::{Language, Says, Whether};
+use SentenceForm::{Language, Says, Whether};
 
-const fn field(keys: &'static [&'static str], form: Form) -> Field {
-    Field { keys, form }
+const fn field(keys: &'static [&'static str], form: SentenceForm) -> FieldRule {
+    FieldRule { keys, form }
 }
 
 /// Words before a key that add nothing: `current_project` is `project`.
-const PREFIXES: [&str; 9] =
+const KEY_PREFIXES: [&str; 9] =
     ["user", "current", "preferred", "favorite", "favourite", "my", "their", "primary", "active"];
 
 /// Keys of objects that only hold others together.
-const WRAPPERS: [&str; 14] = [
+const WRAPPER_KEYS: [&str; 14] = [
     "user",
     "profile",
     "user_profile",
@@ -49,7 +49,7 @@ const WRAPPERS: [&str; 14] = [
 ];
 
 /// What a profile says of a user, in the order in which it is told.
-pub(super) const PROFILE: &[Field] = &[
+pub(super) const PROFILE_FIELDS: &[FieldRule] = &[
     field(
         &["name", "full_name", "fullname", "display_name", "real_name", "username", "user"],
         Says("Their name is {}."),
@@ -181,7 +181,7 @@ pub(super) const PROFILE: &[Field] = &[
 ];
 
 /// What is said of a task, in the order in which it is told.
-pub(super) const TASK_CONTEXT: &[Field] = &[
+pub(super) const TASK_CONTEXT_FIELDS: &[FieldRule] = &[
     field(&["name"], Says("It is called {}.")),
     field(&["user", "person"], Says("It is for {}.")),
     field(
@@ -280,7 +280,7 @@ pub(super) const TASK_CONTEXT: &[Field] = &[
 
 /// Languages that people speak, as they are written in English or as codes; any other value under
 /// `language` is one that programs are written in.
-const SPOKEN: [&str; 54] = [
+const SPOKEN_LANGUAGES: [&str; 54] = [
     "arabic",
     "bengali",
     "bulgarian",
@@ -339,32 +339,32 @@ const SPOKEN: [&str; 54] = [
 
 /// Whether a key is one of an object that only holds others together.
 pub(super) fn is_wrapper(key: &str) -> bool {
-    WRAPPERS.contains(&snake(key).as_str())
+    WRAPPER_KEYS.contains(&to_snake_key(key).as_str())
 }
 
 /// The field that knows a key, with its place in the order of telling. The whole key counts before
 /// what is left of it without a word such as `current`.
-pub(super) fn known<'a>(fields: &'a [Field], key: &str) -> Option<(usize, &'a Field)> {
-    let key = snake(key);
+pub(super) fn find_field<'a>(fields: &'a [FieldRule], key: &str) -> Option<(usize, &'a FieldRule)> {
+    let key = to_snake_key(key);
     let of = |key: &str| fields.iter().enumerate().find(|(_, field)| field.keys.contains(&key));
     of(&key).or_else(|| {
         let (first, rest) = key.split_once('_')?;
-        of(rest).filter(|_| PREFIXES.contains(&first))
+        of(rest).filter(|_| KEY_PREFIXES.contains(&first))
     })
 }
 
 /// A key in `snake_case`: `userName`, `User Name` and `user-name` are `user_name`.
-fn snake(key: &str) -> String {
+fn to_snake_key(key: &str) -> String {
     super::value::phrase(key).to_lowercase().replace(' ', "_")
 }
 
-impl Field {
+impl FieldRule {
     /// The sentence for a value.
     pub(super) fn tell(&self, value: &Value) -> String {
         let form = match (&self.form, value) {
             (Says(form), _) => form,
             (Language(code, speak), _) => {
-                if is_spoken(value) {
+                if is_spoken_language(value) {
                     speak
                 } else {
                     code
@@ -383,17 +383,18 @@ impl Field {
 }
 
 /// Whether a value names only languages that people speak.
-fn is_spoken(value: &Value) -> bool {
+fn is_spoken_language(value: &Value) -> bool {
     match value {
         Value::String(text) => {
             let names = text.split([',', '/', ';']).flat_map(|part| part.split(" and "));
             let mut names = names.map(|name| name.trim().to_lowercase()).peekable();
             // `en-GB` is English too.
-            let is_spoken =
-                |name: String| SPOKEN.contains(&name.split(['-', '_']).next().unwrap_or(&name));
+            let is_spoken = |name: String| {
+                SPOKEN_LANGUAGES.contains(&name.split(['-', '_']).next().unwrap_or(&name))
+            };
             names.peek().is_some() && names.all(is_spoken)
         }
-        Value::Array(items) => !is_empty(value) && items.iter().all(is_spoken),
+        Value::Array(items) => !is_empty(value) && items.iter().all(is_spoken_language),
         _ => false,
     }
 }

@@ -1,10 +1,10 @@
 //! Forms: how a handoff, an entry of a case and a learning are told.
 
-use super::value::{capital, sentence};
+use super::value::{capitalise, sentence};
 
 /// What a handoff tells to whom the work goes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Handoff<'a> {
+pub struct HandoffSummary<'a> {
     /// The agent that hands the work over.
     pub from: &'a str,
     /// What is to be done.
@@ -23,7 +23,7 @@ pub struct Handoff<'a> {
 
 /// A handoff in sentences: the task first, then what helps to do it.
 #[must_use]
-pub fn handoff(given: &Handoff<'_>) -> String {
+pub fn handoff(given: &HandoffSummary<'_>) -> String {
     let mut told =
         vec![sentence(&format!("{} hands you this task: {}", given.from, given.task.trim()))];
     told.extend(given.context.map(str::trim).filter(|it| !it.is_empty()).map(sentence));
@@ -51,7 +51,7 @@ pub fn handoff(given: &Handoff<'_>) -> String {
 
 /// An entry of a case, by its place there.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Entry<'a> {
+pub struct EntrySummary<'a> {
     /// The key of the case.
     pub case: &'a str,
     /// The title of the case.
@@ -67,7 +67,7 @@ pub struct Entry<'a> {
 /// An entry of a case in sentences: where it stands and what it says in short. Its text is read by
 /// its id.
 #[must_use]
-pub fn entry(given: &Entry<'_>) -> String {
+pub fn entry(given: &EntrySummary<'_>) -> String {
     let title = given.title.map(str::trim).filter(|title| !title.is_empty());
     let title = title.map_or_else(String::new, |title| format!(" ({title})"));
     let more = if given.has_text { " There is more in its text." } else { "" };
@@ -89,5 +89,5 @@ pub fn learning(kind: &str, content: &str) -> String {
         "context" => "Good to know",
         _ => "Learned",
     };
-    sentence(&format!("{lead}: {}", capital(content.trim())))
+    sentence(&format!("{lead}: {}", capitalise(content.trim())))
 }

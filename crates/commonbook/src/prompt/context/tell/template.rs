@@ -10,15 +10,15 @@ use crate::base::error::{Error, Result};
 /// A place is a key, or keys with points between them for an object within an object; `{{` and `}}`
 /// stand for braces. A sentence with a place that has no value is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template(Vec<Vec<Piece>>);
+pub struct SentenceTemplate(Vec<Vec<TemplatePiece>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Place(Vec<String>),
 }
 
-impl Template {
+impl SentenceTemplate {
     /// The template that a text writes.
     ///
     /// # Errors
@@ -39,39 +39,43 @@ impl Template {
             }
             let place = if brace == "{" { rest.split_once('}') } else { None };
             let Some((keys, after)) = place else {
-                return Err(wrong(&format!(
+                return Err(template_error(&format!(
                     "the {brace:?} at byte {} has no partner",
                     text.len() - rest.len() - 1
                 )));
             };
             let keys: Vec<String> = keys.split('.').map(|key| key.trim().to_owned()).collect();
             if keys.iter().any(|key| key.is_empty() || key.contains('{')) {
-                return Err(wrong("there is a place without a key"));
+                return Err(template_error("there is a place without a key"));
             }
-            pieces.push(Piece::Text(std::mem::take(&mut plain)));
-            pieces.push(Piece::Place(keys));
+            pieces.push(TemplatePiece::Text(std::mem::take(&mut plain)));
+            pieces.push(TemplatePiece::Place(keys));
             rest = after;
         }
         plain.push_str(rest);
         if pieces.is_empty() {
-            return Err(wrong("there is no place in it"));
+            return Err(template_error("there is no place in it"));
         }
-        pieces.push(Piece::Text(plain));
+        pieces.push(TemplatePiece::Text(plain));
         Ok(Self(sentences(pieces)))
     }
 
     /// The sentences for which the object has values; nothing when there are none.
     #[must_use]
     pub fn fill(&self, object: &Map<String, Value>) -> Option<String> {
-        let filled = |sentence: &Vec<Piece>| {
+        let filled = |sentence: &Vec<TemplatePiece>| {
             let pieces = sentence.iter().map(|piece| match piece {
-                Piece::Text(text) => Some(text.clone()),
-                Piece::Place(keys) => value_at(object, keys).map(|value| open_end(&clause(value))),
+                TemplatePiece::Text(text) => Some(text.clone()),
+                TemplatePiece::Place(keys) => {
+                    value_at(object, keys).map(|value| open_end(&clause(value)))
+                }
             });
             pieces.collect::<Option<String>>()
         };
-        let found =
-            self.0.iter().filter(|it| it.iter().any(|piece| matches!(piece, Piece::Place(_))));
+        let found = self
+            .0
+            .iter()
+            .filter(|it| it.iter().any(|piece| matches!(piece, TemplatePiece::Place(_))));
         if !found.into_iter().any(|sentence| filled(sentence).is_some()) {
             return None;
         }
@@ -80,16 +84,16 @@ impl Template {
     }
 }
 
-fn wrong(reason: &str) -> Error {
+fn template_error(reason: &str) -> Error {
     Error::invalid("template", reason)
         .hint("Write sentences with places for keys: \"Research on {topic}. Result: {summary}.\"")
 }
 
 /// The pieces, a sentence at a time: up to a full stop with a blank or nothing behind it, or to a
 /// line end.
-fn sentences(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
-    let mut all: Vec<Vec<Piece>> = vec![Vec::new()];
-    let mut push = |piece: Piece, ends: bool| {
+fn sentences(pieces: Vec<TemplatePiece>) -> Vec<Vec<TemplatePiece>> {
+    let mut all: Vec<Vec<TemplatePiece>> = vec![Vec::new()];
+    let mut push = |piece: TemplatePiece, ends: bool| {
         if let Some(last) = all.last_mut() {
             last.push(piece);
         }
@@ -98,18 +102,19 @@ fn sentences(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
         }
     };
     for piece in pieces {
-        let Piece::Text(text) = piece else {
+        let TemplatePiece::Text(text) = piece else {
             push(piece, false);
             continue;
         };
         let mut rest = text.as_str();
         while let Some(end) = sentence_end(rest) {
-            push(Piece::Text(rest[..end].to_owned()), true);
+            push(TemplatePiece::Text(rest[..end].to_owned()), true);
             rest = &rest[end..];
         }
-        push(Piece::Text(rest.to_owned()), false);
+        push(TemplatePiece::Text(rest.to_owned()), false);
     }
-    let empty = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
+    let empty =
+        |piece: &TemplatePiece| matches!(piece, TemplatePiece::Text(text) if text.is_empty());
     all.retain(|sentence| !sentence.iter().all(empty));
     all
 }

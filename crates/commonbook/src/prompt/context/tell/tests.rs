@@ -3,7 +3,7 @@
 use super::*;
 
 fn tell(memory_type: &str, text: &str) -> String {
-    Templates::default().tell(memory_type, text)
+    TemplateSet::default().tell(memory_type, text)
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_is_no_json_stays_as_it_is() {
 
 #[test]
 fn a_type_of_the_configuration_is_told_by_its_template() {
-    let templates = Templates::of([
+    let templates = TemplateSet::of([
         ("research", "Research on {topic}. Result: {summary}. Found by {source.author}! {{kept}}"),
         ("profile", "{user_name} it is."),
     ])
@@ -195,7 +195,7 @@ fn templates_that_cannot_be_are_refused_with_the_reason() {
         ("{a{b}", "without a key"),
     ];
     for (text, reason) in table {
-        let error = Template::parse(text).expect_err(text);
+        let error = SentenceTemplate::parse(text).expect_err(text);
         assert!(error.message.contains(reason), "{text}: {}", error.message);
         assert!(error.hint.is_some());
     }
@@ -206,7 +206,7 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
     let list = |items: &[&str]| items.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     let (decided, next, files) =
         (list(&["Use Rust."]), list(&["write it", "", "test it."]), list(&["src/a.rs"]));
-    let given = Handoff {
+    let given = HandoffSummary {
         from: "research",
         task: "Port the parser",
         context: Some("It is slow."),
@@ -220,9 +220,9 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
         "research hands you this task: Port the parser. It is slow. Decided so far: Use Rust. \
          Next steps: write it; test it. Files: src/a.rs.\nMemories follow."
     );
-    let bare = Handoff { from: "a", task: "b", ..Handoff::default() };
+    let bare = HandoffSummary { from: "a", task: "b", ..HandoffSummary::default() };
     assert_eq!(handoff(&bare), "a hands you this task: b.");
-    let told = Entry {
+    let told = EntrySummary {
         case: "PAY-7",
         title: Some("Double charge"),
         position: 4,
@@ -234,7 +234,7 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
         "New in the case PAY-7 (Double charge), entry 4: Found it. There is more in its text."
     );
     assert_eq!(
-        entry(&Entry { title: None, has_text: false, ..told }),
+        entry(&EntrySummary { title: None, has_text: false, ..told }),
         "New in the case PAY-7, entry 4: Found it."
     );
     assert_eq!(
@@ -276,7 +276,7 @@ fn a_sentence_begins_with_a_capital_that_is_the_letters_own() {
         ("ßo", "ßo"),
     ];
     for (text, told) in table {
-        assert_eq!(super::value::capital(text), told);
+        assert_eq!(super::value::capitalise(text), told);
     }
 }
 
@@ -310,7 +310,7 @@ proptest::proptest! {
     #[test]
     fn any_text_can_be_told(text in "\\PC{0,40}", template in "[a-z{}. ]{0,20}") {
         let _ = tell("profile", &text);
-        if let Ok(templates) = Templates::of([("x", template.as_str())]) {
+        if let Ok(templates) = TemplateSet::of([("x", template.as_str())]) {
             let _ = templates.tell("x", r#"{"a": {"b": "c"}}"#);
         }
     }

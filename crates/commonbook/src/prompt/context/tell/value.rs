@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Characters from which on the things of a list are set apart by semicolons.
-const LONG_ITEM: usize = 40;
+const LONG_ITEM_CHARS: usize = 40;
 
 /// Whether a value says nothing: null, an empty text, a list or an object of nothing else.
 pub(super) fn is_empty(value: &Value) -> bool {
@@ -26,7 +26,7 @@ pub(super) fn clause(value: &Value) -> String {
                 said.partition(|(key, value)| is_name(key, value));
             let others: Vec<String> = others
                 .iter()
-                .map(|(key, value)| format!("{}: {}", phrase(key), part(value)))
+                .map(|(key, value)| format!("{}: {}", phrase(key), nested_value(value)))
                 .collect();
             let names: Vec<String> = names.iter().map(|(_, value)| clause(value)).collect();
             match (names.is_empty(), others.is_empty()) {
@@ -45,17 +45,19 @@ fn is_name(key: &str, value: &Value) -> bool {
 }
 
 /// A value within a value; what has parts itself stands in brackets.
-fn part(value: &Value) -> String {
+fn nested_value(value: &Value) -> String {
     match value {
-        Value::Object(_) | Value::Array(_) if !is_one(value) => format!("({})", clause(value)),
+        Value::Object(_) | Value::Array(_) if !is_single_value(value) => {
+            format!("({})", clause(value))
+        }
         _ => clause(value),
     }
 }
 
 /// Whether a value is a single thing, though it may be wrapped in lists.
-fn is_one(value: &Value) -> bool {
+fn is_single_value(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.len() == 1 && items.iter().all(is_one),
+        Value::Array(items) => items.len() == 1 && items.iter().all(is_single_value),
         Value::Object(_) => false,
         _ => true,
     }
@@ -70,7 +72,7 @@ fn list(items: &[Value]) -> String {
         .map(|item| open_end(&item))
         .collect();
     let long =
-        told.iter().any(|item| item.contains([',', ';']) || item.chars().count() > LONG_ITEM);
+        told.iter().any(|item| item.contains([',', ';']) || item.chars().count() > LONG_ITEM_CHARS);
     match told.as_slice() {
         [one] => one.clone(),
         _ if !plain || long => told.join("; "),
@@ -129,26 +131,26 @@ pub(super) fn phrase(key: &str) -> String {
                     || (small(after) && before.is_some_and(|c| c.is_uppercase()))) =>
             {
                 words.push(' ');
-                words.extend(lowered(*c, small(after)));
+                words.extend(lower_chars(*c, small(after)));
             }
-            c => words.extend(lowered(*c, small(after))),
+            c => words.extend(lower_chars(*c, small(after))),
         }
     }
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn lowered(c: char, lower: bool) -> Vec<char> {
+fn lower_chars(c: char, lower: bool) -> Vec<char> {
     if lower { c.to_lowercase().collect() } else { vec![c] }
 }
 
 /// A key as the beginning of a sentence.
 pub(super) fn label(key: &str) -> String {
-    capital(&phrase(key))
+    capitalise(&phrase(key))
 }
 
 /// A text with a capital at its beginning, where its first letter has one of its own: that of `µ` is
 /// the one of another letter, and that of `ß` is two.
-pub(super) fn capital(text: &str) -> String {
+pub(super) fn capitalise(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
     let mut large = first.to_uppercase();

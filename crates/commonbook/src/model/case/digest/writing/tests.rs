@@ -19,8 +19,8 @@ fn case() -> Case {
     Case::new((&Workspace::fallback(), key), "Slow orders".to_owned(), (&ann, at()))
 }
 
-fn given(text: &str) -> Given {
-    Given {
+fn given(text: &str) -> DigestSource {
+    DigestSource {
         id: MemoryId::new(&CountingIds::default(), at()),
         author: "analyst".parse().unwrap(),
         title: None,
@@ -32,10 +32,10 @@ fn given(text: &str) -> Given {
     }
 }
 
-fn proposed(given: &Given, summary: &str) -> Proposed {
-    Proposed {
+fn proposed(given: &DigestSource, summary: &str) -> EntryProposal {
+    EntryProposal {
         summary: summary.to_owned(),
-        written_by: WrittenBy::Extract,
+        written_by: WriterKind::Extract,
         extract: None,
         sources: vec![given.id],
         authors: vec![given.author.clone()],
@@ -50,8 +50,8 @@ fn a_writer_is_told_the_sentence_with_its_sources() {
     let (case, long) = (case(), given(&"é".repeat(10_000)));
     let entry = proposed(&long, "It takes 3.2 s.");
     let given = [long];
-    let facts = Facts::of(&case, &entry, &given);
-    assert_eq!(facts.sources[0].text.len(), SOURCE_BYTES);
+    let facts = WriterRequest::of(&case, &entry, &given);
+    assert_eq!(facts.sources[0].text.len(), SOURCE_BYTES_MAX);
     let told = json!(facts);
     assert_eq!((&told["case"], &told["title"]), (&json!("orders"), &json!("Slow orders")));
     assert_eq!(told["sources"][0]["author"], "analyst");
@@ -63,7 +63,7 @@ fn a_writer_is_told_the_sentence_with_its_sources() {
 fn what_is_no_entry_is_refused() {
     let (case, given) = (case(), [given("getUserOrders runs one query per row, 3.2 s for 400.")]);
     let entry = proposed(&given[0], "It runs one query per row.");
-    let facts = Facts::of(&case, &entry, &given);
+    let facts = WriterRequest::of(&case, &entry, &given);
     let fit = |text: &str| facts.fit(text).map_err(|error| error.kind);
     assert_eq!(fit("  400 orders take 3.2 s.\n"), Ok("400 orders take 3.2 s.".to_owned()));
     let long = "x".repeat(10_000);
@@ -87,15 +87,15 @@ fn what_is_no_entry_is_refused() {
 fn an_entry_in_other_words_keeps_the_agents_own_and_is_known_by_them() {
     let given = given("The cause is one query for each row.");
     let entry = proposed(&given, "The cause is one query for each row.");
-    let written = entry.clone().in_words_of(WrittenBy::Command, "One query per row.".to_owned());
+    let written = entry.clone().with_wording(WriterKind::Command, "One query per row.".to_owned());
     assert_eq!(written.extract.as_ref(), Some(&entry.summary));
     let made = written.entry();
     let text = made.text.unwrap();
     assert_eq!(made.summary, "One query per row.");
     assert!(text.ends_with(&format!("Said by analyst in {}.", given.id)), "{text}");
-    let known: Vec<String> = said(Some(&made.summary), &text).map(str::to_owned).collect();
+    let known: Vec<String> = entry_texts(Some(&made.summary), &text).map(str::to_owned).collect();
     assert_eq!(known, ["One query per row.", "The cause is one query for each row."]);
-    assert_eq!(crate::model::case::digest::digest(&[given], &known, 20), []);
+    assert_eq!(crate::model::case::digest::propose_entries(&[given], &known, 20), []);
     let plain = entry.entry().text.unwrap();
-    assert_eq!(said(None, &plain).count(), 0);
+    assert_eq!(entry_texts(None, &plain).count(), 0);
 }
