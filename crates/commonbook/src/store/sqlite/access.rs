@@ -110,9 +110,15 @@ impl SightParameters {
             (":workspaces", &self.workspaces),
             (":audiences", &self.audiences),
         ];
-        let named = own.into_iter().filter(|(name, _)| sql.contains(name));
+        let named = own.into_iter().filter(|(name, _)| has_parameter(sql, name));
         named.chain(more.iter().copied()).collect()
     }
+}
+
+/// Whether a statement has a parameter of this name, and not only one whose name begins so.
+pub(super) fn has_parameter(sql: &str, name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    sql.match_indices(name).any(|(at, _)| !sql[at + name.len()..].starts_with(is_letter))
 }
 
 impl SqliteTransaction<'_> {
@@ -286,4 +292,17 @@ fn audience_from_row(row: &Row<'_>) -> rusqlite::Result<VisibleAudience> {
         }),
     };
     Ok(VisibleAudience { number: row.get(0)?, audience })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_known_by_its_whole_name() {
+        let sql = "SELECT 1 FROM handoff WHERE session = :session_id AND chain = :chain";
+        assert!(has_parameter(sql, ":chain") && has_parameter(sql, ":session_id"));
+        assert!(!has_parameter(sql, ":session") && !has_parameter(sql, ":limit"));
+        assert!(has_parameter("a = :session_id OR b = :session", ":session"));
+    }
 }

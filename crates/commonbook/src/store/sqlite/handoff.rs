@@ -8,7 +8,7 @@ use rusqlite::types::ToSql;
 use serde::{Deserialize, Serialize};
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParameters};
+use super::access::{SEEN, SightParameters, has_parameter};
 use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
@@ -208,7 +208,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         ];
         let seen = SightParameters::of(sight);
         let mut params = seen.with_parameters(&sql, &more);
-        params.retain(|(name, _)| sql.contains(name));
+        params.retain(|(name, _)| has_parameter(&sql, name));
         let mut edges = self.query_all(&sql, &*params, edge_from_row)?;
         edges.reverse();
         Ok(edges)
