@@ -3,8 +3,14 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// How the marks of every fence of ours begin: a context's, and a recall's.
-const FENCE_MARK_PREFIXES: [&str; 2] = ["commonbook-context-", "commonbook-memories-"];
+/// How the marks of every fence of ours begin: of a context, a recall, a handoff, a session and a case.
+const FENCE_MARK_PREFIXES: [&str; 5] = [
+    "commonbook-context-",
+    "commonbook-memories-",
+    "commonbook-handoff-",
+    "commonbook-session-",
+    "commonbook-case-",
+];
 /// Marks without a partner that are looked for one; more of them are nobody's contexts.
 const UNPAIRED_MARKS_MAX: usize = 64;
 /// Characters from which on a text that stands within what was given repeats it.

@@ -245,3 +245,18 @@ proptest::proptest! {
         assert!(bare.len() <= text.len());
     }
 }
+
+#[test]
+fn every_block_of_ours_is_known_by_its_marks() {
+    for block in ["context", "memories", "handoff", "session", "case"] {
+        let mark = format!("commonbook-{block}-01k3v9q0z7");
+        let text = format!(
+            "Mine before.\n<{mark}>\nmem_1: decision by ann\n> Theirs.\n</{mark}>\nMine after."
+        );
+        assert_eq!(without_contexts(&text), "Mine before.\n\nMine after.", "{block}");
+        let only = format!("<{mark}>\n> Theirs.\n</{mark}>");
+        assert!(repeats(&only, []), "{block}");
+    }
+    let other = "<commonbook-plan-01k3v9q0z7>\nMine.\n</commonbook-plan-01k3v9q0z7>";
+    assert_eq!(without_contexts(other), other);
+}
