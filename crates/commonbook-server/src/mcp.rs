@@ -65,7 +65,6 @@ Commonbook is the memory that you share with the other agents of this project.
 10. You are known by your client's name; it is never an argument.";
 
 /// The door: one for each connection, all on one Commonbook.
-#[derive(Clone)]
 pub(crate) struct McpDoor {
     book: Commonbook,
     config: Arc<Config>,
@@ -94,6 +93,21 @@ impl McpDoor {
             (Arc::new(offers), Arc::default(), ConnectionSubscriptions::default());
         let (known, near, working) = (CallerClaims::default(), None, WorkingSession::default());
         Self { book, config, offers, rates, known, near, watch, subscribed, working }
+    }
+
+    /// The same door for another connection, which has no session and no subscriptions yet.
+    pub(crate) fn for_connection(&self) -> Self {
+        Self {
+            book: self.book.clone(),
+            config: Arc::clone(&self.config),
+            offers: Arc::clone(&self.offers),
+            rates: Arc::clone(&self.rates),
+            known: self.known.clone(),
+            near: self.near.clone(),
+            watch: self.watch.clone(),
+            subscribed: ConnectionSubscriptions::default(),
+            working: WorkingSession::default(),
+        }
     }
 
     /// The same door, where each agent may call so often.

@@ -127,7 +127,7 @@ fn router(
     let door = door.with_rates(Arc::clone(&rates));
     #[cfg(feature = "conformance")]
     let door = mcp::FixtureDoor::wrap_door(door);
-    let mcp = mcp::service(door, stopping.clone())
+    let mcp = mcp::service(move || door.for_connection(), stopping.clone())
         .layer(from_fn_with_state(bodies.clone(), read_whole_body));
     let resource = get(gate::protected_resource).with_state(gate.clone());
     rest::router(gate.book.clone(), config, streams, (rates, bodies))

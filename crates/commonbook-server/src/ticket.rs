@@ -12,10 +12,11 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, CallerProof};
 use commonbook::model::workspace::Workspace;
+use hmac::{Hmac, Mac};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::atomic::{self, StagedFile};
@@ -25,9 +26,6 @@ pub(crate) const TICKET_ARGUMENT: &str = "commonbook_ticket";
 
 /// How long a ticket holds: a person may be asked first whether the tool may be called.
 const TICKET_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
-
-/// Bytes of a block of SHA-256, which HMAC pads a key to.
-const SHA256_BLOCK_BYTES: usize = 64;
 
 /// Bytes of a key.
 const TICKET_KEY_BYTES: usize = 32;
@@ -127,13 +125,8 @@ impl TicketKey {
 
     /// HMAC-SHA-256 (RFC 2104).
     fn sign(&self, message: &str) -> [u8; 32] {
-        let padded = |with: u8| {
-            let mut block = [with; SHA256_BLOCK_BYTES];
-            block.iter_mut().zip(self.0).for_each(|(byte, key)| *byte ^= key);
-            block
-        };
-        let inner = Sha256::new().chain_update(padded(0x36)).chain_update(message).finalize();
-        Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize().into()
+        let key = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
+        key.chain_update(message).finalize().into_bytes().into()
     }
 }
 

@@ -46,12 +46,12 @@ struct SocketFile {
 
 impl RpcListener {
     /// Listens on the socket of this home. Where that cannot be, or another server does so
-    /// already, the log says it, and every command opens the store itself.
+    /// already, the log says it at `debug`, and every command opens the store itself.
     pub(crate) fn open(config: &Config, carry_out: Arc<RpcHandler>) -> Option<Self> {
         match Self::bind_to_home(config, carry_out) {
             Ok(listener) => Some(listener),
             Err(error) => {
-                tracing::info!(%error, "not on the socket: commands open the store themselves");
+                tracing::debug!(%error, "not on the socket: commands open the store themselves");
                 None
             }
         }

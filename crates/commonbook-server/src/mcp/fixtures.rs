@@ -40,7 +40,6 @@ type FixtureResult<T> = Result<T, ErrorData>;
 const NOTIFICATION_PAUSE: Duration = Duration::from_millis(50);
 
 /// The fixtures in front of the door.
-#[derive(Clone)]
 pub(crate) struct FixtureDoor {
     door: McpDoor,
     listeners: Arc<Mutex<Vec<SubscriptionSink>>>,
@@ -50,6 +49,11 @@ impl FixtureDoor {
     /// The fixtures in front of this door.
     pub(crate) fn wrap_door(door: McpDoor) -> Self {
         Self { door, listeners: Arc::default() }
+    }
+
+    /// The same for another connection; whoever listens is told of all of them.
+    pub(crate) fn for_connection(&self) -> Self {
+        Self { door: self.door.for_connection(), listeners: Arc::clone(&self.listeners) }
     }
 
     fn listeners(&self) -> Vec<SubscriptionSink> {

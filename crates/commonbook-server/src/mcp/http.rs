@@ -18,9 +18,12 @@ use super::ownership::{self, SessionOwnership};
 use crate::caller::{HttpCallerSource, resolve_http_caller};
 use crate::config::Config;
 
-/// The service behind `/mcp`, a clone of this door for each connection. `stopping` ends its streams. A
-/// session is its caller's alone.
-pub(crate) fn service<D: ServerHandler + Clone>(door: D, stopping: CancellationToken) -> Router {
+/// The service behind `/mcp`, which makes a door for each connection. `stopping` ends its streams. A session is its
+/// caller's alone.
+pub(crate) fn service<D: ServerHandler>(
+    door: impl Fn() -> D + Send + Sync + 'static,
+    stopping: CancellationToken,
+) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stopping)
         // Host and Origin were looked at before, for every door alike.
@@ -32,7 +35,7 @@ pub(crate) fn service<D: ServerHandler + Clone>(door: D, stopping: CancellationT
     sessions.session_config.keep_alive = Some(Duration::from_secs(limits::SESSION_HOURS * 60 * 60));
     let sessions = Arc::new(sessions);
     let ownership = SessionOwnership::of(Arc::clone(&sessions));
-    let service = StreamableHttpService::new(move || Ok(door.clone()), sessions, config);
+    let service = StreamableHttpService::new(move || Ok(door()), sessions, config);
     Router::new()
         .fallback_service(service)
         .layer(from_fn_with_state(ownership, ownership::check_session_owner))

@@ -11,15 +11,9 @@ const SESSION_BEGIN_TOOLS: [&str; 2] = ["start_session", "resume_session"];
 /// The tool after which it works in none.
 const SESSION_END_TOOL: &str = "end_session";
 
-/// The session that a connection works in. A clone belongs to another connection, and has none.
+/// The session that one connection works in.
 #[derive(Default)]
 pub(super) struct WorkingSession(Mutex<Option<String>>);
-
-impl Clone for WorkingSession {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
 
 impl WorkingSession {
     /// The caller in this session, unless it names one itself.

@@ -31,17 +31,11 @@ type StreamRequests = Mutex<Vec<(SubscriptionFilter, JournalEnds)>>;
 
 type JournalEnds = BTreeMap<Workspace, u64>;
 
-/// What one connection has subscribed to. A clone belongs to another connection, and has nothing.
+/// What one connection has subscribed to.
 #[derive(Default)]
 pub(super) struct ConnectionSubscriptions {
     all: Arc<SubscriptionGuards>,
     asked: StreamRequests,
-}
-
-impl Clone for ConnectionSubscriptions {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 fn lock_unpoisoned<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -123,7 +117,7 @@ pub(super) async fn stream(door: &McpDoor, stream: &SubscriptionContext) -> Resu
     };
     let uris = stream.accepted().resource_subscriptions.clone().unwrap_or_default();
     let context = stream.request_context().clone();
-    let mut followed = ResourceFollower::begin(door.clone(), context, uris).await?;
+    let mut followed = ResourceFollower::begin(door.for_connection(), context, uris).await?;
     if let Some(ends) = ends {
         followed.rewind_to(&ends);
     }
@@ -146,7 +140,8 @@ pub(super) async fn subscribe(
     .await?;
     let Some(ended) = door.subscribed.begin(&uri)? else { return Ok(()) };
     // From here on nothing is missed, though the client is answered before anything is told.
-    let followed = ResourceFollower::begin(door.clone(), context.clone(), [uri.clone()]).await;
+    let followed =
+        ResourceFollower::begin(door.for_connection(), context.clone(), [uri.clone()]).await;
     let mut followed = followed.inspect_err(|_| door.subscribed.end(&uri))?;
     let (subscribed, sink) =
         (Arc::downgrade(&door.subscribed.all), NotificationSink::Session(context.peer));
