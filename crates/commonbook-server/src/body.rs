@@ -1,13 +1,20 @@
-//! Bodies of requests: read whole and in time, within a limit for each and one for all together.
+//! Bodies of requests: read whole and in time, within a limit for each and one for all together; and read to their ends
+//! when nobody wanted them.
 
 use std::num::NonZeroU32;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
+use hyper::body::Frame;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -89,9 +96,82 @@ impl BodyBudget {
     }
 }
 
+/// The body of a request, which its handler reads, and which is read to its end after the handler did not.
+#[derive(Clone)]
+struct SharedBody(Arc<Mutex<UnreadBody>>);
+
+/// A body, as far as it was not read yet.
+struct UnreadBody {
+    body: Body,
+    has_ended: bool,
+}
+
+impl HttpBody for SharedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        let mut unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if unread.has_ended {
+            return Poll::Ready(None);
+        }
+        let frame = Pin::new(&mut unread.body).poll_frame(context);
+        unread.has_ended = matches!(frame, Poll::Ready(None | Some(Err(_))));
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.has_ended || unread.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).body.size_hint()
+    }
+}
+
+impl SharedBody {
+    /// Reads what is left of it and throws it away; whether it came to its end, within the limits of every
+    /// request.
+    async fn drain(mut self) -> bool {
+        let read_rest = async {
+            let mut bytes = 0;
+            while !self.is_end_stream() {
+                let frame = std::future::poll_fn(|cx| Pin::new(&mut self).poll_frame(cx)).await;
+                match frame {
+                    None => break,
+                    Some(Err(_)) => return false,
+                    Some(Ok(frame)) => bytes += frame.data_ref().map_or(0, Bytes::len),
+                }
+                if bytes > limits::BODY_BYTES {
+                    return false;
+                }
+            }
+            true
+        };
+        timeout(Duration::from_secs(limits::REQUEST_SECONDS), read_rest).await.unwrap_or(false)
+    }
+}
+
+/// Reads each request to its end before it is answered, also one that is refused, or whose path or method there is not:
+/// a client that still writes would find its connection broken, and never read why. A body that does not end in its
+/// time, or within its limit, ends the connection with the answer.
+pub(crate) async fn drain_unread_body(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let shared = SharedBody(Arc::new(Mutex::new(UnreadBody { body, has_ended: false })));
+    let request = Request::from_parts(parts, Body::new(shared.clone()));
+    let mut response = next.run(request).await;
+    if !shared.drain().await {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
 #[cfg(test)]
 mod tests {
-    use axum::body::Bytes;
     use futures_util::StreamExt;
 
     use super::*;

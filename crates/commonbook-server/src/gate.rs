@@ -4,7 +4,6 @@ mod origin;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -30,9 +29,6 @@ pub(crate) const RESOURCE_METADATA_PATH: &str = "/.well-known/oauth-protected-re
 
 /// Paths that tell nothing of what is kept, and take no token.
 const PUBLIC_PATHS: [&str; 4] = ["/health", "/openapi.json", "/docs", "/docs/scalar.js"];
-
-/// Bytes of a refused request that are read all the same.
-const REFUSED_BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// What decides who comes in.
 #[derive(Clone)]
@@ -63,7 +59,7 @@ pub(crate) async fn admit_request(
     };
     match admitted {
         Ok(_) if !origin::is_json(&request) => {
-            let mut response = refusal_response(&origin::not_json_error(), &id, request).await;
+            let mut response = refusal_response(&origin::not_json_error(), &id, &request);
             *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             response
         }
@@ -71,7 +67,7 @@ pub(crate) async fn admit_request(
             request.extensions_mut().insert(admitted);
             next.run(request).await
         }
-        Err(error) => refusal_response(&error, &id, request).await,
+        Err(error) => refusal_response(&error, &id, &request),
     }
 }
 
@@ -103,7 +99,7 @@ pub(crate) fn is_still_admitted(book: &Commonbook, headers: &HeaderMap) -> Resul
     book.admit(bearer_token(headers)?.as_deref(), false).map(drop)
 }
 
-async fn refusal_response(error: &Error, id: &RequestId, request: Request) -> Response {
+fn refusal_response(error: &Error, id: &RequestId, request: &Request) -> Response {
     let host = authority(request.headers(), request.uri()).map(|host| host.to_string());
     let mut response = error_response(error, id);
     if error.kind == ErrorKind::Unauthenticated {
@@ -112,9 +108,6 @@ async fn refusal_response(error: &Error, id: &RequestId, request: Request) -> Re
         if let Ok(challenge) = HeaderValue::from_str(&challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
-    }
-    if !drain_request(request).await {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
@@ -169,12 +162,4 @@ fn bearer_token(headers: &HeaderMap) -> Result<Option<String>> {
         None => Err(Error::new(ErrorKind::Unauthenticated, "this Authorization is no token")
             .hint("Send one header, `Authorization: Bearer TOKEN`.")),
     }
-}
-
-/// Reads a refused request to its end, so that the next one on its connection is understood;
-/// answers whether it did.
-async fn drain_request(request: Request) -> bool {
-    let body = axum::body::to_bytes(request.into_body(), REFUSED_BODY_BYTES_MAX);
-    let patience = Duration::from_secs(limits::REQUEST_SECONDS);
-    tokio::time::timeout(patience, body).await.is_ok_and(|body| body.is_ok())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
 use commonbook::Commonbook;
@@ -21,7 +21,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tracing::Instrument;
 
-use crate::body::{BodyBudget, WholeBody};
+use crate::body::{BodyBudget, WholeBody, drain_unread_body};
 use crate::call::run_blocking;
 use crate::cli;
 use crate::config::Config;
@@ -140,6 +140,7 @@ fn router(
             Arc::new(commonbook::base::id::RandomIds::default()),
             log_request,
         ))
+        .layer(from_fn(drain_unread_body))
 }
 
 /// Long answers come compressed to who takes them so. Events do not, each of which is to come at
