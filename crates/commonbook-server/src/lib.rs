@@ -131,7 +131,7 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
             output::print_note(error.render().to_string().trim_end());
             return ExitCode::from(output::exit_code(ErrorKind::Invalid));
         }
-        Err(error) => return output::print_error(&usage_error(&error), as_json),
+        Err(error) => return output::print_error(&usage_error(&error, arguments), as_json),
     };
     let mut config = Config::read();
     if let Some(home) = matches.get_one::<String>("home") {
@@ -169,7 +169,7 @@ fn run_hook(arguments: &[OsString]) -> ExitCode {
         }
         Err(error) => {
             log_hooks(&config);
-            tracing::warn!(error = %usage_error(&error), "a hook said nothing");
+            tracing::warn!(error = %usage_error(&error, arguments), "a hook said nothing");
             output::print_line("{}");
         }
         Ok(matches) => match (matches.subcommand(), ProgramCommand::from_arg_matches(&matches)) {
@@ -206,7 +206,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         return done;
     }
     let as_json = own.get_flag("json");
-    match ProgramCommand::from_arg_matches(matches).map_err(|error| usage_error(&error))? {
+    match ProgramCommand::from_arg_matches(matches).map_err(|error| usage_error(&error, &[]))? {
         ProgramCommand::Serve(serve) => {
             let book = open().map_err(sandbox::refusal::explain_refusal)?;
             let mut config = config;
@@ -366,16 +366,30 @@ fn log_hooks(config: &Config) {
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook broke off")));
 }
 
-/// A command line that is wrong, in the words of every other error.
-fn usage_error(error: &clap::Error) -> Error {
+/// A command line that is wrong, in the words of every other error; the hint names the command that was typed.
+fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let text = error.render().to_string();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let details: Vec<&str> = lines
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-        .collect();
-    let message = [&[first.trim_start_matches("error: ")], details.as_slice()].concat().join(" ");
-    Error::new(ErrorKind::Invalid, message).hint("`commonbook help COMMAND` tells what it takes.")
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_end = |line: &str| line.starts_with("Usage:") || line.starts_with("For more");
+    let reason = lines.iter().take_while(|line| !is_end(line) && !line.starts_with("tip: "));
+    let reason: Vec<&str> = reason.copied().collect();
+    let help = format!("Run `{} --help`.", typed_command(arguments));
+    let tip = lines.iter().find_map(|line| line.strip_prefix("tip: a "));
+    let hint = tip.map_or(help.clone(), |tip| format!("A {tip}. {help}"));
+    let message = reason.join(" ");
+    Error::new(ErrorKind::Invalid, message.trim_start_matches("error: ")).hint(hint)
+}
+
+/// The command that these arguments name, as far as there is one: `commonbook case open`.
+fn typed_command(arguments: &[OsString]) -> String {
+    let mut names = vec!["commonbook".to_owned()];
+    let mut place = clap_command();
+    for argument in arguments.iter().skip(1) {
+        let Some(below) = place.find_subcommand(argument).cloned() else { continue };
+        names.push(below.get_name().to_owned());
+        place = below;
+    }
+    names.join(" ")
 }
 
 fn surface_text(surface: &str) -> String {
@@ -404,6 +418,44 @@ fn append_help(command: &mut Command, before: &str, text: &mut String) {
         if !sub.is_hide_set() && sub.get_name() != "help" {
             *text += &format!("\n## {name}\n\n```\n{}```\n", sub.render_long_help());
             append_help(sub, &format!("{name} "), text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_command_line_names_the_command_that_was_typed() {
+        let table = [
+            (
+                "save x --topics y",
+                "unexpected argument '--topics' found",
+                "A similar argument exists: '--topic'. Run `commonbook save --help`.",
+            ),
+            (
+                "sav x",
+                "unrecognized subcommand 'sav'",
+                "A similar subcommand exists: 'save'. Run `commonbook --help`.",
+            ),
+            (
+                "case open --titel x",
+                "unexpected argument '--titel' found",
+                "A similar argument exists: '--title'. Run `commonbook case open --help`.",
+            ),
+            (
+                "serve --port many",
+                "invalid value 'many' for '--port <PORT>': invalid digit found in string",
+                "Run `commonbook serve --help`.",
+            ),
+        ];
+        for (line, message, hint) in table {
+            let words = std::iter::once("commonbook").chain(line.split(' ')).map(OsString::from);
+            let words: Vec<OsString> = words.collect();
+            let error = clap_command().try_get_matches_from(&words).unwrap_err();
+            let error = usage_error(&error, &words);
+            assert_eq!((&*error.message, error.hint.as_deref()), (message, Some(hint)), "{line}");
         }
     }
 }
