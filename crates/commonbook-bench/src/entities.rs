@@ -131,11 +131,11 @@ impl EntityBench {
         book: &Commonbook,
         names: &[TypedName],
         what: &str,
-        (seed, target): (Option<f64>, Option<f64>),
+        reference: ReferenceTimes,
         slips: bool,
     ) -> Result<(TimingRow, usize)> {
         let (mut rng, mut found) = (Rng::with_seed(SEED), 0);
-        let row = self.time_entity_calls(what, (seed, target), || {
+        let row = self.time_entity_calls(what, reference, || {
             let (kind, name) = &names[rng.usize(..names.len())];
             let value = if slips { misspell(name, &mut rng) } else { name.clone() };
             let request: FindEntity = request(json!({"type": kind, "value": value}))?;

@@ -197,7 +197,7 @@ impl EventBench {
             let body =
                 json!({"text": format!("What happened as number {number}"), "topics": ["bench"]});
             let (status, answer) =
-                server.call("POST", "/v1/memories", ("writer", "default"), &body)?;
+                server.call("POST", "/v1/memories", "writer", "default", &body)?;
             commits.push(Instant::now());
             if status != 201 {
                 return Err(follower_error(&format!("{status}: {answer}")));

@@ -170,7 +170,7 @@ fn save(book: &Commonbook, rng: &mut Rng) -> Result<()> {
 
 fn post(server: &ChildServer, rng: &mut Rng) -> Result<()> {
     let body = json!(memory(rng));
-    match server.call("POST", "/v1/memories", ("bench", "default"), &body)? {
+    match server.call("POST", "/v1/memories", "bench", "default", &body)? {
         (201, _) => Ok(()),
         (status, answer) => Err(Error::new(ErrorKind::Internal, format!("{status}: {answer}"))),
     }

@@ -313,7 +313,7 @@ fn search(book: &Commonbook, question: &SearchMemory) -> Result<usize> {
 }
 
 fn search_over_rest(server: &ChildServer, question: &SearchMemory) -> Result<usize> {
-    match server.call("GET", &path(question), (READER, MAIN_WORKSPACE), &Value::Null)? {
+    match server.call("GET", &path(question), READER, MAIN_WORKSPACE, &Value::Null)? {
         (200, answer) => Ok(answer["hits"].as_array().map_or(0, Vec::len)),
         (status, answer) => Err(Error::new(ErrorKind::Internal, format!("{status}: {answer}"))),
     }

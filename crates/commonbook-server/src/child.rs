@@ -97,7 +97,8 @@ impl ChildServer {
         &self,
         method: &str,
         path: &str,
-        (agent, workspace): (&str, &str),
+        agent: &str,
+        workspace: &str,
         body: &Value,
     ) -> Result<(u16, Value)> {
         let request = ureq::http::Request::builder()

@@ -111,7 +111,7 @@ fn second_agent_finds(server: &ChildServer, id: &str) -> Result<()> {
     print_step(2, &format!("{SECOND_AGENT}, which has never seen that session, asks over REST"));
     print_detail("GET /v1/memories/search?q=How often do we retry a payment?");
     let path = "/v1/memories/search?q=How+often+do+we+retry+a+payment%3F";
-    let (status, answer) = server.call("GET", path, (SECOND_AGENT, WORKSPACE), &Value::Null)?;
+    let (status, answer) = server.call("GET", path, SECOND_AGENT, WORKSPACE, &Value::Null)?;
     let hit = &answer["hits"][0]["memory"];
     check_story(status == 200 && hit["id"] == *id, "the other agent finds it", &answer)?;
     print_detail(&format!("found {id} by {}, {} of {}", hit["owner"], 1, answer["total"]));
@@ -123,7 +123,7 @@ fn second_agent_is_refused(server: &ChildServer, id: &str) -> Result<()> {
     print_detail(&format!("PATCH /v1/memories/{id}"));
     let change = json!({"text": "The payment service retries five times."});
     let path = format!("/v1/memories/{id}");
-    let (status, answer) = server.call("PATCH", &path, (SECOND_AGENT, WORKSPACE), &change)?;
+    let (status, answer) = server.call("PATCH", &path, SECOND_AGENT, WORKSPACE, &change)?;
     let error = &answer["error"];
     check_story(
         status == 403 && error["code"] == "ownership_mismatch",
@@ -147,7 +147,7 @@ fn second_agent_saves_its_own(server: &ChildServer) -> Result<()> {
         "memory_type": "learning",
         "topics": ["payments", "retries"],
     });
-    let (status, answer) = server.call("POST", "/v1/memories", (SECOND_AGENT, WORKSPACE), &own)?;
+    let (status, answer) = server.call("POST", "/v1/memories", SECOND_AGENT, WORKSPACE, &own)?;
     check_story(
         status == 201 && answer["memory"]["owner"] == SECOND_AGENT,
         "its own version is saved",
@@ -172,7 +172,7 @@ fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
     let path = format!("/v1/memories/search?q={}", question.replace(' ', "+"));
     let begun = Instant::now();
     let answer = loop {
-        let (_, answer) = server.call("GET", &path, (SECOND_AGENT, WORKSPACE), &Value::Null)?;
+        let (_, answer) = server.call("GET", &path, SECOND_AGENT, WORKSPACE, &Value::Null)?;
         // Embedding follows the save; an answer without a notice had the vectors.
         if answer["notice"].is_null() || begun.elapsed() > EMBEDDING_TIMEOUT {
             break answer;
@@ -191,7 +191,7 @@ fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
 fn journal_shows_both(server: &ChildServer) -> Result<()> {
     print_step(6, "The journal tells who did what: GET /v1/events");
     let (status, answer) =
-        server.call("GET", "/v1/events", (SECOND_AGENT, WORKSPACE), &Value::Null)?;
+        server.call("GET", "/v1/events", SECOND_AGENT, WORKSPACE, &Value::Null)?;
     let events = answer["items"].as_array().cloned().unwrap_or_default();
     let actors: Vec<&Value> = events.iter().map(|event| &event["actor"]).collect();
     check_story(

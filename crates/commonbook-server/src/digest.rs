@@ -85,8 +85,8 @@ impl DigestWriter for CommandWriter {
         let facts = serde_json::to_string(facts).map_err(|error| {
             Error::new(ErrorKind::Internal, "facts could not be encoded").with_cause(error)
         })?;
-        let most = (COMMAND_OUTPUT_BYTES_MAX, Instant::now() + within);
-        let said = shell::run(&self.command, self.folder.as_deref(), facts, most);
+        let (folder, deadline) = (self.folder.as_deref(), Instant::now() + within);
+        let said = shell::run(&self.command, folder, facts, COMMAND_OUTPUT_BYTES_MAX, deadline);
         let said = said.map_err(refusal::explain_command_refusal)?;
         Ok(String::from_utf8_lossy(&said).into_owned())
     }

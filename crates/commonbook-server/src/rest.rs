@@ -231,7 +231,8 @@ pub(crate) fn router(
     book: Commonbook,
     config: Arc<Config>,
     streams: EventStreams,
-    (rates, bodies): (Arc<AgentRateLimits>, BodyBudget),
+    rates: Arc<AgentRateLimits>,
+    bodies: BodyBudget,
 ) -> Router {
     let document = Arc::new(openapi());
     let mut router = Router::new();

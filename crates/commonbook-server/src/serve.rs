@@ -101,7 +101,7 @@ impl ServeCommand {
             );
         }
         let places = limits::CONNECTIONS.saturating_add(self.streams);
-        let router = router(gate, config, (door, streams, AgentRateLimits::new(rate)), &stopping);
+        let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping);
         tokio::select! {
             () = serve_until_stopped(listener, local, HttpServer { router, places, stopping }) => Ok(()),
             error = wait_for_damage(book) => Err(error),
@@ -120,7 +120,9 @@ struct HttpServer {
 fn router(
     gate: RequestGate,
     config: Arc<Config>,
-    (door, streams, rates): (McpDoor, EventStreams, AgentRateLimits),
+    door: McpDoor,
+    streams: EventStreams,
+    rates: AgentRateLimits,
     stopping: &CancellationToken,
 ) -> Router {
     let (rates, bodies) = (Arc::new(rates), BodyBudget::default());
@@ -130,7 +132,7 @@ fn router(
     let mcp = mcp::service(move || door.for_connection(), stopping.clone())
         .layer(from_fn_with_state(bodies.clone(), read_whole_body));
     let resource = get(gate::protected_resource).with_state(gate.clone());
-    rest::router(gate.book.clone(), config, streams, (rates, bodies))
+    rest::router(gate.book.clone(), config, streams, rates, bodies)
         .nest_service("/mcp", mcp)
         .route(gate::RESOURCE_METADATA_PATH, resource.clone())
         .route(&format!("{}/mcp", gate::RESOURCE_METADATA_PATH), resource)

@@ -13,8 +13,9 @@ use crate::process;
 /// How often a command that has closed its output is looked at, until it has ended.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Runs a command until it ends, or until its time is over; answers what it says on standard output,
-/// of which no more than so many bytes are heard. `folder` is where it runs.
+/// Runs a command until it ends, or until `deadline`; answers what it says on standard output, of
+/// which at most `output_bytes_max` bytes are read. The command gets `input` on its standard input
+/// and runs in `folder`.
 ///
 /// # Errors
 /// `unavailable` for one that cannot be run, fails, or takes too long; the shell and all that it
@@ -22,8 +23,9 @@ const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 pub(crate) fn run(
     command: &str,
     folder: Option<&Path>,
-    told: String,
-    (bytes, end): (u64, Instant),
+    input: String,
+    output_bytes_max: u64,
+    deadline: Instant,
 ) -> Result<Vec<u8>> {
     let failed =
         |why: String| Error::new(ErrorKind::Unavailable, format!("the command {command:?} {why}"));
@@ -36,9 +38,9 @@ pub(crate) fn run(
     of_its_own_group(&mut process);
     let piped = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = piped.map_err(|error| failed(format!("cannot be run: {error}")))?;
-    let said = read_output(&mut child, told, (bytes, end));
+    let said = read_output(&mut child, input, output_bytes_max, deadline);
     let status = match &said {
-        Some(_) => wait_for_exit(&mut child, end),
+        Some(_) => wait_for_exit(&mut child, deadline),
         None => None,
     };
     let Some((said, status)) = said.zip(status) else {
@@ -61,23 +63,28 @@ fn with_user_umask(command: &str) -> String {
 
 /// What a command writes to its standard output, once it has closed that; nothing when it has not
 /// in time.
-fn read_output(child: &mut Child, told: String, (bytes, end): (u64, Instant)) -> Option<Vec<u8>> {
+fn read_output(
+    child: &mut Child,
+    input: String,
+    output_bytes_max: u64,
+    deadline: Instant,
+) -> Option<Vec<u8>> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let (tell, heard) = mpsc::channel();
     std::thread::spawn(move || {
         if let Some(mut stdin) = stdin {
             // Who does not want to hear it closes its end.
-            drop(stdin.write_all(told.as_bytes()));
+            drop(stdin.write_all(input.as_bytes()));
         }
     });
     std::thread::spawn(move || {
         let mut said = Vec::new();
         if let Some(stdout) = stdout {
-            drop(stdout.take(bytes).read_to_end(&mut said));
+            drop(stdout.take(output_bytes_max).read_to_end(&mut said));
         }
         drop(tell.send(said));
     });
-    heard.recv_timeout(end.saturating_duration_since(Instant::now())).ok()
+    heard.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
 }
 
 /// How a command ended, once it has; nothing when it has not in time.
@@ -127,7 +134,7 @@ mod tests {
     use super::*;
 
     fn said(command: &str, within: Duration) -> Result<Vec<u8>> {
-        run(command, None, "told".to_owned(), (9, Instant::now() + within))
+        run(command, None, "told".to_owned(), 9, Instant::now() + within)
     }
 
     #[test]

@@ -58,10 +58,9 @@ pub(super) fn run(
     end: Instant,
 ) -> Result<CommandOutput> {
     let cwd = input.cwd.as_ref().map(Path::new).filter(|cwd| cwd.is_dir());
-    let most = (limits::BODY_BYTES as u64, end);
-    match shell::run(&command.command, cwd, command_input(input, agent).to_string(), most)?
-        .trim_ascii()
-    {
+    let facts = command_input(input, agent).to_string();
+    let said = shell::run(&command.command, cwd, facts, limits::BODY_BYTES as u64, end)?;
+    match said.trim_ascii() {
         [] => Ok(CommandOutput::default()),
         said => input::from_json(said),
     }

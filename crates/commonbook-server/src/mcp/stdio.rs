@@ -37,8 +37,7 @@ pub(crate) async fn serve(
     let (answers, written) = channel(QUEUED_ANSWERS_MAX);
     let underway = Arc::new(PendingRequests::default());
     let (stopped, stopping) = tokio::sync::oneshot::channel::<()>();
-    let reading = (answers.clone(), Arc::clone(&underway));
-    tokio::spawn(read(to_protocol, reading, async {
+    tokio::spawn(read(to_protocol, answers.clone(), Arc::clone(&underway), async {
         stop.await;
         drop(stopped);
     }));
@@ -75,7 +74,8 @@ fn stdio_error(error: &dyn std::error::Error) -> Error {
 /// ours.
 async fn read(
     mut to_protocol: impl AsyncWrite + Unpin,
-    (answers, underway): (Sender<Vec<u8>>, Arc<PendingRequests>),
+    answers: Sender<Vec<u8>>,
+    underway: Arc<PendingRequests>,
     stop: impl Future<Output = ()>,
 ) {
     tokio::select! {

@@ -59,7 +59,7 @@ fn operation(route: &RestRoute) -> Value {
     for (name, schema) in route.call.fields().filter(|(name, _)| taken(name)) {
         if name != "idempotency_key" {
             let place = if route.is_path_field(name) { "path" } else { "query" };
-            parameters.push(parameter((name, place), route.call.requires(name), schema));
+            parameters.push(parameter(name, place, route.call.requires(name), schema));
         }
     }
     let mut operation = json!({
@@ -81,10 +81,10 @@ fn sentence(name: &str) -> String {
     format!("{}{}", first.to_uppercase(), rest.replace('_', " "))
 }
 
-fn parameter((name, place): (&str, &str), required: bool, schema: &Value) -> Value {
+fn parameter(name: &str, location: &str, required: bool, schema: &Value) -> Value {
     json!({
         "name": name,
-        "in": place,
+        "in": location,
         "required": required,
         "description": schema["description"],
         "schema": without_null(&without_description(schema)),
@@ -259,7 +259,7 @@ fn stream() -> Value {
         "schema": {"type": "string"},
     }));
     for (name, schema) in request["properties"].as_object().into_iter().flatten() {
-        parameters.push(parameter((name, "query"), false, schema));
+        parameters.push(parameter(name, "query", false, schema));
     }
     let mut responses = json!({"200": {
         "description": "Server-sent events, until the client or the server ends it. `event` is the kind, \

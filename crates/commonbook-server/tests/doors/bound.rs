@@ -152,7 +152,8 @@ impl Routes {
         &self,
         server: &Server,
         headers: &[(&str, &str)],
-        (verb, fields): (&str, &Value),
+        verb: &str,
+        fields: &Value,
     ) -> Result<Value, Value> {
         let (method, path) = self.route(verb).unwrap_or_else(|| panic!("no route of {verb}"));
         let mut fields = fields.as_object().unwrap().clone();
@@ -174,7 +175,7 @@ impl Routes {
 fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let call = |agent: &str, verb: &str, fields: Value| {
         let headers = [("X-Commonbook-Agent", agent), ("X-Commonbook-Workspace", workspace)];
-        let answer = routes.call(server, &headers, (verb, &fields));
+        let answer = routes.call(server, &headers, verb, &fields);
         answer.unwrap_or_else(|error| panic!("{verb} in {workspace}: {error}"))
     };
     let save =
@@ -308,7 +309,7 @@ fn who_may_finds_what_every_row_names() {
         // Without a token nobody is an administrator over HTTP; a GET marks nothing.
         let takes_more = ["release_memory", "adopt_memories", "changes_since", "read_case"];
         if !takes_more.contains(&verb) {
-            let answer = routes.call(&server, &headers, (verb, &fields(&ids)));
+            let answer = routes.call(&server, &headers, verb, &fields(&ids));
             assert!(answer.is_ok(), "{verb}: {answer:?}");
         }
     }
@@ -328,7 +329,7 @@ fn a_bound_token_changes_nothing_elsewhere_through_any_route_or_tool() {
 
     let bearer = format!("Bearer {secret}");
     let headers = [("Authorization", bearer.as_str())];
-    let rest = |verb: &str, fields: &Value| routes.call(&server, &headers, (verb, fields));
+    let rest = |verb: &str, fields: &Value| routes.call(&server, &headers, verb, fields);
     let rows: BTreeSet<String> =
         of_memories().iter().chain(&of_work()).map(|row| row.verb.to_owned()).collect();
     let writing = routes.writing();

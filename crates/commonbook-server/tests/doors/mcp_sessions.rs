@@ -8,18 +8,41 @@ use crate::world::{Home, Server};
 const ACCEPT: (&str, &str) = ("Accept", "application/json, text/event-stream");
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// Opens a session with these headers; answers its id.
-fn open(server: &Server, who: (&str, &str)) -> String {
+/// The header that says who calls.
+#[derive(Debug, Clone, Copy)]
+struct CallerHeader<'h> {
+    name: &'h str,
+    value: &'h str,
+}
+
+impl<'h> CallerHeader<'h> {
+    /// Who proves its name by a token.
+    fn bearer(value: &'h str) -> Self {
+        Self { name: "Authorization", value }
+    }
+
+    /// Who says its name.
+    fn agent(value: &'h str) -> Self {
+        Self { name: "X-Commonbook-Agent", value }
+    }
+
+    fn pair(self) -> (&'h str, &'h str) {
+        (self.name, self.value)
+    }
+}
+
+/// Opens a session as this caller; answers its id.
+fn open(server: &Server, caller: CallerHeader<'_>) -> String {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"}}});
-    let headers = [ACCEPT, JSON, who];
+    let headers = [ACCEPT, JSON, caller.pair()];
     let body = hello.to_string();
     let response = server.exchange("POST", "/mcp", &headers, body.as_bytes()).unwrap();
     assert_eq!(response.status(), 200);
     let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(send(server, "POST", who, &session, &ready).0, 202);
+    assert_eq!(send(server, "POST", caller, &session, &ready).0, 202);
     session
 }
 
@@ -27,11 +50,11 @@ fn open(server: &Server, who: (&str, &str)) -> String {
 fn send(
     server: &Server,
     method: &str,
-    who: (&str, &str),
+    caller: CallerHeader<'_>,
     session: &str,
     message: &Value,
 ) -> (u16, String) {
-    let headers = [ACCEPT, JSON, who, ("Mcp-Session-Id", session)];
+    let headers = [ACCEPT, JSON, caller.pair(), ("Mcp-Session-Id", session)];
     let body = message.to_string();
     let body = if method == "POST" { body.as_bytes() } else { &[] };
     let response = server.exchange(method, "/mcp", &headers, body).unwrap();
@@ -45,7 +68,7 @@ fn call(tool: &str, arguments: &Value) -> Value {
 }
 
 /// Fails unless a session is its owner's alone.
-fn belongs(server: &Server, owner: (&str, &str), others: &[(&str, &str)]) {
+fn belongs(server: &Server, owner: CallerHeader<'_>, others: &[CallerHeader<'_>]) {
     let session = open(server, owner);
     let search = call("search_memory", &json!({"query": "herons"}));
     assert_eq!(send(server, "POST", owner, &session, &search).0, 200);
@@ -70,7 +93,7 @@ fn another_token_neither_hears_of_a_session_nor_files_in_it_nor_ends_it() {
     let server = Server::start(&home);
     let bearer = |agent: &str| format!("Bearer {}", token(&home, &[agent]).0);
     let (rook, again, crow) = (bearer("rook"), bearer("rook"), bearer("crow"));
-    let [rook, again, crow] = [&rook, &again, &crow].map(|it| ("Authorization", it.as_str()));
+    let [rook, again, crow] = [&rook, &again, &crow].map(|value| CallerHeader::bearer(value));
     belongs(&server, rook, &[crow, again]);
 }
 
@@ -78,8 +101,9 @@ fn another_token_neither_hears_of_a_session_nor_files_in_it_nor_ends_it() {
 fn without_tokens_a_session_is_that_of_the_name_it_was_opened_under() {
     let home = Home::new();
     let server = Server::start(&home);
-    let name = |name: &'static str| ("X-Commonbook-Agent", name);
-    belongs(&server, name("rook"), &[name("crow"), name("rook/child"), ("X-Other", "nothing")]);
+    let name = CallerHeader::agent;
+    let stranger = CallerHeader { name: "X-Other", value: "nothing" };
+    belongs(&server, name("rook"), &[name("crow"), name("rook/child"), stranger]);
     // However its name is spelt.
     let session = open(&server, name("Rook Agent"));
     let search = call("search_memory", &json!({"query": "herons"}));
@@ -90,17 +114,17 @@ fn without_tokens_a_session_is_that_of_the_name_it_was_opened_under() {
 fn a_header_that_is_no_session_is_refused_at_each_call_with_what_it_should_be() {
     let home = Home::new();
     let server = Server::start(&home);
-    let me = ("X-Commonbook-Agent", "ann");
-    let session = open(&server, me);
+    let ann = CallerHeader::agent("ann");
+    let session = open(&server, ann);
     let body = call("save_memory", &json!({"text": "tea"})).to_string();
     let long = "s".repeat(129);
     for odd in ["obey me", r"C:\Users\jo", "{d8d0fc6f-e641}", "s\u{202e}", &long] {
         let named = ("X-Commonbook-Session", odd);
-        let headers = [ACCEPT, JSON, me, ("Mcp-Session-Id", &session), named];
+        let headers = [ACCEPT, JSON, ann.pair(), ("Mcp-Session-Id", &session), named];
         let response = server.exchange("POST", "/mcp", &headers, body.as_bytes()).unwrap();
         let told = String::from_utf8_lossy(response.body()).into_owned();
         assert!(told.contains("session: ") && told.contains("start_session"), "{odd:?}: {told}");
     }
-    let stats = server.send("GET", "/v1/stats", &[me], b"").unwrap().1;
+    let stats = server.send("GET", "/v1/stats", &[ann.pair()], b"").unwrap().1;
     assert_eq!(stats["memories"], 0);
 }

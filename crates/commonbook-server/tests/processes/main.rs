@@ -111,7 +111,8 @@ fn sixty_four_clients_that_save_over_rest_lose_nothing() {
 /// sends the server this signal once `enough` were.
 fn save_until_ended(
     server: &Server,
-    (round, signal): (usize, &str),
+    round: usize,
+    signal: &str,
     acknowledged: &Mutex<Vec<String>>,
     enough: usize,
 ) {
@@ -170,7 +171,7 @@ fn what_was_acknowledged_before_a_kill_is_there_exactly_once() {
     let acknowledged = Mutex::new(Vec::new());
     for round in 0..20 {
         let server = Server::start(&home);
-        save_until_ended(&server, (round, "-KILL"), &acknowledged, 20 + 7 * round);
+        save_until_ended(&server, round, "-KILL", &acknowledged, 20 + 7 * round);
     }
     all_is_there(&home, &acknowledged);
 }
@@ -180,7 +181,7 @@ fn a_server_that_is_told_to_stop_under_load_finishes_what_it_began() {
     let home = Home::new();
     let acknowledged = Mutex::new(Vec::new());
     let server = Server::start(&home);
-    save_until_ended(&server, (0, "-TERM"), &acknowledged, 200);
+    save_until_ended(&server, 0, "-TERM", &acknowledged, 200);
     assert!(server.ended(), "it ends with success");
     all_is_there(&home, &acknowledged);
 }

@@ -217,7 +217,7 @@ impl Clause {
             && tokens.get(place + taken).is_some()
             && let Some((value, length)) = value::parse_value(tokens, place + taken, bound)
         {
-            self.add_value(tokens, (place + taken, length), value);
+            self.add_value(tokens, place + taken, length, value);
             return Some(taken + length);
         }
         let answer = last && place > 0 && BEING_VERBS.contains(&tokens[place - 1].lower.as_str());
@@ -239,12 +239,14 @@ impl Clause {
             if names && !value.is_time() {
                 self.add_name(format!("#{lower}"), token.raw);
             } else {
-                self.add_value(tokens, (place, length), value);
+                self.add_value(tokens, place, length, value);
             }
             return Some(length);
         }
-        if let Some(side) = side_of(lower).filter(|(axis, _)| states_side(*axis, tokens, place)) {
-            self.add_side(side, token.raw);
+        if let Some((axis, side)) = side_of(lower)
+            && states_side(axis, tokens, place)
+        {
+            self.add_side(axis, side, token.raw);
             return Some(1);
         }
         self.add_subject_word(token, place, stems);
@@ -254,7 +256,8 @@ impl Clause {
     fn add_value(
         &mut self,
         tokens: &[ClauseWord<'_>],
-        (place, length): (usize, usize),
+        place: usize,
+        length: usize,
         value: ClaimValue,
     ) {
         let words: Vec<&str> = tokens[place..place + length].iter().map(|it| it.raw).collect();
@@ -267,7 +270,7 @@ impl Clause {
     }
 
     /// Notes which side of a pair it takes; who takes both, or speaks of both, takes none.
-    fn add_side(&mut self, (axis, side): (usize, usize), word: &str) {
+    fn add_side(&mut self, axis: usize, side: usize, word: &str) {
         match self.sides.get(&axis) {
             Some((known, _)) if *known != side => {
                 self.sides.remove(&axis);

@@ -20,6 +20,14 @@ const MAY_FOLLOWERS: &[&str] = &[
     "were", "when", "which", "who", "with", "you",
 ];
 
+/// A day as a text writes it: of one year, or of every year.
+#[derive(Debug, Clone, Copy)]
+struct CalendarDay {
+    year: Option<i16>,
+    month: i8,
+    day: i8,
+}
+
 impl DateParser<'_> {
     /// A single stretch of time that begins at this word. `led` says that a word before it has
     /// announced a time, so that a month or a year alone is enough.
@@ -60,7 +68,7 @@ impl DateParser<'_> {
         let month = words::month(self.adjacent_word(place))?;
         let (next, year) = self.adjacent_year(place + 1);
         let sure = year.is_some() || is_ordinal && place > at + 1;
-        self.resolve_date(at, place, next, sure, (year, month, day))
+        self.resolve_date(at, place, next, sure, CalendarDay { year, month, day })
     }
 
     /// `May 7th, 2023`, `May 7`, `Jan. 5`.
@@ -71,7 +79,8 @@ impl DateParser<'_> {
         let place = at + 1 + usize::from(close && self.word(at + 1) == "the");
         let (day, is_ordinal) = words::month_day(self.word(place)).filter(|_| close)?;
         let (next, year) = self.adjacent_year(place + 1);
-        self.resolve_date(at, at, next, year.is_some() || is_ordinal, (year, month, day))
+        let sure = year.is_some() || is_ordinal;
+        self.resolve_date(at, at, next, sure, CalendarDay { year, month, day })
     }
 
     /// A day of a month, when the words around it let it be one.
@@ -81,8 +90,9 @@ impl DateParser<'_> {
         month_at: usize,
         next: usize,
         sure: bool,
-        (year, month, day): (Option<i16>, i8, i8),
+        calendar_day: CalendarDay,
     ) -> ParseResult<TimeSpan> {
+        let CalendarDay { year, month, day } = calendar_day;
         // In a leap year there is every day that can be.
         let date = Date::new(year.unwrap_or(2024), month, day).ok()?;
         let led = self.gap(at) == WordGap::Blank && DAY_LEADS.contains(&self.previous_word(at, 1));

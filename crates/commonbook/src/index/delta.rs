@@ -43,7 +43,7 @@ impl DeltaMemory {
             marks.tells_time |= TIME_TERMS.contains(word);
             marks.updates |= update::is_update_term(word);
         }
-        let described = MemoryDescription::of(memory, sequence, (bag.lengths(), marks));
+        let described = MemoryDescription::of(memory, sequence, bag.lengths(), marks);
         Self { described, bag, counts: OnceLock::new() }
     }
 

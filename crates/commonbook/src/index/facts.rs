@@ -24,8 +24,9 @@ use crate::model::access::{Sight, Visibility};
 use crate::model::case::CaseKey;
 
 pub(super) use audiences::{KEY_BYTES, audience_key};
+use classes::ClassMembership;
 pub(super) use classes::{ClassTable, LengthStatistics};
-pub(super) use flat::{MemoryClass, MemoryDescription, MemoryFacts, TextSignals};
+pub(super) use flat::{MemoryClass, MemoryDescription, MemoryFacts, TextSignals, WordLengths};
 pub(super) use hot::HotFacts;
 use ids::{CatalogKey, NumberTable};
 use interner::{NameInterner, qualified_name};
@@ -125,14 +126,18 @@ impl MemoryCatalog {
     /// Gives a number to a memory whose facts are kept, or what is new of it.
     fn register_entry(&mut self, number: MemoryNumber, entry: &CatalogEntry, in_tail: bool) {
         let new = self.classed[number as usize] == NO_CLASS;
-        let before = (self.classed[number as usize], self.brief[number as usize].length);
+        let before = ClassMembership {
+            class: self.classed[number as usize],
+            length: self.brief[number as usize].length,
+        };
         self.brief[number as usize] = HotFacts::of(entry, in_tail);
         self.classed[number as usize] = entry.class;
         let length = self.brief[number as usize].length;
         if new {
             self.classes.add_member(entry.class, number, length);
         } else {
-            self.classes.move_member(number, before, (entry.class, length));
+            let after = ClassMembership { class: entry.class, length };
+            self.classes.move_member(number, before, after);
         }
         self.links.set(number, None);
         if new {
@@ -366,21 +371,20 @@ impl MemoryCatalog {
     /// Puts the sessions that changed back in order; to be called after memories were put in.
     pub(super) fn sort_sessions(&mut self) {
         let Self { sessions, brief, kept, .. } = self;
-        sessions.sort_changed(|a, b| compare_hot_times(brief, kept, (*a, *b)));
+        sessions.sort_changed(|a, b| compare_hot_times(brief, kept, *a, *b));
     }
 
     /// Files all memories anew, each in its session.
     fn rebuild_sessions(&mut self) {
-        let order = |a: &MemoryNumber, b: &MemoryNumber| {
-            compare_hot_times(&self.brief, &self.kept, (*a, *b))
-        };
+        let order =
+            |a: &MemoryNumber, b: &MemoryNumber| compare_hot_times(&self.brief, &self.kept, *a, *b);
         let strands = (0..self.len()).map(|place| self.strand_key(place as MemoryNumber)).collect();
         self.sessions = StrandTable::of(strands, order);
     }
 
     /// How two memories stand in time: from when on they hold, then the id, which grows with time.
     pub(super) fn compare_times(&self, a: MemoryNumber, b: MemoryNumber) -> Ordering {
-        compare_hot_times(&self.brief, &self.kept, (a, b))
+        compare_hot_times(&self.brief, &self.kept, a, b)
     }
 }
 
@@ -388,7 +392,8 @@ impl MemoryCatalog {
 fn compare_hot_times(
     brief: &[HotFacts],
     kept: &FactOverlay,
-    (a, b): (MemoryNumber, MemoryNumber),
+    a: MemoryNumber,
+    b: MemoryNumber,
 ) -> Ordering {
     let from = |number: MemoryNumber| brief[number as usize].from;
     from(a).cmp(&from(b)).then_with(|| kept.facts(a).id.cmp(&kept.facts(b).id))

@@ -198,7 +198,7 @@ impl<'s> RerankCandidates<'s> {
         let (around, sessions) = (self.neighbour_scores(statistics), self.session_scores(meter)?);
         let features = self.numbers.iter().zip(around).map(|(number, around)| {
             let session = sessions.score(self.state.catalog.brief[*number as usize].session);
-            self.features(*number, asked, (around, session), scan)
+            self.features(*number, asked, around, session, scan)
         });
         let features: Vec<RankFeatures> = features.collect();
         let most = features.iter().map(RankFeatures::words).fold(0.0, f64::max);
@@ -308,7 +308,8 @@ impl<'s> RerankCandidates<'s> {
         &self,
         number: MemoryNumber,
         asked: &QueryFeatures,
-        (around, session): (f64, f64),
+        around: f64,
+        session: f64,
         scan: Option<&(ScanResult, &QuantisedVector)>,
     ) -> RankFeatures {
         let catalog = &self.state.catalog;

@@ -152,7 +152,7 @@ impl IndexState {
         let more = candidates.wordless_count();
         let total = matches.all().len() as u64 + more;
         let rest = deep.into_iter().filter(|number| !candidates.contains(*number)).collect();
-        Ok(self.build_result(ranked, (rest, &[MatchReason::Words]), (total, question.most)))
+        Ok(self.build_result(ranked, rest, &[MatchReason::Words], total, question.most))
     }
 
     /// Which memories have every phrase of the question and nothing that it excludes, and mention
@@ -217,14 +217,16 @@ impl IndexState {
             all.truncate(most);
         }
         all.sort_unstable_by(newer);
-        self.build_result(Vec::new(), (all, &[]), (total, most))
+        self.build_result(Vec::new(), all, &[], total, most)
     }
 
     fn build_result(
         &self,
         ranked: Vec<ScoredMemory>,
-        (rest, why): (Vec<MemoryNumber>, &[MatchReason]),
-        (total, most): (u64, usize),
+        rest: Vec<MemoryNumber>,
+        why: &[MatchReason],
+        total: u64,
+        most: usize,
     ) -> IndexResponse {
         let least = ranked.last().map_or(1.0, |(score, _)| *score);
         let parts = ScoreParts { author: 1.0, time: 1.0, standing: 1.0, ..ScoreParts::default() };

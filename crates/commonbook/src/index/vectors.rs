@@ -173,18 +173,19 @@ impl VectorIndex {
         if a.count != b.count {
             return 0.0;
         }
-        let pairs = a.pieces().zip(b.pieces());
-        let cosines = pairs.map(|(x, y)| self.cosine_of((a.file, x), (b.file, y)));
-        cosines.fold(1.0, f32::min)
+        let cosine = |(x, y)| {
+            let (row_a, row_b) = (self.row(a.file, x), self.row(b.file, y));
+            row_a.zip(row_b).map_or(0.0, |((x, scale_x), (y, scale_y))| {
+                dot(x, y).unwrap_or(0.0) * scale_x * scale_y
+            })
+        };
+        a.pieces().zip(b.pieces()).map(cosine).fold(1.0, f32::min)
     }
 
-    fn cosine_of(&self, a: (u32, u32), b: (u32, u32)) -> f32 {
-        let row = |(file, row): (u32, u32)| {
-            let file = self.files.get(file as usize)?;
-            Some(file.row(row as usize, self.dimension))
-        };
-        let (Some((a, scale_a)), Some((b, scale_b))) = (row(a), row(b)) else { return 0.0 };
-        dot(a, b).unwrap_or(0.0) * scale_a * scale_b
+    /// The values of a row, with their scale; none where the file or row is missing.
+    fn row(&self, file: u32, row: u32) -> Option<(&[i8], f32)> {
+        let file = self.files.get(file as usize)?;
+        Some(file.row(row as usize, self.dimension))
     }
 
     fn cosine(&self, file: u32, row: u32, question: &QuantisedVector) -> f32 {

@@ -22,7 +22,7 @@ use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
 use super::damage::index_damage;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
-use crate::index::facts::{self, MemoryDescription, TextSignals};
+use crate::index::facts::{self, MemoryDescription, TextSignals, WordLengths};
 use crate::model::access::{Audience, Visibility};
 use crate::model::workspace::Workspace;
 use crate::store::SubjectChange;
@@ -106,8 +106,8 @@ pub(super) struct MemoryWords {
 
 impl MemoryWords {
     /// How many words stand in each part.
-    pub(super) fn lengths(&self) -> (u32, u32) {
-        (self.head.count, self.body.count)
+    pub(super) fn lengths(&self) -> WordLengths {
+        WordLengths { head: self.head.count, body: self.body.count }
     }
 
     /// Every word, as often as it stands there.
@@ -232,7 +232,7 @@ impl TextWriter {
             document.add_text(fields.topic, topic);
         }
         let (id, heir) = (facts.id.uuid().as_u64_pair(), split_id(facts.heir));
-        let lengths = u64::from(facts.lengths.0) << 32 | u64::from(facts.lengths.1);
+        let lengths = u64::from(facts.lengths.head) << 32 | u64::from(facts.lengths.body);
         let TextSignals { first_person, tells_time, updates } = facts.marks;
         let marks = u64::from(first_person) << 2 | u64::from(tells_time) << 1 | u64::from(updates);
         let numbers = [id.0, id.1, heir.0, heir.1, facts.sequence, facts.print, lengths, marks];

@@ -27,7 +27,7 @@ pub fn keys(name: &ComparableName) -> Vec<String> {
     let piece =
         |place| &letters[piece_start(place, letters.len())..piece_start(place + 1, letters.len())];
     pairs
-        .map(|(i, j)| piece_key(name, letters.len(), (i, j), &letters[..2], piece(i), piece(j)))
+        .map(|(i, j)| piece_key(name, letters.len(), i, j, &letters[..2], piece(i), piece(j)))
         .collect()
 }
 
@@ -46,16 +46,16 @@ pub fn probes(name: &ComparableName) -> Vec<String> {
             continue;
         }
         let shift = length.cast_signed() - other.cast_signed();
-        for (pair, shifts) in shared_pieces(piece_count(other), shift) {
+        for ((i, j), shifts) in shared_pieces(piece_count(other), shift) {
             let at = |piece: usize, by: isize| {
                 let from = piece_start(piece, other).checked_add_signed(by)?;
                 let to = piece_start(piece + 1, other).checked_add_signed(by)?;
                 letters.get(from..to)
             };
-            let (Some(one), Some(two)) = (at(pair.0, shifts.0), at(pair.1, shifts.1)) else {
+            let (Some(one), Some(two)) = (at(i, shifts.0), at(j, shifts.1)) else {
                 continue;
             };
-            probes.push(piece_key(name, other, pair, &letters[..2], one, two));
+            probes.push(piece_key(name, other, i, j, &letters[..2], one, two));
         }
     }
     probes.sort_unstable();
@@ -117,7 +117,8 @@ fn shared_pieces(
 fn piece_key(
     name: &ComparableName,
     length: usize,
-    (i, j): (usize, usize),
+    i: usize,
+    j: usize,
     first: &[char],
     one: &[char],
     two: &[char],

@@ -29,6 +29,13 @@ impl LengthStatistics {
     }
 }
 
+/// A class that a memory is in, with the memory's length there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClassMembership {
+    pub(super) class: u32,
+    pub(super) length: f32,
+}
+
 /// The classes by their numbers.
 #[derive(Debug, Default)]
 pub(in crate::index) struct ClassTable {
@@ -92,15 +99,15 @@ impl ClassTable {
     pub(super) fn move_member(
         &mut self,
         number: MemoryNumber,
-        before: (u32, f32),
-        after: (u32, f32),
+        before: ClassMembership,
+        after: ClassMembership,
     ) {
-        if self.audience(before.0) == self.audience(after.0) {
-            self.count(before.0, before.1, -1);
-            self.count(after.0, after.1, 1);
+        if self.audience(before.class) == self.audience(after.class) {
+            self.count(before.class, before.length, -1);
+            self.count(after.class, after.length, 1);
         } else {
-            self.remove_member(before.0, number, before.1);
-            self.add_member(after.0, number, after.1);
+            self.remove_member(before.class, number, before.length);
+            self.add_member(after.class, number, after.length);
         }
     }
 

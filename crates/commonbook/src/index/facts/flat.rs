@@ -21,6 +21,15 @@ pub(in crate::index) struct MemoryClass {
     pub(in crate::index) deleted: bool,
 }
 
+/// How many words stand in each part of a memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(in crate::index) struct WordLengths {
+    /// Those of title, topics and summary.
+    pub(in crate::index) head: u32,
+    /// Those of the text.
+    pub(in crate::index) body: u32,
+}
+
 /// What the index knows of one memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::index) struct MemoryFacts {
@@ -33,8 +42,8 @@ pub(in crate::index) struct MemoryFacts {
     pub(in crate::index) until: i64,
     /// What replaced it.
     pub(in crate::index) heir: Option<MemoryId>,
-    /// Words of title, topics and summary; words of the text.
-    pub(in crate::index) lengths: (u32, u32),
+    /// How many words it has.
+    pub(in crate::index) lengths: WordLengths,
     /// What its words tell besides what they mean.
     pub(in crate::index) marks: TextSignals,
     /// The fingerprint of what is embedded of it.
@@ -44,7 +53,7 @@ pub(in crate::index) struct MemoryFacts {
 impl MemoryFacts {
     /// Its length in words, those of its head counting for more.
     pub(in crate::index) fn length(&self) -> f64 {
-        rank::weight(self.lengths.0, self.lengths.1)
+        rank::weight(self.lengths.head, self.lengths.body)
     }
 }
 
@@ -74,7 +83,8 @@ impl MemoryDescription {
     pub(in crate::index) fn of(
         memory: &Memory,
         sequence: u64,
-        (lengths, marks): ((u32, u32), TextSignals),
+        lengths: WordLengths,
+        marks: TextSignals,
     ) -> Self {
         let millis = |time: Timestamp| time.as_millisecond();
         let topics = memory.topics.iter().map(|topic| topic.to_lowercase()).collect();

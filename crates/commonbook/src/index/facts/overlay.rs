@@ -1,6 +1,7 @@
 //! The facts of every memory by its number: those of the segments that the index was opened with
 //! lie in their sheets, and all others beside them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -35,8 +36,8 @@ struct SegmentRange {
 #[derive(Debug)]
 struct OverlayEntry {
     facts: MemoryFacts,
-    /// Where its topics begin and end.
-    topics: (usize, usize),
+    /// Where its topics are among all.
+    topics: Range<usize>,
 }
 
 impl FactOverlay {
@@ -49,11 +50,11 @@ impl FactOverlay {
 
     /// Sets what is known of a number: one that is there, or the next.
     pub(super) fn set(&mut self, number: MemoryNumber, facts: MemoryFacts, topics: &[u32]) {
-        let before = self.own_entry(number).map(|own| own.topics);
-        let topics = before.filter(|own| self.topics_of(*own) == topics).unwrap_or_else(|| {
+        let before = self.own_entry(number).map(|own| own.topics.clone());
+        let topics = before.filter(|own| self.topics_of(own) == topics).unwrap_or_else(|| {
             let begin = self.topics.len();
             self.topics.extend_from_slice(topics);
-            (begin, self.topics.len())
+            begin..self.topics.len()
         });
         let own = OverlayEntry { facts, topics };
         let Some(place) = number.checked_sub(self.flat) else {
@@ -78,7 +79,7 @@ impl FactOverlay {
     /// Whether a memory has the topic of this number.
     pub(super) fn has_topic(&self, number: MemoryNumber, topic: u32) -> bool {
         if let Some(own) = self.own_entry(number) {
-            return self.topics_of(own.topics).contains(&topic);
+            return self.topics_of(&own.topics).contains(&topic);
         }
         let part = self.segment_range(number);
         let mut topics = part.sheet.topics(number - part.first);
@@ -97,7 +98,7 @@ impl FactOverlay {
         &self.parts[self.parts.partition_point(|part| part.end <= number)]
     }
 
-    fn topics_of(&self, (begin, end): (usize, usize)) -> &[u32] {
-        &self.topics[begin..end]
+    fn topics_of(&self, range: &Range<usize>) -> &[u32] {
+        &self.topics[range.clone()]
     }
 }

@@ -14,7 +14,7 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 use uuid::Uuid;
 
-use super::{MemoryFacts, TextSignals};
+use super::{MemoryFacts, TextSignals, WordLengths};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::index::damage::index_damage;
@@ -223,7 +223,7 @@ fn unpack_facts(numbers: &PackedFacts) -> MemoryFacts {
         from: from.cast_signed(),
         until: until.cast_signed(),
         heir: (heir0 | heir1 != 0).then(|| id(heir0, heir1)),
-        lengths: (half(lengths >> 32), half(lengths)),
+        lengths: WordLengths { head: half(lengths >> 32), body: half(lengths) },
         marks: TextSignals {
             first_person: half(marks >> 2),
             tells_time: marks & 2 != 0,

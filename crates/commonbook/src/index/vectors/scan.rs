@@ -221,7 +221,7 @@ mod tests {
     use super::super::{CompactionMode, write_batch};
     use super::*;
     use crate::base::id::{CountingIds, MemoryId};
-    use crate::index::facts::{MemoryDescription, TextSignals};
+    use crate::index::facts::{MemoryDescription, TextSignals, WordLengths};
     use crate::model::caller::{Caller, EntryPoint};
     use crate::model::memory::SaveMemory;
     use crate::model::workspace::Workspace;
@@ -242,8 +242,9 @@ mod tests {
         for (text, sequence) in texts.zip(1..) {
             let request = SaveMemory { text, ..SaveMemory::default() };
             let memory = request.memory(&caller, MemoryId::new(&ids, now), now).unwrap();
+            let lengths = WordLengths { head: 0, body: 9 };
             let described =
-                MemoryDescription::of(&memory, sequence, ((0, 9), TextSignals::default()));
+                MemoryDescription::of(&memory, sequence, lengths, TextSignals::default());
             let vector = model.embed_query(&memory.text).unwrap();
             batch.push((described.facts.print, vec![QuantisedVector::of(&vector)]));
             prints.push(described.facts.print);
