@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::EmbedderChoice;
 use super::machine::MachineProfile;
-use super::rows::{self, TimingRow};
+use super::rows::{self, ReferenceTimes, TimingRow};
 use super::search::{SEED, fill};
 use crate::synthetic::MAIN_WORKSPACE;
 use commonbook_server::config::Config;
@@ -95,10 +95,10 @@ impl CollaborationBench {
     fn time_calls(
         &self,
         what: &str,
-        beside: rows::ReferenceTimes,
+        reference: ReferenceTimes,
         call: impl FnMut() -> Result<Duration>,
     ) -> Result<TimingRow> {
-        TimingRow::measure_calls(what, self.calls, beside, call)
+        TimingRow::measure_calls(what, self.calls, reference, call)
     }
 
     /// Handing over with ten memories and twenty entities, and accepting; answers what went along,
@@ -106,8 +106,10 @@ impl CollaborationBench {
     fn measure_handoffs(&self, book: &Commonbook) -> Result<(Vec<TimingRow>, String)> {
         let (mut number, mut memories, mut entities) = (0, 0, 0);
         let mut made = Vec::new();
-        let prepared =
-            self.time_calls("handoff prepared and kept", (Some(180.0), Some(5.0)), || {
+        let prepared = self.time_calls(
+            "handoff prepared and kept",
+            ReferenceTimes::of(Some(180.0), Some(5.0)),
+            || {
                 number += 1;
                 let fields = json!({
                     "to": format!("target-{number}"),
@@ -123,9 +125,10 @@ impl CollaborationBench {
                 entities += answer.handoff.entities.len();
                 made.push(answer.handoff.id);
                 Ok(took)
-            })?;
+            },
+        )?;
         let mut next = made.iter().enumerate();
-        let accepted = self.time_calls("handoff accepted", (None, None), || {
+        let accepted = self.time_calls("handoff accepted", ReferenceTimes::default(), || {
             let Some((place, id)) = next.next() else { return Ok(Duration::ZERO) };
             let request = request(json!({"handoff": id}))?;
             let target = caller(&format!("target-{}", place + 1))?;
@@ -141,17 +144,21 @@ impl CollaborationBench {
 
     fn measure_resumes(&self, book: &Commonbook, session: &str) -> Result<Vec<TimingRow>> {
         let modes = [
-            ("full", json!({"session": session}), (Some(800.0), Some(3.0))),
-            ("partial", json!({"session": session, "mode": "partial"}), (Some(400.0), None)),
+            ("full", json!({"session": session}), ReferenceTimes::of(Some(800.0), Some(3.0))),
+            (
+                "partial",
+                json!({"session": session, "mode": "partial"}),
+                ReferenceTimes::of(Some(400.0), None),
+            ),
             (
                 "agent",
                 json!({"session": session, "mode": "agent", "owner": "source"}),
-                (Some(250.0), None),
+                ReferenceTimes::of(Some(250.0), None),
             ),
         ];
-        let row = |(mode, fields, beside): (&str, Value, rows::ReferenceTimes)| {
+        let row = |(mode, fields, reference): (&str, Value, ReferenceTimes)| {
             let what = format!("resumed, {mode}, {SESSION_MEMORIES} memories");
-            self.time_calls(&what, beside, || {
+            self.time_calls(&what, reference, || {
                 let request = request(fields.clone())?;
                 let begun = Instant::now();
                 book.resume_session(&caller("source")?, &request)?;
@@ -164,12 +171,12 @@ impl CollaborationBench {
     /// Finding the ring that a handoff closes, among so many agents with eight handoffs each.
     fn measure_cycles(&self) -> Result<Vec<TimingRow>> {
         let figures = [
-            (10, (Some(60.0), None)),
-            (50, (Some(380.0), None)),
-            (100, (Some(850.0), Some(0.1))),
-            (1_000, (None, None)),
+            (10, ReferenceTimes::of(Some(60.0), None)),
+            (50, ReferenceTimes::of(Some(380.0), None)),
+            (100, ReferenceTimes::of(Some(850.0), Some(0.1))),
+            (1_000, ReferenceTimes::default()),
         ];
-        let row = |(count, beside): (usize, rows::ReferenceTimes)| {
+        let row = |(count, reference): (usize, ReferenceTimes)| {
             let names = (0..count).map(|place| format!("agent-{place}").parse::<AgentName>());
             let agents: Vec<Agent> =
                 names.map(|name| name.map(|name| name.agent)).collect::<Result<_>>()?;
@@ -181,7 +188,7 @@ impl CollaborationBench {
                 edges.extend((0..7).map(|_| (place, rng.usize(place + 1..count))));
             }
             let what = format!("cycle found, {count} agents");
-            self.time_calls(&what, beside, || {
+            self.time_calls(&what, reference, || {
                 let begun = Instant::now();
                 let graph =
                     CollaborationGraph::of(edges.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
@@ -199,24 +206,26 @@ impl CollaborationBench {
         let mut number = 0;
         let append = json!({"key": "bench", "title": "Bench"});
         book.open_case(&caller("source")?, &request(append)?)?;
-        let appended = self.time_calls("entry appended, durably", (None, None), || {
-            number += 1;
-            let summary = format!("Step {number} of the work on the orders page is done.");
-            let fields = json!({"key": "bench", "entries": [{"summary": summary}]});
-            let request = request(fields)?;
-            let begun = Instant::now();
-            book.append_entries(&caller("source")?, &request)?;
-            Ok(begun.elapsed())
-        })?;
+        let appended =
+            self.time_calls("entry appended, durably", ReferenceTimes::default(), || {
+                number += 1;
+                let summary = format!("Step {number} of the work on the orders page is done.");
+                let fields = json!({"key": "bench", "entries": [{"summary": summary}]});
+                let request = request(fields)?;
+                let begun = Instant::now();
+                book.append_entries(&caller("source")?, &request)?;
+                Ok(begun.elapsed())
+            })?;
         let mut reader = 0;
-        let caught_up = self.time_calls("caught up with 100 entries", (None, None), || {
-            reader += 1;
-            let request = request(json!({"case": "bench", "limit": 100, "mark": true}))?;
-            let reader = caller(&format!("reader-{reader}"))?;
-            let begun = Instant::now();
-            book.changes_since(&reader, &request)?;
-            Ok(begun.elapsed())
-        })?;
+        let caught_up =
+            self.time_calls("caught up with 100 entries", ReferenceTimes::default(), || {
+                reader += 1;
+                let request = request(json!({"case": "bench", "limit": 100, "mark": true}))?;
+                let reader = caller(&format!("reader-{reader}"))?;
+                let begun = Instant::now();
+                book.changes_since(&reader, &request)?;
+                Ok(begun.elapsed())
+            })?;
         Ok(vec![appended, caught_up])
     }
 }

@@ -85,7 +85,7 @@ impl EntityBench {
             &book,
             few,
             "found exactly, among 100",
-            (Some(5.0), Some(0.1)),
+            ReferenceTimes::of(Some(5.0), Some(0.1)),
             false,
         )?;
         rows.push(row);
@@ -93,15 +93,25 @@ impl EntityBench {
             &book,
             few,
             "found fuzzily, among 100",
-            (Some(80.0), Some(0.2)),
+            ReferenceTimes::of(Some(80.0), Some(0.2)),
             true,
         )?;
         rows.push(row);
         state_entities(&book, &names[few.len()..])?;
         let many = format!("found exactly, among {}", names.len());
-        rows.push(self.measure_lookups(&book, &names, &many, (Some(5.0), Some(0.1)), false)?.0);
+        rows.push(
+            self.measure_lookups(
+                &book,
+                &names,
+                &many,
+                ReferenceTimes::of(Some(5.0), Some(0.1)),
+                false,
+            )?
+            .0,
+        );
         let many = format!("found fuzzily, among {}", names.len());
-        let (row, all) = self.measure_lookups(&book, &names, &many, (None, Some(5.0)), true)?;
+        let (row, all) =
+            self.measure_lookups(&book, &names, &many, ReferenceTimes::of(None, Some(5.0)), true)?;
         rows.push(row);
         rows.push(self.measure_statements(&book, &names)?);
         rows.push(self.measure_merges(&book, &names)?);
@@ -152,35 +162,44 @@ impl EntityBench {
     fn measure_statements(&self, book: &Commonbook, names: &[TypedName]) -> Result<TimingRow> {
         let mut rng = Rng::with_seed(SEED);
         let mut number = 0;
-        self.time_entity_calls("stated and merged, durably", (Some(30.0), Some(1.0)), || {
-            number += 1;
-            let (kind, name) = &names[rng.usize(..names.len())];
-            let context = format!("What is said for the time {number}.");
-            let request: ResolveEntity =
-                request(json!({"type": kind, "value": name, "context": context}))?;
-            let begun = Instant::now();
-            book.resolve_entity(&caller()?, &request)?;
-            Ok(begun.elapsed())
-        })
+        self.time_entity_calls(
+            "stated and merged, durably",
+            ReferenceTimes::of(Some(30.0), Some(1.0)),
+            || {
+                number += 1;
+                let (kind, name) = &names[rng.usize(..names.len())];
+                let context = format!("What is said for the time {number}.");
+                let request: ResolveEntity =
+                    request(json!({"type": kind, "value": name, "context": context}))?;
+                let begun = Instant::now();
+                book.resolve_entity(&caller()?, &request)?;
+                Ok(begun.elapsed())
+            },
+        )
     }
 
     /// Makes one thing of two, and two of it again.
     fn measure_merges(&self, book: &Commonbook, names: &[TypedName]) -> Result<TimingRow> {
         let mut rng = Rng::with_seed(SEED);
-        self.time_entity_calls("two made one, durably", (Some(30.0), Some(1.0)), || {
-            let (kind, source) = &names[rng.usize(..names.len())];
-            let alike = names.iter().skip(rng.usize(..names.len() / 2));
-            let target = alike.filter(|(other, _)| other == kind).find(|(_, name)| name != source);
-            let target = target.map_or(source, |(_, name)| name);
-            let (source, target) = (format!("{kind}:{source}"), format!("{kind}:{target}"));
-            let merge: MergeEntities = request(json!({"source": source, "target": target}))?;
-            let begun = Instant::now();
-            book.merge_entities(&caller()?, &merge)?;
-            let took = begun.elapsed();
-            let back: UnmergeEntities = request(json!({"source": source}))?;
-            book.unmerge_entities(&caller()?, &back)?;
-            Ok(took)
-        })
+        self.time_entity_calls(
+            "two made one, durably",
+            ReferenceTimes::of(Some(30.0), Some(1.0)),
+            || {
+                let (kind, source) = &names[rng.usize(..names.len())];
+                let alike = names.iter().skip(rng.usize(..names.len() / 2));
+                let target =
+                    alike.filter(|(other, _)| other == kind).find(|(_, name)| name != source);
+                let target = target.map_or(source, |(_, name)| name);
+                let (source, target) = (format!("{kind}:{source}"), format!("{kind}:{target}"));
+                let merge: MergeEntities = request(json!({"source": source, "target": target}))?;
+                let begun = Instant::now();
+                book.merge_entities(&caller()?, &merge)?;
+                let took = begun.elapsed();
+                let back: UnmergeEntities = request(json!({"source": source}))?;
+                book.unmerge_entities(&caller()?, &back)?;
+                Ok(took)
+            },
+        )
     }
 
     /// Walks the neighbourhood of things, and from one to another.
@@ -188,7 +207,7 @@ impl EntityBench {
         let mut rng = Rng::with_seed(SEED);
         let mut walk = |what: &str, path: bool| {
             let what = format!("{what}, {} relations", self.relations);
-            self.time_entity_calls(&what, (None, None), || {
+            self.time_entity_calls(&what, ReferenceTimes::default(), || {
                 let mut one = || {
                     let (kind, name) = &names[rng.usize(..names.len())];
                     format!("{kind}:{name}")
@@ -206,10 +225,10 @@ impl EntityBench {
     fn time_entity_calls(
         &self,
         what: &str,
-        beside: ReferenceTimes,
+        reference: ReferenceTimes,
         call: impl FnMut() -> Result<Duration>,
     ) -> Result<TimingRow> {
-        TimingRow::measure_calls(what, self.calls, beside, call)
+        TimingRow::measure_calls(what, self.calls, reference, call)
     }
 }
 

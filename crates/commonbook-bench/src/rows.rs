@@ -8,9 +8,21 @@ use serde::Serialize;
 use super::metrics::percentile;
 use commonbook_server::output::print_line;
 
-/// What a figure is compared with, in milliseconds: what the seed's own table has, and the design's
-/// target.
-pub(super) type ReferenceTimes = (Option<f64>, Option<f64>);
+/// What a figure is compared with, in milliseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ReferenceTimes {
+    /// What the seed's own table has.
+    seed_ms: Option<f64>,
+    /// The design's target.
+    target_ms: Option<f64>,
+}
+
+impl ReferenceTimes {
+    /// The figures of the seed and of the design, where there are some.
+    pub(super) fn of(seed_ms: Option<f64>, target_ms: Option<f64>) -> Self {
+        Self { seed_ms, target_ms }
+    }
+}
 
 /// How long something took, each time.
 #[derive(Serialize)]
@@ -34,7 +46,7 @@ impl TimingRow {
     pub(super) fn measure_calls(
         what: &str,
         calls: usize,
-        (seed_ms, target_ms): ReferenceTimes,
+        reference: ReferenceTimes,
         mut call: impl FnMut() -> Result<Duration>,
     ) -> Result<Self> {
         let bar = super::bench_progress_bar("measuring", calls);
@@ -46,6 +58,7 @@ impl TimingRow {
         bar.finish_and_clear();
         let at = |percent| percentile(&times, percent);
         let (n, what) = (times.len(), what.to_owned());
+        let ReferenceTimes { seed_ms, target_ms } = reference;
         let (p50_ms, p95_ms, max_ms) = (at(50.0), at(95.0), at(100.0));
         Ok(Self { what, n, p50_ms, p95_ms, max_ms, seed_ms, target_ms })
     }

@@ -47,7 +47,7 @@ pub(crate) fn resolve_caller(
     let caller = match &heard.token {
         Some(token) => {
             let claimed = claimed.map(|name| name.parse()).transpose()?;
-            Caller::from_token(token, claimed, (named, near), door)?
+            Caller::from_token(token, claimed, named, near, door)?
         }
         None => {
             let name = match (claimed.or(config.agent.as_ref()), &heard.client) {

@@ -187,17 +187,19 @@ pub trait MemoryRows {
     fn memory_ids(
         &self,
         sight: &Sight,
-        range: (MemoryId, MemoryId),
+        first: MemoryId,
+        last: MemoryId,
         limit: u32,
     ) -> Result<Vec<MemoryId>>;
 
     /// At most `limit` memories in sight, in this order, with the place of each in its journal,
-    /// from beyond the given place on.
+    /// from the one after `beyond` on.
     fn memories(
         &self,
         sight: &Sight,
         filter: &MemoryFilter,
-        from: (ListOrder, Option<u64>),
+        order: ListOrder,
+        beyond: Option<u64>,
         limit: u32,
     ) -> Result<Vec<(u64, Memory)>>;
 

@@ -186,7 +186,9 @@ impl Commonbook {
     fn write_once<R, A>(
         &self,
         caller: &Caller,
-        (verb, request, key): (&str, &R, Option<&String>),
+        verb: &str,
+        request: &R,
+        key: Option<&String>,
         mut act: impl FnMut(&mut dyn Transaction, &Caller, Timestamp) -> Result<A> + Send + 'static,
     ) -> Result<WriteAnswer<A>>
     where

@@ -122,7 +122,8 @@ impl Caller {
     pub fn from_token(
         token: &Token,
         claimed: Option<AgentName>,
-        (named, near): (Option<Workspace>, Option<Workspace>),
+        named: Option<Workspace>,
+        near: Option<Workspace>,
         door: EntryPoint,
     ) -> Result<Self> {
         let own = AgentName { agent: token.agent.clone(), device: None };

@@ -76,9 +76,11 @@ impl Case {
     /// A new case, without entries.
     #[must_use]
     pub fn new(
-        (workspace, key): (&Workspace, CaseKey),
+        workspace: &Workspace,
+        key: CaseKey,
         title: String,
-        (agent, at): (&Agent, Timestamp),
+        agent: &Agent,
+        at: Timestamp,
     ) -> Self {
         Self {
             key,
@@ -160,7 +162,7 @@ mod tests {
         let at: Timestamp = "2026-11-21T09:00:00Z".parse().expect("a time");
         let workspace = Workspace::fallback();
         let key: CaseKey = "k".parse().expect("a key");
-        let case = Case::new((&workspace, key), "K".into(), (&Agent::system(), at));
+        let case = Case::new(&workspace, key, "K".into(), &Agent::system(), at);
         let table = [
             (Open, Closed, Some(EventKind::CaseClosed)),
             (Open, Archived, Some(EventKind::CaseArchived)),

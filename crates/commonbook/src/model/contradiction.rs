@@ -153,8 +153,10 @@ impl ContradictionRecord {
     /// What was found in these two memories, the older first.
     #[must_use]
     pub fn new(
-        (older, newer): (&Memory, &Memory),
-        (shared, found): (ComparisonBasis, ContradictionFinding),
+        older: &Memory,
+        newer: &Memory,
+        shared: ComparisonBasis,
+        found: ContradictionFinding,
         now: Timestamp,
     ) -> Self {
         Self {

@@ -124,17 +124,13 @@ impl Entity {
             attributes: seen.claims.iter().map(|(name, it)| (name.clone(), held(it))).collect(),
             version: 1,
             occurrences: 1,
-            ..Self::from_mention(name, seen.confidence, (&seen.agent, seen.at))
+            ..Self::from_mention(name, seen.confidence, &seen.agent, seen.at)
         }
     }
 
     /// A thing that memories mention, and nobody has stated anything about.
     #[must_use]
-    pub fn from_mention(
-        name: &EntityName,
-        confidence: f64,
-        (agent, at): (&Agent, Timestamp),
-    ) -> Self {
+    pub fn from_mention(name: &EntityName, confidence: f64, agent: &Agent, at: Timestamp) -> Self {
         Self {
             id: name.id,
             workspace: name.workspace.clone(),

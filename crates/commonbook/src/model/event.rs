@@ -317,8 +317,10 @@ impl NewEvent {
     #[must_use]
     pub fn for_subject(
         kind: EventKind,
-        (workspace, subject): (&Workspace, String),
-        (actor, at): (&Agent, Timestamp),
+        workspace: &Workspace,
+        subject: String,
+        actor: &Agent,
+        at: Timestamp,
         sharing: Sharing,
     ) -> Self {
         Self {

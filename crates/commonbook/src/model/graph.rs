@@ -173,8 +173,11 @@ impl Relation {
     pub fn new(
         id: RelationId,
         workspace: Workspace,
-        (from, said, to): (GraphNode, &AddRelation, GraphNode),
-        (author, at): (&Agent, Timestamp),
+        from: GraphNode,
+        said: &AddRelation,
+        to: GraphNode,
+        author: &Agent,
+        at: Timestamp,
     ) -> Self {
         Self {
             id,

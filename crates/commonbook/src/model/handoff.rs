@@ -376,10 +376,10 @@ impl Handoff {
 
     /// What happened to it: of one for a user, only those that it is between are told.
     #[must_use]
-    pub fn event(&self, kind: EventKind, by: (&Agent, Timestamp)) -> NewEvent {
+    pub fn event(&self, kind: EventKind, agent: &Agent, at: Timestamp) -> NewEvent {
         let sharing = if self.user_id.is_some() { Sharing::Private } else { Sharing::Shared };
-        let event =
-            NewEvent::for_subject(kind, (&self.workspace, self.id.to_string()), by, sharing);
+        let id = self.id.to_string();
+        let event = NewEvent::for_subject(kind, &self.workspace, id, agent, at, sharing);
         NewEvent { owner: self.from.clone(), told: Some(self.to.clone()), ..event }
     }
 

@@ -133,7 +133,7 @@ pub fn pack(
         OfferRenderer::of(&handoff, &offers.memories, block::memory_tokens_max(budget));
     let mut choose = |room| {
         let tokens = |it: &HandoffCandidate| telling.tokens(it.id);
-        select_for_handoff(&candidates, &entities, &offers.task, settings, room, (now, tokens))
+        select_for_handoff(&candidates, &entities, &offers.task, settings, room, now, tokens)
     };
 
     let frame = tokens::count(&handoff_frame(&handoff, "", nonce)) + HANDOFF_SLACK_TOKENS;

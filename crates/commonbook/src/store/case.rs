@@ -29,19 +29,22 @@ pub trait CaseRows {
     /// Every case of every workspace that is not open.
     fn inactive_cases(&self) -> Result<Vec<(Workspace, CaseKey)>>;
 
-    /// The entries of a case in sight at the places after the first and up to the second, in order.
+    /// The entries of a case in sight at the places after `after` and up to `until`, in order.
     fn entries(
         &self,
         sight: &Sight,
-        case: (&Workspace, &CaseKey),
-        stretch: (u64, u64),
+        workspace: &Workspace,
+        case: &CaseKey,
+        after: u64,
+        until: u64,
     ) -> Result<Vec<Memory>>;
 
     /// Which entries of a case, in sight, these took the place of: the newer with the older one.
     fn superseded_entries(
         &self,
         sight: &Sight,
-        case: (&Workspace, &CaseKey),
+        workspace: &Workspace,
+        case: &CaseKey,
         by: &[MemoryId],
     ) -> Result<Vec<(MemoryId, MemoryId)>>;
 

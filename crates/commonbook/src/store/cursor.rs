@@ -18,6 +18,7 @@ pub trait CursorRows {
         workspace: &Workspace,
         agent: &Agent,
         case: Option<&CaseKey>,
-        place: (u64, Timestamp),
+        position: u64,
+        at: Timestamp,
     ) -> Result<()>;
 }

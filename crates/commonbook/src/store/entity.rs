@@ -213,7 +213,8 @@ pub trait RelationRows {
     fn relation(
         &self,
         workspace: &Workspace,
-        ends: (GraphNode, GraphNode),
+        from: GraphNode,
+        to: GraphNode,
         relation_type: &RelationType,
         audience: &Audience,
     ) -> Result<Option<Relation>>;

@@ -36,7 +36,7 @@ impl Commonbook {
             topic: request.topic.clone(),
             ..MemoryFilter::default()
         };
-        self.run_bulk(caller, (&meant, &filter), &BulkAction::Adopt(to), request.dry_run, now)
+        self.run_bulk(caller, &meant, &filter, &BulkAction::Adopt(to), request.dry_run, now)
     }
 
     /// Deletes the memories of the caller and its children since a time.
@@ -48,7 +48,8 @@ impl Commonbook {
         let meant = request.read(&caller.agent, now)?;
         self.run_bulk(
             caller,
-            (&meant, &MemoryFilter::default()),
+            &meant,
+            &MemoryFilter::default(),
             &BulkAction::Purge,
             request.dry_run,
             now,
@@ -60,7 +61,8 @@ impl Commonbook {
     fn run_bulk(
         &self,
         caller: &Caller,
-        (meant, filter): (&BulkSelection, &MemoryFilter),
+        selection: &BulkSelection,
+        filter: &MemoryFilter,
         deed: &BulkAction,
         dry_run: bool,
         now: Timestamp,
@@ -73,19 +75,19 @@ impl Commonbook {
         let mut acted = BulkResult::default();
         let mut from = None;
         loop {
-            let page = self.store.read(|tx| {
-                tx.memories(&sight, filter, (ListOrder::Oldest, from), BULK_BATCH_MAX)
-            })?;
+            let page = self
+                .store
+                .read(|tx| tx.memories(&sight, filter, ListOrder::Oldest, from, BULK_BATCH_MAX))?;
             let Some((last, _)) = page.last() else { return Ok(acted) };
             from = Some(*last);
             let stays = |(_, memory): &&(u64, Memory)| {
-                memory.case.is_some() && meant.fits(memory) && deed.would_change(memory)
+                memory.case.is_some() && selection.fits(memory) && deed.would_change(memory)
             };
             acted.entries += page.iter().filter(stays).count() as u64;
             let fitting: Vec<Memory> = page
                 .into_iter()
                 .map(|(_, memory)| memory)
-                .filter(|memory| meant.fits(memory) && deed.changes_memory(memory))
+                .filter(|memory| selection.fits(memory) && deed.changes_memory(memory))
                 .collect();
             if fitting.is_empty() {
                 continue;
@@ -95,7 +97,7 @@ impl Commonbook {
                 continue;
             }
             let ids: Vec<MemoryId> = fitting.iter().map(|memory| memory.id).collect();
-            let (act, deed, meant) = (act.clone(), deed.clone(), meant.clone());
+            let (act, deed, selection) = (act.clone(), deed.clone(), selection.clone());
             let (caller, sight) = (caller.clone(), sight.clone());
             let done = self.store.write(move |tx| {
                 tx.note_agent_seen(&caller, now)?;
@@ -104,7 +106,7 @@ impl Commonbook {
                 for id in &ids {
                     // As it is now: it may have changed since it was looked for.
                     let Some(memory) = tx.memory(&sight, *id)? else { continue };
-                    if meant.fits(&memory) && deed.changes_memory(&memory) {
+                    if selection.fits(&memory) && deed.changes_memory(&memory) {
                         let after = deed.apply_to_memory(tx, &caller, &memory, now)?;
                         let owner = memory.owner.clone();
                         let done_to = BulkItem { memory: *id, owner, revision: after.revision };

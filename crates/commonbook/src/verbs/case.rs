@@ -31,14 +31,15 @@ impl Commonbook {
     /// `invalid` and `too_large` with the field; `conflict` for an idempotency key used otherwise.
     pub fn open_case(&self, caller: &Caller, request: &OpenCase) -> Result<OpenCaseResult> {
         let (key, title) = request.key_and_title()?;
-        let ask = ("open_case", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
-            if let Some(case) = tx.case(&caller.workspace, &key)? {
-                return Ok(OpenCaseResult { case, outcome: CaseOutcome::Found });
-            }
-            let case = open_new_case(tx, caller, (&key, &title), now)?;
-            Ok(OpenCaseResult { case, outcome: CaseOutcome::Opened })
-        })?;
+        let (verb, idempotency_key) = ("open_case", request.idempotency_key.as_ref());
+        let once =
+            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+                if let Some(case) = tx.case(&caller.workspace, &key)? {
+                    return Ok(OpenCaseResult { case, outcome: CaseOutcome::Found });
+                }
+                let case = open_new_case(tx, caller, &key, &title, now)?;
+                Ok(OpenCaseResult { case, outcome: CaseOutcome::Opened })
+            })?;
         Ok(once.answer)
     }
 
@@ -63,26 +64,27 @@ impl Commonbook {
         };
         let drafts = request.entries.iter().enumerate().map(draft).collect::<Result<Vec<_>>>()?;
         let (key, expected) = (request.key.clone(), request.expected_version);
-        let ask = ("append_entries", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
-            let found = tx.case(&caller.workspace, &key)?;
-            let latest = match (&found, &title) {
-                (Some(case), _) => case.takes_entries().map(|()| case.version)?,
-                (None, Some(_)) => 0,
-                (None, None) => return Err(unknown_case(&key)),
-            };
-            if expected.is_some_and(|expected| expected != latest) {
-                return Ok(AppendResult::version_conflict(latest));
-            }
-            let case = match (found, &title) {
-                (Some(case), _) => case,
-                (None, title) => {
-                    let title = title.as_deref().unwrap_or(key.as_str());
-                    open_new_case(tx, caller, (&key, title), now)?
+        let (verb, idempotency_key) = ("append_entries", request.idempotency_key.as_ref());
+        let once =
+            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+                let found = tx.case(&caller.workspace, &key)?;
+                let latest = match (&found, &title) {
+                    (Some(case), _) => case.takes_entries().map(|()| case.version)?,
+                    (None, Some(_)) => 0,
+                    (None, None) => return Err(unknown_case(&key)),
+                };
+                if expected.is_some_and(|expected| expected != latest) {
+                    return Ok(AppendResult::version_conflict(latest));
                 }
-            };
-            append(tx, caller, case, &drafts, now)
-        })?;
+                let case = match (found, &title) {
+                    (Some(case), _) => case,
+                    (None, title) => {
+                        let title = title.as_deref().unwrap_or(key.as_str());
+                        open_new_case(tx, caller, &key, title, now)?
+                    }
+                };
+                append(tx, caller, case, &drafts, now)
+            })?;
         Ok(once.answer)
     }
 
@@ -107,10 +109,9 @@ impl Commonbook {
         let (who, request) = (caller.clone(), request.clone());
         self.read_and_mark(caller, request.mark, move |tx| {
             let case = find_case(tx, &who, &request.key)?;
-            let after =
-                start_position(tx, &who, Some(&request.key), (request.after, case.version))?;
+            let after = start_position(tx, &who, Some(&request.key), request.after, case.version)?;
             let until = case.version.min(after + u64::from(limit));
-            let entries = entries_in_range(tx, &sight, &case, (after, until))?;
+            let entries = entries_in_range(tx, &sight, &case, after, until)?;
             let next = Some(until).filter(|until| *until < case.version);
             let Case { version: context_version, status, key, .. } = case;
             let read = CaseEntries { entries, context_version, status, next };
@@ -162,8 +163,8 @@ impl Commonbook {
             let mut gathered = CaseContextBuilder::with_limit(&case, characters);
             let mut left_out = case.version;
             'full: while left_out > 0 {
-                let stretch = (left_out.saturating_sub(ENTRY_BATCH), left_out);
-                let memories = tx.entries(&sight, (&case.workspace, &case.key), stretch)?;
+                let after = left_out.saturating_sub(ENTRY_BATCH);
+                let memories = tx.entries(&sight, &case.workspace, &case.key, after, left_out)?;
                 // What is quarantined is never told, not even to its author.
                 let tellable = memories.into_iter().rev().filter(|it| !it.is_quarantined());
                 for entry in tellable.map(|memory| CaseEntry::of(memory, Vec::new())) {
@@ -173,7 +174,7 @@ impl Commonbook {
                         break 'full;
                     }
                 }
-                left_out = stretch.0;
+                left_out = after;
             }
             let (entries, text) = gathered.finish_text(&case, nonce.trim_start_matches("req_"));
             Ok(CaseContext { case, entries, left_out, text })
@@ -186,11 +187,7 @@ impl Commonbook {
     /// `not_found`; `conflict` for a case that is archived, and for an idempotency key used otherwise.
     pub fn close_case(&self, caller: &Caller, request: &CloseCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
-        self.set_case_status(
-            caller,
-            (&request.key, CaseStatus::Closed),
-            ("close_case", request, key),
-        )
+        self.set_case_status(caller, &request.key, CaseStatus::Closed, "close_case", request, key)
     }
 
     /// Puts a case away.
@@ -201,8 +198,11 @@ impl Commonbook {
         let key = request.idempotency_key.as_ref();
         self.set_case_status(
             caller,
-            (&request.key, CaseStatus::Archived),
-            ("archive_case", request, key),
+            &request.key,
+            CaseStatus::Archived,
+            "archive_case",
+            request,
+            key,
         )
     }
 
@@ -212,28 +212,30 @@ impl Commonbook {
     /// `not_found`; `conflict` for an idempotency key used otherwise.
     pub fn reopen_case(&self, caller: &Caller, request: &ReopenCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
-        self.set_case_status(
-            caller,
-            (&request.key, CaseStatus::Open),
-            ("reopen_case", request, key),
-        )
+        self.set_case_status(caller, &request.key, CaseStatus::Open, "reopen_case", request, key)
     }
 
     /// Gives a case another status; one that it has already changes nothing.
     fn set_case_status<R: serde::Serialize>(
         &self,
         caller: &Caller,
-        (key, status): (&CaseKey, CaseStatus),
-        ask: (&str, &R, Option<&String>),
+        case: &CaseKey,
+        status: CaseStatus,
+        verb: &str,
+        request: &R,
+        idempotency_key: Option<&String>,
     ) -> Result<Case> {
-        let key = key.clone();
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
-            let case = find_case(tx, caller, &key)?;
-            let Some((case, kind)) = case.with_case_status(status, now)? else { return Ok(case) };
-            tx.replace_case(&case)?;
-            tx.append_event(&case_event(kind, &case, caller, now))?;
-            Ok(case)
-        })?;
+        let key = case.clone();
+        let once =
+            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+                let case = find_case(tx, caller, &key)?;
+                let Some((case, kind)) = case.with_case_status(status, now)? else {
+                    return Ok(case);
+                };
+                tx.replace_case(&case)?;
+                tx.append_event(&case_event(kind, &case, caller, now))?;
+                Ok(case)
+            })?;
         Ok(once.answer)
     }
 }
@@ -258,11 +260,12 @@ pub(super) fn unknown_case(key: &CaseKey) -> Error {
 pub(super) fn open_new_case(
     tx: &mut dyn Transaction,
     caller: &Caller,
-    (key, title): (&CaseKey, &str),
+    key: &CaseKey,
+    title: &str,
     now: Timestamp,
 ) -> Result<Case> {
-    let named = (&caller.workspace, key.clone());
-    let case = Case::new(named, title.to_owned(), (&caller.agent, now));
+    let (key, title) = (key.clone(), title.to_owned());
+    let case = Case::new(&caller.workspace, key, title, &caller.agent, now);
     let sequence = tx.append_event(&case_event(EventKind::CaseOpened, &case, caller, now))?;
     tx.insert_case(&case, sequence)?;
     Ok(case)
@@ -270,8 +273,8 @@ pub(super) fn open_new_case(
 
 /// An event of a case, which everybody in its workspace is told.
 fn case_event(kind: EventKind, case: &Case, caller: &Caller, now: Timestamp) -> NewEvent {
-    let about = (&case.workspace, case.key.to_string());
-    NewEvent::for_subject(kind, about, (&caller.agent, now), Sharing::Shared)
+    let key = case.key.to_string();
+    NewEvent::for_subject(kind, &case.workspace, key, &caller.agent, now, Sharing::Shared)
 }
 
 /// Files these entries at the end of a case, with their events.
@@ -288,7 +291,7 @@ fn append(
         let memory = Memory { position: Some(position), ..draft.memory.clone() };
         let memory = keep_heir(tx, &memory, &draft.supersedes, now)?;
         for (which, old) in draft.supersedes.iter().enumerate() {
-            supersede(tx, caller, &case, (*old, &memory), now).map_err(|error| {
+            supersede(tx, caller, &case, *old, &memory, now).map_err(|error| {
                 error.with_field(&format!("entries[{place}].supersedes[{which}]"))
             })?;
         }
@@ -326,7 +329,7 @@ pub(super) fn file_in_case(
     };
     let case = match tx.case(&memory.workspace, key)? {
         Some(case) => case.takes_entries().map(|()| case)?,
-        None => open_new_case(tx, caller, (key, key.as_str()), now)?,
+        None => open_new_case(tx, caller, key, key.as_str(), now)?,
     };
     let position = Some(case.version + 1);
     keep_memory(tx, &Memory { position, sharing: Sharing::Shared, ..memory.clone() }, now)?;
@@ -340,7 +343,8 @@ fn supersede(
     tx: &mut dyn Transaction,
     caller: &Caller,
     case: &Case,
-    (old, new): (MemoryId, &Memory),
+    old: MemoryId,
+    new: &Memory,
     now: Timestamp,
 ) -> Result<()> {
     let sight = Sight { workspaces: vec![case.workspace.clone()], ..Sight::writing(caller)? };
@@ -368,13 +372,14 @@ pub(super) fn entries_in_range(
     tx: &dyn Transaction,
     sight: &Sight,
     case: &Case,
-    (after, until): (u64, u64),
+    after: u64,
+    until: u64,
 ) -> Result<Vec<CaseEntry>> {
-    let of = (&case.workspace, &case.key);
-    let mut memories = tx.entries(sight, of, (after, until))?;
+    let Case { workspace, key, .. } = case;
+    let mut memories = tx.entries(sight, workspace, key, after, until)?;
     hide_heirs(tx, sight, &mut memories)?;
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-    let older = tx.superseded_entries(sight, of, &ids)?;
+    let older = tx.superseded_entries(sight, workspace, key, &ids)?;
     let mut memories = memories.into_iter().peekable();
     let entry = |position| {
         let Some(memory) = memories.next_if(|it| it.position == Some(position)) else {

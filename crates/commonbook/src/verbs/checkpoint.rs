@@ -43,11 +43,11 @@ impl Commonbook {
         let name = self.session_name(caller, request.session.as_deref())?;
         let id = CheckpointId::new(&*self.ids, self.clock.now());
         let wanted = fit_request(request)?;
-        let ask = ("create_checkpoint", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
+        let (verb, key) = ("create_checkpoint", request.idempotency_key.as_ref());
+        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
-            insert_checkpoint(tx, caller, &session, (id, &wanted), now)
+            insert_checkpoint(tx, caller, &session, id, &wanted, now)
         })?;
         Ok(once.answer)
     }
@@ -67,22 +67,21 @@ impl Commonbook {
         let (kind, title) = (request.kind, request.title.clone());
         let wanted = fit_request(&CreateCheckpoint { kind, title, ..CreateCheckpoint::default() })?;
         let summary = request.summary.clone();
-        let ask = ("checkpoint_and_summarise", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
+        let (verb, key) = ("checkpoint_and_summarise", request.idempotency_key.as_ref());
+        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
-            let kept = sum_up(tx, caller, &session, (entry, &summary), now)?;
+            let kept = sum_up(tx, caller, &session, entry, &summary, now)?;
             let (summary, hint) = (kept.entry_id, kept.hint);
             let session = Session { summary: Some(summary), ..session };
             tx.replace_session(&session)?;
             let mut context_version = None;
             if let Some(key) = &session.case {
                 let version = case::find_case(tx, caller, key)?.version;
-                let place = (version, now);
-                tx.put_cursor(&caller.workspace, &caller.agent, Some(key), place)?;
+                tx.put_cursor(&caller.workspace, &caller.agent, Some(key), version, now)?;
                 context_version = Some(version);
             }
-            let checkpoint = insert_checkpoint(tx, caller, &session, (id, &wanted), now)?;
+            let checkpoint = insert_checkpoint(tx, caller, &session, id, &wanted, now)?;
             Ok(SummariseResult { summary, context_version, checkpoint, hint })
         })?;
         Ok(once.answer)
@@ -132,14 +131,14 @@ impl Commonbook {
         let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
         let new = SessionId::new(&*self.ids, now);
         let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
-        let ask = ("resume_session", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
+        let (verb, key) = ("resume_session", request.idempotency_key.as_ref());
+        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let sight =
                 Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
             let (before, from) =
-                resolve_session(tx, caller, &sight, (name.as_ref(), named_checkpoint))?;
+                resolve_session(tx, caller, &sight, name.as_ref(), named_checkpoint)?;
             let until = named_checkpoint.and(from.as_ref()).map(|it| it.position);
-            let material = resume_material(tx, caller, &sight, (&before, until))?;
+            let material = resume_material(tx, caller, &sight, &before, until)?;
             if let Some(from) = &from {
                 let again =
                     Checkpoint { resumed: from.resumed + 1, resumed_at: Some(now), ..from.clone() };
@@ -206,7 +205,7 @@ pub(super) fn note_activity(
     if activity.is_due() {
         let kind = CheckpointKind::Automatic;
         let wanted = CreateCheckpoint { kind, ..CreateCheckpoint::default() };
-        insert_checkpoint(tx, caller, &session, (id, &wanted), now)?;
+        insert_checkpoint(tx, caller, &session, id, &wanted, now)?;
     }
     Ok(())
 }
@@ -223,12 +222,13 @@ fn insert_checkpoint(
     tx: &mut dyn Transaction,
     caller: &Caller,
     session: &Session,
-    (id, wanted): (CheckpointId, &CreateCheckpoint),
+    id: CheckpointId,
+    request: &CreateCheckpoint,
     now: Timestamp,
 ) -> Result<Checkpoint> {
     let sight = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
     let wrote = tx.session_agents(&sight, session)?;
-    let marked = wanted.check(&caller.agent, Some(&session.id.to_string()), &wrote)?;
+    let marked = request.check(&caller.agent, Some(&session.id.to_string()), &wrote)?;
     let event = session_event(EventKind::CheckpointCreated, session, &caller.agent, now);
     let made = Checkpoint {
         id,
@@ -279,7 +279,8 @@ fn resolve_session(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
-    (name, checkpoint): (Option<&SessionName>, Option<CheckpointId>),
+    name: Option<&SessionName>,
+    checkpoint: Option<CheckpointId>,
 ) -> Result<(Session, Option<Checkpoint>)> {
     let of_name = name.map(|name| resolve_session_name(tx, sight, caller, name)).transpose()?;
     if let Some(id) = checkpoint {

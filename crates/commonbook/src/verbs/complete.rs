@@ -39,11 +39,12 @@ impl Commonbook {
     pub fn complete_memory(&self, caller: &Caller, beginning: &str) -> Result<CompletionList> {
         // What is common to all ids says nothing yet: every id is the continuation of `mem_`.
         let beginning = if "mem_".starts_with(beginning) { "mem_0" } else { beginning };
-        let Ok(range) = MemoryId::prefix_range(beginning) else {
+        let Ok((first, last)) = MemoryId::prefix_range(beginning) else {
             return Ok(CompletionList::of([]));
         };
         let sight = Sight::reading(caller)?;
-        let ids = self.store.read(|tx| tx.memory_ids(&sight, range, COMPLETIONS_READ_MAX))?;
+        let most = COMPLETIONS_READ_MAX;
+        let ids = self.store.read(|tx| tx.memory_ids(&sight, first, last, most))?;
         Ok(CompletionList::of(ids.iter().map(ToString::to_string)))
     }
 

@@ -73,12 +73,14 @@ impl Commonbook {
         let nonce = Id::<RequestKind>::new(&*self.ids, begun).to_string();
         let nonce = nonce.trim_start_matches("req_").to_owned();
         let material =
-            self.gather_material(&caller, &sight, (request.case.as_ref(), &wanted), begun)?;
+            self.gather_material(&caller, &sight, request.case.as_ref(), &wanted, begun)?;
         let chosen = self.choose_from_material(
             &caller,
             &wanted,
-            (&material, standing.as_ref()),
-            (&nonce, begun),
+            &material,
+            standing.as_ref(),
+            &nonce,
+            begun,
         )?;
         let kept = ContextRecord {
             id: ContextId::new(&*self.ids, begun),
@@ -134,13 +136,14 @@ impl Commonbook {
         &self,
         caller: &Caller,
         sight: &Sight,
-        (case, wanted): (Option<&CaseKey>, &ContextOptions),
+        case: Option<&CaseKey>,
+        options: &ContextOptions,
         now: Timestamp,
     ) -> Result<ContextMaterial> {
         // Nothing answers a task better than perfectly: then nothing is searched for.
-        let searches = wanted.settings.auto_inject && wanted.settings.threshold < 1.0;
+        let searches = options.settings.auto_inject && options.settings.threshold < 1.0;
         let hits = match searches {
-            true => self.task_hits(caller, sight, &wanted.task, now)?,
+            true => self.task_hits(caller, sight, &options.task, now)?,
             false => BTreeMap::new(),
         };
         self.store.read(|tx| {
@@ -197,19 +200,21 @@ impl Commonbook {
     fn choose_from_material(
         &self,
         caller: &Caller,
-        wanted: &ContextOptions,
-        (material, standing): (&ContextMaterial, Option<&StandingFile>),
-        (nonce, now): (&str, Timestamp),
+        options: &ContextOptions,
+        material: &ContextMaterial,
+        standing: Option<&StandingFile>,
+        nonce: &str,
+        now: Timestamp,
     ) -> Result<ContextSelection> {
         let gathering = CandidateBuilder {
             agent: &caller.agent,
             templates: &self.templates,
             contradictions: &material.contradictions,
         };
-        let ContextOptions { task, settings } = wanted;
+        let ContextOptions { task, settings } = options;
         let mut candidates = Vec::new();
         candidates.extend(handoff_candidates(gathering, material, settings));
-        candidates.extend(standing.and_then(|file| standing_candidate(gathering, file, wanted)));
+        candidates.extend(standing.and_then(|file| standing_candidate(gathering, file, options)));
         let known = [
             (ContextSource::Profile, &material.profile),
             (ContextSource::TaskContext, &material.task_context),
@@ -354,7 +359,8 @@ fn unread_entries(
     let mut unread = Vec::new();
     for (case, place) in read {
         let after = place.max(case.version.saturating_sub(NEW_ENTRIES_MAX));
-        let entries = tx.entries(sight, (&case.workspace, &case.key), (after, case.version))?;
+        let Case { workspace, key, version, .. } = &case;
+        let entries = tx.entries(sight, workspace, key, after, *version)?;
         let others = entries.into_iter().filter(|entry| entry.owner != caller.agent);
         unread.extend(others.rev().map(|entry| (case.clone(), entry)));
     }
@@ -389,7 +395,7 @@ fn standing_share(settings: &ContextSettings) -> usize {
 fn context_events(kept: &ContextRecord) -> Vec<NewEvent> {
     let (agent, at) = (&kept.agent, kept.at);
     let event = |kind, subject: String| {
-        NewEvent::for_subject(kind, (&kept.workspace, subject), (agent, at), Sharing::Private)
+        NewEvent::for_subject(kind, &kept.workspace, subject, agent, at, Sharing::Private)
     };
     let figures = &kept.receipt.diagnostics;
     let built = event(EventKind::ContextBuilt, kept.id.to_string()).with_details(&[

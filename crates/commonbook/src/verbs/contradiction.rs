@@ -191,7 +191,7 @@ impl ComparisonResult {
         let known = tx.contradictions_of(memory)?;
         let stated = MemoryStatements::of(memory);
         for (kept, other) in &known {
-            let found = compare_memories((memory, &stated), other, kept.shared);
+            let found = compare_memories(memory, &stated, other, kept.shared);
             // What somebody has decided stays, though one of the two is superseded since.
             match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
                 None => self.gone.push(kept.id),
@@ -223,12 +223,13 @@ impl ComparisonResult {
             if is_known || !may_contradict(memory, &other) {
                 continue;
             }
-            if let Some(found) = compare_memories((memory, &stated), &other, shared) {
+            if let Some(found) = compare_memories(memory, &stated, &other, shared) {
                 let (older, newer) = ordered_by_time(memory, &other);
-                let kept = ContradictionRecord::new((older, newer), (shared, found), now);
+                let kept = ContradictionRecord::new(older, newer, shared, found, now);
                 let event = contradiction_event(
                     EventKind::ContradictionFound,
-                    (older, newer),
+                    older,
+                    newer,
                     &Agent::system(),
                     now,
                 );
@@ -261,15 +262,16 @@ impl ComparisonResult {
 
 /// What contradicts what in two memories, if anything does.
 fn compare_memories(
-    (memory, stated): (&Memory, &MemoryStatements<'_>),
+    memory: &Memory,
+    statements: &MemoryStatements<'_>,
     other: &Memory,
     shared: ComparisonBasis,
 ) -> Option<ContradictionFinding> {
     let of_other = MemoryStatements::of(other);
     let (older, newer) = ordered_by_time(memory, other);
     let found = match older.id == memory.id {
-        true => stated.contradiction_with(&of_other, shared),
-        false => of_other.contradiction_with(stated, shared),
+        true => statements.contradiction_with(&of_other, shared),
+        false => of_other.contradiction_with(statements, shared),
     };
     found.or_else(|| profile_conflict(older, newer))
 }
@@ -278,17 +280,18 @@ fn compare_memories(
 /// now: of a time when one was private, its owner.
 fn contradiction_event(
     kind: EventKind,
-    (older, newer): (&Memory, &Memory),
+    older: &Memory,
+    newer: &Memory,
     actor: &Agent,
     now: Timestamp,
 ) -> NewEvent {
     let private = [older, newer].into_iter().find(|memory| memory.sharing == Sharing::Private);
     let sharing = if private.is_some() { Sharing::Private } else { Sharing::Shared };
-    let subject = (&older.workspace, id_of(older.id, newer.id).to_string());
+    let id = id_of(older.id, newer.id).to_string();
     NewEvent {
         owner: private.map_or_else(|| actor.clone(), |memory| memory.owner.clone()),
         importance: older.importance.max(newer.importance),
-        ..NewEvent::for_subject(kind, subject, (actor, now), sharing)
+        ..NewEvent::for_subject(kind, &older.workspace, id, actor, now, sharing)
     }
 }
 

@@ -36,8 +36,8 @@ impl Commonbook {
         let place = request.case.clone();
         self.read_and_mark(caller, mark, move |tx| {
             let told = match &request.case {
-                Some(key) => new_entries(tx, (&who, &sight), key, (request.after, limit))?,
-                None => journal_changes(tx, (&who, &sight), &request, limit)?,
+                Some(key) => new_entries(tx, &who, &sight, key, request.after, limit)?,
+                None => journal_changes(tx, &who, &sight, &request, limit)?,
             };
             let through = told.through;
             Ok((told, (place.clone(), through)))
@@ -51,14 +51,15 @@ impl Commonbook {
     pub fn mark_read(&self, caller: &Caller, request: &MarkRead) -> Result<ReadMark> {
         may_mark(caller)?;
         let (key, position) = (request.case.clone(), request.position);
-        let ask = ("mark_read", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
-            let end = end_position(tx, caller, key.as_ref())?;
-            let place = (position.map_or(end, |position| position.min(end)), now);
-            tx.put_cursor(&caller.workspace, &caller.agent, key.as_ref(), place)?;
-            let position = tx.cursor(&caller.workspace, &caller.agent, key.as_ref())?.min(end);
-            Ok(ReadMark { case: key.clone(), position, end })
-        })?;
+        let (verb, idempotency_key) = ("mark_read", request.idempotency_key.as_ref());
+        let once =
+            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+                let end = end_position(tx, caller, key.as_ref())?;
+                let read = position.map_or(end, |position| position.min(end));
+                tx.put_cursor(&caller.workspace, &caller.agent, key.as_ref(), read, now)?;
+                let position = tx.cursor(&caller.workspace, &caller.agent, key.as_ref())?.min(end);
+                Ok(ReadMark { case: key.clone(), position, end })
+            })?;
         Ok(once.answer)
     }
 
@@ -77,7 +78,7 @@ impl Commonbook {
         self.store.write(move |tx| {
             let (told, (case, through)) = look(&*tx)?;
             tx.note_agent_seen(&caller, now)?;
-            tx.put_cursor(&caller.workspace, &caller.agent, case.as_ref(), (through, now))?;
+            tx.put_cursor(&caller.workspace, &caller.agent, case.as_ref(), through, now)?;
             Ok(told)
         })
     }
@@ -94,14 +95,16 @@ fn end_position(tx: &dyn Transaction, caller: &Caller, key: Option<&CaseKey>) ->
 /// The entries of a case that are new to the caller.
 fn new_entries(
     tx: &dyn Transaction,
-    (caller, sight): (&Caller, &Sight),
+    caller: &Caller,
+    sight: &Sight,
     key: &CaseKey,
-    (after, limit): (Option<u64>, u32),
+    after: Option<u64>,
+    limit: u32,
 ) -> Result<ChangesResponse> {
     let case = case::find_case(tx, caller, key)?;
-    let after = start_position(tx, caller, Some(key), (after, case.version))?;
+    let after = start_position(tx, caller, Some(key), after, case.version)?;
     let through = case.version.min(after + u64::from(limit));
-    let entries = case::entries_in_range(tx, sight, &case, (after, through))?;
+    let entries = case::entries_in_range(tx, sight, &case, after, through)?;
     let left = case.version - through;
     let (changes, set_apart) = (Vec::new(), Vec::new());
     Ok(ChangesResponse { after, changes, entries, set_apart, through, left })
@@ -110,12 +113,13 @@ fn new_entries(
 /// What has happened in the caller's workspace that is new to it.
 fn journal_changes(
     tx: &dyn Transaction,
-    (caller, sight): (&Caller, &Sight),
+    caller: &Caller,
+    sight: &Sight,
     request: &ChangesSince,
     limit: u32,
 ) -> Result<ChangesResponse> {
     let end = tx.journal_end(&caller.workspace)?;
-    let after = start_position(tx, caller, None, (request.after, end))?;
+    let after = start_position(tx, caller, None, request.after, end)?;
     let except = (!request.own).then(|| caller.agent.clone());
     let filter = EventFilter { except, ..EventFilter::default() };
     let stretch = |after: u64, places: u64| {
@@ -144,7 +148,7 @@ fn journal_changes(
         ChangeNotice { says: id.and_then(|id| says.get(&id).cloned()), event }
     };
     let changes = events.into_iter().map(change).collect();
-    let set_apart = quarantine_notices(tx, (caller, sight), after)?;
+    let set_apart = quarantine_notices(tx, caller, sight, after)?;
     Ok(ChangesResponse { after, changes, entries: Vec::new(), set_apart, through, left })
 }
 
@@ -152,7 +156,8 @@ fn journal_changes(
 /// are not given. Each is looked for in its owner's sight; its text is told to nobody else.
 fn quarantine_notices(
     tx: &dyn Transaction,
-    (caller, sight): (&Caller, &Sight),
+    caller: &Caller,
+    sight: &Sight,
     after: u64,
 ) -> Result<Vec<QuarantineNotice>> {
     if caller.agent.is_anonymous() {
@@ -167,8 +172,7 @@ fn quarantine_notices(
             trust: Some(Trust::Quarantined),
             ..MemoryFilter::default()
         };
-        let newest = (ListOrder::Newest, None);
-        found.extend(tx.memories(&sight, &filter, newest, limits::SET_APART)?);
+        found.extend(tx.memories(&sight, &filter, ListOrder::Newest, None, limits::SET_APART)?);
     }
     // What an agent below it keeps for itself does not exist for the caller.
     let is_told = |it: &Memory| it.owner == caller.agent || it.sharing == Sharing::Shared;

@@ -60,7 +60,7 @@ impl Commonbook {
             let entries = visible_entries(tx, &sight, &case)?;
             Ok((case, entries))
         })?;
-        let given = self.shared_memories((caller, &sight), &case, &entries)?;
+        let given = self.shared_memories(caller, &sight, &case, &entries)?;
         let known = entries.iter().flat_map(|it| entry_texts(it.summary.as_deref(), &it.text));
         let known: Vec<String> = known.map(str::to_owned).collect();
         let given: Vec<DigestSource> = given.into_iter().map(DigestSource::from).collect();
@@ -130,7 +130,8 @@ impl Commonbook {
     /// on it, and what answers what it is about.
     fn shared_memories(
         &self,
-        (caller, sight): (&Caller, &Sight),
+        caller: &Caller,
+        sight: &Sight,
         case: &Case,
         entries: &[Memory],
     ) -> Result<Vec<Memory>> {
@@ -161,8 +162,7 @@ impl Commonbook {
             for (_, session) in &sessions {
                 let id = Some(session.id.to_string());
                 let kept = MemoryFilter { session: id, ..MemoryFilter::default() };
-                let newest = (ListOrder::Newest, None);
-                let kept = tx.memories(sight, &kept, newest, limits::PAGE_MAX)?;
+                let kept = tx.memories(sight, &kept, ListOrder::Newest, None, limits::PAGE_MAX)?;
                 given.extend(kept.into_iter().map(|(_, memory)| memory));
             }
             given.retain(is_shareable);
@@ -184,5 +184,5 @@ fn is_shareable(memory: &Memory) -> bool {
 
 /// The entries of a case that are in sight, in their order.
 fn visible_entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<Memory>> {
-    tx.entries(sight, (&case.workspace, &case.key), (0, case.version))
+    tx.entries(sight, &case.workspace, &case.key, 0, case.version)
 }

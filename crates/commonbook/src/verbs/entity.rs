@@ -43,7 +43,7 @@ impl Commonbook {
         let (key, said) = (request.idempotency_key.as_ref(), request.clone());
         let review = ReviewId::new(&*self.ids, self.clock.now());
         let once =
-            self.write_once(caller, ("resolve_entity", request, key), move |tx, caller, now| {
+            self.write_once(caller, "resolve_entity", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let seen = EntitySighting::of(&said, &caller.agent, now)?;
                 let name = checked_name(&sight, said.session.as_deref(), &seen)?;
@@ -67,7 +67,7 @@ impl Commonbook {
                     }
                     Some(id) => {
                         let known = find_visible_entity(tx, &sight, id)?;
-                        let entity = merge_statement(tx, &known, (&name, &seen, strategy), now)?;
+                        let entity = merge_statement(tx, &known, &name, &seen, strategy, now)?;
                         Ok(ResolveEntityResult {
                             entity,
                             outcome: EntityOutcome::Matched,
@@ -91,7 +91,7 @@ impl Commonbook {
         let session = request.session.as_deref();
         let session = session.map(|id| input::line("session", id, limits::SESSION_CHARS));
         let session = session.transpose()?;
-        let name = EntityName::of((workspace_of_sight(&sight)?, session.as_deref()), kind, &value);
+        let name = EntityName::of(workspace_of_sight(&sight)?, session.as_deref(), kind, &value);
         let name = name.ok_or_else(|| no_such_entity(&value))?;
         self.store.read(|tx| match find_by_name(tx, &sight, &name)? {
             Some(id) => find_visible_entity(tx, &sight, id),
@@ -186,8 +186,9 @@ impl Commonbook {
 fn checked_name(sight: &Sight, session: Option<&str>, seen: &EntitySighting) -> Result<EntityName> {
     let session =
         session.map(|id| input::line("session", id, limits::SESSION_CHARS)).transpose()?;
-    let scope = (workspace_of_sight(sight)?, session.as_deref());
-    EntityName::of(scope, seen.entity_type, &seen.value).ok_or_else(|| no_such_entity(&seen.value))
+    let workspace = workspace_of_sight(sight)?;
+    EntityName::of(workspace, session.as_deref(), seen.entity_type, &seen.value)
+        .ok_or_else(|| no_such_entity(&seen.value))
 }
 
 /// The thing in sight that has this name, exactly or nearly.
@@ -232,8 +233,8 @@ fn create_entity(
 ) -> Result<ResolveEntityResult> {
     // What it may lead to is out of sight, and tells nothing here.
     tx.redirect_name(&name.workspace, name.id, name.id)?;
-    let nobody = Entity::from_mention(name, seen.confidence, (&seen.agent, now));
-    let entity = merge_statement(tx, &nobody, (name, seen, MergeStrategy::default()), now)?;
+    let nobody = Entity::from_mention(name, seen.confidence, &seen.agent, now);
+    let entity = merge_statement(tx, &nobody, name, seen, MergeStrategy::default(), now)?;
     Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Created, review: None })
 }
 
@@ -241,7 +242,9 @@ fn create_entity(
 fn merge_statement(
     tx: &mut dyn Transaction,
     known: &Entity,
-    (name, seen, strategy): (&EntityName, &EntitySighting, MergeStrategy),
+    name: &EntityName,
+    seen: &EntitySighting,
+    strategy: MergeStrategy,
     now: Timestamp,
 ) -> Result<Entity> {
     let entity = known.with_statement(seen, strategy);
@@ -258,10 +261,10 @@ fn merge_statement(
     let said = EntityStatement { sighting: seen.clone(), strategy, name: name.id };
     tx.add_statement(workspace, entity.id, &said)?;
     if known.version == 0 {
-        append_entity_event(tx, EventKind::EntityCreated, &entity, (&seen.agent, now), &[])?;
+        append_entity_event(tx, EventKind::EntityCreated, &entity, &seen.agent, now, &[])?;
     } else if entity.version != known.version {
         let changed = known.differing_fields(&entity);
-        append_entity_event(tx, EventKind::EntityMerged, &entity, (&seen.agent, now), &changed)?;
+        append_entity_event(tx, EventKind::EntityMerged, &entity, &seen.agent, now, &changed)?;
     }
     Ok(entity)
 }

@@ -36,7 +36,7 @@ pub(super) fn find_visible_entity(
     let last = by.iter().max_by_key(|it| it.last_seen);
     let last = last.ok_or_else(|| no_such_entity(&id.to_string()))?;
     let first_seen = by.iter().map(|it| it.first_seen).min().unwrap_or(last.first_seen);
-    let entity = Entity::from_mention(&name, confidence, (&last.agent, last.last_seen));
+    let entity = Entity::from_mention(&name, confidence, &last.agent, last.last_seen);
     Ok(Entity { first_seen, ..entity })
 }
 
@@ -51,7 +51,7 @@ pub(super) fn resolve_ref(
 ) -> Result<EntityId> {
     let workspace = workspace_of_sight(sight)?;
     let called = |kind: EntityType, value: &str| -> Result<Option<EntityId>> {
-        let name = EntityName::of((workspace, None), kind, value);
+        let name = EntityName::of(workspace, None, kind, value);
         for id in name.iter().flat_map(EntityName::ids) {
             let root = tx.root(workspace, id)?;
             if tx.sees_entity(sight, root)? {
@@ -97,15 +97,15 @@ pub(super) fn append_entity_event(
     tx: &mut dyn Transaction,
     kind: EventKind,
     entity: &Entity,
-    by: (&Agent, Timestamp),
+    agent: &Agent,
+    at: Timestamp,
     changed: &[&str],
 ) -> Result<()> {
     let stated = tx.entity(&entity.workspace, entity.id)?.is_some();
     let sharing = if stated { Sharing::Shared } else { Sharing::Private };
-    let subject = (&entity.workspace, entity.id.to_string());
-    tx.append_event(
-        &NewEvent::for_subject(kind, subject, by, sharing).with_changed_fields(changed),
-    )?;
+    let id = entity.id.to_string();
+    let event = NewEvent::for_subject(kind, &entity.workspace, id, agent, at, sharing);
+    tx.append_event(&event.with_changed_fields(changed))?;
     Ok(())
 }
 
@@ -116,7 +116,7 @@ pub(super) fn queue_review(
     review: &EntityReview,
 ) -> Result<()> {
     tx.put_review(&entity.workspace, review)?;
-    append_entity_event(tx, EventKind::EntityQueued, entity, (&review.agent, review.at), &[])
+    append_entity_event(tx, EventKind::EntityQueued, entity, &review.agent, review.at, &[])
 }
 
 /// What is told of the things that these memories mention: what was stated about each, else what the

@@ -30,7 +30,7 @@ impl Commonbook {
         let (key, said) = (request.idempotency_key.as_ref(), request.clone());
         let id = RelationId::new(&*self.ids, self.clock.now());
         let once =
-            self.write_once(caller, ("add_relation", request, key), move |tx, caller, now| {
+            self.write_once(caller, "add_relation", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let workspace = workspace_of_sight(&sight)?;
                 let from = resolve_node(tx, &sight, &said.from)
@@ -44,21 +44,20 @@ impl Commonbook {
                     &caller.agent,
                 );
                 let kind = &said.relation_type;
-                let relation = match tx.relation(workspace, (from, to), kind, &audience)? {
+                let (agent, home) = (&caller.agent, workspace.clone());
+                let relation = match tx.relation(workspace, from, to, kind, &audience)? {
                     Some(known) => known.reinforce(&said, now),
-                    None => {
-                        let by = (&caller.agent, now);
-                        Relation::new(id, workspace.clone(), (from, &said, to), by)
-                    }
+                    None => Relation::new(id, home, from, &said, to, agent, now),
                 };
                 tx.put_relation(&relation, &audience)?;
                 let shared = is_common(tx, &sight, from)? && is_common(tx, &sight, to)?;
                 let sharing = if shared { Sharing::Shared } else { Sharing::Private };
-                let (subject, by) = ((workspace, relation.id.to_string()), (&caller.agent, now));
                 tx.append_event(&NewEvent::for_subject(
                     EventKind::RelationAdded,
-                    subject,
-                    by,
+                    workspace,
+                    relation.id.to_string(),
+                    agent,
+                    now,
                     sharing,
                 ))?;
                 Ok(relation)

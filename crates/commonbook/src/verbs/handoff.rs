@@ -48,20 +48,20 @@ impl Commonbook {
         let now = self.clock.now();
         let id = HandoffId::new(&*self.ids, now);
         let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
-        let (handoff, offers) = self.offers(caller, (id, &asked), now)?;
+        let (handoff, offers) = self.offers(caller, id, &asked, now)?;
         let packed = pack(handoff, &offers, &asked.settings, nonce.trim_start_matches("req_"));
         let rules = self.collaboration.rules;
-        let ask = ("create_handoff", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
+        let (verb, key) = ("create_handoff", request.idempotency_key.as_ref());
+        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let edges = cycle_edges(tx, &Sight::writing(caller)?, &packed.handoff)?;
             let PackResult { handoff, .. } = &packed;
             let graph = CollaborationGraph::of_edges(&edges);
             let warnings = rules.judge(&graph, &handoff.from, &handoff.to, handoff.depth)?;
-            let by = (&caller.agent, now);
-            let sequence = tx.append_event(&handoff.event(EventKind::HandoffCreated, by))?;
+            let event = |kind| handoff.event(kind, &caller.agent, now);
+            let sequence = tx.append_event(&event(EventKind::HandoffCreated))?;
             tx.insert_handoff(&packed, sequence)?;
             if warnings.cycle.is_some() {
-                tx.append_event(&handoff.event(EventKind::HandoffCycleFound, by))?;
+                tx.append_event(&event(EventKind::HandoffCycleFound))?;
             }
             let warning = warnings.warning_text();
             let HandoffWarnings { cycle, deep: _ } = warnings;
@@ -83,8 +83,8 @@ impl Commonbook {
     ) -> Result<AcceptHandoffResult> {
         let id = request.handoff;
         let once =
-            self.write_once(caller, ("accept_handoff", request, None), move |tx, caller, now| {
-                let handoff = take_step(tx, caller, (id, HandoffStep::Accept, None), now)?;
+            self.write_once(caller, "accept_handoff", request, None, move |tx, caller, now| {
+                let handoff = take_step(tx, caller, id, HandoffStep::Accept, None, now)?;
                 let text = tx.package(&handoff)?.text(&handoff);
                 Ok(AcceptHandoffResult { handoff, text })
             })?;
@@ -103,8 +103,11 @@ impl Commonbook {
         let note = request.result.clone();
         self.run_handoff_step(
             caller,
-            ("complete_handoff", request),
-            (request.handoff, HandoffStep::Complete, note),
+            "complete_handoff",
+            request,
+            request.handoff,
+            HandoffStep::Complete,
+            note,
         )
     }
 
@@ -120,8 +123,11 @@ impl Commonbook {
         let note = Some(request.reason.clone());
         self.run_handoff_step(
             caller,
-            ("reject_handoff", request),
-            (request.handoff, HandoffStep::Reject, note),
+            "reject_handoff",
+            request,
+            request.handoff,
+            HandoffStep::Reject,
+            note,
         )
     }
 
@@ -138,19 +144,25 @@ impl Commonbook {
         let note = request.reason.clone();
         self.run_handoff_step(
             caller,
-            ("withdraw_handoff", request),
-            (request.handoff, HandoffStep::Withdraw, note),
+            "withdraw_handoff",
+            request,
+            request.handoff,
+            HandoffStep::Withdraw,
+            note,
         )
     }
 
     fn run_handoff_step(
         &self,
         caller: &Caller,
-        (verb, request): (&str, &impl serde::Serialize),
-        (id, taken, note): (HandoffId, HandoffStep, Option<String>),
+        verb: &str,
+        request: &impl serde::Serialize,
+        id: HandoffId,
+        step: HandoffStep,
+        note: Option<String>,
     ) -> Result<HandoffStepResult> {
-        let once = self.write_once(caller, (verb, request, None), move |tx, caller, now| {
-            let handoff = take_step(tx, caller, (id, taken, note.as_deref()), now)?;
+        let once = self.write_once(caller, verb, request, None, move |tx, caller, now| {
+            let handoff = take_step(tx, caller, id, step, note.as_deref(), now)?;
             Ok(HandoffStepResult { handoff })
         })?;
         Ok(once.answer)
@@ -223,7 +235,9 @@ fn visible_handoff(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result
 fn take_step(
     tx: &mut dyn Transaction,
     caller: &Caller,
-    (id, step, note): (HandoffId, HandoffStep, Option<&str>),
+    id: HandoffId,
+    step: HandoffStep,
+    note: Option<&str>,
     now: Timestamp,
 ) -> Result<Handoff> {
     let before = visible_handoff(tx, &Sight::writing(caller)?, id)?;
@@ -231,7 +245,7 @@ fn take_step(
     let taken = StepAttempt { step, by: &caller.agent, session, note, at: now };
     let Some(after) = before.apply_step(taken)? else { return Ok(before) };
     let kind = status_event(after.status);
-    let sequence = tx.append_event(&after.event(kind, (&caller.agent, now)))?;
+    let sequence = tx.append_event(&after.event(kind, &caller.agent, now))?;
     tx.step_handoff(&after, sequence)?;
     Ok(after)
 }
@@ -273,7 +287,7 @@ fn expire_handoff(
     };
     let memory: Memory = said.memory(&source, id, now)?;
     keep_memory(tx, &memory, now)?;
-    let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, (&system, now)))?;
+    let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, &system, now))?;
     tx.step_handoff(&after, sequence)
 }
 

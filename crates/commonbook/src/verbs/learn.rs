@@ -62,15 +62,15 @@ impl Commonbook {
         let file = self.files.read(&caller, now);
         let items = file.as_ref().map(|file| standing_items(&file.text)).unwrap_or_default();
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
-        let ask = ("learn", request, request.idempotency_key.as_ref());
-        let once = self.write_once(&caller, ask, move |tx, caller, now| {
+        let (verb, key) = ("learn", request.idempotency_key.as_ref());
+        let once = self.write_once(&caller, verb, request, key, move |tx, caller, now| {
             let mut told = recent_context_texts(&*tx, caller, &templates)?;
             told.extend(items.iter().cloned());
             let back = LearnResult { left_out: left_out.clone(), ..LearnResult::default() };
-            keep_new(tx, caller, (&wanted, said.as_ref()), (&told, back), now)
+            keep_new(tx, caller, &wanted, said.as_ref(), &told, back, now)
         })?;
         let standing = file.filter(|_| caller.project.is_some() && !drafts.is_empty());
-        let written = standing.map(|file| self.write_standing(&caller, &file, (&drafts, replaces)));
+        let written = standing.map(|file| self.write_standing(&caller, &file, &drafts, replaces));
         Ok(LearnResult { standing: written.transpose()?, ..once.answer })
     }
 
@@ -86,7 +86,8 @@ impl Commonbook {
         &self,
         caller: &Caller,
         file: &StandingFile,
-        (drafts, replaces): (&[Memory], bool),
+        drafts: &[Memory],
+        replaces: bool,
     ) -> Result<StandingChange> {
         let limits = self.preferences.limits(caller.agent.role());
         let fits = |memory: &&Memory| {
@@ -129,27 +130,29 @@ impl Commonbook {
 fn keep_new(
     tx: &mut dyn Transaction,
     caller: &Caller,
-    (wanted, said): (&[Memory], Option<&Memory>),
-    (told, mut back): (&[String], LearnResult),
+    drafts: &[Memory],
+    conversation: Option<&Memory>,
+    contexts: &[String],
+    mut result: LearnResult,
     now: Timestamp,
 ) -> Result<LearnResult> {
     let mut known = own_learnings(&*tx, caller)?;
-    let is_told = |text: &str| repeats(text, told.iter().map(String::as_str));
-    for memory in wanted {
+    let is_told = |text: &str| repeats(text, contexts.iter().map(String::as_str));
+    for memory in drafts {
         if is_told(&memory.text) || known.iter().any(|known| says_same(known, &memory.text)) {
-            back.repeated += 1;
+            result.repeated += 1;
             continue;
         }
         let memory = keep_memory(tx, memory, now)?;
         known.push(memory.text.clone());
-        back.hints.extend(memory.quarantine_hint(caller.door));
-        back.learnings.push(memory);
+        result.hints.extend(memory.quarantine_hint(caller.door));
+        result.learnings.push(memory);
     }
-    if let Some(memory) = said.filter(|memory| !is_told(&memory.text)) {
+    if let Some(memory) = conversation.filter(|memory| !is_told(&memory.text)) {
         keep_memory(tx, memory, now)?;
-        back.conversation = Some(memory.id);
+        result.conversation = Some(memory.id);
     }
-    Ok(back)
+    Ok(result)
 }
 
 /// A text without control characters but tabs and line ends: what a terminal was told is nothing
@@ -228,6 +231,6 @@ fn own_learnings(tx: &dyn Transaction, caller: &Caller) -> Result<Vec<String>> {
         memory_type: Some("learning".to_owned()),
         ..MemoryFilter::default()
     };
-    let found = tx.memories(&sight, &filter, (ListOrder::Newest, None), KNOWN_LEARNINGS_MAX)?;
+    let found = tx.memories(&sight, &filter, ListOrder::Newest, None, KNOWN_LEARNINGS_MAX)?;
     Ok(found.into_iter().map(|(_, memory)| memory.text).collect())
 }

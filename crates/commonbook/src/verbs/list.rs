@@ -29,7 +29,8 @@ impl Commonbook {
             trust: request.trust,
             deleted: request.deleted,
         };
-        page_of(&*self.store, &sight, &filter, request.order, (request.limit, &request.cursor))
+        let ListMemories { order, limit, cursor, .. } = request;
+        page_of(&*self.store, &sight, &filter, *order, *limit, cursor.as_ref())
     }
 }
 
@@ -39,13 +40,14 @@ pub(super) fn page_of(
     sight: &Sight,
     filter: &MemoryFilter,
     order: ListOrder,
-    (limit, cursor): (Option<u32>, &Option<PageCursor>),
+    limit: Option<u32>,
+    cursor: Option<&PageCursor>,
 ) -> Result<Page<Memory>> {
     let limit = page::page_size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-    let from = cursor.as_ref().map(PageCursor::position).transpose()?;
+    let from = cursor.map(PageCursor::position).transpose()?;
     // One more than asked for tells whether there is another page.
     let mut rows = store.read(|tx| {
-        let mut rows = tx.memories(sight, filter, (order, from), limit + 1)?;
+        let mut rows = tx.memories(sight, filter, order, from, limit + 1)?;
         hide_heirs(tx, sight, rows.iter_mut().map(|(_, memory)| memory))?;
         Ok(rows)
     })?;

@@ -29,8 +29,10 @@ impl Commonbook {
             for JournalLoss { workspace, stored, marked } in &journals {
                 let event = NewEvent::for_subject(
                     EventKind::StoreLossAccepted,
-                    (workspace, workspace.to_string()),
-                    (&agent, now),
+                    workspace,
+                    workspace.to_string(),
+                    &agent,
+                    now,
                     Sharing::Shared,
                 );
                 let event =

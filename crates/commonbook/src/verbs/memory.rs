@@ -38,7 +38,7 @@ impl Commonbook {
         let drafts =
             self.drafts(caller, std::slice::from_ref(request)).map_err(|(_, error)| error)?;
         let once =
-            self.write_once(caller, ("save_memory", request, key), move |tx, caller, now| {
+            self.write_once(caller, "save_memory", request, key, move |tx, caller, now| {
                 keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
             })?;
         let saved = save_results(once, caller.door).pop();
@@ -63,10 +63,12 @@ impl Commonbook {
                 .hint("Send them in several calls."));
         }
         let key = request.idempotency_key.as_ref();
-        let drafts = self.drafts(caller, &request.memories).map_err(in_batch)?;
+        let drafts = self
+            .drafts(caller, &request.memories)
+            .map_err(|(place, error)| in_batch(place, error))?;
         let once =
-            self.write_once(caller, ("save_memories", request, key), move |tx, caller, now| {
-                keep_all(tx, caller, &drafts, now).map_err(in_batch)
+            self.write_once(caller, "save_memories", request, key, move |tx, caller, now| {
+                keep_all(tx, caller, &drafts, now).map_err(|(place, error)| in_batch(place, error))
             })?;
         Ok(Page { items: save_results(once, caller.door), next: None })
     }
@@ -129,9 +131,9 @@ impl Commonbook {
         if let Ok(id) = prefix.parse() {
             return Ok(id);
         }
-        let range = MemoryId::prefix_range(prefix)?;
+        let (first, last) = MemoryId::prefix_range(prefix)?;
         let sight = Sight::reading(caller)?;
-        let found = self.store.read(|tx| tx.memory_ids(&sight, range, 2))?;
+        let found = self.store.read(|tx| tx.memory_ids(&sight, first, last, 2))?;
         match found.as_slice() {
             [] => Err(Error::not_found(format!("there is no memory {prefix}"))),
             [id] => Ok(*id),
@@ -149,7 +151,7 @@ impl Commonbook {
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
         let (key, change) = (request.idempotency_key.as_ref(), request.clone());
         let once =
-            self.write_once(caller, ("update_memory", request, key), move |tx, caller, now| {
+            self.write_once(caller, "update_memory", request, key, move |tx, caller, now| {
                 let before = not_deleted(changeable_memory(tx, caller, change.id)?)?;
                 access::may_change(caller, &before)?;
                 let mut after = before.clone();
@@ -177,7 +179,7 @@ impl Commonbook {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once =
-            self.write_once(caller, ("delete_memory", request, key), move |tx, caller, now| {
+            self.write_once(caller, "delete_memory", request, key, move |tx, caller, now| {
                 let before = not_deleted(changeable_memory(tx, caller, id)?)?;
                 access::may_change(caller, &before)?;
                 expect_revision(expected, &before)?;
@@ -199,7 +201,7 @@ impl Commonbook {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once =
-            self.write_once(caller, ("restore_memory", request, key), move |tx, caller, now| {
+            self.write_once(caller, "restore_memory", request, key, move |tx, caller, now| {
                 let before = changeable_memory(tx, caller, id)?;
                 access::may_change(caller, &before)?;
                 expect_revision(expected, &before)?;
@@ -228,7 +230,7 @@ impl Commonbook {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let once =
-            self.write_once(caller, ("purge_memory", request, key), move |tx, caller, now| {
+            self.write_once(caller, "purge_memory", request, key, move |tx, caller, now| {
                 let memory = changeable_memory(tx, caller, id)?;
                 access::may_change(caller, &memory)?;
                 expect_revision(expected, &memory)?;
@@ -286,7 +288,7 @@ fn save_results(once: WriteAnswer<Vec<Memory>>, door: EntryPoint) -> Vec<SaveRes
 
 /// The error of one request of a batch, with its place there; what is wrong with no field of it
 /// stays as it is.
-fn in_batch((place, error): (usize, Error)) -> Error {
+fn in_batch(place: usize, error: Error) -> Error {
     let Some(field) = &error.field else { return error };
     let path = format!("memories[{place}].{field}");
     let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);

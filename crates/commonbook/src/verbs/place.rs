@@ -5,15 +5,16 @@ use crate::base::key::CaseKey;
 use crate::model::caller::Caller;
 use crate::store::Transaction;
 
-/// Where the caller goes on: after the given place, else after the one that it has marked.
+/// Where the caller goes on: after `after`, else after the one that it has marked.
 pub(super) fn start_position(
     tx: &dyn Transaction,
     caller: &Caller,
     key: Option<&CaseKey>,
-    (given, end): (Option<u64>, u64),
+    after: Option<u64>,
+    end: u64,
 ) -> Result<u64> {
-    let place = match given {
-        Some(given) => given,
+    let place = match after {
+        Some(after) => after,
         // All who have no name would share one.
         None if caller.agent.is_anonymous() => 0,
         None => tx.cursor(&caller.workspace, &caller.agent, key)?,

@@ -26,8 +26,9 @@ impl Commonbook {
     ) -> Result<Page<Memory>> {
         let sight = Sight::reviewing(caller)?;
         let filter = MemoryFilter { trust: Some(Trust::Quarantined), ..MemoryFilter::default() };
-        let page = (request.limit, &request.cursor);
-        let mut page = page_of(&*self.store, &sight, &filter, ListOrder::Newest, page)?;
+        let ListQuarantined { limit, cursor } = request;
+        let order = ListOrder::Newest;
+        let mut page = page_of(&*self.store, &sight, &filter, order, *limit, cursor.as_ref())?;
         let waits = |memory: &Memory| memory.review.as_ref().is_some_and(|it| it.appeal.is_some());
         page.items.sort_by_key(|memory| !waits(memory));
         Ok(page)
@@ -42,7 +43,7 @@ impl Commonbook {
         let (key, id) = (request.idempotency_key.as_ref(), request.id);
         let appeal = request.appeal(self.clock.now())?;
         let once =
-            self.write_once(caller, ("appeal_memory", request, key), move |tx, caller, now| {
+            self.write_once(caller, "appeal_memory", request, key, move |tx, caller, now| {
                 let before = live_memory(tx, &Sight::writing(caller)?, id)?;
                 access::may_change(caller, &before)?;
                 if !before.is_quarantined() {
@@ -71,7 +72,7 @@ impl Commonbook {
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
         let sight = Sight::reviewing(caller)?;
         let once =
-            self.write_once(caller, ("release_memory", request, key), move |tx, caller, now| {
+            self.write_once(caller, "release_memory", request, key, move |tx, caller, now| {
                 let before = visible_memory(tx, &sight, id)?;
                 expect_revision(expected, &before)?;
                 if !before.is_quarantined() {

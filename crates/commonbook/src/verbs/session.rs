@@ -41,34 +41,35 @@ impl Commonbook {
         let own = own.map(|own| session_id("client_session", own)).transpose()?;
         let id = SessionId::new(&*self.ids, self.clock.now());
         let key = request.case.clone();
-        let ask = ("start_session", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
-            if let Some(key) = &key {
-                case::find_case(tx, caller, key)?;
-            }
-            let found = match &own {
-                Some(own) => tx.own_session(&caller.workspace, &caller.agent, own)?,
-                None => None,
-            };
-            // A session for another user is none of this one's.
-            if let Some(before) = found.filter(|found| found.user_id == caller.user) {
-                let (mut session, resumed) = before.with_touch(now);
-                session.case = key.clone().or(session.case);
-                session.client = caller.client.clone().or(session.client);
-                tx.replace_session(&session)?;
-                if let Some(kind) = resumed {
-                    tx.append_event(&session_event(kind, &session, &caller.agent, now))?;
+        let (verb, idempotency_key) = ("start_session", request.idempotency_key.as_ref());
+        let once =
+            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+                if let Some(key) = &key {
+                    case::find_case(tx, caller, key)?;
                 }
-                return Ok(StartSessionResult { session, outcome: SessionOutcome::Found });
-            }
-            let session = Session {
-                case: key.clone(),
-                client_session: own.clone(),
-                ..Session::of(caller, id, now)
-            };
-            record_session(tx, &session, now)?;
-            Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
-        })?;
+                let found = match &own {
+                    Some(own) => tx.own_session(&caller.workspace, &caller.agent, own)?,
+                    None => None,
+                };
+                // A session for another user is none of this one's.
+                if let Some(before) = found.filter(|found| found.user_id == caller.user) {
+                    let (mut session, resumed) = before.with_touch(now);
+                    session.case = key.clone().or(session.case);
+                    session.client = caller.client.clone().or(session.client);
+                    tx.replace_session(&session)?;
+                    if let Some(kind) = resumed {
+                        tx.append_event(&session_event(kind, &session, &caller.agent, now))?;
+                    }
+                    return Ok(StartSessionResult { session, outcome: SessionOutcome::Found });
+                }
+                let session = Session {
+                    case: key.clone(),
+                    client_session: own.clone(),
+                    ..Session::of(caller, id, now)
+                };
+                record_session(tx, &session, now)?;
+                Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
+            })?;
         Ok(once.answer)
     }
 
@@ -79,8 +80,8 @@ impl Commonbook {
     /// (`ownership_mismatch`) for another agent's.
     pub fn touch_session(&self, caller: &Caller, request: &TouchSession) -> Result<Session> {
         let (name, pause) = (SessionName::read(&request.session)?, request.pause);
-        let ask = ("touch_session", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
+        let (verb, key) = ("touch_session", request.idempotency_key.as_ref());
+        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             before.may_change(caller)?;
             let (session, resumed) = before.with_touch(now);
@@ -114,8 +115,8 @@ impl Commonbook {
             // Whatever is wrong with it is told before anything is looked at.
             new_entry(summary).memory(caller, &"x".parse()?, id, now)?;
         }
-        let ask = ("end_session", request, request.idempotency_key.as_ref());
-        let once = self.write_once(caller, ask, move |tx, caller, now| {
+        let (verb, key) = ("end_session", request.idempotency_key.as_ref());
+        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             before.may_change(caller)?;
             if before.status == SessionStatus::Completed {
@@ -124,7 +125,7 @@ impl Commonbook {
             }
             let (mut session, mut hint) = (before.with_end(now), None);
             if let Some(summary) = &summary {
-                let memory = sum_up(tx, caller, &session, (id, summary), now)?;
+                let memory = sum_up(tx, caller, &session, id, summary, now)?;
                 (session.summary, hint) = (Some(memory.entry_id), memory.hint);
             }
             close_session(tx, &session, &caller.agent, now)?;
@@ -144,7 +145,7 @@ impl Commonbook {
             let filter =
                 MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
             let mut newest =
-                tx.memories(&sight, &filter, (ListOrder::Newest, None), limits::PAGE_DEFAULT)?;
+                tx.memories(&sight, &filter, ListOrder::Newest, None, limits::PAGE_DEFAULT)?;
             hide_heirs(tx, &sight, newest.iter_mut().map(|(_, memory)| memory))?;
             Ok(SessionDetails {
                 memory_count: tx.session_memory_count(&sight, &session.id.to_string())?,
@@ -224,8 +225,8 @@ pub(super) fn session_event(
     actor: &Agent,
     now: Timestamp,
 ) -> NewEvent {
-    let about = (&session.workspace, session.id.to_string());
-    let event = NewEvent::for_subject(kind, about, (actor, now), session.event_sharing());
+    let (id, sharing) = (session.id.to_string(), session.event_sharing());
+    let event = NewEvent::for_subject(kind, &session.workspace, id, actor, now, sharing);
     NewEvent { owner: session.agent.clone(), ..event }
 }
 
@@ -281,7 +282,8 @@ pub(super) fn sum_up(
     tx: &mut dyn Transaction,
     caller: &Caller,
     session: &Session,
-    (id, summary): (MemoryId, &str),
+    id: MemoryId,
+    summary: &str,
     now: Timestamp,
 ) -> Result<SummaryEntry> {
     let caller = Caller { session: Some(session.id.to_string()), ..caller.clone() };

@@ -24,12 +24,13 @@ fn place(text: &str) -> Workspace {
 
 fn case(name: &str, workspace: &str) -> Case {
     let agent = Agent::with_any_name("ann").unwrap();
-    Case::new((&place(workspace), key(name)), format!("About {name}"), (&agent, now()))
+    Case::new(&place(workspace), key(name), format!("About {name}"), &agent, now())
 }
 
 fn tell(kind: EventKind, case: &Case) -> NewEvent {
-    let about = (&case.workspace, case.key.to_string());
-    NewEvent::for_subject(kind, about, (&case.opened_by, case.changed_at), Sharing::Shared)
+    let (workspace, key) = (&case.workspace, case.key.to_string());
+    let (agent, at) = (&case.opened_by, case.changed_at);
+    NewEvent::for_subject(kind, workspace, key, agent, at, Sharing::Shared)
 }
 
 /// Opens a case as the verbs do, with its event.
@@ -101,24 +102,24 @@ pub(crate) fn the_entries_of_a_case_are_those_in_sight_in_their_order(fresh: &dy
     given.reverse();
     open(&*store, &of);
     store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
-    let told = |agent: &str, stretch: (u64, u64)| -> Vec<u64> {
+    let told = |agent: &str, after: u64, until: u64| -> Vec<u64> {
         let sight = Sight::at_home(&caller(agent, "x"));
         let read = |tx: &dyn commonbook::store::Transaction| {
-            tx.entries(&sight, (&of.workspace, &of.key), stretch)
+            tx.entries(&sight, &of.workspace, &of.key, after, until)
         };
         let entries = store.read(read).unwrap();
         let expected = all.iter().filter(|it| sight.sees(it));
-        let inside = |it: &&Memory| it.position.is_some_and(|p| p > stretch.0 && p <= stretch.1);
+        let inside = |it: &&Memory| it.position.is_some_and(|p| p > after && p <= until);
         assert_eq!(entries, expected.filter(inside).cloned().collect::<Vec<_>>());
         entries.iter().filter_map(|memory| memory.position).collect()
     };
-    assert_eq!(told("ann", (0, 9)), [1, 3, 4, 5]);
-    assert_eq!(told("bob", (0, 9)), [1, 2, 4, 5]);
-    assert_eq!(told("eve", (1, 4)), [4]);
+    assert_eq!(told("ann", 0, 9), [1, 3, 4, 5]);
+    assert_eq!(told("bob", 0, 9), [1, 2, 4, 5]);
+    assert_eq!(told("eve", 1, 4), [4]);
     let sight = Sight::at_home(&caller("eve", "x"));
     let by = [all[4].id, all[3].id];
     let older: Vec<(MemoryId, MemoryId)> =
-        store.read(|tx| tx.superseded_entries(&sight, (&of.workspace, &of.key), &by)).unwrap();
+        store.read(|tx| tx.superseded_entries(&sight, &of.workspace, &of.key, &by)).unwrap();
     assert_eq!(older, [(all[4].id, all[0].id)]);
 }
 
@@ -200,9 +201,7 @@ pub(crate) fn a_cursor_is_each_agents_own_and_never_goes_back(fresh: &dyn Fresh)
     };
     let put = |agent: usize, of: Option<&str>, at: u64| {
         let (agent, of) = (agents[agent].clone(), of.map(key));
-        store
-            .write(move |tx| tx.put_cursor(&place("x"), &agent, of.as_ref(), (at, now())))
-            .unwrap();
+        store.write(move |tx| tx.put_cursor(&place("x"), &agent, of.as_ref(), at, now())).unwrap();
     };
     assert_eq!(read("x", 0, None), 0);
     put(0, None, 5);

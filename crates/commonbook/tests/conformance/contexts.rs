@@ -130,11 +130,12 @@ pub(crate) fn what_is_known_of_a_user_is_seen_as_the_rule_says(fresh: &dyn Fresh
 pub(crate) fn what_an_event_says_besides_comes_back_as_it_was(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ann = caller("ann", "x");
-    let about = (&ann.workspace, "ann".to_owned());
     let event = NewEvent::for_subject(
         EventKind::AgentMemoryLoaded,
-        about,
-        (&ann.agent, now()),
+        &ann.workspace,
+        "ann".to_owned(),
+        &ann.agent,
+        now(),
         Sharing::Private,
     )
     .with_details(&[("memory_size", json!(23)), ("memory_source", json!("home"))]);

@@ -61,7 +61,8 @@ fn between(older: &Memory, newer: &Memory, resolved: bool) -> ContradictionRecor
         reason: "herons".to_owned(),
         confidence: 0.8,
     };
-    let kept = ContradictionRecord::new((older, newer), (ComparisonBasis::Topic, found), now());
+    let basis = ComparisonBasis::Topic;
+    let kept = ContradictionRecord::new(older, newer, basis, found, now());
     let resolved = resolved.then(|| ResolutionRecord {
         resolution: ContradictionResolution::KeepBoth,
         resolved_by: older.owner.clone(),
@@ -80,12 +81,12 @@ fn write(
     pair.iter().try_for_each(|(memory, _)| keep(tx, memory))?;
     let place = tx.journal_end(&kept.workspace)? + 1;
     assert!(tx.put_contradiction(kept, place)?);
-    let about = (&kept.workspace, kept.id.to_string());
-    let by = (&Agent::system(), now());
     tx.append_event(&NewEvent::for_subject(
         EventKind::ContradictionFound,
-        about,
-        by,
+        &kept.workspace,
+        kept.id.to_string(),
+        &Agent::system(),
+        now(),
         Sharing::Shared,
     ))?;
     for (memory, fate) in pair {

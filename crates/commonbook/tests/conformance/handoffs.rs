@@ -46,8 +46,8 @@ fn packed(handoff: Handoff) -> PackResult {
 fn make(store: &dyn Store, packed: PackResult) {
     store
         .write(move |tx| {
-            let by = (&packed.handoff.from, packed.handoff.created_at);
-            let event = packed.handoff.event(EventKind::HandoffCreated, by);
+            let PackResult { handoff, .. } = &packed;
+            let event = handoff.event(EventKind::HandoffCreated, &handoff.from, handoff.created_at);
             let sequence = tx.append_event(&event)?;
             tx.insert_handoff(&packed, sequence)
         })
@@ -166,7 +166,7 @@ pub(crate) fn what_an_agent_accepted_comes_in_the_order_in_which_it_did(fresh: &
         let taken = Handoff { status, accepted_at: Some(now()), ..all[place].clone() };
         store
             .write(move |tx| {
-                let event = taken.event(EventKind::HandoffAccepted, (&taken.to, now()));
+                let event = taken.event(EventKind::HandoffAccepted, &taken.to, now());
                 let sequence = tx.append_event(&event)?;
                 tx.step_handoff(&taken, sequence)
             })

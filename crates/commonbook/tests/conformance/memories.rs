@@ -56,7 +56,7 @@ pub(crate) fn lists_page_in_both_orders_without_repeating_or_skipping(fresh: &dy
         let (mut from, mut all) = (None, Vec::new());
         loop {
             let page = store
-                .read(|tx| tx.memories(&sight(), &MemoryFilter::default(), (order, from), 5))
+                .read(|tx| tx.memories(&sight(), &MemoryFilter::default(), order, from, 5))
                 .unwrap();
             let Some((sequence, _)) = page.last() else { break };
             from = Some(*sequence);
@@ -91,8 +91,8 @@ pub(crate) fn ids_are_found_by_their_range(fresh: &dyn Fresh) {
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two"]);
     let ids = |prefix: &str| {
-        let range = MemoryId::prefix_range(prefix).unwrap();
-        store.read(|tx| tx.memory_ids(&sight(), range, 10)).unwrap()
+        let (first, last) = MemoryId::prefix_range(prefix).unwrap();
+        store.read(|tx| tx.memory_ids(&sight(), first, last, 10)).unwrap()
     };
     let first = kept[0].id.to_string();
     assert_eq!(ids(&first), [kept[0].id]);
@@ -116,7 +116,7 @@ pub(crate) fn a_copy_of_an_id_elsewhere_is_a_memory_of_its_own(fresh: &dyn Fresh
     for (sight, text) in [(sight(), "tea"), (turned, "copy")] {
         let found = store.read(|tx| tx.memory(&sight, id)).unwrap();
         assert_eq!(found.map(|memory| memory.text).as_deref(), Some(text), "that of the first");
-        assert_eq!(store.read(|tx| tx.memory_ids(&sight, (id, id), 10)).unwrap(), [id]);
+        assert_eq!(store.read(|tx| tx.memory_ids(&sight, id, id, 10)).unwrap(), [id]);
     }
     let at_home = Sight::at_home(&caller("ann", "x"));
     assert!(store.read(|tx| tx.earlier_revisions(&at_home, id)).unwrap().is_empty());

@@ -38,10 +38,14 @@ fn start(store: &dyn Store, session: &Session) {
     let session = session.clone();
     store
         .write(move |tx| {
-            let about = (&session.workspace, session.id.to_string());
-            let by = (&session.agent, session.started_at);
-            let event =
-                NewEvent::for_subject(EventKind::SessionStarted, about, by, Sharing::Shared);
+            let event = NewEvent::for_subject(
+                EventKind::SessionStarted,
+                &session.workspace,
+                session.id.to_string(),
+                &session.agent,
+                session.started_at,
+                Sharing::Shared,
+            );
             let sequence = tx.append_event(&event)?;
             tx.insert_session(&session, sequence)
         })

@@ -158,7 +158,8 @@ fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let wanted: Vec<_> = all.iter().map(|(m, _)| (m.workspace.clone(), m.id)).collect();
     let expected: Vec<Memory> = seen.iter().map(|memory| (*memory).clone()).collect();
     assert_eq!(tx.memories_of(sight, &wanted)?, expected);
-    let found = tx.memory_ids(sight, MemoryId::prefix_range("mem_0")?, 100)?;
+    let (first, last) = MemoryId::prefix_range("mem_0")?;
+    let found = tx.memory_ids(sight, first, last, 100)?;
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), ids(seen));
     Ok(())
 }
@@ -171,9 +172,9 @@ fn found_alike(tx: &dyn Transaction, sight: &Sight, seen: &[&Memory]) -> Result<
             let expected =
                 ids(chosen.iter().copied().filter(|m| m.deleted_at.is_some() == deleted));
             let filter = MemoryFilter { deleted, ..filter.clone() };
-            let listed = tx.memories(sight, &filter, (ListOrder::Newest, None), 100)?;
+            let listed = tx.memories(sight, &filter, ListOrder::Newest, None, 100)?;
             assert_eq!(ids(listed.iter().map(|(_, memory)| memory)), expected);
-            let first = tx.memories(sight, &filter, (ListOrder::Oldest, None), 1)?;
+            let first = tx.memories(sight, &filter, ListOrder::Oldest, None, 1)?;
             assert_eq!(first.len(), expected.len().min(1));
         }
     }

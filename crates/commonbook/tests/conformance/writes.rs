@@ -152,7 +152,7 @@ pub(crate) fn what_a_failed_write_said_is_not_kept_and_what_the_others_said_is(f
     });
     let sight = Sight::of(&caller("ann", "x"));
     let listed = |tx: &dyn Transaction| {
-        tx.memories(&sight, &MemoryFilter::default(), (ListOrder::Newest, None), 100)
+        tx.memories(&sight, &MemoryFilter::default(), ListOrder::Newest, None, 100)
     };
     let texts: BTreeSet<String> =
         store.read(listed).unwrap().into_iter().map(|(_, memory)| memory.text).collect();
@@ -172,7 +172,7 @@ pub(crate) fn a_write_reads_what_it_has_written(fresh: &dyn Fresh) {
             let changed = Memory { revision: 2, topics: vec!["Kräuter".into()], ..kept.clone() };
             tx.replace_memory(&kept, &changed)?;
             let filter = MemoryFilter { topic: Some("KRÄUTER".into()), ..MemoryFilter::default() };
-            let listed = tx.memories(&sight, &filter, (ListOrder::Newest, None), 10)?;
+            let listed = tx.memories(&sight, &filter, ListOrder::Newest, None, 10)?;
             assert_eq!(listed, [(1, changed.clone())]);
             assert_eq!(tx.memory(&sight, kept.id)?, Some(changed));
             assert_eq!(tx.earlier_revisions(&sight, kept.id)?, std::slice::from_ref(&kept));
@@ -197,7 +197,7 @@ pub(crate) fn a_snapshot_holds_against_another_process_too(fresh: &dyn Fresh) {
     let kept = with_texts(&*store, &["tea"]);
     let sight = Sight::of(&caller("ann", "x"));
     let look = |tx: &dyn Transaction| -> commonbook::base::error::Result<_> {
-        let found = tx.memories(&sight, &MemoryFilter::default(), (ListOrder::Newest, None), 10)?;
+        let found = tx.memories(&sight, &MemoryFilter::default(), ListOrder::Newest, None, 10)?;
         Ok((found, tx.memory(&sight, kept[0].id)?, tx.counts(&sight)?, tx.workspaces()?))
     };
     store

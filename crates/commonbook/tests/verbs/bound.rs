@@ -55,7 +55,7 @@ fn holder(world: &World, fields: Value) -> Caller {
     let issued: NewToken =
         world.book.create_token(&caller("ann"), &request::<CreateToken>(fields)).unwrap();
     let token = world.book.admit(Some(&issued.secret), false).unwrap().unwrap();
-    Caller::from_token(&token, None, (None, None), EntryPoint::Rest).unwrap()
+    Caller::from_token(&token, None, None, None, EntryPoint::Rest).unwrap()
 }
 
 fn saved(world: &World, caller: &Caller, fields: Value) -> Memory {

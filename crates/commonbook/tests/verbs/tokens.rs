@@ -28,7 +28,7 @@ fn create(world: &World, fields: serde_json::Value) -> (Token, String) {
 fn holder(world: &World, secret: &str, claimed: Option<&str>) -> Caller {
     let token = world.book.admit(Some(secret), false).unwrap().unwrap();
     let claimed = claimed.map(|name| name.parse::<AgentName>().unwrap());
-    Caller::from_token(&token, claimed, (None, "x".parse().ok()), EntryPoint::Rest).unwrap()
+    Caller::from_token(&token, claimed, None, "x".parse().ok(), EntryPoint::Rest).unwrap()
 }
 
 fn save(world: &World, caller: &Caller, text: &str) -> Result<Memory, ErrorKind> {
@@ -119,7 +119,7 @@ fn a_token_decides_who_calls_and_its_holder_may_only_narrow_it() {
     assert!(matches!(child.proof, CallerProof::Token { asserted: true, .. }));
     for foreign in ["crow", "rookery", "rookery/rook"] {
         let claimed = Some(foreign.parse().unwrap());
-        let refused = Caller::from_token(&token, claimed, (None, None), EntryPoint::Rest);
+        let refused = Caller::from_token(&token, claimed, None, None, EntryPoint::Rest);
         assert_eq!(kind(refused), Some(ErrorKind::Forbidden), "{foreign}");
     }
     let mine = save(&world, &child, "A child speaks").unwrap();
@@ -135,7 +135,7 @@ fn a_token_of_one_workspace_opens_no_other() {
     let (token, _) = create(&world, json!({"agent_name": "rook", "workspace": "x"}));
     let proved = |named: Option<&str>| {
         let named = named.map(|name| name.parse().unwrap());
-        Caller::from_token(&token, None, (named, "y".parse().ok()), EntryPoint::Rest)
+        Caller::from_token(&token, None, named, "y".parse().ok(), EntryPoint::Rest)
     };
     assert_eq!(kind(proved(Some("y"))), Some(ErrorKind::Forbidden));
     assert_eq!(proved(Some("x")).unwrap().workspace.as_str(), "x");

@@ -229,9 +229,7 @@ impl MemoryPair {
         }
         match differences.as_slice() {
             [] => ClauseComparison::Same,
-            [one] => {
-                ClauseComparison::Differs(self.to_finding(older, newer, one, (common, narrow)))
-            }
+            [one] => ClauseComparison::Differs(self.to_finding(older, newer, one, common, narrow)),
             // Two that differ in two ways speak of two things, or of one in two states.
             _ => ClauseComparison::Unrelated,
         }
@@ -247,7 +245,7 @@ impl MemoryPair {
             match a.value.relation_to(&b.value) {
                 ValueRelation::Same => {}
                 ValueRelation::Apart => return None,
-                ValueRelation::Different if !self.excludes((older, newer), a, b) => return None,
+                ValueRelation::Different if !self.excludes(older, newer, a, b) => return None,
                 ValueRelation::Different => {
                     let kind = if a.value.is_time() {
                         DifferenceKind::Date
@@ -263,12 +261,7 @@ impl MemoryPair {
     }
 
     /// Whether of two values only one can hold, as these clauses put it.
-    fn excludes(
-        &self,
-        (older, newer): (&Clause, &Clause),
-        a: &ValuePhrase,
-        b: &ValuePhrase,
-    ) -> bool {
+    fn excludes(&self, older: &Clause, newer: &Clause, a: &ValuePhrase, b: &ValuePhrase) -> bool {
         let says = |stems: &[&str]| {
             older.subject.keys().any(|stem| stems.contains(&stem.as_str()))
                 || older.sides.values().any(|(_, word)| stems.iter().any(|it| word.starts_with(it)))
@@ -288,7 +281,8 @@ impl MemoryPair {
         older: &Clause,
         newer: &Clause,
         difference: &ValueDifference,
-        (common, narrow): (usize, usize),
+        common: usize,
+        narrow: usize,
     ) -> ContradictionFinding {
         let base = BASE_CONFIDENCE
             .iter()

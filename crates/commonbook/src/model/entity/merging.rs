@@ -6,7 +6,7 @@
 mod join;
 
 pub use commonbook_text::sentences::join_sentences;
-pub use join::{EntityMerge, check_merge, merge_entities, not_merged};
+pub use join::{EntityMerge, EntityVersions, check_merge, merge_entities, not_merged};
 
 use std::collections::BTreeMap;
 

@@ -40,13 +40,14 @@ impl EntityName {
     /// The name of a thing of this type; none where the text names nothing of it.
     #[must_use]
     pub fn of(
-        (workspace, session): (&Workspace, Option<&str>),
+        workspace: &Workspace,
+        session: Option<&str>,
         entity_type: EntityType,
         value: &str,
     ) -> Option<Self> {
         let normalised = value::normalise(entity_type, value);
         (!normalised.is_empty()).then(|| Self {
-            id: id((workspace, session), entity_type, &normalised),
+            id: id(workspace, session, entity_type, &normalised),
             workspace: workspace.clone(),
             session: session.map(str::to_owned),
             entity_type,
@@ -58,15 +59,17 @@ impl EntityName {
     /// The ids of all names that are known to mean the same, its own first.
     #[must_use]
     pub fn ids(&self) -> Vec<EntityId> {
-        let scope = (&self.workspace, self.session.as_deref());
+        let (workspace, session) = (&self.workspace, self.session.as_deref());
         let names = vocabulary::names(self.entity_type, &self.normalised);
-        let others = names.iter().skip(1).map(|name| id(scope, self.entity_type, name));
+        let others =
+            names.iter().skip(1).map(|name| id(workspace, session, self.entity_type, name));
         std::iter::once(self.id).chain(others).collect()
     }
 }
 
 fn id(
-    (workspace, session): (&Workspace, Option<&str>),
+    workspace: &Workspace,
+    session: Option<&str>,
     entity_type: EntityType,
     normalised: &str,
 ) -> EntityId {
@@ -243,7 +246,7 @@ mod tests {
     use super::*;
 
     fn name(session: Option<&str>, kind: EntityType, value: &str) -> EntityName {
-        EntityName::of((&Workspace::fallback(), session), kind, value).expect("a name")
+        EntityName::of(&Workspace::fallback(), session, kind, value).expect("a name")
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn query_name_ids(workspace: &Workspace, text: &str) -> Vec<EntityId> {
             let shaped = [File, Function, Url, Issue].as_slice();
             let kinds = plain.iter().chain(if marked && length == 1 { shaped } else { &[] });
             for kind in kinds {
-                let found = EntityName::of((workspace, None), *kind, name);
+                let found = EntityName::of(workspace, None, *kind, name);
                 let found = found.iter().flat_map(EntityName::ids);
                 ids.extend(found.filter(|id| seen.insert(*id)));
             }
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_question_speaks_of_the_names_in_it_in_any_well_known_form() {
         let workspace = Workspace::fallback();
-        let id = |kind, name| EntityName::of((&workspace, None), kind, name).expect("a name").id;
+        let id = |kind, name| EntityName::of(&workspace, None, kind, name).expect("a name").id;
         let found = query_name_ids(
             &workspace,
             "Who upgraded k8s for Project Atlas in src/lib.rs, Ann Miller's?",

@@ -115,7 +115,7 @@ fn an_entity_comes_back_from_json_as_it_was() {
         "metadata": {"role": "engineer"}, "confidence": 0.9
     }))
     .expect("it is well formed");
-    let name = EntityName::of((&Workspace::fallback(), None), seen.entity_type, &seen.value);
+    let name = EntityName::of(&Workspace::fallback(), None, seen.entity_type, &seen.value);
     let entity = Entity::new(&name.expect("a name"), &seen);
     let written = serde_json::to_value(&entity).expect("it can be written");
     assert_eq!(written["type"], "person");

@@ -105,7 +105,8 @@ impl EventFilter {
 
     fn of(
         caller: &Caller,
-        (topics, events): (&[String], &[String]),
+        topics: &[String],
+        events: &[String],
         importance: Option<Importance>,
         exclude_self: bool,
     ) -> Result<Self> {
@@ -126,8 +127,7 @@ impl ListEvents {
     /// `invalid` for a kind of event that there is not, or an empty topic; `too_large` for too many
     /// topics or a long one.
     pub fn filter(&self, caller: &Caller) -> Result<EventFilter> {
-        let lists = (&*self.topics, &*self.events);
-        EventFilter::of(caller, lists, self.importance, self.exclude_self)
+        EventFilter::of(caller, &self.topics, &self.events, self.importance, self.exclude_self)
     }
 }
 
@@ -137,8 +137,7 @@ impl FollowEvents {
     /// # Errors
     /// As [`ListEvents::filter`].
     pub fn filter(&self, caller: &Caller) -> Result<EventFilter> {
-        let lists = (&*self.topics, &*self.events);
-        EventFilter::of(caller, lists, self.importance, self.exclude_self)
+        EventFilter::of(caller, &self.topics, &self.events, self.importance, self.exclude_self)
     }
 }
 

@@ -14,8 +14,8 @@ fn at(second: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second)
 }
 
-fn ends(said: &AddRelation) -> (GraphNode, &AddRelation, GraphNode) {
-    (ENTITY.parse().expect("a node"), said, OTHER.parse().expect("another"))
+fn ends() -> (GraphNode, GraphNode) {
+    (ENTITY.parse().expect("a node"), OTHER.parse().expect("another"))
 }
 
 fn said(from: &str, to: &str, kind: &str) -> Result<AddRelation> {
@@ -47,7 +47,7 @@ fn what_cannot_be_related_is_refused_with_its_field() {
     }
     let mut backwards = said(ENTITY, OTHER, "uses").expect("a relation");
     (backwards.valid_from, backwards.valid_until) = (Some(at(2)), Some(at(1)));
-    let (from, _, to) = ends(&backwards);
+    let (from, to) = ends();
     assert!(backwards.check(from, to).is_err());
 }
 
@@ -56,7 +56,8 @@ fn saying_it_again_makes_it_stronger_up_to_one() {
     let request = said(ENTITY, OTHER, "uses").expect("a relation");
     let agent: Agent = "analyst".parse().expect("a name");
     let id = RelationId::new(&CountingIds::default(), at(1));
-    let mut relation = Relation::new(id, Workspace::fallback(), ends(&request), (&agent, at(1)));
+    let (from, to) = ends();
+    let mut relation = Relation::new(id, Workspace::fallback(), from, &request, to, &agent, at(1));
     let expected = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0];
     for (n, strength) in expected.into_iter().enumerate() {
         assert!((relation.strength - strength).abs() < 1e-12, "{n}");
@@ -79,7 +80,8 @@ fn a_relation_holds_from_its_beginning_until_its_end() {
     ];
     for (from, until, expected) in table {
         (request.valid_from, request.valid_until) = (from, until);
-        let relation = Relation::new(id, Workspace::fallback(), ends(&request), (&agent, at(1)));
+        let relation =
+            Relation::new(id, Workspace::fallback(), ends().0, &request, ends().1, &agent, at(1));
         let holds = [4, 5, 6].map(|second| relation.holds_at(at(second)));
         assert_eq!(holds, expected, "{from:?} {until:?}");
     }

@@ -42,7 +42,7 @@ impl Memory {
     fn name(&self, entity_type: EntityType, value: &str) -> Option<EntityName> {
         // What stands in a memory can be longer than what may be stated.
         let short = value.chars().count() <= limits::ENTITY_VALUE_CHARS;
-        EntityName::of((&self.workspace, None), entity_type, value).filter(|_| short)
+        EntityName::of(&self.workspace, None, entity_type, value).filter(|_| short)
     }
 }
 

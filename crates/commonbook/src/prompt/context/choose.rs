@@ -171,7 +171,7 @@ pub fn choose_for_context(
         text = fence.wrap_items(&items, asked.now);
         tokens = count(&text);
     }
-    let receipt = receipt::of(asked, settings, &merged, (count(asked.query), tokens));
+    let receipt = receipt::of(asked, settings, &merged, count(asked.query), tokens);
     ContextSelection { text, items, receipt }
 }
 

@@ -45,7 +45,7 @@ impl CandidateBuilder<'_> {
             Some(title) if !told.starts_with(title) => format!("{title}\n{told}"),
             _ => told,
         };
-        self.candidate(source, memory, (kind, text), score)
+        self.candidate(source, memory, kind, text, score)
     }
 
     /// An entry of a case that the agent has not read.
@@ -58,7 +58,7 @@ impl CandidateBuilder<'_> {
             summary: memory.summary.as_deref().unwrap_or_default(),
             has_text: !memory.text.is_empty() && Some(&memory.text) != memory.summary.as_ref(),
         });
-        self.candidate(ContextSource::Entry, memory, ("entry", text), None)
+        self.candidate(ContextSource::Entry, memory, "entry", text, None)
     }
 
     /// A handoff that waits for the agent: of what its source wrote so many characters. What goes
@@ -122,7 +122,8 @@ impl CandidateBuilder<'_> {
         &self,
         source: ContextSource,
         memory: &Memory,
-        (kind, text): (&str, String),
+        kind: &str,
+        text: String,
         score: Option<f64>,
     ) -> ContextCandidate {
         let item = FenceItem {

@@ -54,8 +54,10 @@ impl CaseRows for SqliteTransaction<'_> {
     fn entries(
         &self,
         sight: &Sight,
-        (workspace, case): (&Workspace, &CaseKey),
-        (after, until): (u64, u64),
+        workspace: &Workspace,
+        case: &CaseKey,
+        after: u64,
+        until: u64,
     ) -> Result<Vec<Memory>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_case WHERE {SEEN} \
@@ -71,7 +73,8 @@ impl CaseRows for SqliteTransaction<'_> {
     fn superseded_entries(
         &self,
         sight: &Sight,
-        (workspace, case): (&Workspace, &CaseKey),
+        workspace: &Workspace,
+        case: &CaseKey,
         by: &[MemoryId],
     ) -> Result<Vec<(MemoryId, MemoryId)>> {
         let sql = format!(

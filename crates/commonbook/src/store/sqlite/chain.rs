@@ -108,7 +108,8 @@ enum SubjectCoverage {
 /// Gives an event its hash; `None` when there is no such event.
 fn seal_event(
     connection: &Connection,
-    (workspace, sequence): (&str, u64),
+    workspace: &str,
+    sequence: u64,
     previous: &EventHash,
     subject: SubjectCoverage,
 ) -> Result<Option<EventHash>> {
@@ -164,9 +165,9 @@ impl SqliteTransaction<'_> {
                 Some((_, head)) => head.hash,
                 None => self.hash_before(workspace, *sequence)?,
             };
-            let event = (workspace.as_str(), *sequence);
+            let coverage = SubjectCoverage::AsItIs;
             let Some(hash) =
-                seal_event(self.connection, event, &previous, SubjectCoverage::AsItIs)?
+                seal_event(self.connection, workspace, *sequence, &previous, coverage)?
             else {
                 continue;
             };
@@ -192,9 +193,9 @@ impl SqliteTransaction<'_> {
             sealed -= 1;
         }
         for missing in sealed + 1..sequence {
-            let event = (workspace, missing);
-            hash = seal_event(self.connection, event, &hash, SubjectCoverage::Unknown)?
-                .unwrap_or(hash);
+            let coverage = SubjectCoverage::Unknown;
+            hash =
+                seal_event(self.connection, workspace, missing, &hash, coverage)?.unwrap_or(hash);
         }
         Ok(hash)
     }
@@ -208,8 +209,8 @@ pub(super) fn fill_hashes(connection: &Connection) -> Result<()> {
             hash = match hash_at(connection, &workspace, sequence)? {
                 None => continue,
                 Some(NO_HASH) => {
-                    let event = (workspace.as_str(), sequence);
-                    seal_event(connection, event, &hash, SubjectCoverage::Unknown)?.unwrap_or(hash)
+                    let coverage = SubjectCoverage::Unknown;
+                    seal_event(connection, &workspace, sequence, &hash, coverage)?.unwrap_or(hash)
                 }
                 Some(sealed) => sealed,
             };

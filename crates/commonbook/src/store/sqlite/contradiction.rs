@@ -354,6 +354,6 @@ impl ContradictionRows for SqliteTransaction<'_> {
         rules: u32,
         place: u64,
     ) -> Result<()> {
-        self.set_follower_position((CONTRADICTION_FOLLOWER, rules), workspace, place)
+        self.set_follower_position(CONTRADICTION_FOLLOWER, workspace, rules, place)
     }
 }

@@ -22,7 +22,8 @@ impl CursorRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         agent: &Agent,
         case: Option<&CaseKey>,
-        (position, at): (u64, Timestamp),
+        position: u64,
+        at: Timestamp,
     ) -> Result<()> {
         self.execute(
             "INSERT INTO cursor (workspace, agent, case_key, position, at) \

@@ -21,8 +21,9 @@ impl SqliteTransaction<'_> {
     /// Notes the place to which it has come.
     pub(super) fn set_follower_position(
         &self,
-        (name, rules): (&str, u32),
+        name: &str,
         workspace: &Workspace,
+        rules: u32,
         place: u64,
     ) -> Result<()> {
         self.execute(

@@ -60,7 +60,8 @@ impl SqliteTransaction<'_> {
         columns: &str,
         sight: &Sight,
         filter: &HandoffFilter,
-        (before, limit): (Option<u64>, u32),
+        before: Option<u64>,
+        limit: u32,
         read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<(u64, T)>> {
         let side = match filter.side {
@@ -139,7 +140,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<(u64, Handoff)>> {
-        let found = self.query_handoffs("h.*", sight, filter, (before, limit), from_row)?;
+        let found = self.query_handoffs("h.*", sight, filter, before, limit, from_row)?;
         let (places, found): (Vec<u64>, Vec<Handoff>) = found.into_iter().unzip();
         Ok(places.into_iter().zip(self.with_memories(sight, found)?).collect())
     }
@@ -148,7 +149,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         let filter = HandoffFilter { in_turn: false, ..filter.clone() };
         // `h.sequence` alone is read of each.
         let found =
-            self.query_handoffs("h.sequence", sight, &filter, (None, u32::MAX), |_| Ok(()))?;
+            self.query_handoffs("h.sequence", sight, &filter, None, u32::MAX, |_| Ok(()))?;
         Ok(found.len() as u64)
     }
 
@@ -159,7 +160,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<(u64, OpenHandoff)>> {
         let columns = "h.id, h.from_agent, h.to_agent, h.status, h.task";
-        self.query_handoffs(columns, sight, filter, (None, limit), task_from_row)
+        self.query_handoffs(columns, sight, filter, None, limit, task_from_row)
     }
 
     fn received_handoffs(&self, sight: &Sight, agent: &Agent, limit: u32) -> Result<Vec<Handoff>> {

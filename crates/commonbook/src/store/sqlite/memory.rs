@@ -44,7 +44,8 @@ impl MemoryRows for SqliteTransaction<'_> {
     fn memory_ids(
         &self,
         sight: &Sight,
-        (first, last): (MemoryId, MemoryId),
+        first: MemoryId,
+        last: MemoryId,
         limit: u32,
     ) -> Result<Vec<MemoryId>> {
         let sql = format!(
@@ -70,22 +71,23 @@ impl MemoryRows for SqliteTransaction<'_> {
         &self,
         sight: &Sight,
         filter: &MemoryFilter,
-        (order, from): (ListOrder, Option<u64>),
+        order: ListOrder,
+        beyond: Option<u64>,
         limit: u32,
     ) -> Result<Vec<(u64, Memory)>> {
-        let (beyond, direction, start) = match order {
+        let (sign, direction, start) = match order {
             ListOrder::Newest => ("<", "DESC", i64::MAX as u64),
             ListOrder::Oldest => (">", "ASC", 0),
         };
         let filter = FilterParameters::of(filter);
         let sql = format!(
             "SELECT m.sequence FROM memory m INDEXED BY {} WHERE m.workspace = :workspace \
-                 AND {OF_AUDIENCE} AND {} AND m.sequence {beyond} :from \
+                 AND {OF_AUDIENCE} AND {} AND m.sequence {sign} :from \
              ORDER BY m.sequence {direction} LIMIT :limit",
             filter.index(),
             filter.sql()
         );
-        let from = from.unwrap_or(start);
+        let from = beyond.unwrap_or(start);
         let audiences = self.visible_audiences(sight)?;
         let mut places: Vec<(u64, &VisibleAudience)> = Vec::new();
         for audience in audiences.iter().filter(|it| filter.admits(it)) {
@@ -221,7 +223,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.execute(&sql, &*named_parameters(&columns))?;
         // What is known of it is known to those who read it.
         if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
-            self.move_mentions(after, sequence, (left, audience))?;
+            self.move_mentions(after, sequence, left, audience)?;
             self.move_contradictions(after, audience)?;
             self.move_relations(after)?;
             self.forget_audience(&after.workspace, left)?;

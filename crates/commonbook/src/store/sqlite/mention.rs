@@ -49,7 +49,8 @@ impl SqliteTransaction<'_> {
         &self,
         memory: &Memory,
         sequence: u64,
-        (from, to): (i64, i64),
+        from: i64,
+        to: i64,
     ) -> Result<()> {
         let workspace = memory.workspace.as_str();
         self.execute(
@@ -302,6 +303,6 @@ impl MentionRows for SqliteTransaction<'_> {
         rules: u32,
         place: u64,
     ) -> Result<()> {
-        self.set_follower_position((MENTION_FOLLOWER, rules), workspace, place)
+        self.set_follower_position(MENTION_FOLLOWER, workspace, rules, place)
     }
 }

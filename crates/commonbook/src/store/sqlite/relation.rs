@@ -25,7 +25,8 @@ impl RelationRows for SqliteTransaction<'_> {
     fn relation(
         &self,
         workspace: &Workspace,
-        (from, to): (GraphNode, GraphNode),
+        from: GraphNode,
+        to: GraphNode,
         relation_type: &RelationType,
         audience: &Audience,
     ) -> Result<Option<Relation>> {

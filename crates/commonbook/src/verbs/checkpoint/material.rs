@@ -25,12 +25,14 @@ pub(super) fn resume_material(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
-    (session, until): (&Session, Option<u64>),
+    session: &Session,
+    until: Option<u64>,
 ) -> Result<ResumeMaterial> {
     let filter = MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
     let most = u32::try_from(limits::RESUME_MEMORIES).unwrap_or(u32::MAX);
-    let from = (ListOrder::Newest, until.map(|until| until + 1));
-    let memories = tx.memories(sight, &filter, from, most)?.into_iter().map(|(_, memory)| memory);
+    let beyond = until.map(|until| until + 1);
+    let found = tx.memories(sight, &filter, ListOrder::Newest, beyond, most)?;
+    let memories = found.into_iter().map(|(_, memory)| memory);
     let told = memories.filter(|memory| memory.is_current() && !memory.is_quarantined());
     let told: Vec<Memory> = told.collect();
     let mut cases = Vec::new();

@@ -66,7 +66,7 @@ impl Commonbook {
                     }
                     continue;
                 }
-                match rebuild_candidate(tx, &sight, (gathering, &caller), one)? {
+                match rebuild_candidate(tx, &sight, &caller, gathering, one)? {
                     Some(candidate) => candidates.push(candidate),
                     None if one.source == ContextSource::Standing => {}
                     None => differences.push(gone_message(one)),
@@ -107,20 +107,21 @@ fn receipt_settings(receipt: &ContextReceipt) -> ContextSettings {
 fn rebuild_candidate(
     tx: &dyn Transaction,
     sight: &Sight,
-    (gathering, caller): (CandidateBuilder<'_>, &Caller),
-    one: &CandidateReceipt,
+    caller: &Caller,
+    builder: CandidateBuilder<'_>,
+    receipt: &CandidateReceipt,
 ) -> Result<Option<ContextCandidate>> {
-    let Some((id, revision)) = MemoryId::parse(&one.id).zip(one.revision) else {
+    let Some((id, revision)) = MemoryId::parse(&receipt.id).zip(receipt.revision) else {
         return Ok(None);
     };
     let Some(memory) = memory_at_revision(tx, sight, id, revision)? else { return Ok(None) };
-    let case: Option<Case> = match (&memory.case, one.source) {
+    let case: Option<Case> = match (&memory.case, receipt.source) {
         (Some(key), ContextSource::Entry) => tx.case(&caller.workspace, key)?,
         _ => None,
     };
     Ok(Some(match case {
-        Some(case) => gathering.entry(&case, &memory),
-        None => gathering.memory(one.source, &memory, one.score),
+        Some(case) => builder.entry(&case, &memory),
+        None => builder.memory(receipt.source, &memory, receipt.score),
     }))
 }
 

@@ -38,7 +38,7 @@ impl Commonbook {
         let drafts = self.merge_draft(caller, &said)?;
         let relations = [0, 1].map(|_| RelationId::new(&*self.ids, now));
         let (key, verb) = (request.idempotency_key.as_ref(), "resolve_contradiction");
-        let once = self.write_once(caller, (verb, request, key), move |tx, caller, now| {
+        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let sight = Sight::writing_at_home(caller)?;
             let (kept, older, newer) = visible_contradiction(tx, &sight, said.contradiction)?;
             if let Some(resolved) = &kept.resolved {
@@ -48,7 +48,7 @@ impl Commonbook {
                 return Err(already_resolved(resolved));
             }
             let deciding = ContradictionDecision { caller, now, said: &said, relations };
-            deciding.decide(tx, (kept, older, newer), drafts.first())
+            deciding.decide(tx, kept, &older, &newer, drafts.first())
         })?;
         Ok(once.answer)
     }
@@ -99,16 +99,18 @@ impl ContradictionDecision<'_> {
     fn decide(
         &self,
         tx: &mut dyn Transaction,
-        (kept, older, newer): (ContradictionRecord, Memory, Memory),
+        record: ContradictionRecord,
+        older: &Memory,
+        newer: &Memory,
         draft: Option<&MemoryDraft>,
     ) -> Result<Contradiction> {
         let (mut after, mut stands) = ([older.clone(), newer.clone()], None);
         match self.said.resolution {
             ContradictionResolution::KeepBoth => {
-                self.relate(tx, self.relations[0], (&newer, "context", &older))?;
+                self.relate(tx, self.relations[0], newer, "context", older)?;
             }
             ContradictionResolution::KeepNewer => {
-                after[0] = self.replace(tx, (&older, self.relations[0]), &newer)?;
+                after[0] = self.replace(tx, older, self.relations[0], newer)?;
                 stands = Some(newer.id);
             }
             ContradictionResolution::Override => {
@@ -118,8 +120,8 @@ impl ContradictionDecision<'_> {
                     Error::invalid("keep", "this is neither of the two memories")
                         .hint(format!("Give {} or {}.", older.id, newer.id))
                 })?;
-                let (winner, loser) = if place == 0 { (&older, &newer) } else { (&newer, &older) };
-                after[1 - place] = self.replace(tx, (loser, self.relations[0]), winner)?;
+                let (winner, loser) = if place == 0 { (older, newer) } else { (newer, older) };
+                after[1 - place] = self.replace(tx, loser, self.relations[0], winner)?;
                 stands = Some(winner.id);
             }
             ContradictionResolution::Merge => {
@@ -129,28 +131,23 @@ impl ContradictionDecision<'_> {
                     return Err(Error::invalid("text", "this completes an order to other agents")
                         .hint("Say what holds instead of both, in words of its own."));
                 }
-                for (place, old) in [&older, &newer].into_iter().enumerate() {
-                    after[place] = self.replace(tx, (old, self.relations[place]), merged)?;
+                for (place, old) in [older, newer].into_iter().enumerate() {
+                    after[place] = self.replace(tx, old, self.relations[place], merged)?;
                 }
                 stands = Some(merged.id);
             }
         }
         let [older, newer] = after;
-        let kept = ContradictionRecord {
+        let record = ContradictionRecord {
             memories: [(older.id, older.revision), (newer.id, newer.revision)],
             resolved: Some(self.resolution_record(stands)),
             request_sha256: Some(self.said.fingerprint()),
-            ..kept
+            ..record
         };
-        tx.put_contradiction(&kept, 0)?;
+        tx.put_contradiction(&record, 0)?;
         let kind = EventKind::ContradictionResolved;
-        tx.append_event(&contradiction_event(
-            kind,
-            (&older, &newer),
-            &self.caller.agent,
-            self.now,
-        ))?;
-        Ok(kept.into_contradiction(&older, &newer))
+        tx.append_event(&contradiction_event(kind, &older, &newer, &self.caller.agent, self.now))?;
+        Ok(record.into_contradiction(&older, &newer))
     }
 
     fn resolution_record(&self, kept: Option<MemoryId>) -> ResolutionRecord {
@@ -167,13 +164,14 @@ impl ContradictionDecision<'_> {
     fn replace(
         &self,
         tx: &mut dyn Transaction,
-        (old, relation): (&Memory, RelationId),
+        old: &Memory,
+        relation: RelationId,
         new: &Memory,
     ) -> Result<Memory> {
         access::may_replace(self.caller, old)?;
         let after = replace(tx, self.caller, old, new, self.now)
             .map_err(|error| error.with_field("resolution"))?;
-        self.relate(tx, relation, (new, "supersedes", old))?;
+        self.relate(tx, relation, new, "supersedes", old)?;
         Ok(after)
     }
 
@@ -182,7 +180,9 @@ impl ContradictionDecision<'_> {
         &self,
         tx: &mut dyn Transaction,
         id: RelationId,
-        (from, kind, to): (&Memory, &str, &Memory),
+        from: &Memory,
+        kind: &str,
+        to: &Memory,
     ) -> Result<()> {
         let relation_type: RelationType = kind.parse()?;
         let said = AddRelation {
@@ -193,23 +193,20 @@ impl ContradictionDecision<'_> {
             valid_until: None,
             idempotency_key: None,
         };
-        let (ends, workspace) =
-            ((GraphNode::Memory(from.id), GraphNode::Memory(to.id)), &from.workspace);
+        let (agent, workspace) = (&self.caller.agent, &from.workspace);
+        let (source, target) = (GraphNode::Memory(from.id), GraphNode::Memory(to.id));
         let of = |memory: &Memory| Audience::of(&Visibility::of(memory));
-        let audience = Audience::of_both(&of(from), &of(to), &self.caller.agent);
-        let relation = match tx.relation(workspace, ends, &said.relation_type, &audience)? {
+        let audience = Audience::of_both(&of(from), &of(to), agent);
+        let known = tx.relation(workspace, source, target, &said.relation_type, &audience)?;
+        let relation = match known {
             Some(known) => known.reinforce(&said, self.now),
-            None => {
-                let by = (&self.caller.agent, self.now);
-                Relation::new(id, workspace.clone(), (ends.0, &said, ends.1), by)
-            }
+            None => Relation::new(id, workspace.clone(), source, &said, target, agent, self.now),
         };
         tx.put_relation(&relation, &audience)?;
         let shared = from.is_common() && to.is_common();
         let sharing = if shared { Sharing::Shared } else { Sharing::Private };
-        let subject = (workspace, relation.id.to_string());
-        let by = (&self.caller.agent, self.now);
-        tx.append_event(&NewEvent::for_subject(EventKind::RelationAdded, subject, by, sharing))?;
+        let (kind, id) = (EventKind::RelationAdded, relation.id.to_string());
+        tx.append_event(&NewEvent::for_subject(kind, workspace, id, agent, self.now, sharing))?;
         Ok(())
     }
 }

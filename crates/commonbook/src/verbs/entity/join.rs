@@ -8,7 +8,7 @@ use crate::base::id::{EntityId, ReviewId};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
-use crate::model::entity::merging::{self, MergeStrategy, not_merged};
+use crate::model::entity::merging::{self, EntityVersions, MergeStrategy, not_merged};
 use crate::model::entity::{
     Entity, EntityName, EntityRef, EntityReview, MergeEntities, MergeEntitiesResult, MergeRecord,
     ReviewProposal, UnmergeEntities, UnmergeEntitiesResult,
@@ -36,15 +36,15 @@ impl Commonbook {
         let (key, wanted) = (request.idempotency_key.as_ref(), request.clone());
         let review = ReviewId::new(&*self.ids, self.clock.now());
         let once =
-            self.write_once(caller, ("merge_entities", request, key), move |tx, caller, now| {
+            self.write_once(caller, "merge_entities", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let source = resolve_exact(tx, &sight, &wanted.source)
                     .map_err(|e| e.with_field("source"))?;
                 let target = resolve_exact(tx, &sight, &wanted.target)
                     .map_err(|e| e.with_field("target"))?;
-                let read = (wanted.source_version, wanted.target_version);
+                let read =
+                    EntityVersions { source: wanted.source_version, target: wanted.target_version };
                 let strategy = wanted.strategy.unwrap_or_default();
-                let by = (&caller.agent, now);
                 if strategy == MergeStrategy::Manual {
                     merging::check_merge(&source, &target, read)?;
                     let (agent, at, entity) = (caller.agent.clone(), now, target.id);
@@ -60,7 +60,8 @@ impl Commonbook {
                         review: Some(review),
                     });
                 }
-                let entity = join_entities(tx, (&source, &target), read, strategy, by)?;
+                let entity =
+                    join_entities(tx, &source, &target, read, strategy, &caller.agent, now)?;
                 Ok(MergeEntitiesResult { entity, source: source.id, review: None })
             })?;
         Ok(once.answer)
@@ -79,11 +80,11 @@ impl Commonbook {
         self.follow_mentions(caller)?;
         let (key, wanted) = (request.idempotency_key.as_ref(), request.clone());
         let once =
-            self.write_once(caller, ("unmerge_entities", request, key), move |tx, caller, now| {
+            self.write_once(caller, "unmerge_entities", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let source = resolve_exact(tx, &sight, &wanted.source)
                     .map_err(|e| e.with_field("source"))?;
-                split_entities(tx, &source, (&caller.agent, now))
+                split_entities(tx, &source, &caller.agent, now)
             })?;
         Ok(once.answer)
     }
@@ -99,7 +100,7 @@ pub(super) fn resolve_exact(
     let id = match wanted {
         EntityRef::Id(id) => Some(*id),
         EntityRef::Named(named) => {
-            let name = EntityName::of((workspace, None), named.entity_type, &named.value);
+            let name = EntityName::of(workspace, None, named.entity_type, &named.value);
             name.map(|name| name.id)
         }
         EntityRef::Called(_) => None,
@@ -114,12 +115,14 @@ pub(super) fn resolve_exact(
 /// Makes one entity of two.
 pub(super) fn join_entities(
     tx: &mut dyn Transaction,
-    (source, target): (&Entity, &Entity),
-    read: (Option<u64>, Option<u64>),
+    source: &Entity,
+    target: &Entity,
+    read: EntityVersions,
     strategy: MergeStrategy,
-    by: (&Agent, Timestamp),
+    agent: &Agent,
+    at: Timestamp,
 ) -> Result<Entity> {
-    let joined = merging::merge_entities(source, target, read, strategy, by)?;
+    let joined = merging::merge_entities(source, target, read, strategy, agent, at)?;
     let workspace = &target.workspace;
     let names = tx.names_leading_to(workspace, source.id)?;
     for name in names.iter().chain([&source.id]) {
@@ -136,7 +139,7 @@ pub(super) fn join_entities(
     let statements = tx.statement_count(workspace, target.id)?;
     let entity = joined.target.clone();
     tx.put_merge(workspace, &MergeRecord { joined, names, statements, filed })?;
-    append_entity_event(tx, EventKind::EntityMerged, &entity, by, &["merge_count"])?;
+    append_entity_event(tx, EventKind::EntityMerged, &entity, agent, at, &["merge_count"])?;
     Ok(entity)
 }
 
@@ -144,7 +147,8 @@ pub(super) fn join_entities(
 fn split_entities(
     tx: &mut dyn Transaction,
     source: &Entity,
-    by: (&Agent, Timestamp),
+    agent: &Agent,
+    at: Timestamp,
 ) -> Result<UnmergeEntitiesResult> {
     let workspace = &source.workspace;
     let Some(into) = source.merged_into else { return Err(not_merged(source.id)) };
@@ -161,7 +165,7 @@ fn split_entities(
     }
     let since = tx.statements(workspace, into, kept.statements)?;
     let (target_back, source_back) =
-        kept.joined.undo_merge((&target, source), &since, &kept.names)?;
+        kept.joined.undo_merge(&target, source, &since, &kept.names)?;
     for name in &kept.names {
         tx.redirect_name(workspace, *name, source.id)?;
     }
@@ -169,7 +173,7 @@ fn split_entities(
     for name in &kept.filed {
         tx.unfile_name(workspace, *name)?;
     }
-    append_entity_event(tx, EventKind::EntityUnmerged, &target, by, &[])?;
+    append_entity_event(tx, EventKind::EntityUnmerged, &target, agent, at, &[])?;
     for entity in [&target_back, &source_back] {
         match entity.version {
             0 => tx.drop_entity(workspace, entity.id)?,

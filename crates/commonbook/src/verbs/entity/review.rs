@@ -7,7 +7,7 @@ use crate::base::limits;
 use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::entity::merging::MergeStrategy;
+use crate::model::entity::merging::{EntityVersions, MergeStrategy};
 use crate::model::entity::{
     DecideReview, EntityName, EntityOutcome, EntityReview, ListReviews, ResolveEntityResult,
     ReviewJudgement, ReviewProposal,
@@ -69,7 +69,7 @@ impl Commonbook {
     ) -> Result<ResolveEntityResult> {
         let (key, decided) = (request.idempotency_key.as_ref(), request.clone());
         let once =
-            self.write_once(caller, ("decide_review", request, key), move |tx, caller, now| {
+            self.write_once(caller, "decide_review", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let review = tx.review(workspace_of_sight(&sight)?, decided.review_id)?;
                 let nothing =
@@ -87,7 +87,8 @@ impl Commonbook {
                         tx,
                         EventKind::EntityDismissed,
                         &entity,
-                        (&caller.agent, now),
+                        &caller.agent,
+                        now,
                         &[],
                     )?;
                     return Ok(ResolveEntityResult {
@@ -102,10 +103,12 @@ impl Commonbook {
                 }
                 let entity = match &review.wanted {
                     ReviewProposal::Stated(seen) => {
-                        let scope = (workspace_of_sight(&sight)?, entity.session.as_deref());
-                        let name = EntityName::of(scope, seen.entity_type, &seen.value);
+                        let workspace = workspace_of_sight(&sight)?;
+                        let session = entity.session.as_deref();
+                        let name =
+                            EntityName::of(workspace, session, seen.entity_type, &seen.value);
                         let name = name.unwrap_or_else(|| entity.name());
-                        merge_statement(tx, &entity, (&name, seen, strategy), now)?
+                        merge_statement(tx, &entity, &name, seen, strategy, now)?
                     }
                     ReviewProposal::Merged(source) => {
                         let source = match tx.entity(workspace_of_sight(&sight)?, *source)? {
@@ -114,10 +117,12 @@ impl Commonbook {
                         };
                         join::join_entities(
                             tx,
-                            (&source, &entity),
-                            (None, None),
+                            &source,
+                            &entity,
+                            EntityVersions::default(),
                             strategy,
-                            (&caller.agent, now),
+                            &caller.agent,
+                            now,
                         )?
                     }
                 };

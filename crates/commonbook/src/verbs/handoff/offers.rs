@@ -31,34 +31,35 @@ impl Commonbook {
     pub(super) fn offers(
         &self,
         caller: &Caller,
-        (id, asked): (HandoffId, &HandoffDraft),
+        id: HandoffId,
+        draft: &HandoffDraft,
         now: Timestamp,
     ) -> Result<(Handoff, HandoffOffers)> {
         self.follow_mentions(caller)?;
         let sight = Sight::consulting(caller)?;
-        let found = self.search_task(caller, &sight, (asked, now))?;
+        let found = self.search_task(caller, &sight, draft, now)?;
         self.store.read(|tx| {
-            if let Some(case) = &asked.case {
+            if let Some(case) = &draft.case {
                 super::super::case::find_case(tx, caller, &case_key(case)?)?;
             }
             let most = limits::HANDOFFS_RECEIVED;
             let received = tx.received_handoffs(&sight, &caller.agent, most)?;
-            let place = ChainPosition::of(id, asked, &caller.agent, &received)?;
+            let place = ChainPosition::of(id, draft, &caller.agent, &received)?;
             let before = |it: &&Handoff| place.follows.contains(&it.id);
             let came: Vec<&Handoff> = received.iter().filter(before).collect();
             let mut gathered = OfferPool::default();
-            gathered.add_named(tx, &sight, caller, asked)?;
+            gathered.add_named(tx, &sight, caller, draft)?;
             gathered.add_hits(tx, &sight, &found)?;
-            gathered.add_at_hand(tx, &sight, caller, asked)?;
+            gathered.add_at_hand(tx, &sight, caller, draft)?;
             gathered.add_inherited(tx, &sight, &came)?;
             let origin = HandoffOrigin {
                 workspace: caller.workspace.clone(),
                 from: caller.agent.clone(),
                 user_id: caller.user.clone(),
             };
-            let handoff = Handoff::new(id, asked, origin, place, now);
+            let handoff = Handoff::new(id, draft, origin, place, now);
             let came = came.iter().flat_map(|it| &it.entities).map(|it| it.id).collect();
-            let offers = gathered.into_offers((tx, &sight), (&handoff, asked), &came)?;
+            let offers = gathered.into_offers(tx, &sight, &handoff, draft, &came)?;
             Ok((handoff, offers))
         })
     }
@@ -68,11 +69,12 @@ impl Commonbook {
         &self,
         caller: &Caller,
         sight: &Sight,
-        (asked, now): (&HandoffDraft, Timestamp),
+        draft: &HandoffDraft,
+        now: Timestamp,
     ) -> Result<Vec<TaskHit>> {
         // Not parsed: the work may be about `-without` or `type:x`.
         let question =
-            IndexQuery::from_plain_text(asked.search_text(), SearchFilter::default(), now);
+            IndexQuery::from_plain_text(draft.search_text(), SearchFilter::default(), now);
         let question = IndexQuery { most: SEARCH_CANDIDATES_MAX as usize, ..question };
         let found = self.search_index(caller, sight, &question)?.0;
         Ok((found.ranked.into_iter())
@@ -124,9 +126,9 @@ impl OfferPool {
         tx: &dyn Transaction,
         sight: &Sight,
         caller: &Caller,
-        asked: &HandoffDraft,
+        draft: &HandoffDraft,
     ) -> Result<()> {
-        for (place, id) in asked.memories.iter().enumerate() {
+        for (place, id) in draft.memories.iter().enumerate() {
             let field = format!("memories[{place}]");
             let memory = live_memory(tx, sight, *id).map_err(|error| error.with_field(&field))?;
             if memory.user_id.is_some() && memory.user_id != caller.user {
@@ -166,19 +168,20 @@ impl OfferPool {
         tx: &dyn Transaction,
         sight: &Sight,
         caller: &Caller,
-        asked: &HandoffDraft,
+        draft: &HandoffDraft,
     ) -> Result<()> {
         let owner = Some(caller.agent.to_string());
-        let of_session = asked.session.clone().map(|session| MemoryFilter {
+        let of_session = draft.session.clone().map(|session| MemoryFilter {
             session: Some(session),
             owner,
             ..MemoryFilter::default()
         });
-        let case = asked.case.as_deref().map(case_key).transpose()?;
+        let case = draft.case.as_deref().map(case_key).transpose()?;
         let of_case = case.map(|case| MemoryFilter { case: Some(case), ..MemoryFilter::default() });
         for filter in of_session.into_iter().chain(of_case) {
-            let newest = (ListOrder::Newest, None);
-            for (_, memory) in tx.memories(sight, &filter, newest, AT_HAND_CANDIDATES_MAX)? {
+            for (_, memory) in
+                tx.memories(sight, &filter, ListOrder::Newest, None, AT_HAND_CANDIDATES_MAX)?
+            {
                 if let Some(it) = self.add(memory) {
                     it.at_hand = true;
                 }
@@ -206,9 +209,11 @@ impl OfferPool {
     /// All of them as offers, with the entities that they and the task speak of.
     fn into_offers(
         mut self,
-        (tx, sight): (&dyn Transaction, &Sight),
-        (handoff, asked): (&Handoff, &HandoffDraft),
-        came: &BTreeSet<EntityId>,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        handoff: &Handoff,
+        draft: &HandoffDraft,
+        inherited: &BTreeSet<EntityId>,
     ) -> Result<HandoffOffers> {
         // What is about a user is told while working for that user alone.
         let about = |memory: &Memory| memory.user_id.is_none() || memory.user_id == handoff.user_id;
@@ -220,10 +225,10 @@ impl OfferPool {
         for mention in &mentions {
             mentioned.entry(mention.memory).or_default().insert(mention.entity);
         }
-        let names = query_name_ids(workspace, &asked.search_text());
+        let names = query_name_ids(workspace, &draft.search_text());
         let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
         let memories: Vec<&Memory> = self.0.iter().map(|it| &it.memory).collect();
-        let entities = entity_offers(tx, (handoff, asked), (&memories, &mentions), (&task, came))?;
+        let entities = entity_offers(tx, handoff, draft, &memories, &mentions, &task, inherited)?;
         let offer = |it: OfferCandidate| {
             let memory = it.memory;
             let private = memory.sharing == Sharing::Private;
@@ -249,9 +254,12 @@ impl OfferPool {
 /// then what most of the memories mention.
 fn entity_offers(
     tx: &dyn Transaction,
-    (handoff, asked): (&Handoff, &HandoffDraft),
-    (memories, mentions): (&[&Memory], &[MentionLink]),
-    (task, came): (&BTreeSet<EntityId>, &BTreeSet<EntityId>),
+    handoff: &Handoff,
+    draft: &HandoffDraft,
+    memories: &[&Memory],
+    mentions: &[MentionLink],
+    task: &BTreeSet<EntityId>,
+    inherited: &BTreeSet<EntityId>,
 ) -> Result<Vec<EntityOffer>> {
     let target = Sight {
         agent: handoff.to.clone(),
@@ -282,11 +290,12 @@ fn entity_offers(
         *counts.entry(mention.entity).or_default() += 1;
     }
     let mut ranked: Vec<EntityItem> = told.into_values().collect();
-    let weight = |id: &EntityId| (task.contains(id), came.contains(id), counts.get(id).copied());
+    let weight =
+        |id: &EntityId| (task.contains(id), inherited.contains(id), counts.get(id).copied());
     ranked.sort_by_key(|tell| std::cmp::Reverse(weight(&tell.id)));
-    ranked.truncate(asked.settings.max_entities as usize);
+    ranked.truncate(draft.settings.max_entities as usize);
     let offer = |tell: EntityItem| {
-        let (in_task, came) = (task.contains(&tell.id), came.contains(&tell.id));
+        let (in_task, came) = (task.contains(&tell.id), inherited.contains(&tell.id));
         EntityOffer { tell, in_task, came }
     };
     Ok(ranked.into_iter().map(offer).collect())

@@ -55,8 +55,13 @@ pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Resul
         session: memory.session.clone(),
         ..MemoryFilter::default()
     };
-    let newest = (ListOrder::Newest, None);
-    let found = tx.memories(&Sight::of_owner(&memory), &filter, newest, limits::SPLIT_MEMORIES)?;
+    let found = tx.memories(
+        &Sight::of_owner(&memory),
+        &filter,
+        ListOrder::Newest,
+        None,
+        limits::SPLIT_MEMORIES,
+    )?;
     let since = SignedDuration::from_hours(1);
     let earlier: Vec<Memory> = found
         .into_iter()

@@ -24,6 +24,15 @@ pub struct EntityMerge {
     pub source_before: Entity,
 }
 
+/// The versions at which a caller has read two entities, where it says so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EntityVersions {
+    /// That of the entity that is to be merged.
+    pub source: Option<u64>,
+    /// That of the entity that stays.
+    pub target: Option<u64>,
+}
+
 impl EntityMerge {
     /// Both entities, target first, as they were before, with what was stated since, oldest first.
     /// What was stated under one of these names of the source's is the source's.
@@ -36,7 +45,8 @@ impl EntityMerge {
     /// merged into another itself.
     pub fn undo_merge(
         &self,
-        (target_now, source_now): (&Entity, &Entity),
+        target_now: &Entity,
+        source_now: &Entity,
         since: &[EntityStatement],
         names: &[EntityId],
     ) -> Result<(Entity, Entity)> {
@@ -75,11 +85,7 @@ pub fn not_merged(id: EntityId) -> Error {
 /// # Errors
 /// `invalid` for an entity with itself and for two types; `conflict` for one that changed since
 /// and for one that was merged already.
-pub fn check_merge(
-    source: &Entity,
-    target: &Entity,
-    read: (Option<u64>, Option<u64>),
-) -> Result<()> {
+pub fn check_merge(source: &Entity, target: &Entity, read: EntityVersions) -> Result<()> {
     if source.id == target.id {
         return Err(Error::invalid("target", "an entity cannot be merged with itself")
             .hint("Name the entity that stays as the target, and the other as the source."));
@@ -94,7 +100,7 @@ pub fn check_merge(
             .hint("Merge entities of one session, or of the whole workspace."));
     }
     // In the order of their ids, so that two who merge in both directions hear the same.
-    let mut both = [(source, read.0), (target, read.1)];
+    let mut both = [(source, read.source), (target, read.target)];
     both.sort_by_key(|(entity, _)| entity.id);
     for (entity, read) in both {
         if let Some(into) = entity.merged_into {
@@ -119,9 +125,10 @@ pub fn check_merge(
 pub fn merge_entities(
     source: &Entity,
     target: &Entity,
-    read: (Option<u64>, Option<u64>),
+    read: EntityVersions,
     strategy: MergeStrategy,
-    (by, at): (&Agent, Timestamp),
+    agent: &Agent,
+    at: Timestamp,
 ) -> Result<EntityMerge> {
     check_merge(source, target, read)?;
     let newest = source.last_seen > target.last_seen;
@@ -146,7 +153,7 @@ pub fn merge_entities(
     whole.first_seen = target.first_seen.min(source.first_seen);
     whole.last_seen = target.last_seen.max(source.last_seen).max(at);
     whole.occurrences = target.occurrences.saturating_add(source.occurrences);
-    whole.last_agent = by.clone();
+    whole.last_agent = agent.clone();
     whole.version += 1;
     whole.merge_count += 1 + source.merge_count;
     let mut led = source.clone();

@@ -27,9 +27,12 @@ fn said(agent: &str, second: i64, mut request: serde_json::Value) -> EntitySight
 }
 
 fn entity(seen: &EntitySighting) -> Entity {
-    let scope = (&Workspace::fallback(), None);
-    let name = EntityName::of(scope, seen.entity_type, &seen.value).expect("a name");
-    Entity::new(&name, seen)
+    let name = EntityName::of(&Workspace::fallback(), None, seen.entity_type, &seen.value);
+    Entity::new(&name.expect("a name"), seen)
+}
+
+fn versions(source: u64, target: u64) -> EntityVersions {
+    EntityVersions { source: Some(source), target: Some(target) }
 }
 
 fn changed(merged: MergeOutcome) -> Entity {
@@ -178,8 +181,9 @@ fn two_entities_become_one_and_two_again() {
         json!({"value": "Kubernetes", "context": "Orchestrates", "metadata": {"v": 2, "w": 3}}),
     ));
     let by: Agent = "curator".parse().expect("a name");
-    let joined = merge_entities(&a, &b, (Some(1), None), MergeStrategy::default(), (&by, at(9)))
-        .expect("a merge");
+    let read = EntityVersions { source: Some(1), target: None };
+    let joined = merge_entities(&a, &b, read, MergeStrategy::default(), &by, at(9));
+    let joined = joined.expect("a merge");
     assert_eq!(joined.target.id, b.id);
     assert_eq!(joined.target.aliases, ["k8s"]);
     assert_eq!(joined.target.context.as_deref(), Some("Orchestrates. Runs it"));
@@ -188,11 +192,11 @@ fn two_entities_become_one_and_two_again() {
     assert_eq!(joined.target.first_seen, at(1));
     assert_eq!(joined.target.attributes["v"].conflicts.len(), 1);
     assert_eq!(joined.source.merged_into, Some(b.id));
-    let both = (&joined.target, &joined.source);
-    let back = joined.undo_merge(both, &[], &[]).expect("it was the last");
+    let back = joined.undo_merge(&joined.target, &joined.source, &[], &[]);
+    let back = back.expect("it was the last");
     assert_eq!(back, (b.clone(), a.clone()));
 
-    let again = joined.undo_merge((&b, &a), &[], &[]).expect_err("they are two");
+    let again = joined.undo_merge(&b, &a, &[], &[]).expect_err("they are two");
     assert_eq!(again.kind, ErrorKind::Conflict);
     let said = |agent, value: &str| EntityStatement {
         sighting: said(agent, 10, json!({"value": value, "context": "More"})),
@@ -205,12 +209,12 @@ fn two_entities_become_one_and_two_again() {
         now = now.with_statement(&statement.sighting, statement.strategy);
     }
     let (target, source) =
-        joined.undo_merge((&now, &joined.source), &since, &[]).expect("what was said is kept");
+        joined.undo_merge(&now, &joined.source, &since, &[]).expect("what was said is kept");
     assert_eq!((target.last_agent.as_str(), source.last_agent.as_str()), ("c", "d"));
     assert_eq!(source.context.as_deref(), Some("Runs it. More"));
     assert_eq!((target.version, source.version), (now.version + 1, joined.source.version + 1));
     now.merged_into = Some(a.id);
-    let error = joined.undo_merge((&now, &joined.source), &[], &[]).expect_err("it went on");
+    let error = joined.undo_merge(&now, &joined.source, &[], &[]).expect_err("it went on");
     assert_eq!(error.kind, ErrorKind::Conflict);
 }
 
@@ -233,11 +237,11 @@ fn merges_that_cannot_be_are_refused() {
         ("a merged target", &a, &gone, (1, 1), ErrorKind::Conflict),
     ];
     for (what, source, target, read, kind) in table {
-        let error = check_merge(source, target, (Some(read.0), Some(read.1))).expect_err(what);
+        let error = check_merge(source, target, versions(read.0, read.1)).expect_err(what);
         assert_eq!(error.kind, kind, "{what}");
         assert!(error.hint.is_some(), "{what}");
     }
-    assert!(check_merge(&a, &b, (Some(1), Some(1))).is_ok());
+    assert!(check_merge(&a, &b, versions(1, 1)).is_ok());
 }
 
 proptest::proptest! {
@@ -254,12 +258,12 @@ proptest::proptest! {
             if undo {
                 let Some((source, target, joined)) = done.pop() else { continue };
                 let joined: EntityMerge = joined;
-                let (back, other) = joined.undo_merge((&now[target], &now[source]), &[], &[]).expect("it was the last");
+                let (back, other) = joined.undo_merge(&now[target], &now[source], &[], &[]).expect("it was the last");
                 (now[target], now[source]) = (back, other);
                 continue;
             }
-            let read = (Some(now[source].version), Some(now[target].version));
-            if let Ok(joined) = merge_entities(&now[source], &now[target], read, MergeStrategy::default(), (&by, at(2))) {
+            let read = versions(now[source].version, now[target].version);
+            if let Ok(joined) = merge_entities(&now[source], &now[target], read, MergeStrategy::default(), &by, at(2)) {
                 (now[target], now[source]) = (joined.target.clone(), joined.source.clone());
                 done.push((source, target, joined));
             }
@@ -274,7 +278,7 @@ proptest::proptest! {
             }
         }
         while let Some((source, target, joined)) = done.pop() {
-            let (back, other) = joined.undo_merge((&now[target], &now[source]), &[], &[]).expect("it was the last");
+            let (back, other) = joined.undo_merge(&now[target], &now[source], &[], &[]).expect("it was the last");
             (now[target], now[source]) = (back, other);
         }
         proptest::prop_assert_eq!(now, first);

@@ -71,7 +71,8 @@ pub fn select_for_handoff(
     task: &BTreeSet<EntityId>,
     settings: &HandoffSettings,
     room: TokenAllowance,
-    (now, mut tokens): (Timestamp, impl FnMut(&HandoffCandidate) -> usize),
+    now: Timestamp,
+    mut tokens: impl FnMut(&HandoffCandidate) -> usize,
 ) -> HandoffSelection {
     let mut chosen = HandoffSelection::default();
     let needed: usize = entities.iter().map(|entity| entity.tokens).sum();

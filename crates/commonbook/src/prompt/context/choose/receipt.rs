@@ -95,7 +95,8 @@ pub(super) fn of(
     asked: &ContextQuery<'_>,
     settings: &ContextSettings,
     merged: &[CandidateOutcome],
-    (before, tokens): (usize, usize),
+    prompt_tokens: usize,
+    tokens: usize,
 ) -> ContextReceipt {
     let candidates: Vec<CandidateReceipt> =
         merged.iter().map(|one| candidate_receipt(one, merged)).collect();
@@ -109,8 +110,8 @@ pub(super) fn of(
         injected_count: taken().count(),
         source_agents: names(|one| &one.author),
         memory_types: names(|one| &one.memory_type),
-        prompt_tokens_before: before,
-        prompt_tokens_after: before + tokens,
+        prompt_tokens_before: prompt_tokens,
+        prompt_tokens_after: prompt_tokens + tokens,
         resolved_user_id: asked.user_id.map(str::to_owned),
     };
     ContextReceipt {

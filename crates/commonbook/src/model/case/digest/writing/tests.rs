@@ -16,7 +16,7 @@ fn at() -> Timestamp {
 fn case() -> Case {
     let key: CaseKey = "orders".parse().unwrap();
     let ann: Agent = "ann".parse().unwrap();
-    Case::new((&Workspace::fallback(), key), "Slow orders".to_owned(), (&ann, at()))
+    Case::new(&Workspace::fallback(), key, "Slow orders".to_owned(), &ann, at())
 }
 
 fn given(text: &str) -> DigestSource {
