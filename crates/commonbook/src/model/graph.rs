@@ -174,7 +174,7 @@ impl Relation {
         id: RelationId,
         workspace: Workspace,
         from: GraphNode,
-        said: &AddRelation,
+        request: &AddRelation,
         to: GraphNode,
         author: &Agent,
         at: Timestamp,
@@ -184,14 +184,14 @@ impl Relation {
             workspace,
             from,
             to,
-            relation_type: said.relation_type.clone(),
+            relation_type: request.relation_type.clone(),
             strength: FIRST_STRENGTH,
             count: 1,
             author: author.clone(),
             recorded_at: at,
             last_at: at,
-            valid_from: said.valid_from,
-            valid_until: said.valid_until,
+            valid_from: request.valid_from,
+            valid_until: request.valid_until,
         }
     }
 

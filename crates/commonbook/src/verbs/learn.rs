@@ -132,12 +132,12 @@ fn keep_new(
     caller: &Caller,
     drafts: &[Memory],
     conversation: Option<&Memory>,
-    contexts: &[String],
+    known_texts: &[String],
     mut result: LearnResult,
     now: Timestamp,
 ) -> Result<LearnResult> {
     let mut known = own_learnings(&*tx, caller)?;
-    let is_told = |text: &str| repeats(text, contexts.iter().map(String::as_str));
+    let is_told = |text: &str| repeats(text, known_texts.iter().map(String::as_str));
     for memory in drafts {
         if is_told(&memory.text) || known.iter().any(|known| says_same(known, &memory.text)) {
             result.repeated += 1;

@@ -42,11 +42,11 @@ impl Commonbook {
                     .map_err(|e| e.with_field("source"))?;
                 let target = resolve_exact(tx, &sight, &wanted.target)
                     .map_err(|e| e.with_field("target"))?;
-                let read =
+                let versions =
                     EntityVersions { source: wanted.source_version, target: wanted.target_version };
                 let strategy = wanted.strategy.unwrap_or_default();
                 if strategy == MergeStrategy::Manual {
-                    merging::check_merge(&source, &target, read)?;
+                    merging::check_merge(&source, &target, versions)?;
                     let (agent, at, entity) = (caller.agent.clone(), now, target.id);
                     let wanted = ReviewProposal::Merged(source.id);
                     queue_review(
@@ -61,7 +61,7 @@ impl Commonbook {
                     });
                 }
                 let entity =
-                    join_entities(tx, &source, &target, read, strategy, &caller.agent, now)?;
+                    join_entities(tx, &source, &target, versions, strategy, &caller.agent, now)?;
                 Ok(MergeEntitiesResult { entity, source: source.id, review: None })
             })?;
         Ok(once.answer)
@@ -117,12 +117,12 @@ pub(super) fn join_entities(
     tx: &mut dyn Transaction,
     source: &Entity,
     target: &Entity,
-    read: EntityVersions,
+    versions: EntityVersions,
     strategy: MergeStrategy,
     agent: &Agent,
     at: Timestamp,
 ) -> Result<Entity> {
-    let joined = merging::merge_entities(source, target, read, strategy, agent, at)?;
+    let joined = merging::merge_entities(source, target, versions, strategy, agent, at)?;
     let workspace = &target.workspace;
     let names = tx.names_leading_to(workspace, source.id)?;
     for name in names.iter().chain([&source.id]) {

@@ -80,12 +80,12 @@ pub fn not_merged(id: EntityId) -> Error {
         .hint("It was unmerged already, or never merged; read it to see how it stands.")
 }
 
-/// Whether two entities may be merged, of which the caller has read these versions, where it says so.
+/// Whether two entities may be merged that the caller has read at these versions.
 ///
 /// # Errors
 /// `invalid` for an entity with itself and for two types; `conflict` for one that changed since
 /// and for one that was merged already.
-pub fn check_merge(source: &Entity, target: &Entity, read: EntityVersions) -> Result<()> {
+pub fn check_merge(source: &Entity, target: &Entity, versions: EntityVersions) -> Result<()> {
     if source.id == target.id {
         return Err(Error::invalid("target", "an entity cannot be merged with itself")
             .hint("Name the entity that stays as the target, and the other as the source."));
@@ -100,7 +100,7 @@ pub fn check_merge(source: &Entity, target: &Entity, read: EntityVersions) -> Re
             .hint("Merge entities of one session, or of the whole workspace."));
     }
     // In the order of their ids, so that two who merge in both directions hear the same.
-    let mut both = [(source, read.source), (target, read.target)];
+    let mut both = [(source, versions.source), (target, versions.target)];
     both.sort_by_key(|(entity, _)| entity.id);
     for (entity, read) in both {
         if let Some(into) = entity.merged_into {
@@ -125,12 +125,12 @@ pub fn check_merge(source: &Entity, target: &Entity, read: EntityVersions) -> Re
 pub fn merge_entities(
     source: &Entity,
     target: &Entity,
-    read: EntityVersions,
+    versions: EntityVersions,
     strategy: MergeStrategy,
     agent: &Agent,
     at: Timestamp,
 ) -> Result<EntityMerge> {
-    check_merge(source, target, read)?;
+    check_merge(source, target, versions)?;
     let newest = source.last_seen > target.last_seen;
     let wins = match strategy {
         MergeStrategy::NewestWins => newest,
