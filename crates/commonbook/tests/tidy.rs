@@ -363,6 +363,52 @@ fn a_type_name_has_one_meaning() {
     }
 }
 
+/// The parameters of each function in a text, as they are written: `name: Type`.
+fn parameters(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("fn ") {
+        // A generic parameter may hold a function's type, but no function has its list before its name.
+        let Some(begin) = code[at..].find('(').map(|begin| at + begin + 1) else { continue };
+        let (mut depth, mut from) = (1, begin);
+        for (offset, letter) in code[begin..].char_indices() {
+            match letter {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 || depth == 1 && letter == ',' {
+                found.push(code[from..begin + offset].trim());
+                from = begin + offset + 1;
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_parameter_is_a_tuple() {
+    let is_tuple = |parameter: &str| {
+        let kind = parameter.rsplit_once("): ").map(|(_, kind)| kind);
+        let kind = kind.or_else(|| parameter.split_once(": ").map(|(_, kind)| kind));
+        kind.is_some_and(|kind| kind.trim_start_matches('&').starts_with('(') && kind.contains(','))
+    };
+    assert!(parameters("fn a(b: u8, (c, d): (u8, u8)) {}").into_iter().any(is_tuple));
+    assert!(parameters("fn a(b: &(u8, u8)) {}").into_iter().any(is_tuple));
+    assert!(
+        !parameters("fn a(b: Vec<(u8, u8)>, c: impl Fn((u8, u8))) {}").into_iter().any(is_tuple)
+    );
+    for source in sources() {
+        let code: Vec<&str> = source.code().map(|(_, line)| line).collect();
+        let code = code.iter().filter(|line| !line.trim_start().starts_with("//"));
+        let code = code.copied().collect::<Vec<_>>().join("\n");
+        let tuples: Vec<&str> = parameters(&code).into_iter().filter(|it| is_tuple(it)).collect();
+        assert!(tuples.is_empty(), "{}: give each its own name: {tuples:?}", source.path);
+    }
+}
+
 #[test]
 fn a_file_of_unit_tests_is_compiled_for_tests_alone() {
     let all = sources();
