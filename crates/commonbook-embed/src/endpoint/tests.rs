@@ -19,7 +19,7 @@ const KEY: &str = "sk-very-secret";
 fn serve(
     reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
 ) -> (EmbeddingAddress, mpsc::Receiver<LoopbackRequest>) {
-    let (base, asked) = loopback::serve(reply);
+    let (base, asked) = loopback::serve(reply).unwrap();
     (format!("{base}#m").parse().unwrap(), asked)
 }
 

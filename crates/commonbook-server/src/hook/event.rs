@@ -167,7 +167,7 @@ fn refine_hook_event(input: &mut HookInput, given: &HookFields) -> HookEvent {
         }
         // The task of such an agent was given its context when it was handed over.
         HookEvent::Prompt if within || is_notification(input.prompt.as_deref()) => HookEvent::Other,
-        // Its end is told by an event of its own.
+        // The client sends an event of its own for the end of a sub-agent.
         HookEvent::TurnEnd if within => HookEvent::Other,
         moment => moment,
     }
@@ -216,7 +216,7 @@ fn parse_subagent(
     })
 }
 
-/// What the tool that ran an agent answered: the agent's own last words, where they are told apart.
+/// The answer of the tool that ran a sub-agent: the sub-agent's last message, if the client separates it.
 fn tool_answer_text(given: &HookFields) -> Option<String> {
     let response = given.object(&["tool_response"]);
     let shown = response.as_ref().and_then(|it| it.get("returnDisplay")?.as_object());

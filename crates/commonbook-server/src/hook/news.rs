@@ -26,7 +26,7 @@ pub(super) fn render_changes(changes: ChangesResponse) -> Result<String> {
     Ok(told.join("\n\n"))
 }
 
-/// What an author is told of a memory of its own that others are not given; nothing of its words.
+/// The notice to an author that one of its memories was set apart. It repeats nothing of the text.
 fn quarantine_notice(memory: &QuarantineNotice) -> String {
     format!("The memory {} of {} was set apart. {}", memory.id, memory.owner, memory.hint)
 }

@@ -51,7 +51,7 @@ impl FixtureDoor {
         Self { door, listeners: Arc::default() }
     }
 
-    /// The same for another connection; whoever listens is told of all of them.
+    /// The same door for another connection. A listener receives the notifications of all connections.
     pub(crate) fn for_connection(&self) -> Self {
         Self { door: self.door.for_connection(), listeners: Arc::clone(&self.listeners) }
     }

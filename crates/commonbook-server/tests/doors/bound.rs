@@ -306,7 +306,7 @@ fn who_may_finds_what_every_row_names() {
         let workspace = format!("control-{number}");
         let ids = filled(&server, &routes, &workspace);
         let headers = [("X-Commonbook-Agent", "rook"), ("X-Commonbook-Workspace", &workspace)];
-        // Without a token nobody is an administrator over HTTP; a GET marks nothing.
+        // A caller without a token is no administrator over HTTP, and a GET sets no mark.
         let takes_more = ["release_memory", "adopt_memories", "changes_since", "read_case"];
         if !takes_more.contains(&verb) {
             let answer = routes.call(&server, &headers, verb, &fields(&ids));
@@ -354,7 +354,7 @@ fn a_bound_token_changes_nothing_elsewhere_through_any_route_or_tool() {
 
     let after = places.each_ref().map(|(name, _)| state(&home, name));
     assert_eq!(after, before, "nothing has happened there");
-    // Over the socket no token is shown: whoever reaches it could open the file. It is one user's.
+    // The socket carries no token: a process that can connect to it can open the file, and both belong to one user.
     let update = json!({"id": places[0].1["memory"], "text": "Herons nest in elms"});
     assert_eq!(Cli(&home).call("rook", "update_memory", &update).unwrap_err()["kind"], "not_found");
 }

@@ -222,9 +222,9 @@ fn answering(mut seen: Vec<&Memory>) -> BTreeSet<MemoryId> {
 }
 
 /// The same bounds twice: as the index is asked, and as they are meant.
-type Meant = (SearchFilter, fn(&Memory) -> bool);
+type SearchCase = (SearchFilter, fn(&Memory) -> bool);
 
-fn bounds() -> Vec<Meant> {
+fn bounds() -> Vec<SearchCase> {
     let of = SearchFilter::default;
     let current = Memory::is_current;
     vec![

@@ -123,9 +123,9 @@ fn ids<'m>(memories: impl IntoIterator<Item = &'m Memory>) -> BTreeSet<MemoryId>
 }
 
 /// The same filter twice: as the store is asked, and as it is meant.
-type Meant = (MemoryFilter, fn(&Memory) -> bool);
+type FilterCase = (MemoryFilter, fn(&Memory) -> bool);
 
-fn filters() -> Vec<Meant> {
+fn filters() -> Vec<FilterCase> {
     let of = MemoryFilter::default;
     vec![
         (of(), |_| true),

@@ -13,7 +13,7 @@ const KEY: &str = "sk-very-secret";
 fn model(
     reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
 ) -> (EndpointWriter, Receiver<LoopbackRequest>) {
-    let (base, asked) = serve(reply);
+    let (base, asked) = serve(reply).unwrap();
     let address = EndpointAddress::read(&base, "m", &PURPOSE).unwrap().with_key(Some(KEY)).unwrap();
     (EndpointWriter::at(address), asked)
 }
