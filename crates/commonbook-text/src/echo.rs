@@ -1,23 +1,23 @@
-//! Echoes: what we gave an agent and it gives back, so that it is not kept as if it were new.
+//! Echoes: blocks of ours that come back in an agent's own text, and must not be saved as new.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-/// How the marks of every fence of ours begin: of a context, a recall, a handoff, a session and a case.
-const FENCE_MARK_PREFIXES: [&str; 5] = [
-    "commonbook-context-",
-    "commonbook-memories-",
-    "commonbook-handoff-",
-    "commonbook-session-",
-    "commonbook-case-",
-];
-/// Marks without a partner that are looked for one; more of them are nobody's contexts.
+use regex::Regex;
+
+use crate::fence::{
+    CONTRADICTION_NOTE, DATA_NOTE, FENCE_MARK_PREFIX, HEADING_MARK, ITEM_MARK, NONCE_DIGITS,
+    RULES_NOTE,
+};
+
+/// Opening marks without a closing one, after which the search for blocks stops.
 const UNPAIRED_MARKS_MAX: usize = 64;
-/// Characters from which on a text that stands within what was given repeats it.
+/// Characters from which a text that is part of a given text counts as its repetition.
 const REPEATED_CHARS_MIN: usize = 24;
 
-/// A text without the contexts that stand in it: whole fences, and items that were copied out of
-/// one with their head. What is left is trimmed only where something was taken out.
+/// A text without our blocks: without whole fences, and without items that were copied out of one
+/// together with their head. A text without blocks comes back unchanged; any other is trimmed.
 #[must_use]
 pub fn without_contexts(text: &str) -> Cow<'_, str> {
     let bare = without_fences(text);
@@ -25,8 +25,8 @@ pub fn without_contexts(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// Whether a text says only what was given: it is empty without contexts, or is one of these texts
-/// again, or a part of one.
+/// Whether a text has nothing new: without our blocks it is empty, or equal to one of the given
+/// texts, or a part of one.
 #[must_use]
 pub fn repeats<'a>(text: &str, given: impl IntoIterator<Item = &'a str>) -> bool {
     let said = comparable_text(&without_contexts(text));
@@ -40,7 +40,7 @@ pub fn repeats<'a>(text: &str, given: impl IntoIterator<Item = &'a str>) -> bool
         .any(|given| given == said || (long && given.contains(&said)))
 }
 
-/// A text as it is compared: small letters, single blanks, no marks of quotation or emphasis.
+/// A text in the form for comparison: lower case, single blanks, no quotation or emphasis marks.
 fn comparable_text(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -57,7 +57,7 @@ fn comparable_text(text: &str) -> String {
     words
 }
 
-/// The text without what stands between marks, the marks too.
+/// The text without its fences, marks included.
 fn without_fences(text: &str) -> Cow<'_, str> {
     let (mut kept, mut from, mut lonely) = (String::new(), 0, HashSet::new());
     for (at, _) in text.match_indices('<') {
@@ -71,7 +71,6 @@ fn without_fences(text: &str) -> Cow<'_, str> {
             kept.push_str(&text[from..at]);
             from = at + end + closing.len();
         } else if lonely.len() < UNPAIRED_MARKS_MAX {
-            // A mark without its partner: what is ours behind it is known by its head.
             lonely.insert(name);
         } else {
             break;
@@ -84,45 +83,49 @@ fn without_fences(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// The name of the mark that a text begins with, behind its `<`: one of [`FENCE_MARK_PREFIXES`] with a nonce, and
-/// then `>`.
+/// The name of the mark that a text begins with, after its `<`: `commonbook-` with 12 digits, then `>`.
 fn fence_mark_name(text: &str) -> Option<&str> {
-    let nonce = FENCE_MARK_PREFIXES.iter().find_map(|mark| text.strip_prefix(mark))?;
-    let length = nonce.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    let end = text.len() - nonce.len() + length;
-    (length > 0 && text[end..].starts_with('>')).then(|| &text[..end])
+    let nonce = text.strip_prefix(FENCE_MARK_PREFIX)?;
+    let digits = nonce.bytes().take_while(u8::is_ascii_digit).count();
+    let end = text.len() - nonce.len() + digits;
+    (digits == NONCE_DIGITS && text[end..].starts_with('>')).then(|| &text[..end])
 }
 
-/// The text without heads of items and the quoted lines behind them, and without what is left of a
-/// fence that was cut; none when there is nothing of the kind.
+/// The text without the lines of a block that lost its marks: heads, the quoted lines and headings
+/// below them, and our own lines. Returns `None` for a text without such lines.
 fn without_items(text: &str) -> Option<String> {
-    let (mut kept, mut within, mut found) = (Vec::new(), false, false);
+    let (mut kept, mut in_block, mut found) = (Vec::new(), false, false);
     for line in text.lines() {
-        within = is_head(line) || is_frame(line) || (within && line.trim_start().starts_with('>'));
-        found |= within;
-        if !within {
+        let line_start = line.trim_start();
+        let continues = line_start.starts_with('>') || line_start.starts_with(HEADING_MARK);
+        in_block = is_item_head(line) || is_frame_line(line) || (in_block && continues);
+        found |= in_block;
+        if !in_block {
             kept.push(line);
         }
     }
     found.then(|| kept.join("\n"))
 }
 
-/// Whether a line is one that a fence has around its items: a mark, or what it says of itself.
-fn is_frame(line: &str) -> bool {
+/// Whether a line is one of those that a block has around its items.
+fn is_frame_line(line: &str) -> bool {
     let line = line.trim();
     let name = line.strip_prefix("</").or_else(|| line.strip_prefix('<')).and_then(fence_mark_name);
-    let whole = name.is_some_and(|name| line.ends_with(&format!("{name}>")));
-    line == crate::fence::FENCE_NOTE || line == crate::fence::UNSETTLED_NOTE || whole
+    let is_mark = name.is_some_and(|name| line.ends_with(&format!("{name}>")));
+    line.to_lowercase().ends_with(DATA_NOTE)
+        || [CONTRADICTION_NOTE, RULES_NOTE].contains(&line)
+        || is_mark
 }
 
-/// Whether a line is the head of an item: `[mem_…] decision by agent, 2026-11-18 (3 days ago)`.
-fn is_head(line: &str) -> bool {
-    let Some((id, rest)) = line.trim().strip_prefix('[').and_then(|line| line.split_once("] "))
-    else {
-        return false;
-    };
-    let day =
-        |text: &str| text.len() >= 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
-    let said = rest.split_once(" by ").and_then(|(_, rest)| rest.split_once(", "));
-    !id.is_empty() && rest.ends_with(')') && said.is_some_and(|(_, when)| day(when))
+/// The line above an item: `#qa7xw2 analyst, 18 Nov, decision`.
+static ITEM_HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"^#[\w.:/@-]{6,128} (?:[^,]{1,160}, )?\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?: \d{4})?(?:, .*)?$",
+    )
+    .expect("the tests compile it")
+});
+
+fn is_item_head(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with(ITEM_MARK) && ITEM_HEAD.is_match(line)
 }

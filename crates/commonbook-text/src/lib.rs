@@ -2,9 +2,9 @@
 //!
 //! Nothing here knows what a memory or an agent is: each function takes text and returns what it found there.
 
-pub mod age;
 pub mod claims;
 pub mod dates;
+pub mod day;
 pub mod echo;
 pub mod entities;
 pub mod fence;

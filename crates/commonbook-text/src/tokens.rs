@@ -19,6 +19,35 @@ use vocabulary::token_lengths;
 /// What stands for the rest of a text that was cut.
 pub const CUT_MARK: &str = " …";
 
+/// The tokens that are left of a budget. Everything that gives room to texts for a model takes it here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenBudget {
+    tokens: usize,
+}
+
+impl TokenBudget {
+    /// A budget of this many tokens.
+    #[must_use]
+    pub const fn new(tokens: usize) -> Self {
+        Self { tokens }
+    }
+
+    /// The tokens that are left.
+    #[must_use]
+    pub const fn left(self) -> usize {
+        self.tokens
+    }
+
+    /// Takes these tokens if they are left; returns whether they were.
+    pub const fn take(&mut self, tokens: usize) -> bool {
+        let fits = tokens <= self.tokens;
+        if fits {
+            self.tokens -= tokens;
+        }
+        fits
+    }
+}
+
 /// How many tokens a text is.
 #[must_use]
 pub fn count(text: &str) -> usize {

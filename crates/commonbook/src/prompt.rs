@@ -1,22 +1,27 @@
 //! The one place from which stored text reaches a model.
+//!
+//! [`context`], [`handoff`], [`resume`], [`case`], [`recall`] and [`news`] choose items and headings;
+//! [`block`] renders them inside one fence, and [`budget`] decides in tokens what fits.
 
 pub mod block;
+pub mod budget;
 pub mod case;
 pub mod context;
 pub mod handoff;
+pub mod item;
+#[cfg(test)]
+mod laws;
+pub mod news;
 pub mod recall;
 pub mod resume;
 
+use jiff::Timestamp;
+
+use crate::base::id::IdSource;
 use commonbook_text::fence::Fence;
 
-use crate::base::error::{Error, ErrorKind, Result};
-
-/// The fence with this nonce.
-///
-/// # Errors
-/// `internal` if the nonce is not one that an id source makes.
-pub fn fence(nonce: &str) -> Result<Fence> {
-    let unfit =
-        || Error::new(ErrorKind::Internal, "the nonce of a fence is too short, or has odd letters");
-    Fence::new(nonce).ok_or_else(unfit)
+/// A fence with a new nonce.
+pub fn new_fence(ids: &dyn IdSource, now: Timestamp) -> Fence {
+    // The lower half of an id is random; the upper half is the time.
+    Fence::from_random(ids.next(now).as_u128() & u128::from(u64::MAX))
 }

@@ -183,6 +183,10 @@ pub trait MemoryRows {
     /// workspace.
     fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>>;
 
+    /// At most `limit` ids in sight whose last letters these are, each once, in order, deleted or
+    /// not. `ending` has at least six letters.
+    fn memory_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<MemoryId>>;
+
     /// At most `limit` ids in sight from `first` to `last`, each once, in order, deleted or not.
     fn memory_ids(
         &self,

@@ -14,6 +14,7 @@ mod entity;
 mod event;
 mod find_visible;
 mod graph;
+mod handles;
 mod handoff;
 mod import;
 mod learn;

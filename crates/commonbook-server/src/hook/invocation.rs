@@ -187,7 +187,7 @@ impl<'c> HookInvocation<'c> {
             // What is more than can be told is not told bit by bit with the prompts that follow.
             self.verbs.call("mark", caller, &MarkRead::default(), Commonbook::mark_read)?;
         }
-        self.told.extend(Some(news::render_changes(changes)?).filter(|text| !text.is_empty()));
+        self.told.extend(Some(news::render_changes(changes)).filter(|text| !text.is_empty()));
         // No moment of this client comes before in which anything could be told.
         match self.input.prompt.as_deref().map(strip_controls) {
             Some(task) if self.input.client == HookClient::Opencode && !task.trim().is_empty() => {

@@ -110,6 +110,16 @@ impl<K: IdKind> Id<K> {
         Self::from_uuid(ids.next(at))
     }
 
+    /// The time at which the id was made, to the millisecond; 1970 for the id of a name.
+    #[must_use]
+    pub fn made_at(&self) -> Timestamp {
+        let time = self.0.get_timestamp().map(|time| time.to_unix());
+        let time = time.and_then(|(seconds, nanos)| {
+            Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanos).ok()?).ok()
+        });
+        time.unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
     /// The least and the greatest id that begin with `prefix`, for finding ids by their beginning.
     ///
     /// # Errors
@@ -218,6 +228,123 @@ impl<K: IdKind> JsonSchema for Id<K> {
             "type": "string",
             "pattern": format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::TYPE),
         })
+    }
+}
+
+/// What a caller names a thing by: its id, or the end of it as texts for agents show it. A `#` before
+/// a handle is ignored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdOrHandle<K: IdKind> {
+    /// The whole id.
+    Id(Id<K>),
+    /// Its last letters, at least [`HANDLE_CHARS_MIN`].
+    Handle(String),
+}
+
+impl<K: IdKind> IdOrHandle<K> {
+    /// Fails for a handle that is too short for a verb that deletes: two ids may soon share it.
+    ///
+    /// # Errors
+    /// `invalid` for a handle of fewer than [`DELETING_HANDLE_CHARS_MIN`] letters.
+    pub fn check_for_deletion(&self) -> Result<()> {
+        match self {
+            Self::Handle(ending) if ending.len() < DELETING_HANDLE_CHARS_MIN => {
+                let least = DELETING_HANDLE_CHARS_MIN;
+                let reason = format!(
+                    "{ending:?} is too short to delete by; expected the id or its last {least} letters or more"
+                );
+                Err(Error::invalid("id", reason))
+            }
+            Self::Id(_) | Self::Handle(_) => Ok(()),
+        }
+    }
+}
+
+impl<K: IdKind> From<Id<K>> for IdOrHandle<K> {
+    fn from(id: Id<K>) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl<K: IdKind> FromStr for IdOrHandle<K> {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bare = text.trim().trim_start_matches('#');
+        if let Some(id) = Id::parse(bare) {
+            return Ok(Self::Id(id));
+        }
+        let ending = bare.to_ascii_lowercase();
+        let is_letter =
+            |c: char| c.is_ascii_digit() || (c.is_ascii_lowercase() && !"ilou".contains(c));
+        let fits = (HANDLE_CHARS_MIN..=26).contains(&ending.len());
+        match fits && ending.chars().all(is_letter) {
+            true => Ok(Self::Handle(ending)),
+            false => Err(Id::<K>::malformed(text)),
+        }
+    }
+}
+
+impl<K: IdKind> fmt::Display for IdOrHandle<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Handle(ending) => f.write_str(ending),
+        }
+    }
+}
+
+impl<K: IdKind> Serialize for IdOrHandle<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, K: IdKind> Deserialize<'de> for IdOrHandle<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(|error: Error| serde::de::Error::custom(error.message))
+    }
+}
+
+impl<K: IdKind> JsonSchema for IdOrHandle<K> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_id_or_handle", K::NOUN).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": format!("^#?({}_[0-7][0-9a-hjkmnp-tv-z]{{25}}|[0-9a-hjkmnp-tv-z]{{6,26}})$", K::TYPE),
+        })
+    }
+}
+
+/// Letters of a handle, at least, where it names a thing to delete or purge.
+pub const DELETING_HANDLE_CHARS_MIN: usize = 8;
+
+/// Letters of a handle, at least.
+pub const HANDLE_CHARS_MIN: usize = 6;
+
+/// The shortest handle of an id: its last six letters, of which no two beginnings are alike. An id
+/// without that many letters is its own handle.
+#[must_use]
+pub fn handle(id: &str) -> &str {
+    handle_of_length(id, HANDLE_CHARS_MIN)
+}
+
+/// The last `length` letters of an id.
+#[must_use]
+pub fn handle_of_length(id: &str, length: usize) -> &str {
+    let is_id = id.split_once('_').is_some_and(|(_, letters)| letters.len() == 26);
+    match id.len().checked_sub(length) {
+        Some(start) if is_id && id.is_char_boundary(start) => &id[start..],
+        _ => id,
     }
 }
 

@@ -22,12 +22,12 @@ pub const METADATA_BYTES: usize = 16 * 1024;
 pub const CASE_KEY_CHARS: usize = 64;
 /// Entries appended to a case in one call, and entries that one of them supersedes.
 pub const ENTRIES: usize = 20;
-/// Characters of a case's context when none is asked for.
-pub const CASE_CONTEXT_DEFAULT: u32 = 4_000;
-/// Characters of a case's context at the least.
-pub const CASE_CONTEXT_LEAST: u32 = 500;
-/// Characters of a case's context at the most.
-pub const CASE_CONTEXT_MAX: u32 = 65_536;
+/// Tokens of a case's text when the request names no budget.
+pub const CASE_TOKENS: u32 = 1_000;
+/// Tokens of a case's text, at least.
+pub const CASE_TOKENS_MIN: u32 = 200;
+/// Tokens of a case's text, at most.
+pub const CASE_TOKENS_MAX: u32 = 16_000;
 /// Places of a journal over which is counted how many changes are left.
 pub const CHANGES_COUNTED: u64 = 100_000;
 /// Characters of a memory that a change tells.
@@ -105,8 +105,10 @@ pub const RESUME_ENTITIES: usize = 200;
 pub const RESUME_HANDOFFS: u32 = 20;
 /// Entities that are resumed in part, those spoken of last.
 pub const RESUME_PARTIAL_ENTITIES: usize = 20;
-/// Characters of one thing that a context tells; the rest is read by its id.
-pub const CONTEXT_ITEM_CHARS: usize = commonbook_text::fence::ITEM_CHARS_MAX;
+/// Tokens of one memory or entry in a context; `get_memory` returns it whole.
+pub const CONTEXT_ITEM_TOKENS: usize = 500;
+/// Tokens of the standing memory in a context.
+pub const CONTEXT_STANDING_TOKENS: usize = 2_000;
 /// The least score of a memory that a context takes because it is relevant (seed 002).
 pub const CONTEXT_THRESHOLD: f64 = 0.5;
 /// Memories and entries of one context.
@@ -228,8 +230,10 @@ pub const GRAPH_LOOKED_AT: usize = 100_000;
 pub const SEARCH_DEFAULT: u32 = 10;
 /// Hits of a search at the most.
 pub const SEARCH_MAX: u32 = 100;
-/// Characters of each memory that a recall tells; the rest is read by its id.
-pub const RECALLED_CHARS: usize = 2_000;
+/// Tokens of a recall's text.
+pub const RECALL_TOKENS: usize = 4_000;
+/// Tokens of the news that a hook shows.
+pub const NEWS_TOKENS: usize = 2_000;
 /// Hits of one search on all its pages together.
 pub const SEARCH_DEPTH: usize = 1_000;
 /// Postings that one search reads at the most, with the terms and positions that it looks up.

@@ -63,6 +63,9 @@ pub struct ChangeNotice {
     /// The beginning of the memory that it happened to, as that is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+    /// The short handle of that memory, which every tool takes for its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<String>,
 }
 
 /// Marks how far you have read a case or the journal, so that reading goes on from there. A mark

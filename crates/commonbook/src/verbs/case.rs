@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
+use super::handles::memory_handles;
 use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory};
 use super::place::start_position;
 use crate::base::error::{Error, Result};
-use crate::base::id::{Id, MemoryId, RequestKind};
+use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
@@ -18,7 +19,8 @@ use crate::model::case::{
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
-use crate::prompt::case::CaseContextBuilder;
+use crate::prompt::case::CaseTextBuilder;
+use crate::prompt::new_fence;
 use crate::store::Transaction;
 
 /// Entries that are read at once for a context, the newest first.
@@ -155,12 +157,13 @@ impl Commonbook {
         caller: &Caller,
         request: &GetCaseContext,
     ) -> Result<CaseContext> {
-        let characters = context_characters(request.characters)?;
+        let budget = request.max_tokens()?;
         let sight = Sight::reading_at_home(caller)?;
-        let nonce = Id::<RequestKind>::new(&*self.ids, self.clock.now()).to_string();
+        let now = self.clock.now();
+        let fence = new_fence(&*self.ids, now);
         self.store.read(|tx| {
             let case = find_case(tx, caller, &request.key)?;
-            let mut gathered = CaseContextBuilder::with_limit(&case, characters);
+            let mut builder = CaseTextBuilder::new(&case, budget, fence.clone(), now);
             let mut left_out = case.version;
             'full: while left_out > 0 {
                 let after = left_out.saturating_sub(ENTRY_BATCH);
@@ -169,14 +172,15 @@ impl Commonbook {
                 let tellable = memories.into_iter().rev().filter(|it| !it.is_quarantined());
                 for entry in tellable.map(|memory| CaseEntry::of(memory, Vec::new())) {
                     let position = entry.position;
-                    if !gathered.take(entry) {
+                    if !builder.take(entry) {
                         left_out = position;
                         break 'full;
                     }
                 }
                 left_out = after;
             }
-            let (entries, text) = gathered.finish_text(&case, nonce.trim_start_matches("req_"));
+            let handles = memory_handles(tx, &sight, builder.ids())?;
+            let (entries, text) = builder.finish(&handles);
             Ok(CaseContext { case, entries, left_out, text })
         })
     }
@@ -390,18 +394,6 @@ pub(super) fn entries_in_range(
         CaseEntry::of(memory, supersedes.collect())
     };
     Ok((after + 1..=until).map(entry).collect())
-}
-
-/// How many characters a context may have.
-fn context_characters(asked: Option<u32>) -> Result<usize> {
-    let (least, most) = (limits::CASE_CONTEXT_LEAST, limits::CASE_CONTEXT_MAX);
-    match asked.unwrap_or(limits::CASE_CONTEXT_DEFAULT) {
-        asked if (least..=most).contains(&asked) => Ok(asked as usize),
-        asked => {
-            let reason = format!("{asked} is not between {least} and {most}");
-            Err(Error::invalid("characters", reason))
-        }
-    }
 }
 
 /// The error of one entry of a batch, with its place there.

@@ -4,10 +4,11 @@ mod material;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::handles::memory_handles;
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
-use crate::base::id::{CheckpointId, Id, MemoryId, RequestKind, SessionId};
+use crate::base::id::{CheckpointId, MemoryId, SessionId};
 use crate::base::limits;
 use crate::base::page::Page;
 use crate::model::access::Sight;
@@ -19,9 +20,9 @@ use crate::model::checkpoint::{
     checkpoints_to_sweep,
 };
 use crate::model::event::EventKind;
-use crate::model::memory::{Memory, fit_line};
+use crate::model::memory::fit_line;
 use crate::model::session::{Session, SessionFilter, SessionName};
-use crate::prompt::block::MemoryItem;
+use crate::prompt::new_fence;
 use crate::prompt::resume::{ResumePackage, build_resume};
 use crate::store::Transaction;
 use material::resume_material;
@@ -130,7 +131,7 @@ impl Commonbook {
         let name = request.session.as_deref().map(SessionName::read).transpose()?;
         let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
         let new = SessionId::new(&*self.ids, now);
-        let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
+        let fence = new_fence(&*self.ids, now);
         let (verb, key) = ("resume_session", request.idempotency_key.as_ref());
         let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
             let sight =
@@ -151,10 +152,11 @@ impl Commonbook {
                 &caller.agent,
                 now,
             ))?;
-            let nonce = nonce.trim_start_matches("req_");
+            let ids = material.memories.iter().map(|memory| memory.id);
+            let handles = memory_handles(tx, &sight, ids)?;
             let id = before.id.to_string();
             let ResumePackage { text, memories, entities, handoffs, history, cases, metadata } =
-                build_resume(&id, from.as_ref(), &wanted, material, nonce, now);
+                build_resume(&id, from.as_ref(), &wanted, material, &handles, &fence, now);
             Ok(ResumeSessionResult {
                 session,
                 text,
@@ -305,20 +307,6 @@ fn resolve_session(
     };
     let newest = tx.checkpoints(&session)?.pop();
     Ok((session, newest))
-}
-
-/// What is told of a memory.
-pub(super) fn memory_item(memory: Memory) -> MemoryItem {
-    MemoryItem {
-        id: memory.id,
-        author: memory.owner,
-        memory_type: memory.memory_type.to_string(),
-        importance: memory.importance,
-        since: memory.valid_from.unwrap_or(memory.recorded_at),
-        title: memory.title,
-        text: memory.text,
-        summary: memory.summary,
-    }
 }
 
 /// The session that the caller works in from now on: this one where it is its own, else one of its

@@ -15,7 +15,7 @@ use super::standing::StandingFile;
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
-use crate::base::id::{ContextId, Id, MemoryId, RequestKind, SessionId};
+use crate::base::id::{ContextId, MemoryId, SessionId};
 use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
@@ -33,8 +33,9 @@ use crate::prompt::context::{
     AgentContext, CandidateBuilder, ContextExplanation, ContextOptions, ContextReceipt,
     ContextRecord, ExplainContext, GetContext, ItemSummary, relevance,
 };
-use crate::prompt::fence;
+use crate::prompt::new_fence;
 use crate::store::Transaction;
+use commonbook_text::fence::Fence;
 use commonbook_text::tokens;
 
 /// Waiting handoffs that are considered: the newest of each sender in turn.
@@ -53,9 +54,6 @@ const NEW_ENTRIES_MAX: u64 = 12;
 /// The part of a budget that the standing memory takes at the most.
 const STANDING_SHARE_DIVISOR: usize = 2;
 
-/// Characters of a token, about.
-const CHARS_PER_TOKEN: usize = 4;
-
 /// Receipts that one transaction of a sweep removes at the most.
 const RECEIPT_SWEEP_MAX: u32 = 100;
 
@@ -70,8 +68,7 @@ impl Commonbook {
         let sight = Sight::reading(&caller)?;
         let wanted = request.check(self.preferences.settings(&caller.agent))?;
         let standing = self.files.read(&caller, begun);
-        let nonce = Id::<RequestKind>::new(&*self.ids, begun).to_string();
-        let nonce = nonce.trim_start_matches("req_").to_owned();
+        let fence = new_fence(&*self.ids, begun);
         let material =
             self.gather_material(&caller, &sight, request.case.as_ref(), &wanted, begun)?;
         let chosen = self.choose_from_material(
@@ -79,7 +76,7 @@ impl Commonbook {
             &wanted,
             &material,
             standing.as_ref(),
-            &nonce,
+            &fence,
             begun,
         )?;
         let kept = ContextRecord {
@@ -90,7 +87,7 @@ impl Commonbook {
             sequence: material.sequence,
             milliseconds: milliseconds_of(self.clock.now().duration_since(begun)),
             sha256: sha256(&chosen.text),
-            nonce,
+            nonce: fence.nonce().to_owned(),
             standing: standing.as_ref().map(|file| file.read.clone()),
             receipt: ContextReceipt { handoffs_left: material.handoffs_left, ..chosen.receipt },
         };
@@ -203,7 +200,7 @@ impl Commonbook {
         options: &ContextOptions,
         material: &ContextMaterial,
         standing: Option<&StandingFile>,
-        nonce: &str,
+        fence: &Fence,
         now: Timestamp,
     ) -> Result<ContextSelection> {
         let gathering = CandidateBuilder {
@@ -227,7 +224,7 @@ impl Commonbook {
             gathering.memory(ContextSource::Relevant, memory, Some(*score))
         }));
         let asked = ContextQuery { query: task, user_id: caller.user.as_deref(), now };
-        Ok(choose_for_context(&asked, candidates, settings, &fence(nonce)?, tokens::count))
+        Ok(choose_for_context(&asked, candidates, settings, fence))
     }
 
     /// Keeps a receipt, with the events that tell its agent, and nobody else, of the context.
@@ -315,14 +312,14 @@ fn handoff_candidates(
     let count = material.handoffs.len().max(1);
     let told = material.handoffs.iter().enumerate().map(|(index, handoff)| {
         let left = if index == 0 { material.handoffs_left } else { 0 };
-        gathering.handoff(handoff, handoff_chars(settings, count), left)
+        gathering.handoff(handoff, handoff_tokens(settings, count), left)
     });
     told.collect()
 }
 
-/// Characters that each of so many handoffs takes at the most.
-fn handoff_chars(settings: &ContextSettings, count: usize) -> usize {
-    settings.budget / STANDING_SHARE_DIVISOR * CHARS_PER_TOKEN / count
+/// Tokens that each of `count` handoffs has at most.
+fn handoff_tokens(settings: &ContextSettings, count: usize) -> usize {
+    settings.budget / STANDING_SHARE_DIVISOR / count
 }
 
 /// The new entries of the cases that concern the caller: of the one it names, of that of its
@@ -388,7 +385,7 @@ fn standing_candidate(
 
 /// Tokens that the standing memory takes at the most.
 fn standing_share(settings: &ContextSettings) -> usize {
-    (settings.budget / STANDING_SHARE_DIVISOR).min(limits::CONTEXT_ITEM_CHARS / CHARS_PER_TOKEN)
+    (settings.budget / STANDING_SHARE_DIVISOR).min(limits::CONTEXT_STANDING_TOKENS)
 }
 
 /// The events that a context leaves.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::handles::memory_handles;
 use super::place::start_position;
 use super::{Commonbook, case};
 use crate::base::error::Result;
-use crate::base::id::MemoryId;
+use crate::base::id::{MemoryId, handle};
 use crate::base::{limits, page};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
@@ -143,9 +144,12 @@ fn journal_changes(
         .filter(|memory| memory.deleted_at.is_none())
         .filter_map(|memory| Some((memory.id, visible_beginning(memory)?)))
         .collect();
+    let handles = memory_handles(tx, sight, says.keys().copied())?;
     let change = |event: crate::model::event::Event| {
         let id = MemoryId::parse(&event.subject).filter(|_| event.kind.is_of_memory());
-        ChangeNotice { says: id.and_then(|id| says.get(&id).cloned()), event }
+        let says = id.and_then(|id| says.get(&id).cloned());
+        let short = || handles.get(&event.subject).map_or(handle(&event.subject), String::as_str);
+        ChangeNotice { handle: says.is_some().then(|| short().to_owned()), says, event }
     };
     let changes = events.into_iter().map(change).collect();
     let set_apart = quarantine_notices(tx, caller, sight, after)?;

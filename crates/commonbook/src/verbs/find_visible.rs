@@ -12,7 +12,7 @@ use crate::model::entity::{Entity, EntityName, EntityRef, EntityReview, EntityTy
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
-use crate::prompt::block::EntityItem;
+use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
 
 /// The workspace whose things this sight looks at.
@@ -126,13 +126,13 @@ pub(super) fn mentioned_items<'m>(
     workspace: &Workspace,
     mentions: &[MentionLink],
     by: impl Fn(MemoryId) -> Option<&'m Memory>,
-) -> Result<BTreeMap<EntityId, EntityItem>> {
-    let mut told: BTreeMap<EntityId, EntityItem> = BTreeMap::new();
+) -> Result<BTreeMap<EntityId, EntitySummary>> {
+    let mut told: BTreeMap<EntityId, EntitySummary> = BTreeMap::new();
     for MentionLink { memory, entity, entity_type, value } in mentions {
         let Some(memory) = by(*memory).filter(|_| !told.contains_key(entity)) else { continue };
         told.insert(
             *entity,
-            EntityItem {
+            EntitySummary {
                 id: *entity,
                 kind: entity_type.to_string(),
                 value: value.clone(),

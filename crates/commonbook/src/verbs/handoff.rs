@@ -5,9 +5,10 @@ mod offers;
 use jiff::Timestamp;
 
 use super::Commonbook;
+use super::handles::memory_handles;
 use super::memory::keep_memory;
-use crate::base::error::{Error, Result};
-use crate::base::id::{HandoffId, Id, MemoryId, RequestKind};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
 use crate::base::page::{self, Page, PageCursor};
 use crate::model::access::Sight;
@@ -24,7 +25,9 @@ use crate::model::handoff::{
 };
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing};
 use crate::prompt::handoff::{PackResult, pack};
+use crate::prompt::new_fence;
 use crate::store::Transaction;
+use commonbook_text::fence::Fence;
 
 /// Handoffs that one transaction of a sweep ends at the most.
 const HANDOFF_EXPIRY_MAX: u32 = 100;
@@ -47,9 +50,9 @@ impl Commonbook {
         let asked = request.check(&caller.agent, session, self.collaboration.handoff)?;
         let now = self.clock.now();
         let id = HandoffId::new(&*self.ids, now);
-        let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
+        let fence = new_fence(&*self.ids, now);
         let (handoff, offers) = self.offers(caller, id, &asked, now)?;
-        let packed = pack(handoff, &offers, &asked.settings, nonce.trim_start_matches("req_"));
+        let packed = pack(handoff, &offers, &asked.settings, &fence);
         let rules = self.collaboration.rules;
         let (verb, key) = ("create_handoff", request.idempotency_key.as_ref());
         let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
@@ -85,7 +88,7 @@ impl Commonbook {
         let once =
             self.write_once(caller, "accept_handoff", request, None, move |tx, caller, now| {
                 let handoff = take_step(tx, caller, id, HandoffStep::Accept, None, now)?;
-                let text = tx.package(&handoff)?.text(&handoff);
+                let text = handoff_text(tx, caller, &handoff)?;
                 Ok(AcceptHandoffResult { handoff, text })
             })?;
         Ok(once.answer)
@@ -221,6 +224,18 @@ impl Commonbook {
             }
         }
     }
+}
+
+/// The text of a handoff for the agent that accepts it.
+fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<String> {
+    let package = tx.package(handoff)?;
+    let mut block = package.block(handoff);
+    let ids = package.memories.keys().copied();
+    block.set_handles(&memory_handles(tx, &Sight::reading(caller)?, ids)?);
+    let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
+        Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
+    })?;
+    Ok(block.render(&fence, handoff.created_at))
 }
 
 /// The handoff of this id in sight.

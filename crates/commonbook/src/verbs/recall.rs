@@ -1,12 +1,14 @@
 //! Telling an agent what is known about its task.
 
 use super::Commonbook;
+use super::handles::memory_handles;
 use crate::base::error::{Error, Result};
-use crate::base::id::{Id, RequestKind};
 use crate::base::limits;
+use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::memory::Memory;
 use crate::model::search::SearchMemory;
+use crate::prompt::new_fence;
 use crate::prompt::recall::{RecallRequest, RecallResult};
 
 impl Commonbook {
@@ -25,10 +27,13 @@ impl Commonbook {
         };
         let found = self.search_memory(caller, &question).map_err(recall_error)?;
         let all = found.hits.into_iter().map(|hit| hit.memory);
-        let told: Vec<Memory> = all.filter(|memory| !memory.is_quarantined()).collect();
-        let nonce = Id::<RequestKind>::new(&*self.ids, self.clock.now()).to_string();
-        let nonce = nonce.trim_start_matches("req_");
-        Ok(RecallResult::of(&request.task, &told, found.total, nonce))
+        let memories: Vec<Memory> = all.filter(|memory| !memory.is_quarantined()).collect();
+        let sight = Sight::reading(caller)?;
+        let ids = memories.iter().map(|memory| memory.id);
+        let handles = self.store.read(|tx| memory_handles(tx, &sight, ids.clone()))?;
+        let now = self.clock.now();
+        let fence = new_fence(&*self.ids, now);
+        Ok(RecallResult::of(&request.task, memories, found.total, &handles, &fence, now))
     }
 }
 

@@ -12,6 +12,7 @@ use commonbook::model::handoff::{
 };
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::prompt::handoff::{HandoffPackage, PackResult};
+use commonbook::prompt::item::PromptItem;
 use commonbook::store::Store;
 use jiff::SignedDuration;
 
@@ -133,7 +134,8 @@ pub(crate) fn a_handoff_names_what_its_reader_sees_and_nothing_that_was_purged(f
     let mut packed = packed(handoff(&ids, "ann", "bob", None));
     packed.handoff.memories =
         all.iter().enumerate().map(|(place, memory)| passed(memory, place == 2)).collect();
-    packed.package.memories = all.iter().map(|it| (it.id, it.text.clone())).collect();
+    let item = |memory: &Memory| PromptItem::of_memory(memory, memory.text.clone());
+    packed.package.memories = all.iter().map(|memory| (memory.id, item(memory))).collect();
     let left = |id| MemoryExclusion { id, score: 0.1, reason: ExclusionReason::Unfit };
     packed.left_out = vec![left(all[0].id), left(all[4].id)];
     let id = packed.handoff.id;

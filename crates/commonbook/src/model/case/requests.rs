@@ -349,10 +349,26 @@ of_one_case! {
 pub struct GetCaseContext {
     /// The case.
     pub key: CaseKey,
-    /// How many characters the text may have, 500 to 65,536; 4,000 by default.
+    /// Tokens of the text at most, 200 to 16,000; 1,000 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = limits::CASE_CONTEXT_LEAST, max = limits::CASE_CONTEXT_MAX))]
-    pub characters: Option<u32>,
+    #[schemars(range(min = limits::CASE_TOKENS_MIN, max = limits::CASE_TOKENS_MAX))]
+    pub budget: Option<u32>,
+}
+
+impl GetCaseContext {
+    /// The budget of the text, in tokens.
+    ///
+    /// # Errors
+    /// `invalid` for a budget out of range.
+    pub fn max_tokens(&self) -> Result<usize> {
+        let budget = self.budget.unwrap_or(limits::CASE_TOKENS);
+        let (least, most) = (limits::CASE_TOKENS_MIN, limits::CASE_TOKENS_MAX);
+        if (least..=most).contains(&budget) {
+            return Ok(budget as usize);
+        }
+        let reason = format!("{budget} is out of range; expected {least} to {most} tokens");
+        Err(Error::invalid("budget", reason))
+    }
 }
 
 /// A case with its newest summaries.

@@ -25,9 +25,7 @@
 mod within;
 
 pub use within::saturating_tokens;
-pub use within::{
-    ExclusionReason, HandoffSelection, MemoryExclusion, TokenAllowance, select_for_handoff,
-};
+pub use within::{ExclusionReason, HandoffSelection, MemoryExclusion, select_for_handoff};
 
 use std::collections::BTreeSet;
 

@@ -15,8 +15,11 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::base::limits;
-use commonbook_text::fence::{Fence, FenceItem};
-use commonbook_text::string_enum;
+use crate::prompt::block::{PromptBlock, PromptSection};
+use crate::prompt::item::{PromptEntry, PromptItem};
+use commonbook_text::fence::{Fence, RULES_NOTE};
+use commonbook_text::tokens::{self, TokenBudget};
+use commonbook_text::{sanitize, string_enum};
 
 pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextReceipt};
 
@@ -62,7 +65,9 @@ string_enum! {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextCandidate {
     /// What it would tell.
-    pub item: FenceItem,
+    pub item: PromptItem,
+    /// Whether a person laid it down as a rule for the agent; everything else is data.
+    pub is_rule: bool,
     /// Where it comes from.
     pub source: ContextSource,
     /// Which revision of it this is, where it has such.
@@ -84,9 +89,10 @@ pub struct ContextCandidate {
 impl ContextCandidate {
     /// A candidate that is no memory: another's, which nothing stands against.
     #[must_use]
-    pub fn of(item: FenceItem, source: ContextSource) -> Self {
+    pub fn of(item: PromptItem, source: ContextSource) -> Self {
         Self {
             item,
+            is_rule: false,
             source,
             revision: None,
             score: None,
@@ -143,36 +149,39 @@ pub struct ContextSelection {
     /// The fenced block; empty when there is nothing to tell.
     pub text: String,
     /// What it tells, in its order.
-    pub items: Vec<FenceItem>,
+    pub items: Vec<PromptItem>,
     /// What was considered.
     pub receipt: ContextReceipt,
 }
 
-/// Chooses what is told. `count` counts the tokens of a text.
+/// Chooses what the context contains, and renders it.
 #[must_use]
 pub fn choose_for_context(
-    asked: &ContextQuery<'_>,
+    query: &ContextQuery<'_>,
     candidates: Vec<ContextCandidate>,
     settings: &ContextSettings,
     fence: &Fence,
-    count: impl Fn(&str) -> usize,
 ) -> ContextSelection {
+    let now = query.now;
     let mut merged = merge(candidates, settings);
-    let frame = count(&fence.opening()) + count(&fence.closing());
-    fill(&mut merged, asked.now, settings, frame, &count);
-    let mut items = selected_items(&merged);
-    let mut text = fence.wrap_items(&items, asked.now);
-    let mut tokens = count(&text);
-    // Tokens of parts need not add up to those of the whole; the budget is kept in any case.
-    while tokens > settings.budget {
-        let Some(last) = merged.iter_mut().rfind(|one| one.is_told()) else { break };
-        last.mark_omitted(OmissionReason::Budget, None);
-        items = selected_items(&merged);
-        text = fence.wrap_items(&items, asked.now);
-        tokens = count(&text);
+    let room = PromptBlock::default().budget(settings.budget, fence, now);
+    fill(&mut merged, now, settings, room);
+    let mut block = selected_block(&merged);
+    let rendered = block.render_within(settings.budget, fence, now);
+    for entry in &rendered.dropped {
+        let PromptEntry::Item(item) = entry else { continue };
+        let outcome = merged.iter_mut().find(|outcome| {
+            outcome.is_told() && !outcome.candidate.is_rule && outcome.candidate.item.id == item.id
+        });
+        if let Some(outcome) = outcome {
+            outcome.mark_omitted(OmissionReason::Budget, None);
+        }
     }
-    let receipt = receipt::of(asked, settings, &merged, count(asked.query), tokens);
-    ContextSelection { text, items, receipt }
+    let items = merged.iter().filter(|outcome| outcome.is_told()).map(CandidateOutcome::item);
+    let items = items.collect();
+    let receipt =
+        receipt::of(query, settings, &merged, tokens::count(query.query), rendered.tokens);
+    ContextSelection { text: rendered.text, items, receipt }
 }
 
 /// A candidate and what became of it.
@@ -205,9 +214,20 @@ impl CandidateOutcome {
         self.left = Some((why, instead));
     }
 
-    fn item(&self) -> FenceItem {
+    fn item(&self) -> PromptItem {
         let against = self.against.as_ref().map(|other| Box::new(other.item.clone()));
-        FenceItem { against, ..self.candidate.item.clone() }
+        PromptItem { against, ..self.candidate.item.clone() }
+    }
+
+    /// The tokens that it takes in the text.
+    fn count_tokens(&self, now: Timestamp) -> usize {
+        match self.candidate.is_rule {
+            false => self.item().tokens(now),
+            true => {
+                let text = sanitize::quote_lines(&self.candidate.item.text, usize::MAX);
+                tokens::count(&format!("{RULES_NOTE}\n{text}\n"))
+            }
+        }
     }
 }
 
@@ -252,14 +272,11 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
     merged
 }
 
-/// A candidate with no more of its text than a context tells: a long memory is read by its id. A
-/// handoff and the standing memory were cut to their share by who made them.
+/// A candidate with as much of its text as a context shows: `get_memory` returns a long memory whole.
+/// A handoff and the standing memory were cut to their share before.
 fn shorten_candidate(mut candidate: ContextCandidate) -> ContextCandidate {
-    let text = &mut candidate.item.text;
-    let end = text.char_indices().nth(limits::RECALLED_CHARS).map(|(end, _)| end);
-    if let Some(end) = end.filter(|_| counts_to_maximum(candidate.source)) {
-        text.truncate(end);
-        text.push_str(" …");
+    if counts_to_maximum(candidate.source) {
+        candidate.item = candidate.item.shortened(limits::CONTEXT_ITEM_TOKENS, None);
     }
     candidate
 }
@@ -359,10 +376,9 @@ fn fill(
     merged: &mut [CandidateOutcome],
     now: Timestamp,
     settings: &ContextSettings,
-    frame: usize,
-    count: &impl Fn(&str) -> usize,
+    mut room: TokenBudget,
 ) {
-    let (mut memories, mut entries, mut used) = (0, 0, frame);
+    let (mut memories, mut entries) = (0, 0);
     // What stands first whatever the task is keeps its place, however long what says otherwise is.
     let apart: Vec<Option<Box<ContextCandidate>>> =
         merged.iter_mut().map(CandidateOutcome::take_opposite).collect();
@@ -376,12 +392,11 @@ fn fill(
             continue;
         }
         // Counting takes time; only what there may be room for is counted.
-        let tokens = count(&one.item().fenced_text(now));
+        let tokens = one.count_tokens(now);
         one.tokens = Some(tokens);
-        if used + tokens > settings.budget {
+        if !room.take(tokens) {
             one.mark_omitted(OmissionReason::Budget, None);
         } else {
-            used += tokens;
             memories += usize::from(counts);
             entries += usize::from(is_entry);
         }
@@ -390,10 +405,8 @@ fn fill(
         let Some(against) = against else { continue };
         let alone = merged[first].tokens.unwrap_or(0);
         merged[first].against = Some(against);
-        let both = count(&merged[first].item().fenced_text(now));
-        let fits = merged[first].is_told() && used + both <= settings.budget + alone;
-        if fits {
-            used += both - alone;
+        let both = merged[first].count_tokens(now);
+        if merged[first].is_told() && room.take(both.saturating_sub(alone)) {
             merged[first].tokens = Some(both);
             continue;
         }
@@ -405,6 +418,16 @@ fn fill(
     }
 }
 
-fn selected_items(merged: &[CandidateOutcome]) -> Vec<FenceItem> {
-    merged.iter().filter(|one| one.is_told()).map(CandidateOutcome::item).collect()
+/// What was chosen, as a block: a person's rules, then the items.
+fn selected_block(merged: &[CandidateOutcome]) -> PromptBlock {
+    let told = || merged.iter().filter(|outcome| outcome.is_told());
+    let rules = told().filter(|outcome| outcome.candidate.is_rule);
+    let rules: Vec<&str> = rules.map(|outcome| outcome.candidate.item.text.as_str()).collect();
+    let items = told().filter(|outcome| !outcome.candidate.is_rule);
+    let items = items.map(|outcome| outcome.item().into()).collect();
+    PromptBlock {
+        rules: rules.join("\n"),
+        sections: vec![PromptSection::new("", items)],
+        ..PromptBlock::default()
+    }
 }

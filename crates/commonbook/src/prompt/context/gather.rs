@@ -11,7 +11,7 @@ use crate::model::case::Case;
 use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
 use crate::model::search::ScoreParts;
-use commonbook_text::fence::FenceItem;
+use crate::prompt::item::PromptItem;
 
 /// Makes candidates of memories, for one agent.
 #[derive(Debug, Clone, Copy)]
@@ -41,11 +41,7 @@ impl CandidateBuilder<'_> {
             }
             _ => self.templates.tell(kind, &memory.text),
         };
-        let text = match memory.title.as_deref() {
-            Some(title) if !told.starts_with(title) => format!("{title}\n{told}"),
-            _ => told,
-        };
-        self.candidate(source, memory, kind, text, score)
+        self.candidate(source, memory, kind, told, score)
     }
 
     /// An entry of a case that the agent has not read.
@@ -61,11 +57,11 @@ impl CandidateBuilder<'_> {
         self.candidate(ContextSource::Entry, memory, "entry", text, None)
     }
 
-    /// A handoff that waits for the agent: of what its source wrote so many characters. What goes
-    /// along is given when it is accepted. It tells how many wait besides.
+    /// A handoff that waits for the agent, with a text of at most `max_tokens`; `more` others wait too.
+    /// What goes along with it is returned when the agent accepts it.
     #[must_use]
-    pub fn handoff(&self, handoff: &Handoff, chars: usize, left: u64) -> ContextCandidate {
-        let mut text = tell::handoff(&tell::HandoffSummary {
+    pub fn handoff(&self, handoff: &Handoff, max_tokens: usize, more: u64) -> ContextCandidate {
+        let text = tell::handoff(&tell::HandoffSummary {
             from: handoff.from.as_str(),
             task: &handoff.task,
             context: handoff.context.as_deref(),
@@ -74,34 +70,27 @@ impl CandidateBuilder<'_> {
             active_files: &handoff.active_files,
             text: None,
         });
-        if let Some((end, _)) = text.char_indices().nth(chars) {
-            text.truncate(end);
-            text.push_str(" …");
+        let (at, from) = (handoff.created_at, &handoff.from);
+        let mut item = PromptItem::new(handoff.id, "handoff", from, at, text)
+            .shortened(max_tokens, None)
+            .with_note("waits for your accept_handoff");
+        if more > 0 {
+            item = item.with_note(format!("list_handoffs shows {more} more"));
         }
-        text.push_str("\nIt waits for you: accept_handoff takes it and gives all that goes along.");
-        if left > 0 {
-            text.push_str(&format!("\n{left} more wait for you: list_handoffs shows them."));
-        }
-        let item = FenceItem {
-            id: handoff.id.to_string(),
-            kind: "handoff".to_owned(),
-            author: handoff.from.to_string(),
-            at: handoff.created_at,
-            text,
-            against: None,
-        };
         ContextCandidate::of(item, ContextSource::Handoff)
     }
 
     /// A standing memory file, as far as it is told.
     #[must_use]
     pub fn standing(&self, file: &str, text: String, at: Timestamp) -> ContextCandidate {
-        let item = FenceItem {
+        let item = PromptItem {
             id: file.to_owned(),
+            handle: file.to_owned(),
             kind: "standing memory".to_owned(),
             // People write there too: what it says is the file's, and no agent's.
             author: format!("file:{file}"),
             at,
+            notes: Vec::new(),
             text,
             against: None,
         };
@@ -126,16 +115,10 @@ impl CandidateBuilder<'_> {
         text: String,
         score: Option<f64>,
     ) -> ContextCandidate {
-        let item = FenceItem {
-            id: memory.id.to_string(),
-            kind: kind.to_owned(),
-            author: memory.owner.to_string(),
-            at: memory.valid_from.unwrap_or(memory.recorded_at),
-            text,
-            against: None,
-        };
+        let item = PromptItem { kind: kind.to_owned(), ..PromptItem::of_memory(memory, text) };
         ContextCandidate {
             item,
+            is_rule: false,
             source,
             revision: Some(memory.revision),
             score,

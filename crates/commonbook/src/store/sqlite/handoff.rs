@@ -1,7 +1,5 @@
 //! The SQL of handoffs, and of what is known of the clock.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::ToSql;
@@ -20,6 +18,7 @@ use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemory, HandoffSide, HandoffStatus};
 use crate::model::workspace::Workspace;
+use crate::prompt::handoff::stored::read_memory;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 use crate::store::{HandoffRows, SettledClockRows};
 
@@ -222,7 +221,10 @@ impl HandoffRows for SqliteTransaction<'_> {
             self.query_one(sql, key, |row| json(row, 0))?.unwrap_or_default();
         let sql = "SELECT memory, told FROM handoff_memory WHERE workspace = ?1 AND handoff = ?2";
         let told = self.query_all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?)))?;
-        let memories: BTreeMap<MemoryId, String> = told.into_iter().collect();
+        let read = |(id, stored): (MemoryId, String)| {
+            Some((id, read_memory(id, &stored, handoff.created_at)?))
+        };
+        let memories = told.into_iter().filter_map(read).collect();
         Ok(HandoffPackage { memories, ..package })
     }
 
@@ -287,7 +289,8 @@ impl HandoffRows for SqliteTransaction<'_> {
         )?;
         let global = Workspace::global();
         for (place, memory) in handoff.memories.iter().enumerate() {
-            let told = package.memories.get(&memory.id).map_or("", String::as_str);
+            let item = package.memories.get(&memory.id);
+            let told = item.map(encode_json).transpose()?.unwrap_or_default();
             // Of a memory that was purged in this very moment nothing is kept.
             self.execute(
                 "INSERT INTO handoff_memory \

@@ -41,6 +41,18 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.query_all(&sql, &*seen.with_parameters(&sql, &[(":wanted", &wanted)]), from_row)
     }
 
+    fn memory_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<MemoryId>> {
+        let sql = format!(
+            "SELECT m.id FROM memory m INDEXED BY memory_ending \
+             WHERE substr(m.id, -6) = substr(:ending, -6) AND {SEEN} \
+                 AND substr(m.id, -length(:ending)) = :ending \
+             GROUP BY m.id ORDER BY m.id LIMIT :limit"
+        );
+        let seen = self.seen(sight)?;
+        let more: [(&str, &dyn ToSql); 2] = [(":ending", &ending), (":limit", &limit)];
+        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| text(row, 0))
+    }
+
     fn memory_ids(
         &self,
         sight: &Sight,

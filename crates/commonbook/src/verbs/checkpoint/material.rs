@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::memory_item;
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -15,7 +14,7 @@ use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::session::Session;
-use crate::prompt::block::EntityItem;
+use crate::prompt::item::EntitySummary;
 use crate::prompt::resume::ResumeMaterial;
 use crate::store::Transaction;
 use crate::verbs::find_visible::mentioned_items;
@@ -47,7 +46,7 @@ pub(super) fn resume_material(
         });
     }
     let entities = mentioned_entities(tx, sight, session, &told)?;
-    let memories = told.into_iter().map(memory_item).collect();
+    let memories = told.into_iter().map(Into::into).collect();
     let (handoffs, handoffs_left) = open_handoffs(tx, caller, session)?;
     let history = history(tx, caller, session)?;
     Ok(ResumeMaterial { memories, entities, handoffs, handoffs_left, history, cases })
@@ -59,7 +58,7 @@ fn mentioned_entities(
     sight: &Sight,
     session: &Session,
     memories: &[Memory],
-) -> Result<Vec<EntityItem>> {
+) -> Result<Vec<EntitySummary>> {
     let places: BTreeMap<MemoryId, usize> =
         memories.iter().enumerate().map(|(place, memory)| (memory.id, place)).collect();
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();

@@ -1,6 +1,6 @@
 //! Building a context again, of what its receipt says was considered.
 
-use crate::base::error::Result;
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{HandoffId, MemoryId};
 use crate::model::access::Sight;
@@ -14,12 +14,11 @@ use crate::prompt::context::choose::{
 use crate::prompt::context::{
     CandidateBuilder, ContextOptions, ContextReceipt, ContextRecord, ContextReplay,
 };
-use crate::prompt::fence;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
-use commonbook_text::tokens;
+use commonbook_text::fence::Fence;
 
-use super::{handoff_chars, standing_candidate};
+use super::{handoff_tokens, standing_candidate};
 
 impl Commonbook {
     /// Builds a context again: of the same candidates with their scores, each as it was then, in
@@ -53,7 +52,7 @@ impl Commonbook {
         let waited = |one: &&CandidateReceipt| one.source == ContextSource::Handoff;
         let mut left = kept.receipt.handoffs_left;
         let handoffs = kept.receipt.candidates.iter().filter(waited).count().max(1);
-        let chars = handoff_chars(&wanted.settings, handoffs);
+        let tokens = handoff_tokens(&wanted.settings, handoffs);
         self.store.read(|tx| {
             for one in &kept.receipt.candidates {
                 if let (ContextSource::Handoff, Ok(id)) = (one.source, one.id.parse::<HandoffId>())
@@ -61,7 +60,7 @@ impl Commonbook {
                     // The first of them tells how many waited besides.
                     let left = std::mem::take(&mut left);
                     match tx.handoff(&sight, id)? {
-                        Some(handoff) => candidates.push(gathering.handoff(&handoff, chars, left)),
+                        Some(handoff) => candidates.push(gathering.handoff(&handoff, tokens, left)),
                         None => differences.push(gone_message(one)),
                     }
                     continue;
@@ -75,9 +74,10 @@ impl Commonbook {
             Ok(())
         })?;
         let asked = ContextQuery { query: &wanted.task, user_id: user, now: kept.at };
-        let fence = fence(&kept.nonce)?;
-        let chosen =
-            choose_for_context(&asked, candidates, &wanted.settings, &fence, tokens::count);
+        let fence = Fence::with_nonce(&kept.nonce).ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "the receipt has a nonce that no fence can have")
+        })?;
+        let chosen = choose_for_context(&asked, candidates, &wanted.settings, &fence);
         let same = sha256(&chosen.text) == kept.sha256;
         if !same && differences.is_empty() {
             differences.push(

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::super::Commonbook;
-use super::super::checkpoint::memory_item;
 use super::super::memory::live_memory;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{EntityId, HandoffId, MemoryId};
@@ -21,8 +20,8 @@ use crate::model::handoff::{ChainPosition, Handoff, HandoffDraft, HandoffOrigin}
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::{IndexQuery, MemoryFilter, SearchFilter};
 use crate::model::workspace::Workspace;
-use crate::prompt::block::EntityItem;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
+use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
 use crate::verbs::find_visible::{find_visible_entity, mentioned_items};
 
@@ -244,7 +243,8 @@ impl OfferPool {
                 named: it.named,
                 came_with: it.came.map(|(score, _)| score),
             };
-            MemoryOffer { candidate, tell: memory_item(memory), came_by: it.came.map(|(_, by)| by) }
+            let received_by = it.came.map(|(_, by)| by);
+            MemoryOffer { candidate, summary: memory.into(), received_by }
         };
         Ok(HandoffOffers { memories: self.0.into_iter().map(offer).collect(), entities, task })
     }
@@ -289,14 +289,14 @@ fn entity_offers(
     for mention in mentions {
         *counts.entry(mention.entity).or_default() += 1;
     }
-    let mut ranked: Vec<EntityItem> = told.into_values().collect();
+    let mut ranked: Vec<EntitySummary> = told.into_values().collect();
     let weight =
         |id: &EntityId| (task.contains(id), inherited.contains(id), counts.get(id).copied());
-    ranked.sort_by_key(|tell| std::cmp::Reverse(weight(&tell.id)));
+    ranked.sort_by_key(|summary| std::cmp::Reverse(weight(&summary.id)));
     ranked.truncate(draft.settings.max_entities as usize);
-    let offer = |tell: EntityItem| {
-        let (in_task, came) = (task.contains(&tell.id), inherited.contains(&tell.id));
-        EntityOffer { tell, in_task, came }
+    let offer = |summary: EntitySummary| {
+        let (in_task, received) = (task.contains(&summary.id), inherited.contains(&summary.id));
+        EntityOffer { summary, in_task, received }
     };
     Ok(ranked.into_iter().map(offer).collect())
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::id::CountingIds;
 use crate::model::handoff::InclusionReason;
+use commonbook_text::tokens::TokenBudget;
 
 fn now() -> Timestamp {
     "2026-11-21T10:00:00Z".parse().expect("a time")
@@ -45,7 +46,7 @@ fn sized(
         list.iter().map(|it| it.id).zip(tokens.iter().copied().cycle()).collect();
     let size =
         |it: &HandoffCandidate| sizes.iter().find(|(id, _)| *id == it.id).map_or(0, |(_, of)| *of);
-    select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenAllowance(room), now(), size)
+    select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenBudget::new(room), now(), size)
 }
 
 fn passed(chosen: &HandoffSelection) -> Vec<MemoryId> {
@@ -205,7 +206,7 @@ fn nothing_is_counted_of_what_stays_behind_anyway() {
         counted += 1;
         50
     };
-    let (task, room) = (BTreeSet::new(), TokenAllowance(5_000));
+    let (task, room) = (BTreeSet::new(), TokenBudget::new(5_000));
     let chosen =
         select_for_handoff(&list, &[], &task, &HandoffSettings::default(), room, now(), count);
     assert_eq!((chosen.memories.len(), chosen.left_out.len(), counted), (10, 4, 10));
@@ -305,7 +306,7 @@ fn entities_count_within_the_budget_and_belong_to_what_goes_along() {
             &list,
             &BTreeSet::new(),
             &settings,
-            TokenAllowance(room),
+            TokenBudget::new(room),
             now(),
             tokens,
         );
@@ -353,7 +354,7 @@ proptest! {
         let ids = CountingIds::default();
         let size = |it: &HandoffCandidate| given[it.id.uuid().as_u128() as usize % given.len()].1;
         let chosen = |list: &[HandoffCandidate], settings: &HandoffSettings, room| {
-            select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenAllowance(room), now(), size)
+            select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenBudget::new(room), now(), size)
         };
         let mut list: Vec<HandoffCandidate> = given.iter().map(|(found, _, is, id)| HandoffCandidate {
             id: MemoryId::from_uuid(uuid::Uuid::from_u128(u128::from(*id))),

@@ -11,6 +11,7 @@ use super::{EntityCandidate, HandoffCandidate, HandoffSettings};
 use crate::base::id::{EntityId, MemoryId};
 use crate::model::handoff::{HandoffEntity, HandoffMemory, InclusionReason};
 use commonbook_text::string_enum;
+use commonbook_text::tokens::TokenBudget;
 
 /// The part of the room that is kept for entities, as far as they need it.
 const ENTITY_ROOM_DIVISOR: usize = 5;
@@ -51,11 +52,6 @@ pub struct HandoffSelection {
     pub left_out: Vec<MemoryExclusion>,
 }
 
-/// How many tokens there are for what goes along: the budget without the frame and without what
-/// the source itself wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenAllowance(pub usize);
-
 /// Chooses, for a task that mentions these entities.
 ///
 /// Named ones come first, in the order in which they are given; then all others by score, those
@@ -70,14 +66,14 @@ pub fn select_for_handoff(
     entities: &[EntityCandidate],
     task: &BTreeSet<EntityId>,
     settings: &HandoffSettings,
-    room: TokenAllowance,
+    room: TokenBudget,
     now: Timestamp,
     mut tokens: impl FnMut(&HandoffCandidate) -> usize,
 ) -> HandoffSelection {
     let mut chosen = HandoffSelection::default();
     let needed: usize = entities.iter().map(|entity| entity.tokens).sum();
-    let kept = needed.min(room.0 / ENTITY_ROOM_DIVISOR);
-    let mut left = room.0 - kept;
+    let kept = needed.min(room.left() / ENTITY_ROOM_DIVISOR);
+    let mut left = TokenBudget::new(room.left() - kept);
     let mut counted = 0;
     for (score, candidate) in rank_candidates(candidates, settings, task, now) {
         let why = inclusion_reason(candidate);
@@ -97,12 +93,12 @@ pub fn select_for_handoff(
             _ => None,
         };
         let tokens = if reason.is_none() { tokens(candidate) } else { 0 };
-        let reason = reason.or((tokens > left).then_some(ExclusionReason::Budget));
+        let fits = reason.is_none() && left.take(tokens);
+        let reason = reason.or((!fits).then_some(ExclusionReason::Budget));
         if let Some(reason) = reason {
             chosen.left_out.push(MemoryExclusion { id: candidate.id, score, reason });
             continue;
         }
-        left -= tokens;
         counted += u32::from(why != InclusionReason::Inherited);
         chosen.memories.push(HandoffMemory {
             id: candidate.id,
@@ -115,7 +111,8 @@ pub fn select_for_handoff(
     }
     let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();
     let told = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
-    chosen.entities = choose_entities(entities, told, settings, left + kept);
+    chosen.entities =
+        choose_entities(entities, told, settings, TokenBudget::new(left.left() + kept));
     chosen
 }
 
@@ -154,7 +151,7 @@ fn choose_entities<'a>(
     entities: &[EntityCandidate],
     told: impl Iterator<Item = &'a HandoffCandidate>,
     settings: &HandoffSettings,
-    room: usize,
+    mut room: TokenBudget,
 ) -> Vec<HandoffEntity> {
     let mut mentions: BTreeMap<EntityId, usize> = BTreeMap::new();
     for id in told.flat_map(|candidate| &candidate.entities) {
@@ -166,13 +163,11 @@ fn choose_entities<'a>(
     let mut ranked: Vec<&EntityCandidate> = entities.iter().filter(wanted).collect();
     ranked.sort_by_key(|entity| (Reverse(weight(entity)), entity.id));
     ranked.dedup_by_key(|entity| entity.id);
-    let mut left = room;
     let mut chosen = Vec::new();
     for entity in ranked {
-        if chosen.len() >= settings.max_entities as usize || entity.tokens > left {
+        if chosen.len() >= settings.max_entities as usize || !room.take(entity.tokens) {
             continue;
         }
-        left -= entity.tokens;
         chosen.push(HandoffEntity {
             id: entity.id,
             kind: entity.kind.clone(),

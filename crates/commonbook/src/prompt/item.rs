@@ -1,0 +1,350 @@
+//! Items: recorded text on its way to an agent, each with its author, its day and a handle.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::{EntityId, Id, IdKind, MemoryId, handle};
+use crate::model::entity::Entity;
+use crate::model::memory::{Importance, Memory};
+use commonbook_text::day::day;
+use commonbook_text::fence::{CONTRADICTION_NOTE, HEADING_MARK, ITEM_MARK};
+use commonbook_text::{sanitize, tokens};
+
+/// The part of a budget that one memory's text has at most.
+const MEMORY_SHARE_DIVISOR: usize = 5;
+
+/// Tokens that one memory's text may have in any budget.
+const MEMORY_TOKENS_MIN: usize = 100;
+
+/// Bytes of a token, at most, in all but odd texts; most tokens have four.
+const TOKEN_BYTES_MAX: usize = 16;
+
+/// Characters of an author, a kind or a note that the head of an item shows.
+const HEAD_CHARS_MAX: usize = 128;
+
+/// Characters of a line in our own words.
+const HEADING_CHARS_MAX: usize = 400;
+
+/// The memory type that needs no word: most memories have it.
+const PLAIN_KIND: &str = "semantic";
+
+/// A piece of recorded text with what an agent must know to judge it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PromptItem {
+    /// The id of the thing; for a standing memory the name of its file.
+    pub id: String,
+    /// What the agent calls it by: the end of its id, or the id of a thing without a long one.
+    pub handle: String,
+    /// What it is: a memory's type, an entity's type, `handoff`, `entry`, `standing memory`.
+    pub kind: String,
+    /// The agent that wrote it.
+    pub author: String,
+    /// Since when it holds, else when it was written.
+    pub at: Timestamp,
+    /// What else its head says, in our own words: an importance, a reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The text.
+    pub text: String,
+    /// The item that contradicts it, while neither is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Box<PromptItem>>,
+}
+
+impl PromptItem {
+    /// An item about the thing with this id, without notes.
+    #[must_use]
+    pub fn new<K: IdKind>(
+        id: Id<K>,
+        kind: &str,
+        author: impl ToString,
+        at: Timestamp,
+        text: String,
+    ) -> Self {
+        let id = id.to_string();
+        Self {
+            handle: handle(&id).to_owned(),
+            id,
+            kind: kind.to_owned(),
+            author: author.to_string(),
+            at,
+            notes: Vec::new(),
+            text,
+            against: None,
+        }
+    }
+
+    /// A memory, with its title above its text.
+    #[must_use]
+    pub fn of_memory(memory: &Memory, text: String) -> Self {
+        let text = match memory.title.as_deref() {
+            Some(title) if !text.starts_with(title) => format!("{title}\n{text}"),
+            _ => text,
+        };
+        let at = memory.valid_from.unwrap_or(memory.recorded_at);
+        let mut item = Self::new(memory.id, memory.memory_type.as_str(), &memory.owner, at, text);
+        if memory.importance > Importance::Normal {
+            item.notes.push(memory.importance.to_string());
+        }
+        item
+    }
+
+    /// The same with another note in its head.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// The same with a text of at most `max_tokens`. A longer text keeps its beginning, and gives
+    /// half of the room to its summary.
+    #[must_use]
+    pub fn shortened(mut self, max_tokens: usize, summary: Option<&str>) -> Self {
+        // Only the beginning of a long text is ever counted.
+        let end = self.text.floor_char_boundary(max_tokens.saturating_mul(TOKEN_BYTES_MAX));
+        if end == self.text.len() && tokens::fits(&self.text, max_tokens) {
+            return self;
+        }
+        let summary = summary.map(|summary| format!("In short: {summary}"));
+        let summary = summary.map(|text| tokens::cut(&text, max_tokens / 2).into_owned());
+        let summary = summary.filter(|summary| !summary.is_empty());
+        let room =
+            max_tokens.saturating_sub(summary.as_deref().map_or(0, |text| tokens::count(text) + 2));
+        let mut text = tokens::cut(&self.text[..end], room).into_owned();
+        if !text.ends_with(tokens::CUT_MARK) {
+            text += tokens::CUT_MARK;
+        }
+        if let Some(summary) = summary {
+            text += &format!("\n{summary}");
+        }
+        self.text = text;
+        self
+    }
+
+    /// The item as it stands in a block: its head, then its text with `>` before every line. The
+    /// head leaves the author out where the item above has the same.
+    #[must_use]
+    pub fn render(&self, above: Option<&Self>, now: Timestamp) -> String {
+        let heading = if self.against.is_some() { CONTRADICTION_NOTE } else { "" };
+        let line_end = if heading.is_empty() { "" } else { "\n" };
+        let text = sanitize::quote_lines(&self.text, usize::MAX);
+        let mut rendered = format!("{heading}{line_end}{}\n{text}\n", self.head(above, now));
+        if let Some(other) = &self.against {
+            rendered += &other.render(Some(self), now);
+        }
+        rendered
+    }
+
+    /// Tokens of the item with its author.
+    #[must_use]
+    pub fn tokens(&self, now: Timestamp) -> usize {
+        tokens::count(&self.render(None, now))
+    }
+
+    /// Takes longer handles, by id.
+    pub(super) fn set_handles(&mut self, handles: &HashMap<String, String>) {
+        if let Some(handle) = handles.get(&self.id) {
+            self.handle.clone_from(handle);
+        }
+        if let Some(other) = &mut self.against {
+            other.set_handles(handles);
+        }
+    }
+
+    /// The item whose author the item below may leave out.
+    #[must_use]
+    pub fn last(&self) -> &Self {
+        self.against.as_deref().map_or(self, Self::last)
+    }
+
+    /// `#qa7xw2 claude-code/engineer, 18 Nov, decision, high`
+    fn head(&self, above: Option<&Self>, now: Timestamp) -> String {
+        let word = |text: &str| sanitize::head_word(text, HEAD_CHARS_MAX);
+        let same_author = above.is_some_and(|item| item.author == self.author);
+        let author = (!same_author).then(|| word(&self.author));
+        let kind = (self.kind != PLAIN_KIND).then(|| word(&self.kind));
+        let notes = self.notes.iter().map(|note| word(note));
+        let parts: Vec<String> =
+            author.into_iter().chain([day(self.at, now)]).chain(kind).chain(notes).collect();
+        let handle = word(&self.handle).replace(' ', "-");
+        format!("{ITEM_MARK}{handle} {}", parts.join(", "))
+    }
+}
+
+/// One entry of a section.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PromptEntry {
+    /// Recorded text with its author, its day and a handle.
+    Item(Box<PromptItem>),
+    /// Recorded text under a line in our own words, which may be empty. The author is the one whom
+    /// the block's first line names.
+    Quote {
+        /// The line above.
+        heading: String,
+        /// The text.
+        text: String,
+    },
+    /// A line in our own words: names of agents and numbers, no recorded text.
+    Line(String),
+}
+
+impl From<PromptItem> for PromptEntry {
+    fn from(item: PromptItem) -> Self {
+        Self::Item(Box::new(item))
+    }
+}
+
+impl PromptEntry {
+    /// The entry as it stands in a block, below the item `above`.
+    #[must_use]
+    pub fn render(&self, above: Option<&PromptItem>, now: Timestamp) -> String {
+        match self {
+            Self::Item(item) => item.render(above, now),
+            Self::Quote { heading, text } => {
+                format!("{}{}\n", heading_line(heading), sanitize::quote_lines(text, usize::MAX))
+            }
+            Self::Line(text) => heading_line(text),
+        }
+    }
+}
+
+/// A line in our own words, with its mark; empty for an empty text. A name in it cannot end the line.
+pub(super) fn heading_line(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let line = sanitize::quote_lines(text, HEADING_CHARS_MAX).replace("\n> ", " ");
+    format!("{HEADING_MARK}{}\n", line.trim_start_matches("> "))
+}
+
+/// An entity as it is offered to an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntitySummary {
+    /// The entity.
+    pub id: EntityId,
+    /// Its type.
+    pub kind: String,
+    /// Its name.
+    pub value: String,
+    /// What was stated about it.
+    pub context: Option<String>,
+    /// The agent that mentioned it last.
+    pub agent: crate::model::agent::Agent,
+    /// When it was last mentioned.
+    pub at: Timestamp,
+}
+
+impl From<Entity> for EntitySummary {
+    fn from(entity: Entity) -> Self {
+        Self {
+            id: entity.id,
+            kind: entity.entity_type.to_string(),
+            value: entity.value,
+            context: entity.context,
+            agent: entity.last_agent,
+            at: entity.last_seen,
+        }
+    }
+}
+
+impl EntitySummary {
+    /// The entity as an item of at most `max_tokens`.
+    #[must_use]
+    pub fn to_item(&self, max_tokens: usize) -> PromptItem {
+        let context = self.context.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        let text = format!("{}{context}", self.value);
+        PromptItem::new(self.id, &self.kind, &self.agent, self.at, text).shortened(max_tokens, None)
+    }
+}
+
+/// A memory as it is offered to an agent: its item, and what its shortening needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemorySummary {
+    /// The memory.
+    pub id: MemoryId,
+    /// The memory as an item, with its whole text.
+    pub item: PromptItem,
+    /// Its summary.
+    pub summary: Option<String>,
+}
+
+impl From<Memory> for MemorySummary {
+    fn from(memory: Memory) -> Self {
+        let item = PromptItem::of_memory(&memory, memory.text.clone());
+        Self { id: memory.id, item, summary: memory.summary }
+    }
+}
+
+impl MemorySummary {
+    /// The memory as an item of at most `max_tokens`.
+    #[must_use]
+    pub fn to_item(&self, max_tokens: usize) -> PromptItem {
+        self.item.clone().shortened(max_tokens, self.summary.as_deref())
+    }
+}
+
+/// Tokens that one memory's text has at most within a budget.
+#[must_use]
+pub fn memory_tokens_max(budget: usize) -> usize {
+    (budget / MEMORY_SHARE_DIVISOR).max(MEMORY_TOKENS_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::id::CountingIds;
+
+    fn item(text: &str) -> PromptItem {
+        let at = "2026-11-18T09:00:00Z".parse().expect("a time");
+        let id = MemoryId::new(&CountingIds::default(), at);
+        PromptItem::new(id, "decision", "analyst", at, text.to_owned())
+    }
+
+    fn now() -> Timestamp {
+        "2026-11-21T10:00:00Z".parse().expect("a time")
+    }
+
+    #[test]
+    fn an_item_has_a_handle_an_author_and_a_day() {
+        let item = item("Use an index.\nOn name.").with_note("named by qa");
+        let handle = &item.handle;
+        assert!(item.id.ends_with(handle.as_str()) && handle.len() == 6);
+        let expected = format!(
+            "#{handle} analyst, 18 Nov, decision, named by qa\n> Use an index.\n> On name.\n"
+        );
+        assert_eq!(item.render(None, now()), expected);
+        let same = item.render(Some(&item), now());
+        assert_eq!(same, expected.replace("analyst, ", ""));
+        let plain = PromptItem { kind: "semantic".into(), notes: Vec::new(), ..item };
+        assert!(
+            plain.render(None, now()).starts_with(&format!("#{} analyst, 18 Nov\n", plain.handle))
+        );
+    }
+
+    #[test]
+    fn items_that_contradict_each_other_stand_together() {
+        let mut first = item("The port is 80.");
+        let other = PromptItem { author: "research".into(), ..item("The port is 81.") };
+        first.against = Some(Box::new(other));
+        let rendered = first.render(None, now());
+        assert!(rendered.starts_with("-- These two contradict"), "{rendered}");
+        assert!(rendered.contains(" analyst, 18 Nov") && rendered.contains(" research, 18 Nov"));
+        assert_eq!(first.last().author, "research");
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_its_summary() {
+        let long = item(&"The tea is in the kitchen. ".repeat(500));
+        let text = long.clone().shortened(100, Some("Tea: kitchen.")).text;
+        assert!(tokens::count(&text) <= 100, "{text}");
+        assert!(
+            text.starts_with("The tea") && text.ends_with("…\nIn short: Tea: kitchen."),
+            "{text}"
+        );
+        assert!(long.shortened(100, None).text.ends_with("the kitchen. …"));
+        let odd = item(&"-".repeat(60_000)).shortened(100, None).text;
+        assert!(odd.ends_with(tokens::CUT_MARK) && tokens::count(&odd) <= 101);
+    }
+}
