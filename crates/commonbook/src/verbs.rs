@@ -179,13 +179,15 @@ impl Commonbook {
     }
 
     /// Carries a write out, once for each idempotency key: a key that was used before answers as
-    /// it did then, when the request is the same.
+    /// it did then, when the request is the same. `now` is the time that the verb took at its door:
+    /// the rows and the events of a write carry the same.
     ///
     /// # Errors
     /// `conflict` for a key that was used for another request; else what `act` answers.
     fn write_once<R, A>(
         &self,
         caller: &Caller,
+        now: Timestamp,
         verb: &str,
         request: &R,
         key: Option<&String>,
@@ -199,7 +201,7 @@ impl Commonbook {
         let key = fit_key(key)?;
         // Who works for another user asks for something else: the answer may be about that user.
         let request_sha256 = sha256(&encode_answer(&(verb, &caller.user, request))?);
-        let (caller, now) = (caller.clone(), self.clock.now());
+        let caller = caller.clone();
         // In a session, what is written may be followed by a checkpoint.
         let automatic = caller.session.as_ref().map(|_| CheckpointId::new(&*self.ids, now));
         self.store.write(move |tx| {

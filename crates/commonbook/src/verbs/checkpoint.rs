@@ -41,10 +41,11 @@ impl Commonbook {
         request: &CreateCheckpoint,
     ) -> Result<Checkpoint> {
         let name = self.session_name(caller, request.session.as_deref())?;
-        let id = CheckpointId::new(&*self.ids, self.clock.now());
+        let now = self.clock.now();
+        let id = CheckpointId::new(&*self.ids, now);
         let wanted = fit_request(request)?;
         let (verb, key) = ("create_checkpoint", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
             insert_checkpoint(tx, caller, &session, id, &wanted, now)
@@ -68,7 +69,7 @@ impl Commonbook {
         let wanted = fit_request(&CreateCheckpoint { kind, title, ..CreateCheckpoint::default() })?;
         let summary = request.summary.clone();
         let (verb, key) = ("checkpoint_and_summarise", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
             let kept = sum_up(tx, caller, &session, entry, &summary, now)?;
@@ -132,7 +133,7 @@ impl Commonbook {
         let new = SessionId::new(&*self.ids, now);
         let nonce = Id::<RequestKind>::new(&*self.ids, now).to_string();
         let (verb, key) = ("resume_session", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let sight =
                 Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
             let (before, from) =

@@ -52,7 +52,7 @@ impl Commonbook {
         let packed = pack(handoff, &offers, &asked.settings, nonce.trim_start_matches("req_"));
         let rules = self.collaboration.rules;
         let (verb, key) = ("create_handoff", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let edges = cycle_edges(tx, &Sight::writing(caller)?, &packed.handoff)?;
             let PackResult { handoff, .. } = &packed;
             let graph = CollaborationGraph::of_edges(&edges);
@@ -81,13 +81,19 @@ impl Commonbook {
         caller: &Caller,
         request: &AcceptHandoff,
     ) -> Result<AcceptHandoffResult> {
-        let id = request.handoff;
-        let once =
-            self.write_once(caller, "accept_handoff", request, None, move |tx, caller, now| {
+        let (id, now) = (request.handoff, self.clock.now());
+        let once = self.write_once(
+            caller,
+            now,
+            "accept_handoff",
+            request,
+            None,
+            move |tx, caller, now| {
                 let handoff = take_step(tx, caller, id, HandoffStep::Accept, None, now)?;
                 let text = tx.package(&handoff)?.text(&handoff);
                 Ok(AcceptHandoffResult { handoff, text })
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 
@@ -161,7 +167,8 @@ impl Commonbook {
         step: HandoffStep,
         note: Option<String>,
     ) -> Result<HandoffStepResult> {
-        let once = self.write_once(caller, verb, request, None, move |tx, caller, now| {
+        let now = self.clock.now();
+        let once = self.write_once(caller, now, verb, request, None, move |tx, caller, now| {
             let handoff = take_step(tx, caller, id, step, note.as_deref(), now)?;
             Ok(HandoffStepResult { handoff })
         })?;

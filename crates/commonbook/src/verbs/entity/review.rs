@@ -68,8 +68,9 @@ impl Commonbook {
         request: &DecideReview,
     ) -> Result<ResolveEntityResult> {
         let (key, decided) = (request.idempotency_key.as_ref(), request.clone());
+        let now = self.clock.now();
         let once =
-            self.write_once(caller, "decide_review", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "decide_review", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let review = tx.review(workspace_of_sight(&sight)?, decided.review_id)?;
                 let nothing =
