@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory};
-use super::place::start_position;
+use super::ops::read_position::start_position;
 use crate::base::error::{Error, Result};
 use crate::base::id::{Id, MemoryId, RequestKind};
 use crate::base::limits;

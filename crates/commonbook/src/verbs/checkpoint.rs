@@ -4,6 +4,7 @@ mod material;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::ops::write_steps::WriteScope;
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
@@ -189,22 +190,19 @@ impl Commonbook {
     }
 }
 
-/// Notes that something was written in the session that the caller works in; after an hour of that
-/// a checkpoint is made by itself.
+/// Notes that the caller writes in its session; after an hour of that, makes a checkpoint of the session.
 pub(super) fn note_activity(
     tx: &mut dyn Transaction,
-    caller: &Caller,
-    id: Option<CheckpointId>,
-    now: Timestamp,
+    WriteScope { caller, now, ids }: WriteScope<'_>,
 ) -> Result<()> {
-    let session = caller.session.as_deref().and_then(|it| it.parse().ok());
-    let Some((session, id)) = session.zip(id) else { return Ok(()) };
+    let session = caller.session.as_deref().and_then(|session| session.parse().ok());
+    let Some(session) = session else { return Ok(()) };
     let found = tx.activity(&caller.workspace, &caller.agent, session)?;
     let Some((session, activity)) = found else { return Ok(()) };
     let activity = activity.extend_to(now);
     tx.put_activity(&session, activity)?;
     if activity.is_due() {
-        let kind = CheckpointKind::Automatic;
+        let (id, kind) = (CheckpointId::new(ids, now), CheckpointKind::Automatic);
         let wanted = CreateCheckpoint { kind, ..CreateCheckpoint::default() };
         insert_checkpoint(tx, caller, &session, id, &wanted, now)?;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::place::start_position;
+use super::ops::read_position::start_position;
 use super::{Commonbook, case};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Commonbook, case, fit_key};
+use super::ops::write_once::fit_key;
+use super::{Commonbook, case};
 use crate::base::error::Result;
 use crate::base::limits;
 use crate::base::page;

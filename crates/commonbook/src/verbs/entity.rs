@@ -21,7 +21,7 @@ use crate::model::entity::{
 use crate::model::event::EventKind;
 use crate::model::graph::EntityPage;
 use crate::store::{EntityNameFilter, Transaction};
-use crate::verbs::find_visible::{
+use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, no_such_entity, queue_review, resolve_ref,
     workspace_of_sight,
 };

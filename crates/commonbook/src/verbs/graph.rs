@@ -17,7 +17,7 @@ use crate::model::graph::{
 };
 use crate::model::memory::Sharing;
 use crate::store::Transaction;
-use crate::verbs::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
+use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
 
 impl Commonbook {
     /// Relates two entities, or two memories, that the caller sees.

@@ -5,7 +5,8 @@ mod write;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Commonbook, WriteAnswer};
+use super::Commonbook;
+use super::ops::write_once::WriteAnswer;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;

@@ -17,7 +17,7 @@ use crate::model::event::EventKind;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
-use crate::verbs::find_visible::{
+use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, queue_review, resolve_ref, workspace_of_sight,
 };
 

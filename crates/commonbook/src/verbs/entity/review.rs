@@ -16,7 +16,9 @@ use crate::model::event::EventKind;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
-use crate::verbs::find_visible::{append_entity_event, find_visible_entity, workspace_of_sight};
+use crate::verbs::ops::find_visible::{
+    append_entity_event, find_visible_entity, workspace_of_sight,
+};
 
 impl Commonbook {
     /// What waits for somebody's decision, oldest first, of what is about entities in sight.
