@@ -12,57 +12,45 @@ mod cursor;
 mod digest;
 mod entity;
 mod event;
-mod find_visible;
+mod follow;
 mod graph;
-mod handles;
 mod handoff;
 mod import;
 mod learn;
 mod list;
 mod loss;
 mod memory;
-mod mention;
-mod place;
-mod presence;
+mod ops;
 mod recall;
 mod review;
 mod search;
 mod session;
-mod slots;
 mod standing;
 mod stats;
-mod sweep;
 mod token;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::hash::sha256;
-use crate::base::id::{CheckpointId, IdSource, RandomIds};
-use crate::base::{input, limits};
+use crate::base::error::Result;
+use crate::base::id::{IdSource, RandomIds};
 use crate::index::Index;
 use crate::model::access::AccessPolicy;
-use crate::model::caller::Caller;
 use crate::model::case::digest::writing::DigestWriterHandle;
 use crate::model::collaboration::CollaborationSettings;
 use crate::prompt::context::ContextPreferences;
 use crate::prompt::context::tell::TemplateSet;
-use crate::store::{IdempotencyRecord, NotifyingStore, Store, Transaction};
+use crate::store::{NotifyingStore, Store};
 
 pub use complete::CompletionList;
-use mention::MentionPositions;
-pub use mention::MentionProgress;
-use presence::PresenceLog;
-use slots::SearchSlots;
+use follow::mention::MentionPositions;
+pub use follow::mention::MentionProgress;
+pub use follow::sweep::SweepResult;
+use ops::presence::PresenceLog;
+use search::slots::SearchSlots;
 use standing::StandingFileCache;
 pub use standing::{StandingFile, change_standing, make_standing_folder};
-pub use sweep::SweepResult;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
 #[derive(Clone)]
@@ -80,12 +68,6 @@ pub struct Commonbook {
     templates: Arc<TemplateSet>,
     files: Arc<StandingFileCache>,
     writer: Option<DigestWriterHandle>,
-}
-
-/// What a write answers, and whether it answered so before under the same idempotency key.
-struct WriteAnswer<A> {
-    answer: A,
-    repeated: bool,
 }
 
 impl Commonbook {
@@ -178,78 +160,4 @@ impl Commonbook {
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
-
-    /// Carries a write out, once for each idempotency key: a key that was used before answers as
-    /// it did then, when the request is the same.
-    ///
-    /// # Errors
-    /// `conflict` for a key that was used for another request; else what `act` answers.
-    fn write_once<R, A>(
-        &self,
-        caller: &Caller,
-        verb: &str,
-        request: &R,
-        key: Option<&String>,
-        mut act: impl FnMut(&mut dyn Transaction, &Caller, Timestamp) -> Result<A> + Send + 'static,
-    ) -> Result<WriteAnswer<A>>
-    where
-        R: Serialize,
-        A: Serialize + DeserializeOwned + Send + 'static,
-    {
-        self.policy.may_write(caller)?;
-        let key = fit_key(key)?;
-        // Who works for another user asks for something else: the answer may be about that user.
-        let request_sha256 = sha256(&encode_answer(&(verb, &caller.user, request))?);
-        let (caller, now) = (caller.clone(), self.clock.now());
-        // In a session, what is written may be followed by a checkpoint.
-        let automatic = caller.session.as_ref().map(|_| CheckpointId::new(&*self.ids, now));
-        self.store.write(move |tx| {
-            if let Some(key) = &key
-                && let Some(kept) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
-                && now.duration_since(kept.at)
-                    < SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS)
-            {
-                return repeated_answer(&kept, &request_sha256);
-            }
-            presence::refuse_lookalike(tx, &caller)?;
-            tx.note_agent_seen(&caller, now)?;
-            checkpoint::note_activity(tx, &caller, automatic, now)?;
-            let answer = act(tx, &caller, now)?;
-            if let Some(key) = &key {
-                let kept = IdempotencyRecord {
-                    request_sha256: request_sha256.clone(),
-                    answer: encode_answer(&answer)?,
-                    at: now,
-                };
-                tx.keep_answer(&caller.workspace, &caller.agent, key, &kept)?;
-            }
-            Ok(WriteAnswer { answer, repeated: false })
-        })
-    }
-}
-
-/// An idempotency key within its limits.
-fn fit_key(key: Option<&String>) -> Result<Option<String>> {
-    key.map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS)).transpose()
-}
-
-fn repeated_answer<A: DeserializeOwned>(
-    kept: &IdempotencyRecord,
-    request_sha256: &str,
-) -> Result<WriteAnswer<A>> {
-    if kept.request_sha256 != request_sha256 {
-        return Err(Error::conflict("idempotency_key: this key was used for another request")
-            .with_field("idempotency_key")
-            .hint("Use a new key for a new request."));
-    }
-    let answer = serde_json::from_str(&kept.answer).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a kept answer cannot be read").with_cause(error)
-    })?;
-    Ok(WriteAnswer { answer, repeated: true })
-}
-
-fn encode_answer(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a request could not be encoded").with_cause(error)
-    })
 }

@@ -28,6 +28,7 @@ mod name;
 mod open;
 mod relation;
 mod row;
+mod rows;
 mod session;
 mod token;
 mod workspace;
@@ -38,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rusqlite::ffi::ErrorCode;
-use rusqlite::{Connection, OptionalExtension, Row, Statement, StatementStatus};
+use rusqlite::{Connection, Statement, StatementStatus};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::{EngineWork, Store, StoreLoss, StoreRead, StoreWrite, WorkRows};
@@ -68,7 +69,7 @@ impl SqliteStore {
     /// `unavailable` when the file is damaged, was written by a newer version, or cannot be
     /// opened. It is then left as it is.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
-        Ok(Self::of(path, open::open_prepared(path)?))
+        Self::of(path, open::open_prepared(path)?)
     }
 
     /// Opens the file whatever it has lost, and makes it where it is missing.
@@ -76,7 +77,7 @@ impl SqliteStore {
     /// # Errors
     /// As [`Self::open`], but for a loss.
     pub fn open_despite_loss(path: &Path) -> Result<Arc<Self>> {
-        Ok(Self::of(path, open::open_despite_loss(path)?))
+        Self::of(path, open::open_despite_loss(path)?)
     }
 
     /// What the store has lost, as the mark beside it tells: nothing in the usual case.
@@ -87,13 +88,14 @@ impl SqliteStore {
         open::loss(path)
     }
 
-    fn of(path: &Path, first: Connection) -> Arc<Self> {
-        Arc::new(Self {
+    fn of(path: &Path, mut first: Connection) -> Result<Arc<Self>> {
+        rows::guard_reads(&mut first)?;
+        Ok(Arc::new(Self {
             path: path.to_owned(),
             readers: Mutex::new(vec![first]),
             writer: OnceLock::new(),
             starting: Mutex::new(()),
-        })
+        }))
     }
 
     /// Has the mark beside the store say what the store holds now.
@@ -117,7 +119,9 @@ impl SqliteStore {
         if let Some(writer) = self.writer.get() {
             return Ok(writer);
         }
-        let writer = StoreWriter::start(open::writing_connection(&self.path)?, &self.path)?;
+        let mut connection = open::writing_connection(&self.path)?;
+        rows::guard_reads(&mut connection)?;
+        let writer = StoreWriter::start(connection, &self.path)?;
         Ok(self.writer.get_or_init(|| writer))
     }
 
@@ -125,7 +129,11 @@ impl SqliteStore {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => open::reading_connection(&self.path)?,
+            None => {
+                let mut connection = open::reading_connection(&self.path)?;
+                rows::guard_reads(&mut connection)?;
+                connection
+            }
         };
         let answer = act(&connection);
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,38 +212,6 @@ impl<'c> SqliteTransaction<'c> {
             audiences: RefCell::default(),
             work: Cell::default(),
         }
-    }
-
-    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let changed = statement.execute(params);
-        self.count_work(&statement);
-        Ok(changed?)
-    }
-
-    fn query_all<T>(
-        &self,
-        sql: &str,
-        params: impl rusqlite::Params,
-        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let found: rusqlite::Result<Vec<T>> =
-            statement.query_map(params, map).and_then(Iterator::collect);
-        self.count_work(&statement);
-        Ok(found?)
-    }
-
-    fn query_one<T>(
-        &self,
-        sql: &str,
-        params: impl rusqlite::Params,
-        map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let found = statement.query_row(params, map).optional();
-        self.count_work(&statement);
-        Ok(found?)
     }
 
     /// Adds what a statement has cost to what the transaction has.

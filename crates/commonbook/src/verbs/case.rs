@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::handles::memory_handles;
 use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory};
-use super::place::start_position;
+use super::ops::handles::memory_handles;
+use super::ops::read_position::start_position;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -34,14 +34,21 @@ impl Commonbook {
     pub fn open_case(&self, caller: &Caller, request: &OpenCase) -> Result<OpenCaseResult> {
         let (key, title) = request.key_and_title()?;
         let (verb, idempotency_key) = ("open_case", request.idempotency_key.as_ref());
-        let once =
-            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+        let now = self.clock.now();
+        let once = self.write_once(
+            caller,
+            now,
+            verb,
+            request,
+            idempotency_key,
+            move |tx, caller, now| {
                 if let Some(case) = tx.case(&caller.workspace, &key)? {
                     return Ok(OpenCaseResult { case, outcome: CaseOutcome::Found });
                 }
                 let case = open_new_case(tx, caller, &key, &title, now)?;
                 Ok(OpenCaseResult { case, outcome: CaseOutcome::Opened })
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 
@@ -67,8 +74,13 @@ impl Commonbook {
         let drafts = request.entries.iter().enumerate().map(draft).collect::<Result<Vec<_>>>()?;
         let (key, expected) = (request.key.clone(), request.expected_version);
         let (verb, idempotency_key) = ("append_entries", request.idempotency_key.as_ref());
-        let once =
-            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+        let once = self.write_once(
+            caller,
+            now,
+            verb,
+            request,
+            idempotency_key,
+            move |tx, caller, now| {
                 let found = tx.case(&caller.workspace, &key)?;
                 let latest = match (&found, &title) {
                     (Some(case), _) => case.takes_entries().map(|()| case.version)?,
@@ -86,7 +98,8 @@ impl Commonbook {
                     }
                 };
                 append(tx, caller, case, &drafts, now)
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 
@@ -229,9 +242,14 @@ impl Commonbook {
         request: &R,
         idempotency_key: Option<&String>,
     ) -> Result<Case> {
-        let key = case.clone();
-        let once =
-            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+        let (key, now) = (case.clone(), self.clock.now());
+        let once = self.write_once(
+            caller,
+            now,
+            verb,
+            request,
+            idempotency_key,
+            move |tx, caller, now| {
                 let case = find_case(tx, caller, &key)?;
                 let Some((case, kind)) = case.with_case_status(status, now)? else {
                     return Ok(case);
@@ -239,7 +257,8 @@ impl Commonbook {
                 tx.replace_case(&case)?;
                 tx.append_event(&case_event(kind, &case, caller, now))?;
                 Ok(case)
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 }

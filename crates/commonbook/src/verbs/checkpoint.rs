@@ -4,7 +4,8 @@ mod material;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::handles::memory_handles;
+use super::ops::handles::memory_handles;
+use super::ops::write_steps::WriteScope;
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
@@ -42,10 +43,11 @@ impl Commonbook {
         request: &CreateCheckpoint,
     ) -> Result<Checkpoint> {
         let name = self.session_name(caller, request.session.as_deref())?;
-        let id = CheckpointId::new(&*self.ids, self.clock.now());
+        let now = self.clock.now();
+        let id = CheckpointId::new(&*self.ids, now);
         let wanted = fit_request(request)?;
         let (verb, key) = ("create_checkpoint", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
             insert_checkpoint(tx, caller, &session, id, &wanted, now)
@@ -69,7 +71,7 @@ impl Commonbook {
         let wanted = fit_request(&CreateCheckpoint { kind, title, ..CreateCheckpoint::default() })?;
         let summary = request.summary.clone();
         let (verb, key) = ("checkpoint_and_summarise", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             session.may_change(caller)?;
             let kept = sum_up(tx, caller, &session, entry, &summary, now)?;
@@ -133,7 +135,7 @@ impl Commonbook {
         let new = SessionId::new(&*self.ids, now);
         let fence = new_fence(&*self.ids, now);
         let (verb, key) = ("resume_session", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let sight =
                 Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
             let (before, from) =
@@ -190,22 +192,19 @@ impl Commonbook {
     }
 }
 
-/// Notes that something was written in the session that the caller works in; after an hour of that
-/// a checkpoint is made by itself.
+/// Notes that the caller writes in its session; after an hour of that, makes a checkpoint of the session.
 pub(super) fn note_activity(
     tx: &mut dyn Transaction,
-    caller: &Caller,
-    id: Option<CheckpointId>,
-    now: Timestamp,
+    WriteScope { caller, now, ids }: WriteScope<'_>,
 ) -> Result<()> {
-    let session = caller.session.as_deref().and_then(|it| it.parse().ok());
-    let Some((session, id)) = session.zip(id) else { return Ok(()) };
+    let session = caller.session.as_deref().and_then(|session| session.parse().ok());
+    let Some(session) = session else { return Ok(()) };
     let found = tx.activity(&caller.workspace, &caller.agent, session)?;
     let Some((session, activity)) = found else { return Ok(()) };
     let activity = activity.extend_to(now);
     tx.put_activity(&session, activity)?;
     if activity.is_due() {
-        let kind = CheckpointKind::Automatic;
+        let (id, kind) = (CheckpointId::new(ids, now), CheckpointKind::Automatic);
         let wanted = CreateCheckpoint { kind, ..CreateCheckpoint::default() };
         insert_checkpoint(tx, caller, &session, id, &wanted, now)?;
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::handles::memory_handles;
-use super::place::start_position;
+use super::ops::handles::memory_handles;
+use super::ops::read_position::start_position;
 use super::{Commonbook, case};
 use crate::base::error::Result;
 use crate::base::id::{MemoryId, handle};
@@ -51,16 +51,22 @@ impl Commonbook {
     /// As [`may_mark`]; `not_found` for a case that there is not.
     pub fn mark_read(&self, caller: &Caller, request: &MarkRead) -> Result<ReadMark> {
         may_mark(caller)?;
-        let (key, position) = (request.case.clone(), request.position);
+        let (key, position, now) = (request.case.clone(), request.position, self.clock.now());
         let (verb, idempotency_key) = ("mark_read", request.idempotency_key.as_ref());
-        let once =
-            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+        let once = self.write_once(
+            caller,
+            now,
+            verb,
+            request,
+            idempotency_key,
+            move |tx, caller, now| {
                 let end = end_position(tx, caller, key.as_ref())?;
                 let read = position.map_or(end, |position| position.min(end));
                 tx.put_cursor(&caller.workspace, &caller.agent, key.as_ref(), read, now)?;
                 let position = tx.cursor(&caller.workspace, &caller.agent, key.as_ref())?.min(end);
                 Ok(ReadMark { case: key.clone(), position, end })
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 

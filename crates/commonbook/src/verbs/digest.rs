@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Commonbook, case, fit_key};
+use jiff::Timestamp;
+
+use super::ops::write_once::fit_key;
+use super::{Commonbook, case};
 use crate::base::error::Result;
 use crate::base::limits;
 use crate::base::page;
@@ -54,13 +57,13 @@ impl Commonbook {
         let most = u32::try_from(limits::DIGEST_ENTRIES).unwrap_or(u32::MAX);
         let most = page::page_size("limit", request.limit, most, most)?;
         fit_key(request.idempotency_key.as_ref())?;
-        let sight = Sight::reading_at_home(caller)?;
+        let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
         let (case, entries) = self.store.read(|tx| {
             let case = case::find_case(tx, caller, &request.key)?;
             let entries = visible_entries(tx, &sight, &case)?;
             Ok((case, entries))
         })?;
-        let given = self.shared_memories(caller, &sight, &case, &entries)?;
+        let given = self.shared_memories(caller, &sight, &case, &entries, now)?;
         let known = entries.iter().flat_map(|it| entry_texts(it.summary.as_deref(), &it.text));
         let known: Vec<String> = known.map(str::to_owned).collect();
         let given: Vec<DigestSource> = given.into_iter().map(DigestSource::from).collect();
@@ -134,15 +137,12 @@ impl Commonbook {
         sight: &Sight,
         case: &Case,
         entries: &[Memory],
+        now: Timestamp,
     ) -> Result<Vec<Memory>> {
         let latest = entries.iter().rev().filter_map(|entry| entry.summary.as_deref());
         let about: Vec<&str> =
             [case.title.as_str()].into_iter().chain(latest.take(LATEST_ENTRIES_MAX)).collect();
-        let question = IndexQuery::from_plain_text(
-            about.join("\n"),
-            SearchFilter::default(),
-            self.clock.now(),
-        );
+        let question = IndexQuery::from_plain_text(about.join("\n"), SearchFilter::default(), now);
         let found = self.search_index(caller, sight, &question)?.0;
         let fits = found
             .ranked

@@ -21,7 +21,7 @@ use crate::model::entity::{
 use crate::model::event::EventKind;
 use crate::model::graph::EntityPage;
 use crate::store::{EntityNameFilter, Transaction};
-use crate::verbs::find_visible::{
+use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, no_such_entity, queue_review, resolve_ref,
     workspace_of_sight,
 };
@@ -41,9 +41,15 @@ impl Commonbook {
     ) -> Result<ResolveEntityResult> {
         self.follow_mentions(caller)?;
         let (key, said) = (request.idempotency_key.as_ref(), request.clone());
-        let review = ReviewId::new(&*self.ids, self.clock.now());
-        let once =
-            self.write_once(caller, "resolve_entity", request, key, move |tx, caller, now| {
+        let now = self.clock.now();
+        let review = ReviewId::new(&*self.ids, now);
+        let once = self.write_once(
+            caller,
+            now,
+            "resolve_entity",
+            request,
+            key,
+            move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let seen = EntitySighting::of(&said, &caller.agent, now)?;
                 let name = checked_name(&sight, said.session.as_deref(), &seen)?;
@@ -75,7 +81,8 @@ impl Commonbook {
                         })
                     }
                 }
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 

@@ -17,7 +17,7 @@ use crate::model::graph::{
 };
 use crate::model::memory::Sharing;
 use crate::store::Transaction;
-use crate::verbs::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
+use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
 
 impl Commonbook {
     /// Relates two entities, or two memories, that the caller sees.
@@ -28,9 +28,10 @@ impl Commonbook {
     pub fn add_relation(&self, caller: &Caller, request: &AddRelation) -> Result<Relation> {
         self.follow_mentions(caller)?;
         let (key, said) = (request.idempotency_key.as_ref(), request.clone());
-        let id = RelationId::new(&*self.ids, self.clock.now());
+        let now = self.clock.now();
+        let id = RelationId::new(&*self.ids, now);
         let once =
-            self.write_once(caller, "add_relation", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "add_relation", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let workspace = workspace_of_sight(&sight)?;
                 let from = resolve_node(tx, &sight, &said.from)

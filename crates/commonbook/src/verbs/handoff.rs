@@ -5,8 +5,8 @@ mod offers;
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::handles::memory_handles;
 use super::memory::keep_memory;
+use super::ops::handles::memory_handles;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
@@ -55,7 +55,7 @@ impl Commonbook {
         let packed = pack(handoff, &offers, &asked.settings, &fence);
         let rules = self.collaboration.rules;
         let (verb, key) = ("create_handoff", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let edges = cycle_edges(tx, &Sight::writing(caller)?, &packed.handoff)?;
             let PackResult { handoff, .. } = &packed;
             let graph = CollaborationGraph::of_edges(&edges);
@@ -84,13 +84,19 @@ impl Commonbook {
         caller: &Caller,
         request: &AcceptHandoff,
     ) -> Result<AcceptHandoffResult> {
-        let id = request.handoff;
-        let once =
-            self.write_once(caller, "accept_handoff", request, None, move |tx, caller, now| {
+        let (id, now) = (request.handoff, self.clock.now());
+        let once = self.write_once(
+            caller,
+            now,
+            "accept_handoff",
+            request,
+            None,
+            move |tx, caller, now| {
                 let handoff = take_step(tx, caller, id, HandoffStep::Accept, None, now)?;
                 let text = handoff_text(tx, caller, &handoff)?;
                 Ok(AcceptHandoffResult { handoff, text })
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 
@@ -164,7 +170,8 @@ impl Commonbook {
         step: HandoffStep,
         note: Option<String>,
     ) -> Result<HandoffStepResult> {
-        let once = self.write_once(caller, verb, request, None, move |tx, caller, now| {
+        let now = self.clock.now();
+        let once = self.write_once(caller, now, verb, request, None, move |tx, caller, now| {
             let handoff = take_step(tx, caller, id, step, note.as_deref(), now)?;
             Ok(HandoffStepResult { handoff })
         })?;

@@ -52,31 +52,37 @@ impl Commonbook {
         let said =
             self.preferences.extracts(&caller.agent).then(|| conversation(request)).flatten();
         let said = said.map(conversation_request).transpose()?;
-        let drafts = self.memories_of(&caller, &requests)?;
-        let said = self.memories_of(&caller, said.as_slice())?.pop();
+        let now = self.clock.now();
+        let drafts = self.memories_of(&caller, &requests, now)?;
+        let said = self.memories_of(&caller, said.as_slice(), now)?.pop();
         if drafts.is_empty() && said.is_none() {
             self.policy.may_write(&caller)?;
             return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
-        let now = self.clock.now();
         let file = self.files.read(&caller, now);
         let items = file.as_ref().map(|file| standing_items(&file.text)).unwrap_or_default();
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
         let (verb, key) = ("learn", request.idempotency_key.as_ref());
-        let once = self.write_once(&caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(&caller, now, verb, request, key, move |tx, caller, now| {
             let mut told = recent_context_texts(&*tx, caller, &templates)?;
             told.extend(items.iter().cloned());
             let back = LearnResult { left_out: left_out.clone(), ..LearnResult::default() };
             keep_new(tx, caller, &wanted, said.as_ref(), &told, back, now)
         })?;
         let standing = file.filter(|_| caller.project.is_some() && !drafts.is_empty());
-        let written = standing.map(|file| self.write_standing(&caller, &file, &drafts, replaces));
+        let written =
+            standing.map(|file| self.write_standing(&caller, &file, &drafts, replaces, now));
         Ok(LearnResult { standing: written.transpose()?, ..once.answer })
     }
 
     /// The memories that these requests make.
-    fn memories_of(&self, caller: &Caller, requests: &[SaveMemory]) -> Result<Vec<Memory>> {
-        let drafts = self.drafts(caller, requests).map_err(|(_, error)| error)?;
+    fn memories_of(
+        &self,
+        caller: &Caller,
+        requests: &[SaveMemory],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>> {
+        let drafts = self.drafts(caller, requests, now).map_err(|(_, error)| error)?;
         Ok(drafts.into_iter().map(|draft| draft.memory).collect())
     }
 
@@ -88,6 +94,7 @@ impl Commonbook {
         file: &StandingFile,
         drafts: &[Memory],
         replaces: bool,
+        now: Timestamp,
     ) -> Result<StandingChange> {
         let limits = self.preferences.limits(caller.agent.role());
         let fits = |memory: &&Memory| {
@@ -110,8 +117,7 @@ impl Commonbook {
                 change.warnings = gone.iter().map(|item| format!("replaced: {item}")).collect();
                 change.warnings.extend(warnings.iter().map(ToString::to_string));
                 if let Some(before) = before.filter(|before| *before != standing) {
-                    let copy =
-                        self.files.back_up(&file.path, &before.render(), self.clock.now())?;
+                    let copy = self.files.back_up(&file.path, &before.render(), now)?;
                     change.backup = Some(copy.display().to_string());
                 }
                 return Ok((standing, change));

@@ -5,7 +5,8 @@ mod write;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Commonbook, WriteAnswer};
+use super::Commonbook;
+use super::ops::write_once::WriteAnswer;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -34,11 +35,11 @@ impl Commonbook {
     /// `invalid`, `too_large` with the field; `conflict` for an idempotency key used otherwise;
     /// `not_found` and `forbidden` for a memory to supersede that is unknown or another's.
     pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<SaveResult> {
-        let key = request.idempotency_key.as_ref();
+        let (key, now) = (request.idempotency_key.as_ref(), self.clock.now());
         let drafts =
-            self.drafts(caller, std::slice::from_ref(request)).map_err(|(_, error)| error)?;
+            self.drafts(caller, std::slice::from_ref(request), now).map_err(|(_, error)| error)?;
         let once =
-            self.write_once(caller, "save_memory", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "save_memory", request, key, move |tx, caller, now| {
                 keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
             })?;
         let saved = save_results(once, caller.door).pop();
@@ -62,12 +63,12 @@ impl Commonbook {
             return Err(Error::too_large("memories", count, limits::BATCH, "memories")
                 .hint("Send them in several calls."));
         }
-        let key = request.idempotency_key.as_ref();
+        let (key, now) = (request.idempotency_key.as_ref(), self.clock.now());
         let drafts = self
-            .drafts(caller, &request.memories)
+            .drafts(caller, &request.memories, now)
             .map_err(|(place, error)| in_batch(place, error))?;
         let once =
-            self.write_once(caller, "save_memories", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "save_memories", request, key, move |tx, caller, now| {
                 keep_all(tx, caller, &drafts, now).map_err(|(place, error)| in_batch(place, error))
             })?;
         Ok(Page { items: save_results(once, caller.door), next: None })
@@ -78,8 +79,8 @@ impl Commonbook {
         &self,
         caller: &Caller,
         requests: &[SaveMemory],
+        now: Timestamp,
     ) -> Result<Vec<MemoryDraft>, (usize, Error)> {
-        let now = self.clock.now();
         let draft = |(place, request): (usize, &SaveMemory)| {
             let id = MemoryId::new(&*self.ids, now);
             let mut memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
@@ -150,8 +151,9 @@ impl Commonbook {
     /// revision, `invalid` and `too_large` with the field.
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
         let (key, change) = (request.idempotency_key.as_ref(), request.clone());
+        let now = self.clock.now();
         let once =
-            self.write_once(caller, "update_memory", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "update_memory", request, key, move |tx, caller, now| {
                 let before = not_deleted(changeable_memory(tx, caller, change.id)?)?;
                 access::may_change(caller, &before)?;
                 let mut after = before.clone();
@@ -178,8 +180,9 @@ impl Commonbook {
     pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let now = self.clock.now();
         let once =
-            self.write_once(caller, "delete_memory", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "delete_memory", request, key, move |tx, caller, now| {
                 let before = not_deleted(changeable_memory(tx, caller, id)?)?;
                 access::may_change(caller, &before)?;
                 expect_revision(expected, &before)?;
@@ -200,8 +203,14 @@ impl Commonbook {
     pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
-        let once =
-            self.write_once(caller, "restore_memory", request, key, move |tx, caller, now| {
+        let now = self.clock.now();
+        let once = self.write_once(
+            caller,
+            now,
+            "restore_memory",
+            request,
+            key,
+            move |tx, caller, now| {
                 let before = changeable_memory(tx, caller, id)?;
                 access::may_change(caller, &before)?;
                 expect_revision(expected, &before)?;
@@ -216,7 +225,8 @@ impl Commonbook {
                     MemoryChange { kind: EventKind::MemoryRestored, fields: &[], caller, now }
                         .write(tx, &before, after)?;
                 for_reader(tx, &Sight::writing(caller)?, after)
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 
@@ -229,8 +239,9 @@ impl Commonbook {
     pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<PurgeResult> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let now = self.clock.now();
         let once =
-            self.write_once(caller, "purge_memory", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "purge_memory", request, key, move |tx, caller, now| {
                 let memory = changeable_memory(tx, caller, id)?;
                 access::may_change(caller, &memory)?;
                 expect_revision(expected, &memory)?;

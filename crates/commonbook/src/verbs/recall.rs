@@ -1,7 +1,7 @@
 //! Telling an agent what is known about its task.
 
 use super::Commonbook;
-use super::handles::memory_handles;
+use super::ops::handles::memory_handles;
 use crate::base::error::{Error, Result};
 use crate::base::limits;
 use crate::model::access::Sight;

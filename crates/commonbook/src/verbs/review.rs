@@ -41,9 +41,10 @@ impl Commonbook {
     /// quarantined, `invalid` and `too_large` for the reason.
     pub fn appeal_memory(&self, caller: &Caller, request: &AppealMemory) -> Result<Memory> {
         let (key, id) = (request.idempotency_key.as_ref(), request.id);
-        let appeal = request.appeal(self.clock.now())?;
+        let now = self.clock.now();
+        let appeal = request.appeal(now)?;
         let once =
-            self.write_once(caller, "appeal_memory", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "appeal_memory", request, key, move |tx, caller, now| {
                 let before = live_memory(tx, &Sight::writing(caller)?, id)?;
                 access::may_change(caller, &before)?;
                 if !before.is_quarantined() {
@@ -70,9 +71,14 @@ impl Commonbook {
     pub fn release_memory(&self, caller: &Caller, request: &ReleaseMemory) -> Result<Memory> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
-        let sight = Sight::reviewing(caller)?;
-        let once =
-            self.write_once(caller, "release_memory", request, key, move |tx, caller, now| {
+        let (sight, now) = (Sight::reviewing(caller)?, self.clock.now());
+        let once = self.write_once(
+            caller,
+            now,
+            "release_memory",
+            request,
+            key,
+            move |tx, caller, now| {
                 let before = visible_memory(tx, &sight, id)?;
                 expect_revision(expected, &before)?;
                 if !before.is_quarantined() {
@@ -82,7 +88,8 @@ impl Commonbook {
                 let after = Memory { trust: Trust::Normal, ..before.clone() };
                 MemoryChange { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }
                     .write(tx, &before, after)
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 }

@@ -1,5 +1,7 @@
 //! Finding memories that answer a question.
 
+pub(super) mod slots;
+
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
@@ -20,7 +22,7 @@ use crate::model::search::{
     SearchScope,
 };
 use crate::store::Transaction;
-use crate::verbs::find_visible::{no_such_entity, resolve_ref};
+use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref};
 
 impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.

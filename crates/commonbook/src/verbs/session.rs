@@ -39,11 +39,17 @@ impl Commonbook {
     ) -> Result<StartSessionResult> {
         let own = request.client_session.as_deref();
         let own = own.map(|own| session_id("client_session", own)).transpose()?;
-        let id = SessionId::new(&*self.ids, self.clock.now());
+        let now = self.clock.now();
+        let id = SessionId::new(&*self.ids, now);
         let key = request.case.clone();
         let (verb, idempotency_key) = ("start_session", request.idempotency_key.as_ref());
-        let once =
-            self.write_once(caller, verb, request, idempotency_key, move |tx, caller, now| {
+        let once = self.write_once(
+            caller,
+            now,
+            verb,
+            request,
+            idempotency_key,
+            move |tx, caller, now| {
                 if let Some(key) = &key {
                     case::find_case(tx, caller, key)?;
                 }
@@ -69,7 +75,8 @@ impl Commonbook {
                 };
                 record_session(tx, &session, now)?;
                 Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 
@@ -81,7 +88,8 @@ impl Commonbook {
     pub fn touch_session(&self, caller: &Caller, request: &TouchSession) -> Result<Session> {
         let (name, pause) = (SessionName::read(&request.session)?, request.pause);
         let (verb, key) = ("touch_session", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let now = self.clock.now();
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             before.may_change(caller)?;
             let (session, resumed) = before.with_touch(now);
@@ -109,14 +117,15 @@ impl Commonbook {
     /// the summary; `conflict` when it has ended, and for a case that takes no entries.
     pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<EndSessionResult> {
         let name = self.session_name(caller, request.session.as_deref())?;
-        let (id, now) = (MemoryId::new(&*self.ids, self.clock.now()), self.clock.now());
+        let now = self.clock.now();
+        let id = MemoryId::new(&*self.ids, now);
         let summary = request.summary.clone();
         if let Some(summary) = &summary {
             // Whatever is wrong with it is told before anything is looked at.
             new_entry(summary).memory(caller, &"x".parse()?, id, now)?;
         }
         let (verb, key) = ("end_session", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
             before.may_change(caller)?;
             if before.status == SessionStatus::Completed {

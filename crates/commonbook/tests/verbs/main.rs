@@ -26,6 +26,7 @@ mod journal;
 mod learn;
 mod machine;
 mod once;
+mod one_time;
 mod paired;
 mod purge;
 mod redteam;

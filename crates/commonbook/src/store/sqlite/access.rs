@@ -1,4 +1,4 @@
-//! The permission rule as SQL: the audiences of a sight, and the one condition that every query for memories carries.
+//! The permission rule as SQL: the audiences of a sight. `rows.rs` makes the condition of them that every query carries.
 //!
 //! A query never asks of a row whether the caller sees it. It first finds the audiences that the caller
 //! belongs to, by look-ups that meet no other audience, and then seeks their rows alone: what others keep
@@ -7,7 +7,6 @@
 use std::rc::Rc;
 
 use rusqlite::Row;
-use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::row::text;
@@ -17,16 +16,6 @@ use crate::model::access::{Audience, Sight, Visibility};
 use crate::model::agent::Agent;
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
-
-/// What [`Sight::sees_node`] says, of a row `m` of the table `memory`. The conformance suite proves
-/// the two equal.
-pub(super) const SEEN: &str = "m.audience IN (SELECT value FROM json_each(:audiences))";
-
-/// The same of a row `n` of the table `mention`, whose key begins with a name and its audience.
-pub(super) const SEEN_MENTION: &str = "n.audience IN (SELECT value FROM json_each(:audiences))";
-
-/// The same of the rows of one audience, where each audience in sight is asked by itself.
-pub(super) const OF_AUDIENCE: &str = "m.audience = :audience";
 
 /// The owner of the rows that are everybody's, in the table `audience`.
 const EVERYBODY_OWNER: &str = "";
@@ -79,67 +68,7 @@ pub(super) struct AudienceCache {
     numbers: Vec<(Audience, i64)>,
 }
 
-/// The parameters that a query in a sight needs.
-pub(super) struct SightParameters {
-    agent: String,
-    user: Option<String>,
-    workspaces: String,
-    audiences: String,
-}
-
-impl SightParameters {
-    /// The parameters of a query for rows that are no memories: it belongs to no audience.
-    pub(super) fn of(sight: &Sight) -> Self {
-        Self {
-            agent: sight.agent.as_str().to_owned(),
-            user: sight.user.clone(),
-            workspaces: serde_json::json!(sight.workspaces).to_string(),
-            audiences: "[]".to_owned(),
-        }
-    }
-
-    /// Those of these parameters that the statement names, and `more`, by name.
-    pub(super) fn with_parameters<'p>(
-        &'p self,
-        sql: &str,
-        more: &[(&'p str, &'p dyn ToSql)],
-    ) -> Vec<(&'p str, &'p dyn ToSql)> {
-        let own: [(&str, &dyn ToSql); 4] = [
-            (":agent", &self.agent),
-            (":user", &self.user),
-            (":workspaces", &self.workspaces),
-            (":audiences", &self.audiences),
-        ];
-        let named = own.into_iter().filter(|(name, _)| has_parameter(sql, name));
-        named.chain(more.iter().copied()).collect()
-    }
-}
-
-/// Whether a statement has a parameter of this name, and not only one whose name begins so.
-pub(super) fn has_parameter(sql: &str, name: &str) -> bool {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    sql.match_indices(name).any(|(at, _)| !sql[at + name.len()..].starts_with(is_letter))
-}
-
 impl SqliteTransaction<'_> {
-    /// The parameters of a query for what this sight sees.
-    pub(super) fn seen(&self, sight: &Sight) -> Result<SightParameters> {
-        self.seen_among(sight, |_| true)
-    }
-
-    /// The parameters of a query for what this sight sees in these audiences.
-    pub(super) fn seen_among(
-        &self,
-        sight: &Sight,
-        wanted: impl Fn(&VisibleAudience) -> bool,
-    ) -> Result<SightParameters> {
-        let audiences = self.visible_audiences(sight)?;
-        let numbers: Vec<i64> =
-            audiences.iter().filter(|it| wanted(it)).map(|it| it.number).collect();
-        let audiences = serde_json::json!(numbers).to_string();
-        Ok(SightParameters { audiences, ..SightParameters::of(sight) })
-    }
-
     /// The audiences that a sight belongs to, of those that ever had a memory, by number.
     pub(super) fn visible_audiences(&self, sight: &Sight) -> Result<Rc<[VisibleAudience]>> {
         let known = self.audiences.borrow().visible.iter().find(|(of, _)| of == sight).cloned();
@@ -238,7 +167,8 @@ impl SqliteTransaction<'_> {
              AND NOT EXISTS (SELECT 1 FROM memory WHERE audience = ?1) \
              AND NOT EXISTS (SELECT 1 FROM entity_name WHERE audience = ?1) \
              AND NOT EXISTS (SELECT 1 FROM relation WHERE workspace = ?2 AND audience = ?1)";
-        if self.execute(sql, (number, workspace.as_str()))? > 0 {
+        let unseen = self.unseen("whether nothing belongs to an audience any more");
+        if unseen.execute(sql, (number, workspace.as_str()))? > 0 {
             self.audiences.take();
         }
         Ok(())
@@ -253,7 +183,9 @@ impl SqliteTransaction<'_> {
         let sql = "SELECT a.number, a.workspace, a.owner, a.user_id, a.sharing, a.quarantined \
              FROM memory m CROSS JOIN audience a ON a.number = m.audience \
              WHERE m.workspace = ?1 AND m.id = ?2";
-        let found = self.query_one(sql, (workspace.as_str(), id.to_string()), audience_from_row)?;
+        let unseen =
+            self.unseen("who reads a memory at an end of a relation, kept for those alone");
+        let found = unseen.one(sql, (workspace.as_str(), id.to_string()), audience_from_row)?;
         Ok(found.map(|it| it.audience))
     }
 
@@ -292,17 +224,4 @@ fn audience_from_row(row: &Row<'_>) -> rusqlite::Result<VisibleAudience> {
         }),
     };
     Ok(VisibleAudience { number: row.get(0)?, audience })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_parameter_is_known_by_its_whole_name() {
-        let sql = "SELECT 1 FROM handoff WHERE session = :session_id AND chain = :chain";
-        assert!(has_parameter(sql, ":chain") && has_parameter(sql, ":session_id"));
-        assert!(!has_parameter(sql, ":session") && !has_parameter(sql, ":limit"));
-        assert!(has_parameter("a = :session_id OR b = :session", ":session"));
-    }
 }

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use super::SqliteTransaction;
-use super::access::SEEN;
 use super::row::{text, time};
 use crate::base::error::Result;
 use crate::model::access::Sight;
@@ -33,16 +32,17 @@ impl AgentRows for SqliteTransaction<'_> {
     }
 
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "WITH seen AS (SELECT m.owner AS owner, count(*) AS memories \
-                           FROM memory m INDEXED BY memory_seen WHERE {SEEN} AND m.deleted_at IS NULL GROUP BY m.owner) \
+                           FROM memory m INDEXED BY memory_seen WHERE {seen_m} AND m.deleted_at IS NULL GROUP BY m.owner) \
              SELECT a.*, coalesce(seen.memories, 0) AS memory_count \
              FROM agent a LEFT JOIN seen ON seen.owner = a.name \
              WHERE a.workspace = :workspace ORDER BY a.name"
         );
         let name = workspace.as_str();
-        let seen = self.seen(sight)?;
-        self.query_all(&sql, &*seen.with_parameters(&sql, &[(":workspace", &name)]), |row| {
+        seen.all(&sql, &[(":workspace", &name)], |row| {
             Ok(AgentRecord {
                 agent: text(row, "name")?,
                 first_seen: time(row.get("first_seen")?),

@@ -4,7 +4,6 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::SEEN;
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, text, time};
 use crate::base::error::Result;
@@ -59,15 +58,17 @@ impl CaseRows for SqliteTransaction<'_> {
         after: u64,
         until: u64,
     ) -> Result<Vec<Memory>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_case WHERE {SEEN} \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_case WHERE {seen_m} \
                  AND m.workspace = :workspace AND m.case_key = :case AND m.position > :after AND m.position <= :until \
              ORDER BY m.position"
         );
         let (workspace, case) = (workspace.as_str(), case.as_str());
         let more: [(&str, &dyn ToSql); 4] =
             [(":workspace", &workspace), (":case", &case), (":after", &after), (":until", &until)];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), memory::from_row)
+        seen.all(&sql, &more, memory::from_row)
     }
 
     fn superseded_entries(
@@ -77,17 +78,16 @@ impl CaseRows for SqliteTransaction<'_> {
         case: &CaseKey,
         by: &[MemoryId],
     ) -> Result<Vec<(MemoryId, MemoryId)>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT m.superseded_by, m.id FROM memory m INDEXED BY memory_entry_heir \
-             WHERE {SEEN} AND m.workspace = :workspace AND m.case_key = :case AND m.superseded_by IN (SELECT value FROM json_each(:by)) ORDER BY m.position"
+             WHERE {seen_m} AND m.workspace = :workspace AND m.case_key = :case AND m.superseded_by IN (SELECT value FROM json_each(:by)) ORDER BY m.position"
         );
         let (workspace, case, by) = (workspace.as_str(), case.as_str(), encode_json(&by)?);
         let more: [(&str, &dyn ToSql); 3] =
             [(":workspace", &workspace), (":case", &case), (":by", &by)];
-        let seen = self.seen(sight)?;
-        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| {
-            Ok((text(row, 0)?, text(row, 1)?))
-        })
+        seen.all(&sql, &more, |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
     fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()> {

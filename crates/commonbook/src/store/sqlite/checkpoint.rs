@@ -5,7 +5,6 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::SEEN;
 use super::row::{encode_json, json, text, time};
 use super::session;
 use crate::base::error::Result;
@@ -35,13 +34,15 @@ impl CheckpointRows for SqliteTransaction<'_> {
     }
 
     fn session_agents(&self, sight: &Sight, session: &Session) -> Result<Vec<Agent>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT DISTINCT m.owner FROM memory m INDEXED BY memory_session \
-             WHERE {SEEN} AND m.workspace = :workspace AND m.session = :session ORDER BY m.owner"
+             WHERE {seen_m} AND m.workspace = :workspace AND m.session = :session ORDER BY m.owner"
         );
         let (workspace, id) = (session.workspace.as_str(), session.id.to_string());
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":session", &id)];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| text(row, 0))
+        seen.all(&sql, &more, |row| text(row, 0))
     }
 
     fn activity(

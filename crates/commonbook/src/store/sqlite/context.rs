@@ -5,7 +5,6 @@ use rusqlite::Row;
 use rusqlite::types::{ToSql, Type};
 
 use super::SqliteTransaction;
-use super::access::SEEN;
 use super::case;
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, text, time};
@@ -28,15 +27,17 @@ impl ContextRows for SqliteTransaction<'_> {
         owners: &[Agent],
         limit: u32,
     ) -> Result<Vec<Memory>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         // The condition of the index stands here as it stands there.
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_profile WHERE {SEEN} \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_profile WHERE {seen_m} \
                  AND m.memory_type = :type \
                  AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
                  AND m.owner = :owner AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
         );
-        let (seen, mut known) = (self.seen(sight)?, Vec::new());
+        let mut known = Vec::new();
         for owner in owners.iter().map(Agent::as_str) {
             let room = limit.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));
             if room == 0 {
@@ -44,11 +45,7 @@ impl ContextRows for SqliteTransaction<'_> {
             }
             let more: [(&str, &dyn ToSql); 4] =
                 [(":type", &memory_type), (":about", &user), (":owner", &owner), (":limit", &room)];
-            known.extend(self.query_all(
-                &sql,
-                &*seen.with_parameters(&sql, &more),
-                memory::from_row,
-            )?);
+            known.extend(seen.all(&sql, &more, memory::from_row)?);
         }
         Ok(known)
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::SEEN;
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, text};
+use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::base::id::{ContradictionId, EntityId, MemoryId};
 use crate::model::access::Sight;
@@ -25,6 +25,9 @@ const CONTRADICTION_FOLLOWER: &str = "contradictions";
 /// Names that a memory mentions whose other memories are looked for, the most certain.
 const COMPARED_NAMES_MAX: u32 = 16;
 
+/// Why what compares memories reads them in no sight.
+const FOLLOWER_READS: &str = "a follower of the journal shows nothing but in a sight";
+
 /// The index of contradictions by the audiences of both memories.
 const CONTRADICTION_INDEX: &str = "contradiction_order";
 
@@ -38,14 +41,14 @@ const SHOWN_CONDITION: &str = "\
 
 /// The rows `c` that are shown, with `m` and `q`, and the permission rule on both, found by this index:
 /// each begins with the audiences of both memories, or with one memory and the audience of the other.
-fn shown_rows(index: &str) -> String {
-    let other = SEEN.replace("m.", "q.");
+fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
+    let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
+    let (older, newer) = (seen.among("c.older_audience"), seen.among("c.newer_audience"));
     format!(
         "contradiction c INDEXED BY {index} \
-         CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {other} \
-         CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {SEEN} \
-         AND c.older_audience IN (SELECT value FROM json_each(:audiences)) \
-         AND c.newer_audience IN (SELECT value FROM json_each(:audiences)) AND {SHOWN_CONDITION}"
+         CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {seen_q} \
+         CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {seen_m} \
+         AND {older} AND {newer} AND {SHOWN_CONDITION}"
     )
 }
 
@@ -84,10 +87,11 @@ impl SqliteTransaction<'_> {
             self.query_all(sql, (workspace.as_str(), &name), |row| row.get(0))?;
         let sql = "SELECT sequence FROM mention WHERE +workspace = ?1 AND name = ?2 \
              AND audience = ?3 ORDER BY sequence DESC LIMIT ?4";
+        let unseen = self.unseen(FOLLOWER_READS);
         let mut newest: Vec<u64> = Vec::new();
         for audience in audiences {
             let params = (workspace.as_str(), &name, audience, limit);
-            newest.extend(self.query_all(sql, params, |row| row.get::<_, u64>(0))?);
+            newest.extend(unseen.all(sql, params, |row| row.get::<_, u64>(0))?);
         }
         newest.sort_unstable_by(|a, b| b.cmp(a));
         newest.truncate(limit as usize);
@@ -127,13 +131,14 @@ impl ContradictionRows for SqliteTransaction<'_> {
                  WHERE commonbook_lower(t.value) IN (SELECT value FROM json_each(:topics)))"
             )
         };
+        let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT c.sequence, c.contradiction FROM {} \
              WHERE (:status IS NULL OR c.resolved = :status) \
              AND (:memory IS NULL OR :memory IN (c.older, c.newer)) \
              AND (:topics IS NULL OR {} OR {}) \
              AND c.sequence < :before ORDER BY c.sequence DESC LIMIT :limit",
-            shown_rows(CONTRADICTION_INDEX),
+            shown_rows(&seen, CONTRADICTION_INDEX),
             about("m"),
             about("q"),
         );
@@ -149,10 +154,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        let kept =
-            self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
-                Ok((row.get(0)?, json(row, 1)?))
-            })?;
+        let kept = seen.all(&sql, &more, |row| Ok((row.get(0)?, json(row, 1)?)))?;
         let told = self.with_both_memories(sight, kept)?.into_iter();
         Ok(told
             .map(|(sequence, kept, older, newer)| {
@@ -166,27 +168,24 @@ impl ContradictionRows for SqliteTransaction<'_> {
         sight: &Sight,
         id: ContradictionId,
     ) -> Result<Option<(ContradictionRecord, Memory, Memory)>> {
+        let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id",
-            shown_rows(CONTRADICTION_INDEX)
+            shown_rows(&seen, CONTRADICTION_INDEX)
         );
         let id = id.to_string();
-        let kept = self.query_all(
-            &sql,
-            &*self.seen(sight)?.with_parameters(&sql, &[(":id", &id)]),
-            |row| Ok((row.get(0)?, json(row, 1)?)),
-        )?;
+        let kept = seen.all(&sql, &[(":id", &id)], |row| Ok((row.get(0)?, json(row, 1)?)))?;
         let told = self.with_both_memories(sight, kept)?.into_iter().next();
         Ok(told.map(|(_, kept, older, newer)| (kept, older, newer)))
     }
 
     fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
+        let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT count(*) FROM {} WHERE NOT c.resolved",
-            shown_rows(CONTRADICTION_INDEX)
+            shown_rows(&seen, CONTRADICTION_INDEX)
         );
-        let count =
-            self.query_one(&sql, &*self.seen(sight)?.with_parameters(&sql, &[]), |row| row.get(0))?;
+        let count = seen.one(&sql, &[], |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -195,20 +194,17 @@ impl ContradictionRows for SqliteTransaction<'_> {
         sight: &Sight,
         among: &[MemoryRef],
     ) -> Result<Vec<(MemoryId, MemoryId)>> {
+        let seen = self.seen(sight)?;
         // From the memories to what is kept of them, and not through all that is kept.
         let sql = format!(
             "SELECT c.older, c.newer FROM json_each(:among) w CROSS JOIN {} \
              WHERE c.workspace = w.value ->> 0 AND c.older = w.value ->> 1 AND NOT c.resolved \
              AND EXISTS (SELECT 1 FROM json_each(:among) o \
                  WHERE o.value ->> 0 = c.workspace AND o.value ->> 1 = c.newer)",
-            shown_rows("contradiction_older")
+            shown_rows(&seen, "contradiction_older")
         );
         let among = encode_json(&among)?;
-        self.query_all(
-            &sql,
-            &*self.seen(sight)?.with_parameters(&sql, &[(":among", &among)]),
-            |row| Ok((text(row, 0)?, text(row, 1)?)),
-        )
+        seen.all(&sql, &[(":among", &among)], |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
     fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>> {
@@ -220,13 +216,13 @@ impl ContradictionRows for SqliteTransaction<'_> {
              WHERE m.id <> ?2 ORDER BY c.id"
         );
         let params = (memory.workspace.as_str(), memory.id.to_string());
-        self.query_all(&sql, params, |row| {
+        self.unseen(FOLLOWER_READS).all(&sql, params, |row| {
             Ok((json(row, memory::MEMORY_COLUMN_COUNT)?, memory::from_row(row)?))
         })
     }
 
     fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, ComparisonBasis)>> {
-        let workspace = memory.workspace.as_str();
+        let (workspace, unseen) = (memory.workspace.as_str(), self.unseen(FOLLOWER_READS));
         let sql = "SELECT n.name, e.entity_type FROM mention n INDEXED BY mention_memory \
              JOIN entity_name e ON e.workspace = n.workspace AND e.id = n.name \
                  AND e.audience = n.audience \
@@ -234,7 +230,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
              AND n.sequence = (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) \
              ORDER BY n.confidence DESC, n.name LIMIT ?3";
         let own: Vec<(EntityId, String)> =
-            self.query_all(sql, (workspace, memory.id.to_string(), COMPARED_NAMES_MAX), |row| {
+            unseen.all(sql, (workspace, memory.id.to_string(), COMPARED_NAMES_MAX), |row| {
                 Ok((text(row, 0)?, row.get(1)?))
             })?;
         // How many things, and how many names in all, each of the newest that share one shares.
@@ -265,7 +261,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
         );
         let places: Vec<u64> = first.iter().map(|(_, sequence)| *sequence).collect();
         let params = (workspace, encode_json(&places)?, memory.id.to_string(), limit);
-        self.query_all(&sql, params, |row| {
+        unseen.all(&sql, params, |row| {
             let thing =
                 things.get(&row.get(memory::MEMORY_COLUMN_COUNT)?).copied().unwrap_or(false);
             let shared = if thing { ComparisonBasis::Thing } else { ComparisonBasis::Topic };
@@ -286,16 +282,17 @@ impl ContradictionRows for SqliteTransaction<'_> {
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT 1"
         );
         let (workspace, kind) = (memory.workspace.as_str(), memory.memory_type.as_str());
+        let unseen = self.unseen(FOLLOWER_READS);
         let mut owner = String::new();
         let mut others = Vec::new();
         for _ in 0..=limit {
             let params = (workspace, kind, &memory.user_id, &owner);
-            let found: Option<Option<String>> = self.query_one(next, params, |row| row.get(0))?;
+            let found: Option<Option<String>> = unseen.one(next, params, |row| row.get(0))?;
             let Some(found) = found.flatten() else { break };
             owner = found;
             if owner != memory.owner.as_str() {
                 let params = (workspace, kind, &memory.user_id, &owner);
-                others.extend(self.query_one(&newest, params, memory::from_row)?);
+                others.extend(unseen.one(&newest, params, memory::from_row)?);
             }
         }
         others.truncate(limit as usize);
@@ -304,7 +301,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
 
     fn put_contradiction(&mut self, kept: &ContradictionRecord, sequence: u64) -> Result<bool> {
         let [(older, older_revision), (newer, newer_revision)] = kept.memories;
-        let kept_rows = self.execute(
+        let reason = "a contradiction is kept only while its memories are as they were compared";
+        let kept_rows = self.unseen(reason).execute(
             "INSERT INTO contradiction (workspace, id, sequence, older, older_revision, newer, \
              newer_revision, resolved, contradiction, older_audience, newer_audience) \
              SELECT ?1, ?2, ?3, o.id, o.revision, n.id, n.revision, ?8, ?9, o.audience, n.audience \

@@ -6,8 +6,9 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SEEN_MENTION, VisibleAudience};
+use super::access::VisibleAudience;
 use super::row::{encode_json, json, text};
+use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::base::id::{EntityId, ReviewId};
 use crate::model::access::{Audience, Sight};
@@ -27,15 +28,16 @@ pub(super) const ENTITY_NAMES: &str = "\
 
 /// Whether the thing `id` (an expression) exists in sight: something was stated about it, or a
 /// standing memory in sight mentions it.
-pub(super) fn entity_exists(id: &str) -> String {
+pub(super) fn entity_exists(seen: &VisibleRows<'_>, id: &str) -> String {
+    let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
     format!(
         "(EXISTS (SELECT 1 FROM entity WHERE workspace = :workspace AND id = {id}) \
           OR EXISTS (SELECT 1 FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
              WHERE +n.workspace = :workspace AND n.name IN (SELECT {id} UNION ALL \
                  SELECT s.name FROM entity_same s \
-                 WHERE s.workspace = :workspace AND s.entity = {id}) AND {SEEN_MENTION} \
-             AND m.deleted_at IS NULL AND {SEEN}))"
+                 WHERE s.workspace = :workspace AND s.entity = {id}) AND {seen_n} \
+             AND m.deleted_at IS NULL AND {seen_m}))"
     )
 }
 
@@ -84,13 +86,17 @@ impl EntityRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         names: &[EntityId],
     ) -> Result<Vec<EntityId>> {
-        let sql = "SELECT DISTINCT ifnull(s.entity, e.id) FROM json_each(:names) w \
+        let seen = self.seen(sight)?;
+        let seen_e = seen.of("e");
+        let sql = format!(
+            "SELECT DISTINCT ifnull(s.entity, e.id) FROM json_each(:names) w \
              CROSS JOIN entity_name e ON e.workspace = :workspace AND e.id = w.value \
-                 AND e.audience IN (SELECT value FROM json_each(:audiences)) \
-             LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = e.id";
+                 AND {seen_e} \
+             LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = e.id"
+        );
         let (workspace, names) = (workspace.as_str(), encode_json(&names)?);
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":names", &names)];
-        self.query_all(sql, &*self.seen(sight)?.with_parameters(sql, &more), |row| text(row, 0))
+        seen.all(&sql, &more, |row| text(row, 0))
     }
 
     fn names_leading_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
@@ -166,30 +172,29 @@ impl EntityRows for SqliteTransaction<'_> {
     }
 
     fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool> {
-        let sql = format!("SELECT {}", entity_exists(":id"));
         let (seen, id) = (self.seen(sight)?, id.to_string());
+        let sql = format!("SELECT {}", entity_exists(&seen, ":id"));
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
-        Ok(self
-            .query_one(&sql, &*seen.with_parameters(&sql, &more), |row| row.get(0))?
-            .unwrap_or(false))
+        Ok(seen.one(&sql, &more, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
             "SELECT DISTINCT n.audience FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
-             AND m.deleted_at IS NULL AND {SEEN}"
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {seen_n} \
+             AND m.deleted_at IS NULL AND {seen_m}"
         );
         if let Some(home) = sight.workspaces.first()
             && self.entity(home, id)?.is_some()
         {
             return Ok(Some(Audience::Everybody(home.clone())));
         }
-        let (seen, id) = (self.seen(sight)?, id.to_string());
+        let id = id.to_string();
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
-        let known: Vec<i64> =
-            self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| row.get(0))?;
+        let known: Vec<i64> = seen.all(&sql, &more, |row| row.get(0))?;
         let visible = self.visible_audiences(sight)?;
         let known = visible.iter().filter(|it| known.contains(&it.number));
         Ok(known.min_by_key(|it| it.narrowness_key()).map(|it| it.audience.clone()))
@@ -208,6 +213,7 @@ impl EntityRows for SqliteTransaction<'_> {
                 from => from,
             },
         };
+        let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT e.* FROM entity_name e INDEXED BY entity_name_order \
              WHERE e.audience = :audience AND e.workspace = :workspace \
@@ -219,11 +225,11 @@ impl EntityRows for SqliteTransaction<'_> {
              AND NOT EXISTS (SELECT 1 FROM entity_same o \
                  WHERE o.workspace = :workspace AND o.name = e.id) \
              AND {} ORDER BY e.normalised, e.id LIMIT :limit",
-            entity_exists("e.id")
+            entity_exists(&seen, "e.id")
         );
         let after = wanted.after.map(|id| id.to_string());
         let kind = wanted.entity_type.map(EntityType::name);
-        let (seen, home) = (self.seen(sight)?, home_workspace(sight));
+        let home = home_workspace(sight);
         let mut names: BTreeMap<(String, EntityId), EntityName> = BTreeMap::new();
         let visible = self.visible_audiences(sight)?;
         let at_home = |it: &&VisibleAudience| it.workspace().as_str() == home;
@@ -238,7 +244,7 @@ impl EntityRows for SqliteTransaction<'_> {
                 (":after", &after),
                 (":limit", &limit),
             ];
-            for name in self.query_all(&sql, &*seen.with_parameters(&sql, &more), name_from_row)? {
+            for name in seen.all(&sql, &more, name_from_row)? {
                 names.entry((name.normalised.clone(), name.id)).or_insert(name);
             }
         }
@@ -352,11 +358,14 @@ impl EntityRows for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// A name as names are ordered, if anybody in sight knows it.
     fn normalised_name(&self, sight: &Sight, id: EntityId) -> Result<Option<String>> {
-        let sql = "SELECT e.normalised FROM entity_name e WHERE e.workspace = :workspace \
-             AND e.id = :id AND e.audience IN (SELECT value FROM json_each(:audiences)) LIMIT 1";
         let (seen, id) = (self.seen(sight)?, id.to_string());
+        let sql = format!(
+            "SELECT e.normalised FROM entity_name e WHERE e.workspace = :workspace \
+             AND e.id = :id AND {} LIMIT 1",
+            seen.of("e")
+        );
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &home_workspace(sight)), (":id", &id)];
-        self.query_one(sql, &*seen.with_parameters(sql, &more), |row| row.get(0))
+        seen.one(&sql, &more, |row| row.get(0))
     }
 }
 

@@ -5,8 +5,8 @@ use rusqlite::types::{ToSql, Type};
 use serde_json::Map;
 
 use super::SqliteTransaction;
-use super::access::SEEN;
 use super::row::{encode_json, importance, json, optional_text, text, time};
+use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::model::access::{EventSubject, EventVisibility, Sight, Visibility};
 use crate::model::agent::Agent;
@@ -16,18 +16,18 @@ use crate::store::EventRows;
 
 /// What [`Sight::sees_event`] says, of a row `e` of the table `event`. The conformance suite proves the
 /// two equal.
-fn seen_events() -> String {
-    let other = SEEN.replace("m.", "q.");
+fn seen_events(seen: &VisibleRows<'_>) -> String {
+    let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
     format!(
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
          AND (e.owner = :agent OR e.told = :agent OR e.sharing = 'shared') AND ( \
              (e.kind NOT LIKE 'memory.%' AND e.kind NOT LIKE 'contradiction.%') \
              OR (e.kind LIKE 'contradiction.%' AND EXISTS (SELECT 1 FROM contradiction c \
-                 CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {other} \
-                 CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {SEEN} \
+                 CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {seen_q} \
+                 CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {seen_m} \
                  WHERE c.workspace = e.workspace AND c.id = e.subject)) \
              OR EXISTS (SELECT 1 FROM memory m WHERE e.kind LIKE 'memory.%' \
-                     AND m.workspace = e.workspace AND m.id = e.subject AND {SEEN}) \
+                     AND m.workspace = e.workspace AND m.id = e.subject AND {seen_m}) \
              OR (e.kind LIKE 'memory.%' AND e.owner = :agent AND NOT EXISTS \
                     (SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))"
     )
@@ -69,24 +69,23 @@ impl EventRows for SqliteTransaction<'_> {
     }
 
     fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>> {
+        let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
         let sql = format!(
             "SELECT e.* FROM event e WHERE {STRETCH_CONDITION} AND {} ORDER BY e.sequence LIMIT :limit",
-            seen_events()
+            seen_events(&seen)
         );
-        let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
-        let mut params = seen.with_parameters(&sql, &wanted.parameters());
-        params.push((":limit", &limit));
-        self.query_all(&sql, &*params, from_row)
+        let mut more = wanted.parameters().to_vec();
+        more.push((":limit", &limit));
+        seen.all(&sql, &more, from_row)
     }
 
     fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64> {
-        let sql =
-            format!("SELECT count(*) FROM event e WHERE {STRETCH_CONDITION} AND {}", seen_events());
         let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
-        let count =
-            self.query_one(&sql, &*seen.with_parameters(&sql, &wanted.parameters()), |row| {
-                row.get(0)
-            })?;
+        let sql = format!(
+            "SELECT count(*) FROM event e WHERE {STRETCH_CONDITION} AND {}",
+            seen_events(&seen)
+        );
+        let count = seen.one(&sql, &wanted.parameters(), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -109,7 +108,8 @@ impl EventRows for SqliteTransaction<'_> {
             LEFT JOIN memory o ON o.workspace = c.workspace AND o.id = c.older \
             LEFT JOIN memory n ON n.workspace = c.workspace AND n.id = c.newer \
             WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
-        self.query_all(sql, (workspace.as_str(), after, limit), |row| {
+        let unseen = self.unseen("each event is shown by `Sight::sees_event` alone");
+        unseen.all(sql, (workspace.as_str(), after, limit), |row| {
             Ok(EventRecord { event: from_row(row)?, reach: reach_from_row(row)? })
         })
     }

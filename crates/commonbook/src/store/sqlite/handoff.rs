@@ -6,7 +6,6 @@ use rusqlite::types::ToSql;
 use serde::{Deserialize, Serialize};
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParameters, has_parameter};
 use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
@@ -81,7 +80,7 @@ impl SqliteTransaction<'_> {
         let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
         let status = encode_json(&filter.status)?;
         let (with, chain) = (filter.with.as_ref().map(Agent::as_str), id_text(filter.chain));
-        let seen = SightParameters::of(sight);
+        let seen = self.seen_without_audiences(sight);
         let more: [(&str, &dyn ToSql); 6] = [
             (":status", &status),
             (":with", &with),
@@ -90,9 +89,7 @@ impl SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| {
-            Ok((row.get(0)?, read(row)?))
-        })
+        seen.all(&sql, &more, |row| Ok((row.get(0)?, read(row)?)))
     }
 
     /// The handoffs that a query gives, with the memories that are in sight.
@@ -105,30 +102,28 @@ impl SqliteTransaction<'_> {
     }
 
     fn passed_memories(&self, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffMemory>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         // Those that it is between see what was named for the target alone.
         let sql = format!(
             "SELECT p.passed FROM handoff_memory p \
              CROSS JOIN memory m ON m.workspace = p.origin AND m.id = p.memory AND m.deleted_at IS NULL \
              WHERE p.workspace = :home AND p.handoff = :handoff \
-                 AND ((p.private AND :between) OR ({SEEN})) ORDER BY p.place"
+                 AND ((p.private AND :between) OR ({seen_m})) ORDER BY p.place"
         );
         let (home, id) = (handoff.workspace.as_str(), handoff.id.to_string());
         let between = handoff.is_between(&sight.agent);
         let more: [(&str, &dyn ToSql); 3] =
             [(":home", &home), (":handoff", &id), (":between", &between)];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| json(row, 0))
+        seen.all(&sql, &more, |row| json(row, 0))
     }
 }
 
 impl HandoffRows for SqliteTransaction<'_> {
     fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>> {
         let sql = format!("SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.id = :id");
-        let seen = SightParameters::of(sight);
-        let found = self.query_one(
-            &sql,
-            &*seen.with_parameters(&sql, &[(":id", &id.to_string())]),
-            from_row,
-        )?;
+        let seen = self.seen_without_audiences(sight);
+        let found = seen.one(&sql, &[(":id", &id.to_string())], from_row)?;
         Ok(self.with_memories(sight, found.into_iter().collect())?.pop())
     }
 
@@ -167,9 +162,9 @@ impl HandoffRows for SqliteTransaction<'_> {
             "SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.to_agent = :to \
                  AND h.accepted IS NOT NULL ORDER BY h.accepted DESC LIMIT :limit"
         );
-        let (seen, to) = (SightParameters::of(sight), agent.as_str());
+        let (seen, to) = (self.seen_without_audiences(sight), agent.as_str());
         let more: [(&str, &dyn ToSql); 2] = [(":to", &to), (":limit", &limit)];
-        let mut found = self.query_all(&sql, &*seen.with_parameters(&sql, &more), from_row)?;
+        let mut found = seen.all(&sql, &more, from_row)?;
         found.reverse();
         self.with_memories(sight, found)
     }
@@ -206,10 +201,8 @@ impl HandoffRows for SqliteTransaction<'_> {
             (":since", &since),
             (":limit", &limit),
         ];
-        let seen = SightParameters::of(sight);
-        let mut params = seen.with_parameters(&sql, &more);
-        params.retain(|(name, _)| has_parameter(&sql, name));
-        let mut edges = self.query_all(&sql, &*params, edge_from_row)?;
+        let seen = self.seen_without_audiences(sight);
+        let mut edges = seen.all(&sql, &more, edge_from_row)?;
         edges.reverse();
         Ok(edges)
     }
@@ -229,16 +222,15 @@ impl HandoffRows for SqliteTransaction<'_> {
     }
 
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT j.value FROM handoff h, json_each(h.left_out) j \
              WHERE h.workspace = (:workspaces ->> 0) AND h.id = :id AND EXISTS \
                  (SELECT 1 FROM memory m INDEXED BY memory_seen_id \
-                  WHERE {SEEN} AND m.id = j.value ->> 'id') ORDER BY j.key"
+                  WHERE {seen_m} AND m.id = j.value ->> 'id') ORDER BY j.key"
         );
-        let seen = self.seen(sight)?;
-        self.query_all(&sql, &*seen.with_parameters(&sql, &[(":id", &id.to_string())]), |row| {
-            json(row, 0)
-        })
+        seen.all(&sql, &[(":id", &id.to_string())], |row| json(row, 0))
     }
 
     fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>> {
@@ -292,7 +284,8 @@ impl HandoffRows for SqliteTransaction<'_> {
             let item = package.memories.get(&memory.id);
             let told = item.map(encode_json).transpose()?.unwrap_or_default();
             // Of a memory that was purged in this very moment nothing is kept.
-            self.execute(
+            let unseen = self.unseen("a verb has chosen what goes along; this finds its workspace");
+            unseen.execute(
                 "INSERT INTO handoff_memory \
                  (workspace, handoff, place, origin, memory, passed, private, told) \
                  SELECT ?1, ?2, ?3, m.workspace, m.id, ?5, ?6, ?7 FROM memory m \

@@ -7,7 +7,7 @@ use rusqlite::Row;
 use rusqlite::types::{ToSql, Type, Value};
 
 use super::SqliteTransaction;
-use super::access::{OF_AUDIENCE, SEEN, VisibleAudience};
+use super::access::VisibleAudience;
 use super::filter::FilterParameters;
 use super::row::{encode_json, importance, json, optional_text, text, time};
 use crate::base::error::Result;
@@ -23,34 +23,36 @@ use crate::store::{MemoryRows, SubjectChange};
 
 impl MemoryRows for SqliteTransaction<'_> {
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_seen_id WHERE {SEEN} AND m.id = :id \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_seen_id WHERE {seen_m} AND m.id = :id \
              ORDER BY (SELECT key FROM json_each(:workspaces) WHERE value = m.workspace) LIMIT 1"
         );
-        let seen = self.seen(sight)?;
-        self.query_one(&sql, &*seen.with_parameters(&sql, &[(":id", &id.to_string())]), from_row)
+        seen.one(&sql, &[(":id", &id.to_string())], from_row)
     }
 
     fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM json_each(:wanted) w \
              CROSS JOIN memory m ON m.workspace = w.value ->> 0 AND m.id = w.value ->> 1 \
-             WHERE {SEEN} ORDER BY w.key"
+             WHERE {seen_m} ORDER BY w.key"
         );
-        let (seen, wanted) = (self.seen(sight)?, encode_json(&wanted)?);
-        self.query_all(&sql, &*seen.with_parameters(&sql, &[(":wanted", &wanted)]), from_row)
+        seen.all(&sql, &[(":wanted", &encode_json(&wanted)?)], from_row)
     }
 
     fn memory_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<MemoryId>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT m.id FROM memory m INDEXED BY memory_ending \
-             WHERE substr(m.id, -6) = substr(:ending, -6) AND {SEEN} \
+             WHERE substr(m.id, -6) = substr(:ending, -6) AND {seen_m} \
                  AND substr(m.id, -length(:ending)) = :ending \
              GROUP BY m.id ORDER BY m.id LIMIT :limit"
         );
-        let seen = self.seen(sight)?;
-        let more: [(&str, &dyn ToSql); 2] = [(":ending", &ending), (":limit", &limit)];
-        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| text(row, 0))
+        seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
     fn memory_ids(
@@ -60,20 +62,18 @@ impl MemoryRows for SqliteTransaction<'_> {
         last: MemoryId,
         limit: u32,
     ) -> Result<Vec<MemoryId>> {
-        let sql = format!(
-            "SELECT m.id FROM memory m INDEXED BY memory_seen_id \
-             WHERE {OF_AUDIENCE} AND m.id BETWEEN :first AND :last ORDER BY m.id LIMIT :limit"
-        );
         let (first, last) = (first.to_string(), last.to_string());
         let mut ids = BTreeSet::new();
         for audience in &*self.visible_audiences(sight)? {
-            let params: [(&str, &dyn ToSql); 4] = [
-                (":audience", &audience.number),
-                (":first", &first),
-                (":last", &last),
-                (":limit", &limit),
-            ];
-            let found: Vec<MemoryId> = self.query_all(&sql, &params[..], |row| text(row, 0))?;
+            let seen = self.seen_in(audience);
+            let sql = format!(
+                "SELECT m.id FROM memory m INDEXED BY memory_seen_id \
+                 WHERE {} AND m.id BETWEEN :first AND :last ORDER BY m.id LIMIT :limit",
+                seen.of("m")
+            );
+            let more: [(&str, &dyn ToSql); 3] =
+                [(":first", &first), (":last", &last), (":limit", &limit)];
+            let found: Vec<MemoryId> = seen.all(&sql, &more, |row| text(row, 0))?;
             ids.extend(found);
         }
         Ok(ids.into_iter().take(limit as usize).collect())
@@ -92,26 +92,26 @@ impl MemoryRows for SqliteTransaction<'_> {
             ListOrder::Oldest => (">", "ASC", 0),
         };
         let filter = FilterParameters::of(filter);
-        let sql = format!(
-            "SELECT m.sequence FROM memory m INDEXED BY {} WHERE m.workspace = :workspace \
-                 AND {OF_AUDIENCE} AND {} AND m.sequence {sign} :from \
-             ORDER BY m.sequence {direction} LIMIT :limit",
-            filter.index(),
-            filter.sql()
-        );
+        let (index, wanted) = (filter.index(), filter.sql());
         let from = beyond.unwrap_or(start);
         let audiences = self.visible_audiences(sight)?;
         let mut places: Vec<(u64, &VisibleAudience)> = Vec::new();
         for audience in audiences.iter().filter(|it| filter.admits(it)) {
             let name = audience.workspace().as_str();
+            let seen = self.seen_in(audience);
+            let seen_m = seen.of("m");
+            let sql = format!(
+                "SELECT m.sequence FROM memory m INDEXED BY {index} WHERE m.workspace = :workspace \
+                     AND {seen_m} AND {wanted} AND m.sequence {sign} :from \
+                 ORDER BY m.sequence {direction} LIMIT :limit"
+            );
             let mut params = filter.parameters();
-            params.extend::<[(&str, &dyn ToSql); 4]>([
+            params.extend::<[(&str, &dyn ToSql); 3]>([
                 (":workspace", &name),
-                (":audience", &audience.number),
                 (":from", &from),
                 (":limit", &limit),
             ]);
-            let found: Vec<u64> = self.query_all(&sql, &*params, |row| row.get(0))?;
+            let found: Vec<u64> = seen.all(&sql, &params, |row| row.get(0))?;
             places.extend(found.into_iter().map(|place| (place, audience)));
         }
         places.sort_unstable_by(|a, b| match order {
@@ -123,24 +123,27 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 
     fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT min(t.value) FROM memory m INDEXED BY memory_seen \
-             CROSS JOIN json_each(m.topics) t WHERE {SEEN} AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
+             CROSS JOIN json_each(m.topics) t WHERE {seen_m} AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
                  AND instr(commonbook_lower(t.value), :beginning) = 1 \
              GROUP BY commonbook_lower(t.value) ORDER BY count(*) DESC, 1 LIMIT :limit"
         );
-        let seen = self.seen(sight)?;
         let more: [(&str, &dyn ToSql); 2] = [(":beginning", &beginning), (":limit", &limit)];
-        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| row.get(0))
+        seen.all(&sql, &more, |row| row.get(0))
     }
 
     fn counts(&self, sight: &Sight) -> Result<Vec<MemoryCount>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
                     count(*) FILTER (WHERE m.deleted_at IS NOT NULL) \
-             FROM memory m INDEXED BY memory_seen WHERE {SEEN} GROUP BY 1, 2 ORDER BY 1, 2"
+             FROM memory m INDEXED BY memory_seen WHERE {seen_m} GROUP BY 1, 2 ORDER BY 1, 2"
         );
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &[]), |row| {
+        seen.all(&sql, &[], |row| {
             Ok(MemoryCount {
                 owner: row.get(0)?,
                 memory_type: row.get(1)?,
@@ -151,13 +154,14 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 
     fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>> {
+        let seen = self.seen_among(sight, VisibleAudience::is_about_user)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT m.user_id, count(*), min(m.recorded_at), max(m.recorded_at) \
-             FROM memory m INDEXED BY memory_seen WHERE {SEEN} AND m.deleted_at IS NULL \
+             FROM memory m INDEXED BY memory_seen WHERE {seen_m} AND m.deleted_at IS NULL \
              GROUP BY 1 ORDER BY 1"
         );
-        let seen = self.seen_among(sight, VisibleAudience::is_about_user)?;
-        self.query_all(&sql, &*seen.with_parameters(&sql, &[]), |row| {
+        seen.all(&sql, &[], |row| {
             let (first_seen, last_seen) = (time(row.get(2)?), time(row.get(3)?));
             Ok(UserRecord {
                 user_id: row.get(0)?,
@@ -174,8 +178,8 @@ impl MemoryRows for SqliteTransaction<'_> {
         let mut earlier = Vec::new();
         for workspace in &sight.workspaces {
             let params = [workspace.as_str(), &id.to_string()];
-            let snapshots: Vec<Memory> =
-                self.query_all(sql, params, |row| json(row, "snapshot"))?;
+            let unseen = self.unseen("each snapshot is judged by `Sight::sees`, here");
+            let snapshots: Vec<Memory> = unseen.all(sql, params, |row| json(row, "snapshot"))?;
             earlier.extend(snapshots.into_iter().filter(|memory| sight.sees(memory)));
         }
         Ok(earlier)
@@ -186,14 +190,17 @@ impl MemoryRows for SqliteTransaction<'_> {
                    OR (?3 IS NOT NULL AND \
                        EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND imported = ?3))";
         let params = (memory.workspace.as_str(), memory.id.to_string(), import_fingerprint(memory));
-        Ok(self.query_one(sql, params, |row| row.get(0))?.unwrap_or(false))
+        let unseen = self.unseen("an import asks only whether it ran before");
+        Ok(unseen.one(sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.superseded_by = ?2"
         );
-        self.query_all(&sql, (workspace.as_str(), heir.to_string()), from_row)
+        let unseen =
+            self.unseen("memories return whose heir is quarantined; no caller is shown them");
+        unseen.all(&sql, (workspace.as_str(), heir.to_string()), from_row)
     }
 
     fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
@@ -223,7 +230,8 @@ impl MemoryRows for SqliteTransaction<'_> {
         let columns = memory_columns(after, audience)?;
         let sets: Vec<String> =
             columns.iter().map(|(name, _)| format!("{} = {name}", &name[1..])).collect();
-        let left: Option<(u64, i64)> = self.query_one(
+        let unseen = self.unseen("a verb has judged the memory that it replaces");
+        let left: Option<(u64, i64)> = unseen.one(
             "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2",
             (after.workspace.as_str(), after.id.to_string()),
             |row| Ok((row.get(0)?, row.get(1)?)),
@@ -232,7 +240,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             "UPDATE memory SET {} WHERE workspace = :workspace AND id = :id",
             sets.join(", ")
         );
-        self.execute(&sql, &*named_parameters(&columns))?;
+        unseen.execute(&sql, &*named_parameters(&columns))?;
         // What is known of it is known to those who read it.
         if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
             self.move_mentions(after, sequence, left, audience)?;
@@ -252,8 +260,9 @@ impl MemoryRows for SqliteTransaction<'_> {
             (workspace, &id),
         )?;
         let audience = self.find_audience(&Audience::of(&Visibility::of(memory)))?;
-        self.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
-        self.execute(
+        let unseen = self.unseen("a verb has judged the memory that it removes");
+        unseen.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
+        unseen.execute(
             "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2",
             (workspace, &id),
         )?;
@@ -262,7 +271,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         // An answer is kept where its caller spoke, which is elsewhere for a memory of `global`.
         self.execute("DELETE FROM answer WHERE instr(answer, ?1)", [&id])?;
         // The event that kept it named its topics.
-        self.execute(
+        unseen.execute(
             "UPDATE event SET topics = '[]', topics_salt = NULL WHERE workspace = ?1 AND subject = ?2",
             (workspace, &id),
         )?;
@@ -276,7 +285,8 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2"
         );
-        self.query_all(&sql, (time.as_millisecond(), limit), from_row)
+        let unseen = self.unseen("the sweep shows no caller what it removes");
+        unseen.all(&sql, (time.as_millisecond(), limit), from_row)
     }
 
     fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<SubjectChange>> {
@@ -287,7 +297,8 @@ impl MemoryRows for SqliteTransaction<'_> {
                  AND c.key = e.subject \
              WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3"
         );
-        self.query_all(&sql, (workspace.as_str(), after, limit), |row| {
+        let unseen = self.unseen("a follower of the journal shows nothing but in a sight");
+        unseen.all(&sql, (workspace.as_str(), after, limit), |row| {
             let gone = row.get_ref(0)?.data_type() == Type::Null;
             Ok(SubjectChange {
                 sequence: row.get(MEMORY_COLUMN_COUNT + 2)?,
@@ -308,16 +319,17 @@ impl MemoryRows for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// The memories at these places of their journals, in this order, each of its audience.
     fn memories_at(&self, places: &[(u64, &VisibleAudience)]) -> Result<Vec<(u64, Memory)>> {
-        let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memory m \
-             WHERE m.workspace = :workspace AND m.sequence = :sequence AND {OF_AUDIENCE}"
-        );
         let mut memories = Vec::with_capacity(places.len());
         for (sequence, audience) in places {
             let name = audience.workspace().as_str();
-            let params: [(&str, &dyn ToSql); 3] =
-                [(":workspace", &name), (":sequence", sequence), (":audience", &audience.number)];
-            let memory = self.query_one(&sql, &params[..], from_row)?;
+            let seen = self.seen_in(audience);
+            let seen_m = seen.of("m");
+            let sql = format!(
+                "SELECT {MEMORY_COLUMNS} FROM memory m \
+                 WHERE m.workspace = :workspace AND m.sequence = :sequence AND {seen_m}"
+            );
+            let more: [(&str, &dyn ToSql); 2] = [(":workspace", &name), (":sequence", sequence)];
+            let memory = seen.one(&sql, &more, from_row)?;
             memories.extend(memory.map(|memory| (*sequence, memory)));
         }
         Ok(memories)

@@ -9,7 +9,6 @@ use rusqlite::types::ToSql;
 use rustc_hash::FxHashMap;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SEEN_MENTION};
 use super::entity::{ENTITY_NAMES, home_workspace};
 use super::row::{encode_json, text, time};
 use crate::base::error::Result;
@@ -34,7 +33,8 @@ impl SqliteTransaction<'_> {
     /// that is purged are gone with it.
     pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
-        let names: Vec<(EntityId, i64)> = self.query_all(
+        let unseen = self.unseen("a verb has judged the memory whose mentions it forgets");
+        let names: Vec<(EntityId, i64)> = unseen.all(
             "DELETE FROM mention INDEXED BY mention_memory WHERE workspace = ?1 AND sequence = \
              (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) RETURNING name, audience",
             (workspace, id),
@@ -53,7 +53,8 @@ impl SqliteTransaction<'_> {
         to: i64,
     ) -> Result<()> {
         let workspace = memory.workspace.as_str();
-        self.execute(
+        let unseen = self.unseen("a verb has judged the memory whose mentions it moves");
+        unseen.execute(
             "INSERT OR IGNORE INTO entity_name \
              (workspace, id, audience, session, entity_type, value, normalised, stated) \
              SELECT e.workspace, e.id, ?4, e.session, e.entity_type, n.value, e.normalised, 0 \
@@ -62,7 +63,7 @@ impl SqliteTransaction<'_> {
              WHERE n.workspace = ?1 AND n.sequence = ?2",
             (workspace, sequence, from, to),
         )?;
-        let names: Vec<EntityId> = self.query_all(
+        let names: Vec<EntityId> = unseen.all(
             "UPDATE mention INDEXED BY mention_memory SET audience = ?3 \
              WHERE workspace = ?1 AND sequence = ?2 RETURNING name",
             (workspace, sequence, to),
@@ -92,13 +93,14 @@ impl SqliteTransaction<'_> {
 impl MentionRows for SqliteTransaction<'_> {
     fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool> {
         let workspace = memory.workspace.as_str();
-        let kept: Option<(u64, i64)> = self.query_one(
+        let unseen = self.unseen("what follows the journal shows no caller what it finds");
+        let kept: Option<(u64, i64)> = unseen.one(
             "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2 AND revision = ?3",
             (workspace, memory.id.to_string(), memory.revision),
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         let Some((sequence, audience)) = kept else { return Ok(false) };
-        let before: Vec<(EntityId, i64)> = self.query_all(
+        let before: Vec<(EntityId, i64)> = unseen.all(
             "DELETE FROM mention INDEXED BY mention_memory \
              WHERE workspace = ?1 AND sequence = ?2 RETURNING name, audience",
             (workspace, sequence),
@@ -138,14 +140,16 @@ impl MentionRows for SqliteTransaction<'_> {
         after: u64,
         limit: u32,
     ) -> Result<Vec<(u64, EntityMention)>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
             "SELECT m.sequence, m.id, m.owner, m.recorded_at, n.value, max(n.confidence), \
                  sum(n.count), m.text, n.place \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {seen_n} \
              AND n.sequence > :after \
-             AND m.deleted_at IS NULL AND {SEEN} \
+             AND m.deleted_at IS NULL AND {seen_m} \
              GROUP BY m.sequence ORDER BY m.sequence LIMIT :limit"
         );
         let id = id.to_string();
@@ -155,7 +159,7 @@ impl MentionRows for SqliteTransaction<'_> {
             (":after", &after),
             (":limit", &limit),
         ];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+        seen.all(&sql, &more, |row| {
             let whole: String = row.get(7)?;
             let mention = EntityMention {
                 memory: text(row, 1)?,
@@ -171,17 +175,19 @@ impl MentionRows for SqliteTransaction<'_> {
     }
 
     fn mentioning_agents(&self, sight: &Sight, id: EntityId) -> Result<Vec<AgentMentions>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
             "SELECT m.owner, count(DISTINCT m.sequence), min(m.recorded_at), max(m.recorded_at) \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
-             AND m.deleted_at IS NULL AND {SEEN} \
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {seen_n} \
+             AND m.deleted_at IS NULL AND {seen_m} \
              GROUP BY m.owner ORDER BY 2 DESC, m.owner"
         );
         let id = id.to_string();
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+        seen.all(&sql, &more, |row| {
             Ok(AgentMentions {
                 agent: text(row, 0)?,
                 memories: row.get(1)?,
@@ -192,12 +198,14 @@ impl MentionRows for SqliteTransaction<'_> {
     }
 
     fn usual_name(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
             "SELECT e.workspace, e.session, e.entity_type, f.value, max(f.confidence), e.normalised \
              FROM (SELECT n.name, n.audience, n.value, n.confidence FROM mention n \
                  CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-                 WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
-                 AND m.deleted_at IS NULL AND {SEEN} \
+                 WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {seen_n} \
+                 AND m.deleted_at IS NULL AND {seen_m} \
                  ORDER BY +n.sequence DESC LIMIT {SPELLING_MEMORIES_MAX}) f \
              CROSS JOIN entity_name e \
                  ON e.workspace = :workspace AND e.id = f.name AND e.audience = f.audience \
@@ -206,7 +214,7 @@ impl MentionRows for SqliteTransaction<'_> {
         let written = id.to_string();
         let more: [(&str, &dyn ToSql); 2] =
             [(":id", &written), (":workspace", &home_workspace(sight))];
-        self.query_one(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+        seen.one(&sql, &more, |row| {
             let name = EntityName {
                 id,
                 workspace: text(row, 0)?,
@@ -226,17 +234,19 @@ impl MentionRows for SqliteTransaction<'_> {
         id: EntityId,
         limit: usize,
     ) -> Result<Vec<MemoryId>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
             "SELECT DISTINCT m.id FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
-             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} \
-             AND {SEEN} LIMIT :limit"
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {seen_n} \
+             AND {seen_m} LIMIT :limit"
         );
         let (workspace, id) = (workspace.as_str(), id.to_string());
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let more: [(&str, &dyn ToSql); 3] =
             [(":workspace", &workspace), (":id", &id), (":limit", &limit)];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| text(row, 0))
+        seen.all(&sql, &more, |row| text(row, 0))
     }
 
     fn entities_mentioned_in(
@@ -245,18 +255,19 @@ impl MentionRows for SqliteTransaction<'_> {
         workspace: &Workspace,
         memories: &[MemoryId],
     ) -> Result<Vec<MentionLink>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        let seen = seen.and_unseen("a mention is in the sight of its memory");
         let sql = format!(
             "SELECT j.key, n.name, n.value, m.audience FROM json_each(:memories) j \
-             CROSS JOIN memory m ON m.workspace = :workspace AND m.id = j.value AND {SEEN} \
+             CROSS JOIN memory m ON m.workspace = :workspace AND m.id = j.value AND {seen_m} \
              CROSS JOIN mention n INDEXED BY mention_memory \
                  ON n.workspace = :workspace AND n.sequence = m.sequence"
         );
         let (home, wanted) = (workspace.as_str(), encode_json(&memories)?);
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &home), (":memories", &wanted)];
         let found: Vec<(usize, String, String, i64)> =
-            self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })?;
+            seen.all(&sql, &more, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
         let names: BTreeMap<&str, i64> =
             found.iter().map(|(_, name, _, audience)| (name.as_str(), *audience)).collect();
         let known = self.entities_by_name(workspace, &names)?;
@@ -291,7 +302,8 @@ impl MentionRows for SqliteTransaction<'_> {
                  ifnull(max(f.sequence), ?2) FROM \
              (SELECT e.kind, e.sequence FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 \
               ORDER BY e.sequence LIMIT ?3) f";
-        let news = self.query_one(sql, (workspace.as_str(), after, limit), |row| {
+        let unseen = self.unseen("a follower asks only how far it is behind");
+        let news = unseen.one(sql, (workspace.as_str(), after, limit), |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         Ok(news.unwrap_or((false, 0, after)))

@@ -40,7 +40,8 @@ impl SqliteTransaction<'_> {
         audience: i64,
     ) -> Result<()> {
         let key = [workspace.as_str(), &name.to_string()];
-        let gone = self.execute(
+        let unseen = self.unseen("whether any memory of the audience mentions the name");
+        let gone = unseen.execute(
             "DELETE FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3 \
              AND stated = 0 AND NOT EXISTS \
                  (SELECT 1 FROM mention WHERE +workspace = ?1 AND name = ?2 AND audience = ?3)",

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SEEN_MENTION};
 use super::entity::{ENTITY_NAMES, entity_exists, home_workspace};
 use super::row::{encode_json, json, text};
+use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId, RelationId};
 use crate::model::access::{Audience, Sight, Visibility};
@@ -91,19 +91,19 @@ impl RelationRows for SqliteTransaction<'_> {
         sight: &Sight,
         nodes: &[GraphNode],
     ) -> Result<Vec<(GraphNode, String, String)>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT ifnull(m.title, substr(m.text, 1, {LABEL_CHARS_MAX})) FROM memory m \
-             WHERE m.workspace = :workspace AND m.id = :id AND m.deleted_at IS NULL AND {SEEN}"
+             WHERE m.workspace = :workspace AND m.id = :id AND m.deleted_at IS NULL AND {seen_m}"
         );
-        let seen = self.seen(sight)?;
         let mut labels = Vec::with_capacity(nodes.len());
         for node in nodes {
             let label = match node {
                 GraphNode::Memory(id) => {
                     let (workspace, id) = (home_workspace(sight), id.to_string());
-                    let params =
-                        seen.with_parameters(&sql, &[(":workspace", &workspace), (":id", &id)]);
-                    let label = self.query_one(&sql, &*params, |row| row.get(0))?;
+                    let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":id", &id)];
+                    let label = seen.one(&sql, &more, |row| row.get(0))?;
                     label.map(|label| ("memory".to_owned(), label))
                 }
                 GraphNode::Entity(id) => self.entity_label(sight, *id)?,
@@ -163,6 +163,8 @@ impl SqliteTransaction<'_> {
         along: &LinkFilter,
         limit: usize,
     ) -> Result<Vec<GraphLink>> {
+        let seen = self.seen(sight)?;
+        let seen_r = seen.of("r");
         // Without being told, the engine goes through all relations of the workspace.
         let side = |near: &str| {
             format!(
@@ -170,7 +172,7 @@ impl SqliteTransaction<'_> {
                      ifnull(t.entity, r.target) AS target \
                  FROM near CROSS JOIN relation r INDEXED BY relation_{near} \
                      ON r.workspace = :workspace AND r.{near} = near.id \
-                     AND r.audience IN (SELECT value FROM json_each(:audiences)) \
+                     AND {seen_r} \
                  LEFT JOIN entity_same o ON o.workspace = :workspace AND o.name = r.origin \
                  LEFT JOIN entity_same t ON t.workspace = :workspace AND t.name = r.target \
                  WHERE r.recorded_at <= :at AND (r.valid_from IS NULL OR r.valid_from <= :at) \
@@ -190,8 +192,8 @@ impl SqliteTransaction<'_> {
                  CROSS JOIN entity_same s INDEXED BY entity_same_entity ON s.workspace = :workspace AND s.entity = given.id) \
              SELECT * FROM ({sides}) l WHERE l.origin <> l.target AND {} AND {} \
              ORDER BY l.strength DESC, l.id LIMIT :limit",
-            sees_node("l.origin"),
-            sees_node("l.target"),
+            sees_node(&seen, "l.origin"),
+            sees_node(&seen, "l.target"),
         );
         let (at, limit) = (along.at.as_millisecond(), i64::try_from(limit).unwrap_or(i64::MAX));
         let some = |empty: bool, list: Result<String>| (!empty).then_some(list).transpose();
@@ -206,7 +208,7 @@ impl SqliteTransaction<'_> {
             (":at", &at),
             (":limit", &limit),
         ];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+        seen.all(&sql, &more, |row| {
             Ok(GraphLink {
                 id: text(row, "id")?,
                 from: text(row, "origin")?,
@@ -224,13 +226,15 @@ impl SqliteTransaction<'_> {
         node: GraphNode,
         along: &LinkFilter,
     ) -> Result<Vec<GraphLink>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let (of, direction) = match node {
             GraphNode::Entity(_) => (
                 format!(
                     "FROM mention n CROSS JOIN memory m \
                          ON m.workspace = n.workspace AND m.sequence = n.sequence \
                      LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-                     WHERE n.name IN {ENTITY_NAMES} AND {SEEN_MENTION} AND {SEEN}"
+                     WHERE n.name IN {ENTITY_NAMES} AND {seen_n} AND {seen_m}"
                 ),
                 WalkDirection::In,
             ),
@@ -239,7 +243,7 @@ impl SqliteTransaction<'_> {
                     "FROM memory m CROSS JOIN mention n INDEXED BY mention_memory \
                          ON n.workspace = m.workspace AND n.sequence = m.sequence \
                      LEFT JOIN entity_same s ON s.workspace = :workspace AND s.name = n.name \
-                     WHERE m.workspace = :workspace AND m.id = :id AND {SEEN}"
+                     WHERE m.workspace = :workspace AND m.id = :id AND {seen_m}"
                 ),
                 WalkDirection::Out,
             ),
@@ -263,7 +267,7 @@ impl SqliteTransaction<'_> {
             (":types", &types),
             (":at", &at),
         ];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+        seen.all(&sql, &more, |row| {
             let (memory, entity): (MemoryId, EntityId) = (text(row, 0)?, text(row, 1)?);
             derived_link(
                 MENTIONS_TYPE,
@@ -281,16 +285,17 @@ impl SqliteTransaction<'_> {
         id: MemoryId,
         along: &LinkFilter,
     ) -> Result<Vec<GraphLink>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_h) = (seen.of("m"), seen.of("h"));
         let sql = format!(
             "SELECT m.id, m.superseded_by FROM memory m WHERE m.workspace = :workspace \
              AND m.id IN (SELECT :id WHERE :in UNION ALL \
                  SELECT h.id FROM memory h INDEXED BY memory_heir \
-                 WHERE :out AND h.workspace = :workspace AND h.superseded_by = :id AND {}) \
-             AND m.superseded_by IS NOT NULL AND m.deleted_at IS NULL AND {SEEN} \
+                 WHERE :out AND h.workspace = :workspace AND h.superseded_by = :id AND {seen_h}) \
+             AND m.superseded_by IS NOT NULL AND m.deleted_at IS NULL AND {seen_m} \
              AND {} AND {}",
-            SEEN.replace("m.", "h."),
-            sees_node("m.superseded_by"),
-            sees_node("m.id"),
+            sees_node(&seen, "m.superseded_by"),
+            sees_node(&seen, "m.id"),
         );
         let id = id.to_string();
         let (out, back) =
@@ -304,7 +309,7 @@ impl SqliteTransaction<'_> {
             (":at", &at),
             (":types", &types),
         ];
-        self.query_all(&sql, &*self.seen(sight)?.with_parameters(&sql, &more), |row| {
+        seen.all(&sql, &more, |row| {
             let (old, new): (MemoryId, MemoryId) = (text(row, 0)?, text(row, 1)?);
             derived_link(SUPERSEDES_TYPE, GraphNode::Memory(new), GraphNode::Memory(old), 1.0)
         })
@@ -312,16 +317,16 @@ impl SqliteTransaction<'_> {
 }
 
 /// Whether the node `id` (an expression) is in sight, and of the types that are asked for.
-fn sees_node(id: &str) -> String {
-    let seen = SEEN.replace("m.", "q.");
+fn sees_node(seen: &VisibleRows<'_>, id: &str) -> String {
+    let (seen_q, seen_k) = (seen.of("q"), seen.of("k"));
     format!(
         "CASE WHEN substr({id}, 1, 4) = 'mem_' THEN EXISTS (SELECT 1 FROM memory q \
-             INDEXED BY memory_seen_id WHERE {seen} AND q.id = {id} AND q.workspace = :workspace \
+             INDEXED BY memory_seen_id WHERE {seen_q} AND q.id = {id} AND q.workspace = :workspace \
              AND q.recorded_at <= :at AND q.deleted_at IS NULL) \
          ELSE {} AND (:types IS NULL OR {id} IN (SELECT value FROM json_each(:nodes)) OR EXISTS \
              (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace AND k.id = {id} \
-              AND k.audience IN (SELECT value FROM json_each(:audiences)) AND k.entity_type IN (SELECT value FROM json_each(:types)))) END",
-        entity_exists(id)
+              AND {seen_k} AND k.entity_type IN (SELECT value FROM json_each(:types)))) END",
+        entity_exists(seen, id)
     )
 }
 

@@ -5,7 +5,6 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
-use super::access::{SEEN, SightParameters};
 use super::row::{optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::SessionId;
@@ -32,11 +31,15 @@ const UNSUMMARISED_CONDITION: &str = "\
     AND NOT EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
         AND case_key IS NOT NULL)";
 
+/// Why [`UNSUMMARISED_CONDITION`] reads memories in no sight.
+const OWES_SUMMARY: &str =
+    "whether a session owes a summary, judged by the memories that all see who see the session";
+
 impl SessionRows for SqliteTransaction<'_> {
     fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.id = :id LIMIT 1");
-        let seen = SightParameters::of(sight);
-        self.query_one(&sql, &*seen.with_parameters(&sql, &[(":id", &id.to_string())]), from_row)
+        let seen = self.seen_without_audiences(sight);
+        seen.one(&sql, &[(":id", &id.to_string())], from_row)
     }
 
     fn own_session(
@@ -68,7 +71,7 @@ impl SessionRows for SqliteTransaction<'_> {
         let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
         let status = filter.status.map(SessionStatus::name);
         let case = filter.case.as_ref().map(CaseKey::as_str);
-        let seen = SightParameters::of(sight);
+        let seen = self.seen_without_audiences(sight);
         let more: [(&str, &dyn ToSql); 6] = [
             (":owner", &filter.owner),
             (":status", &status),
@@ -77,22 +80,19 @@ impl SessionRows for SqliteTransaction<'_> {
             (":before", &before),
             (":limit", &limit),
         ];
-        self.query_all(&sql, &*seen.with_parameters(&sql, &more), |row| {
-            Ok((row.get("sequence")?, from_row(row)?))
-        })
+        seen.and_unseen(OWES_SUMMARY)
+            .all(&sql, &more, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
     fn session_memory_count(&self, sight: &Sight, session: &str) -> Result<u64> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
-            "SELECT count(*) FROM memory m INDEXED BY memory_session WHERE {SEEN} \
+            "SELECT count(*) FROM memory m INDEXED BY memory_session WHERE {seen_m} \
                  AND m.workspace IN (SELECT value FROM json_each(:workspaces)) \
                  AND m.session = :session AND m.deleted_at IS NULL"
         );
-        let seen = self.seen(sight)?;
-        let count =
-            self.query_one(&sql, &*seen.with_parameters(&sql, &[(":session", &session)]), |row| {
-                row.get(0)
-            })?;
+        let count = seen.one(&sql, &[(":session", &session)], |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -100,8 +100,9 @@ impl SessionRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT count(*) FROM session s WHERE {SEEN_SESSION} AND {UNSUMMARISED_CONDITION}"
         );
-        let seen = SightParameters::of(sight);
-        Ok(self.query_one(&sql, &*seen.with_parameters(&sql, &[]), |row| row.get(0))?.unwrap_or(0))
+        let seen = self.seen_without_audiences(sight);
+        let seen = seen.and_unseen(OWES_SUMMARY);
+        Ok(seen.one(&sql, &[], |row| row.get(0))?.unwrap_or(0))
     }
 
     fn owes_summary(&self, session: &Session) -> Result<bool> {
@@ -110,7 +111,7 @@ impl SessionRows for SqliteTransaction<'_> {
              AND {UNSUMMARISED_CONDITION})"
         );
         let params = (session.workspace.as_str(), session.id.to_string());
-        Ok(self.query_one(&sql, params, |row| row.get(0))?.unwrap_or(false))
+        Ok(self.unseen(OWES_SUMMARY).one(&sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>> {

@@ -17,7 +17,7 @@ use crate::model::session::Session;
 use crate::prompt::item::EntitySummary;
 use crate::prompt::resume::ResumeMaterial;
 use crate::store::Transaction;
-use crate::verbs::find_visible::mentioned_items;
+use crate::verbs::ops::find_visible::mentioned_items;
 
 /// What a session holds, as far as the caller sees, up to a place in the journal.
 pub(super) fn resume_material(

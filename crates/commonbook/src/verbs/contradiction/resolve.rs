@@ -35,10 +35,10 @@ impl Commonbook {
         Sight::writing_at_home(caller)?;
         self.follow_contradictions(caller)?;
         let now = self.clock.now();
-        let drafts = self.merge_draft(caller, &said)?;
+        let drafts = self.merge_draft(caller, &said, now)?;
         let relations = [0, 1].map(|_| RelationId::new(&*self.ids, now));
         let (key, verb) = (request.idempotency_key.as_ref(), "resolve_contradiction");
-        let once = self.write_once(caller, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let sight = Sight::writing_at_home(caller)?;
             let (kept, older, newer) = visible_contradiction(tx, &sight, said.contradiction)?;
             if let Some(resolved) = &kept.resolved {
@@ -59,6 +59,7 @@ impl Commonbook {
         &self,
         caller: &Caller,
         said: &ResolveContradiction,
+        now: Timestamp,
     ) -> Result<Vec<MemoryDraft>> {
         let Some(text) = &said.text else { return Ok(Vec::new()) };
         let sight = Sight::writing_at_home(caller)?;
@@ -77,7 +78,7 @@ impl Commonbook {
             user_id: newer.user_id.clone(),
             ..SaveMemory::default()
         };
-        let drafts = self.drafts(caller, &[request]).map_err(|(_, error)| error)?;
+        let drafts = self.drafts(caller, &[request], now).map_err(|(_, error)| error)?;
         if drafts.iter().any(|draft| draft.memory.is_quarantined()) {
             return Err(Error::invalid("text", "this reads like an order to other agents").hint(
                 "What is quarantined takes nobody's place. Say what holds instead of both.",

@@ -17,7 +17,7 @@ use crate::model::event::EventKind;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
-use crate::verbs::find_visible::{
+use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, queue_review, resolve_ref, workspace_of_sight,
 };
 
@@ -34,9 +34,15 @@ impl Commonbook {
     ) -> Result<MergeEntitiesResult> {
         self.follow_mentions(caller)?;
         let (key, wanted) = (request.idempotency_key.as_ref(), request.clone());
-        let review = ReviewId::new(&*self.ids, self.clock.now());
-        let once =
-            self.write_once(caller, "merge_entities", request, key, move |tx, caller, now| {
+        let now = self.clock.now();
+        let review = ReviewId::new(&*self.ids, now);
+        let once = self.write_once(
+            caller,
+            now,
+            "merge_entities",
+            request,
+            key,
+            move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let source = resolve_exact(tx, &sight, &wanted.source)
                     .map_err(|e| e.with_field("source"))?;
@@ -63,7 +69,8 @@ impl Commonbook {
                 let entity =
                     join_entities(tx, &source, &target, versions, strategy, &caller.agent, now)?;
                 Ok(MergeEntitiesResult { entity, source: source.id, review: None })
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 
@@ -79,13 +86,20 @@ impl Commonbook {
     ) -> Result<UnmergeEntitiesResult> {
         self.follow_mentions(caller)?;
         let (key, wanted) = (request.idempotency_key.as_ref(), request.clone());
-        let once =
-            self.write_once(caller, "unmerge_entities", request, key, move |tx, caller, now| {
+        let now = self.clock.now();
+        let once = self.write_once(
+            caller,
+            now,
+            "unmerge_entities",
+            request,
+            key,
+            move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let source = resolve_exact(tx, &sight, &wanted.source)
                     .map_err(|e| e.with_field("source"))?;
                 split_entities(tx, &source, &caller.agent, now)
-            })?;
+            },
+        )?;
         Ok(once.answer)
     }
 }

@@ -16,7 +16,9 @@ use crate::model::event::EventKind;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
-use crate::verbs::find_visible::{append_entity_event, find_visible_entity, workspace_of_sight};
+use crate::verbs::ops::find_visible::{
+    append_entity_event, find_visible_entity, workspace_of_sight,
+};
 
 impl Commonbook {
     /// What waits for somebody's decision, oldest first, of what is about entities in sight.
@@ -68,8 +70,9 @@ impl Commonbook {
         request: &DecideReview,
     ) -> Result<ResolveEntityResult> {
         let (key, decided) = (request.idempotency_key.as_ref(), request.clone());
+        let now = self.clock.now();
         let once =
-            self.write_once(caller, "decide_review", request, key, move |tx, caller, now| {
+            self.write_once(caller, now, "decide_review", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let review = tx.review(workspace_of_sight(&sight)?, decided.review_id)?;
                 let nothing =

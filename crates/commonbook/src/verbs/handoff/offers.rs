@@ -23,7 +23,7 @@ use crate::model::workspace::Workspace;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
 use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
-use crate::verbs::find_visible::{find_visible_entity, mentioned_items};
+use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
 
 impl Commonbook {
     /// The handoff that is asked for, and all that may go along with it.

@@ -6,7 +6,7 @@ use crate::model::caller::Caller;
 use crate::store::Transaction;
 
 /// Where the caller goes on: after `after`, else after the one that it has marked.
-pub(super) fn start_position(
+pub(in crate::verbs) fn start_position(
     tx: &dyn Transaction,
     caller: &Caller,
     key: Option<&CaseKey>,

@@ -12,7 +12,7 @@ const SAME_ENDING_MAX: u32 = 20;
 
 /// The handles of these memories that need more than six letters, because the
 /// reader sees another memory with the same ending; by id.
-pub(super) fn memory_handles(
+pub(in crate::verbs) fn memory_handles(
     tx: &dyn Transaction,
     sight: &Sight,
     ids: impl IntoIterator<Item = MemoryId>,
@@ -39,7 +39,7 @@ fn common_ending(id: &str, other: &str) -> usize {
 ///
 /// # Errors
 /// `not_found` where no memory in sight has this ending, `conflict` with the ids where several have.
-pub(super) fn resolve_memory(
+pub(in crate::verbs) fn resolve_memory(
     tx: &dyn Transaction,
     sight: &Sight,
     named: &IdOrHandle<MemoryKind>,
@@ -53,7 +53,7 @@ pub(super) fn resolve_memory(
 }
 
 /// The one id of those with this ending.
-pub(super) fn choose_one<K: IdKind>(ending: &str, ids: &[Id<K>]) -> Result<Id<K>> {
+pub(in crate::verbs) fn choose_one<K: IdKind>(ending: &str, ids: &[Id<K>]) -> Result<Id<K>> {
     match ids {
         [id] => Ok(*id),
         [] => Err(Error::not_found(format!(

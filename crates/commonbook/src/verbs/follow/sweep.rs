@@ -2,12 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Commonbook;
-use super::memory::{end_of_recovery, purge};
 use crate::base::error::Result;
 use crate::base::limits;
 use crate::base::settled_clock::SettledClock;
 use crate::model::agent::Agent;
+use crate::verbs::Commonbook;
+use crate::verbs::memory::{end_of_recovery, purge};
 
 /// Memories that one transaction of a sweep removes at the most, so that writers wait only briefly.
 const MEMORY_SWEEP_MAX: u32 = 100;

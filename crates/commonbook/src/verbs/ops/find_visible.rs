@@ -16,12 +16,12 @@ use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
 
 /// The workspace whose things this sight looks at.
-pub(super) fn workspace_of_sight(sight: &Sight) -> Result<&Workspace> {
+pub(in crate::verbs) fn workspace_of_sight(sight: &Sight) -> Result<&Workspace> {
     sight.workspaces.first().ok_or_else(|| Error::not_found("the workspace"))
 }
 
 /// A thing in sight: as it was stated, or as memories mention it.
-pub(super) fn find_visible_entity(
+pub(in crate::verbs) fn find_visible_entity(
     tx: &dyn Transaction,
     sight: &Sight,
     id: EntityId,
@@ -44,7 +44,7 @@ pub(super) fn find_visible_entity(
 ///
 /// # Errors
 /// `not_found` when there is none in sight, `conflict` for a name that several types have.
-pub(super) fn resolve_ref(
+pub(in crate::verbs) fn resolve_ref(
     tx: &dyn Transaction,
     sight: &Sight,
     meant: &EntityRef,
@@ -85,7 +85,7 @@ pub(super) fn resolve_ref(
 }
 
 /// The answer where there is no such thing in sight.
-pub(super) fn no_such_entity(what: &str) -> Error {
+pub(in crate::verbs) fn no_such_entity(what: &str) -> Error {
     let shown: String = what.chars().take(80).collect();
     Error::not_found(format!("there is no entity {shown:?}"))
         .hint("Look for it by the beginning of its name in the list of entities, or resolve it.")
@@ -93,7 +93,7 @@ pub(super) fn no_such_entity(what: &str) -> Error {
 
 /// Tells that something happened to a thing: to everybody when something is stated about it, for
 /// then everybody can read it; else to who did it.
-pub(super) fn append_entity_event(
+pub(in crate::verbs) fn append_entity_event(
     tx: &mut dyn Transaction,
     kind: EventKind,
     entity: &Entity,
@@ -110,7 +110,7 @@ pub(super) fn append_entity_event(
 }
 
 /// Keeps what waits, and tells of it.
-pub(super) fn queue_review(
+pub(in crate::verbs) fn queue_review(
     tx: &mut dyn Transaction,
     entity: &Entity,
     review: &EntityReview,
@@ -121,7 +121,7 @@ pub(super) fn queue_review(
 
 /// What is told of the things that these memories mention: what was stated about each, else what the
 /// memory calls it that was given first. `by` tells of a memory whose it is and since when it holds.
-pub(super) fn mentioned_items<'m>(
+pub(in crate::verbs) fn mentioned_items<'m>(
     tx: &dyn Transaction,
     workspace: &Workspace,
     mentions: &[MentionLink],

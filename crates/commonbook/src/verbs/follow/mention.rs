@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::Commonbook;
-use super::entity::name_keys;
 use crate::base::error::Result;
 use crate::model::caller::Caller;
 use crate::model::entity::{EntityName, NameMention};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::{SubjectChange, Transaction};
+use crate::verbs::Commonbook;
+use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
 
 /// The revision of the rules by which things are found: with another one all memories are read anew.
-pub(super) const MENTION_RULES_REVISION: u32 = 1;
+pub(in crate::verbs) const MENTION_RULES_REVISION: u32 = 1;
 
 /// Events whose memories are read at once.
 const MENTION_EVENTS_MAX: u32 = 500;
@@ -24,7 +24,7 @@ const MENTION_EVENTS_MAX: u32 = 500;
 /// How far each journal was found to say nothing about memories beyond where mentions follow it: a
 /// verb about entities need not write where only entities changed.
 #[derive(Debug, Default)]
-pub(super) struct MentionPositions(Mutex<FxHashMap<Workspace, u64>>);
+pub(in crate::verbs) struct MentionPositions(Mutex<FxHashMap<Workspace, u64>>);
 
 impl MentionPositions {
     fn of(&self, workspace: &Workspace) -> u64 {
@@ -88,7 +88,7 @@ impl Commonbook {
     }
 
     /// Brings the mentions of the caller's workspace up to the end of its journal.
-    pub(super) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
+    pub(in crate::verbs) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
         let workspace = &caller.workspace;
         loop {
             let seen = self.passed.of(workspace);

@@ -16,7 +16,7 @@ const CANCELLATION_CHECK_MILLISECONDS: u64 = 20;
 /// The slots that searches run in. A slot is held only while the index searches, and who holds one
 /// asks for no second.
 #[derive(Debug)]
-pub(super) struct SearchSlots {
+pub(in crate::verbs) struct SearchSlots {
     /// Searches that run at once.
     slots: usize,
     queue: Mutex<SearchQueue>,
@@ -42,7 +42,7 @@ struct SlotWaiter {
 
 /// A slot that a search runs in; it is free again when this is dropped.
 #[derive(Debug)]
-pub(super) struct SearchSlot<'s> {
+pub(in crate::verbs) struct SearchSlot<'s> {
     slots: &'s SearchSlots,
     caller: String,
 }
@@ -57,7 +57,7 @@ impl Default for SearchSlots {
 
 impl SearchSlots {
     /// So many slots.
-    pub(super) fn new(slots: usize) -> Self {
+    pub(in crate::verbs) fn new(slots: usize) -> Self {
         Self { slots, queue: Mutex::default(), changed: Condvar::new() }
     }
 
@@ -66,7 +66,7 @@ impl SearchSlots {
     /// # Errors
     /// `unavailable` when none is free within [`limits::SEARCH_WAIT_MILLISECONDS`], when too many wait
     /// already, and when the answer is no longer wanted.
-    pub(super) fn take(&self, caller: &Caller) -> Result<SearchSlot<'_>> {
+    pub(in crate::verbs) fn take(&self, caller: &Caller) -> Result<SearchSlot<'_>> {
         let name = name_of(caller);
         let mut queue = self.queue();
         if queue.is_full(&name) {

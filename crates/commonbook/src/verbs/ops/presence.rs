@@ -5,12 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashMap;
 
-use super::Commonbook;
+use super::write_steps::WriteScope;
 use crate::base::error::{Error, Result};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::workspace::Workspace;
 use crate::store::Transaction;
+use crate::verbs::Commonbook;
 
 /// How fresh the registry is: a write for every read would be one too many.
 const PRESENCE_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
@@ -20,7 +21,7 @@ const PRESENCE_AGENTS_MAX: usize = 10_000;
 
 /// Who was here.
 #[derive(Default)]
-pub(super) struct PresenceLog {
+pub(in crate::verbs) struct PresenceLog {
     noted: Mutex<PresenceState>,
     /// Held by who tells the registry: whoever asks for it meanwhile waits until it is told.
     telling: Mutex<()>,
@@ -41,7 +42,10 @@ struct PresenceState {
 
 /// Refuses a caller who is new in its workspace and whose name looks like that of an agent which is
 /// known there.
-pub(super) fn refuse_lookalike(tx: &dyn Transaction, caller: &Caller) -> Result<()> {
+pub(super) fn refuse_lookalike(
+    tx: &mut dyn Transaction,
+    WriteScope { caller, .. }: WriteScope<'_>,
+) -> Result<()> {
     let workspace = &caller.workspace;
     let names = std::iter::once(caller.agent.clone()).chain(caller.agent.ancestors());
     for (name, folded) in names.map(|name| (name.clone(), name.lookalike_name())) {
@@ -55,6 +59,14 @@ pub(super) fn refuse_lookalike(tx: &dyn Transaction, caller: &Caller) -> Result<
         }
     }
     Ok(())
+}
+
+/// Notes in the registry that the caller writes now.
+pub(super) fn note_writer(
+    tx: &mut dyn Transaction,
+    WriteScope { caller, now, .. }: WriteScope<'_>,
+) -> Result<()> {
+    tx.note_agent_seen(caller, now)
 }
 
 impl Commonbook {

@@ -1,0 +1,219 @@
+//! Following the journals with contradictions: comparing each new memory with those that mention the same.
+//!
+//! The follower never goes beyond where mentions are: each new or changed memory is compared with at
+//! most [`limits::CONTRADICTION_CANDIDATES`] others that mention what it mentions. For each it reads
+//! the newest of at most 16 names by their index, and parses those memories once: the cost of a memory
+//! does not grow with how many there are, and no save waits for it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::mention;
+use crate::base::error::Result;
+use crate::base::id::ContradictionId;
+use crate::base::limits;
+use crate::model::agent::Agent;
+use crate::model::caller::Caller;
+use crate::model::contradiction::{
+    ComparisonBasis, ContradictionFinding, ContradictionRecord, MemoryStatements, id_of,
+    may_contradict, ordered_by_time, profile_conflict,
+};
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+use crate::store::Transaction;
+use crate::verbs::Commonbook;
+use crate::verbs::contradiction::contradiction_event;
+
+/// The revision of the rules by which contradictions are found: with another one all memories are
+/// compared anew.
+const COMPARISON_RULES_REVISION: u32 = 2;
+
+/// Events whose memories are compared at once: some tenth of a second.
+const COMPARISON_EVENTS_MAX: u32 = 25;
+
+impl Commonbook {
+    /// Finds what contradicts what, of all that the journals hold beyond what was compared, and tells
+    /// after each step how many events it has read; `told` may break it off. Any process may do this
+    /// at any time: each stretch of a journal is taken once.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read or written.
+    pub fn find_contradictions(&self, mut told: impl FnMut(u64) -> ControlFlow<()>) -> Result<()> {
+        let mut read = 0;
+        for (workspace, mut place) in
+            self.store.read(|tx| tx.contradictions_behind(COMPARISON_RULES_REVISION))?
+        {
+            loop {
+                let next = self.contradictions_after(&workspace, place)?;
+                if next == place {
+                    break;
+                }
+                read += next.saturating_sub(place);
+                place = next;
+                if told(read).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the contradictions of the caller's workspace up to the end of its journal.
+    pub(in crate::verbs) fn follow_contradictions(&self, caller: &Caller) -> Result<()> {
+        self.follow_mentions(caller)?;
+        let workspace = &caller.workspace;
+        loop {
+            let (place, (memories, others, _)) = self.store.read(|tx| {
+                let place = tx.contradictions_position(workspace, COMPARISON_RULES_REVISION)?;
+                Ok((place, tx.next_events(workspace, place, COMPARISON_EVENTS_MAX)?))
+            })?;
+            // A place is written only where there is something to be compared, or much to be passed.
+            let nothing_new = !memories && others < COMPARISON_EVENTS_MAX;
+            if nothing_new || self.contradictions_after(workspace, place)? == place {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes the next stretch of a journal after this place; answers where it ends.
+    fn contradictions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
+        let now = self.clock.now();
+        let (next, judged) = self.store.read(|tx| {
+            let mut changes = tx.changes(workspace, place, COMPARISON_EVENTS_MAX)?;
+            let mentions = tx.mentions_position(workspace, mention::MENTION_RULES_REVISION)?;
+            changes.retain(|change| change.sequence <= mentions);
+            let Some(next) = changes.last().map(|change| change.sequence) else {
+                return Ok((place, ComparisonResult::default()));
+            };
+            let mut memories: Vec<Memory> =
+                changes.into_iter().filter_map(|change| change.memory).map(|it| *it).collect();
+            memories.sort_by_key(|memory| memory.id);
+            memories.dedup_by_key(|memory| memory.id);
+            let mut judged = ComparisonResult::default();
+            for memory in &memories {
+                judged.judge(tx, memory, now)?;
+            }
+            Ok((next, judged))
+        })?;
+        if next == place {
+            return Ok(place);
+        }
+        let (workspace, judged) = (workspace.clone(), Arc::new(judged));
+        self.store.write(move |tx| {
+            // Another process has taken it meanwhile.
+            let taken = tx.contradictions_position(&workspace, COMPARISON_RULES_REVISION)?;
+            if taken != place {
+                return Ok(taken);
+            }
+            judged.store_findings(tx, &workspace)?;
+            tx.set_contradictions_position(&workspace, COMPARISON_RULES_REVISION, next)?;
+            Ok(next)
+        })
+    }
+}
+
+/// What comparing some memories has given.
+#[derive(Default)]
+struct ComparisonResult {
+    /// What nobody knew of, with how the event that tells of it is shared.
+    found: Vec<(ContradictionRecord, NewEvent)>,
+    /// What still holds, at other revisions or for another reason.
+    renewed: Vec<ContradictionRecord>,
+    /// What holds no longer.
+    gone: Vec<ContradictionId>,
+}
+
+impl ComparisonResult {
+    /// Compares a memory with those that mention what it mentions, and again with those that it
+    /// contradicted.
+    fn judge(&mut self, tx: &dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
+        let known = tx.contradictions_of(memory)?;
+        let stated = MemoryStatements::of(memory);
+        for (kept, other) in &known {
+            let found = compare_memories(memory, &stated, other, kept.shared);
+            // What somebody has decided stays, though one of the two is superseded since.
+            match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
+                None => self.gone.push(kept.id),
+                Some(found) => {
+                    let (older, newer) = ordered_by_time(memory, other);
+                    let renewed = ContradictionRecord {
+                        memories: [(older.id, older.revision), (newer.id, newer.revision)],
+                        found,
+                        ..kept.clone()
+                    };
+                    self.renewed.extend((renewed != *kept).then_some(renewed));
+                }
+            }
+        }
+        if !memory.is_current() {
+            return Ok(());
+        }
+        let mut others = match stated.is_empty() {
+            true => Vec::new(),
+            false => tx.neighbours(memory, limits::CONTRADICTION_CANDIDATES)?,
+        };
+        let authors = tx.other_authors(memory, limits::CONTRADICTION_CANDIDATES)?;
+        others.extend(authors.into_iter().map(|other| (other, ComparisonBasis::Topic)));
+        let mut new: Vec<(ContradictionRecord, NewEvent)> = Vec::new();
+        for (other, shared) in others {
+            let id = id_of(memory.id, other.id);
+            let is_known = known.iter().any(|(kept, _)| kept.id == id)
+                || self.found.iter().chain(&new).any(|(kept, _)| kept.id == id);
+            if is_known || !may_contradict(memory, &other) {
+                continue;
+            }
+            if let Some(found) = compare_memories(memory, &stated, &other, shared) {
+                let (older, newer) = ordered_by_time(memory, &other);
+                let kept = ContradictionRecord::new(older, newer, shared, found, now);
+                let event = contradiction_event(
+                    EventKind::ContradictionFound,
+                    older,
+                    newer,
+                    &Agent::system(),
+                    now,
+                );
+                new.push((kept, event));
+            }
+        }
+        new.sort_by(|(a, _), (b, _)| b.found.confidence.total_cmp(&a.found.confidence));
+        self.found.extend(new.into_iter().take(limits::CONTRADICTIONS_AT_ONCE));
+        Ok(())
+    }
+
+    /// Keeps all this. What has changed since it was compared is left out: its change comes later in
+    /// the journal.
+    fn store_findings(&self, tx: &mut dyn Transaction, workspace: &Workspace) -> Result<()> {
+        for id in &self.gone {
+            tx.drop_contradiction(workspace, *id)?;
+        }
+        for kept in &self.renewed {
+            tx.put_contradiction(kept, 0)?;
+        }
+        for (kept, event) in &self.found {
+            let place = tx.journal_end(workspace)? + 1;
+            if tx.put_contradiction(kept, place)? {
+                tx.append_event(event)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What contradicts what in two memories, if anything does.
+fn compare_memories(
+    memory: &Memory,
+    statements: &MemoryStatements<'_>,
+    other: &Memory,
+    shared: ComparisonBasis,
+) -> Option<ContradictionFinding> {
+    let of_other = MemoryStatements::of(other);
+    let (older, newer) = ordered_by_time(memory, other);
+    let found = match older.id == memory.id {
+        true => statements.contradiction_with(&of_other, shared),
+        false => of_other.contradiction_with(statements, shared),
+    };
+    found.or_else(|| profile_conflict(older, newer))
+}

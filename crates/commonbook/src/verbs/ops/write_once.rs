@@ -1,0 +1,98 @@
+//! Carrying a write out: in one transaction, and once for each idempotency key.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::write_steps::{WRITE_STEPS, WriteScope};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::hash::sha256;
+use crate::base::{input, limits};
+use crate::model::caller::Caller;
+use crate::store::{IdempotencyRecord, Transaction};
+use crate::verbs::Commonbook;
+
+/// The answer of a write, and whether it is that of an earlier write with the same idempotency key.
+pub(in crate::verbs) struct WriteAnswer<A> {
+    pub(in crate::verbs) answer: A,
+    pub(in crate::verbs) repeated: bool,
+}
+
+impl Commonbook {
+    /// Runs a write in one transaction, once for each idempotency key: a key that was used before
+    /// returns the answer of then, if the request is the same. `now` is the time that the verb took
+    /// at its door: the rows and the events of a write carry the same. Before the write, each of
+    /// [`WRITE_STEPS`] runs.
+    ///
+    /// # Errors
+    /// `conflict` if the key was used for another request; else the error of a step or of `act`.
+    pub(in crate::verbs) fn write_once<R, A>(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+        verb: &str,
+        request: &R,
+        key: Option<&String>,
+        mut act: impl FnMut(&mut dyn Transaction, &Caller, Timestamp) -> Result<A> + Send + 'static,
+    ) -> Result<WriteAnswer<A>>
+    where
+        R: Serialize,
+        A: Serialize + DeserializeOwned + Send + 'static,
+    {
+        self.policy.may_write(caller)?;
+        let key = fit_key(key)?;
+        // A caller that works for another user makes another request: the answer may be about that user.
+        let request_sha256 = sha256(&encode_answer(&(verb, &caller.user, request))?);
+        let (caller, ids) = (caller.clone(), Arc::clone(&self.ids));
+        self.store.write(move |tx| {
+            if let Some(key) = &key
+                && let Some(earlier) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
+                && now.duration_since(earlier.at)
+                    < SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS)
+            {
+                return repeated_answer(&earlier, &request_sha256);
+            }
+            let scope = WriteScope { caller: &caller, now, ids: &*ids };
+            WRITE_STEPS.iter().try_for_each(|step| step(tx, scope))?;
+            let answer = act(tx, &caller, now)?;
+            if let Some(key) = &key {
+                let record = IdempotencyRecord {
+                    request_sha256: request_sha256.clone(),
+                    answer: encode_answer(&answer)?,
+                    at: now,
+                };
+                tx.keep_answer(&caller.workspace, &caller.agent, key, &record)?;
+            }
+            Ok(WriteAnswer { answer, repeated: false })
+        })
+    }
+}
+
+/// Checks an idempotency key against its limits.
+pub(in crate::verbs) fn fit_key(key: Option<&String>) -> Result<Option<String>> {
+    key.map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS)).transpose()
+}
+
+fn repeated_answer<A: DeserializeOwned>(
+    earlier: &IdempotencyRecord,
+    request_sha256: &str,
+) -> Result<WriteAnswer<A>> {
+    if earlier.request_sha256 != request_sha256 {
+        return Err(Error::conflict("idempotency_key: this key was used for another request")
+            .with_field("idempotency_key")
+            .hint("Use a new key for a new request."));
+    }
+    let answer = serde_json::from_str(&earlier.answer).map_err(|error| {
+        Error::new(ErrorKind::Internal, "the answer kept under an idempotency key cannot be read")
+            .with_cause(error)
+    })?;
+    Ok(WriteAnswer { answer, repeated: true })
+}
+
+fn encode_answer(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a request could not be encoded").with_cause(error)
+    })
+}
