@@ -10,6 +10,7 @@ use super::moments::{CHANGE_WORDS, PAST_TENSE_VERBS, STATE_WORDS, UNCERTAIN_WORD
 use super::pairs::{OPPOSITES, WordPosition};
 use super::value::{self, ClaimValue, NumberBound};
 use super::word::ClauseWord;
+use crate::dates::DateToken;
 use crate::terms::{self, StemCache};
 
 /// Characters of a text that are looked at.
@@ -185,7 +186,12 @@ fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
             && !STATE_WORDS.contains(&lower)
             && side_of(lower).is_none();
         let chosen = lower == "used" && tokens.get(place + 1).is_some_and(|it| it.lower == "to");
-        !past && !chosen && !UNCERTAIN_WORDS.contains(&lower) && !PAST_TENSE_VERBS.contains(&lower)
+        let dated = matches!(DateToken::of(lower), DateToken::Day(_) | DateToken::Ago);
+        !past
+            && !chosen
+            && !dated
+            && !UNCERTAIN_WORDS.contains(&lower)
+            && !PAST_TENSE_VERBS.contains(&lower)
     })
 }
 

@@ -271,7 +271,7 @@ impl MemoryPair {
             (ClaimValue::Number { .. }, _) => {
                 !(a.of_a_name && b.of_a_name && says(NON_EXCLUSIVE_VERBS))
             }
-            (ClaimValue::Weekday { each: false, .. }, _) if !self.one_week => false,
+            (ClaimValue::Weekday { is_each: false, .. }, _) if !self.one_week => false,
             _ => (older.is_being && newer.is_being) || says(SCHEDULE_STEMS),
         }
     }
