@@ -11,6 +11,7 @@ use super::pairs::{OPPOSITES, WordPosition};
 use super::value::{self, ClaimValue, NumberBound};
 use super::word::ClauseWord;
 use crate::dates::DateToken;
+use crate::sentences::sentences;
 use crate::terms::{self, StemCache};
 
 /// Characters of a text that are looked at.
@@ -73,7 +74,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             continue;
         }
         let bare = line.trim_start_matches(['-', '*', '+', '•', '>']).trim_start();
-        for sentence in sentences(bare) {
+        for sentence in line_clauses(bare) {
             if found.len() == CLAUSES_MAX {
                 return found;
             }
@@ -98,26 +99,29 @@ fn is_log(line: &str) -> bool {
         || level.iter().any(|level| format!(" {line} ").contains(level))
 }
 
-/// The sentences of a line, without questions.
-fn sentences(line: &str) -> Vec<&str> {
+/// Words and marks between two clauses of one sentence.
+const CLAUSE_BREAKS: [&str; 6] = ["; ", " but ", " while ", " whereas ", " because ", " ("];
+
+/// The clauses of a line, without questions.
+fn line_clauses(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut rest = line;
-    loop {
-        let end = [". ", "! ", "? ", "; ", " but ", " while ", " whereas ", " because ", " ("];
-        let next = end.iter().filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
-        let (sentence, after) = match next {
-            Some((place, length)) => (&rest[..=place], Some(&rest[place + length..])),
-            None => (rest, None),
-        };
-        let sentence = sentence.trim();
-        if !sentence.is_empty() && !sentence.ends_with('?') {
-            found.push(sentence);
-        }
-        match after {
-            Some(after) => rest = after,
-            None => return found,
+    for sentence in sentences(line) {
+        let mut rest = sentence;
+        loop {
+            let breaks = CLAUSE_BREAKS.iter();
+            let next = breaks.filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
+            let (index, length) = next.unwrap_or((rest.len(), 0));
+            let clause = rest[..index].trim();
+            if !clause.is_empty() && !clause.ends_with('?') {
+                found.push(clause);
+            }
+            if next.is_none() {
+                break;
+            }
+            rest = &rest[index + length..];
         }
     }
+    found
 }
 
 fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
