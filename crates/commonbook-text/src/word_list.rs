@@ -21,10 +21,20 @@ impl WordList {
         Self { text, words: OnceLock::new() }
     }
 
+    fn set(&self) -> &FxHashSet<&'static str> {
+        self.words.get_or_init(|| entries(self.text).collect())
+    }
+
     /// Whether the list contains a word.
     #[must_use]
     pub fn contains(&self, word: &str) -> bool {
-        self.words.get_or_init(|| entries(self.text).collect()).contains(word)
+        self.set().contains(word)
+    }
+
+    /// The entry of the list that equals a word.
+    #[must_use]
+    pub fn get(&self, word: &str) -> Option<&'static str> {
+        self.set().get(word).copied()
     }
 
     /// The words in the order of the file.
@@ -79,7 +89,7 @@ mod tests {
     fn each_list_is_sorted_and_has_each_entry_once() {
         let mut paths = Vec::new();
         files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut paths);
-        assert!(paths.len() > 10, "{} lists", paths.len());
+        assert!(paths.len() > 60, "{} lists", paths.len());
         for path in paths {
             let text = std::fs::read_to_string(&path).expect("the list is readable");
             let name = path.display();

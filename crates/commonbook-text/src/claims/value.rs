@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jiff::civil::Weekday;
 use rustc_hash::FxHashMap;
 
-use super::lists::LABEL_NOUNS;
+use super::vocabulary::LABEL_NOUNS;
 use super::word::ClauseWord;
 use crate::dates::{ClockTime, DateToken, TimeUnit, WrittenDate};
 use crate::word_list::rows;
@@ -156,7 +156,7 @@ pub fn is_label(tokens: &[ClauseWord<'_>], index: usize) -> bool {
     let before = index.checked_sub(1).and_then(|before| tokens.get(before));
     // "Node 18" is a name and its version.
     before.is_some_and(|word| {
-        LABEL_NOUNS.contains(&word.lower.as_str()) && !word.is_capital(index - 1)
+        LABEL_NOUNS.contains(word.lower.as_str()) && !word.is_capital(index - 1)
     }) || before.is_some_and(|word| matches!(word.lower.as_str(), "http" | "rfc" | "pr" | "adr"))
         || tokens[index].raw.starts_with('#')
 }

@@ -7,15 +7,10 @@ use std::ops::Range;
 use super::layout::TextBlockKind;
 use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
+use crate::word_list::WordList;
 
 /// Prefixes of names that are written like a ticket's and are none.
-const NO_TICKETS: [&str; 62] = [
-    "UTF", "ISO", "SHA", "AES", "RSA", "MD", "RFC", "GPT", "COVID", "IPV", "HTTP", "TLS", "SSL",
-    "ES", "EC", "ED", "CRC", "BASE", "WIN", "MP", "USB", "PEP", "ADR", "CVE", "CWE", "IEC", "IEEE",
-    "ANSI", "DIN", "EN", "ASCII", "BM", "TOP", "PHASE", "STEP", "PART", "LEVEL", "TIER", "WEEK",
-    "DAY", "Q", "H", "V", "R", "F", "A", "B", "C", "D", "E", "X", "P", "T", "S", "L", "K", "N",
-    "CLAUDE", "LLAMA", "QWEN", "GEMINI", "K2",
-];
+static NO_TICKETS: WordList = WordList::new(include_str!("shapes/no_tickets.txt"));
 
 /// Words after which a number with or without `#` is a ticket's.
 const TICKET_WORDS: [&str; 8] = ["issue", "issues", "pr", "prs", "ticket", "tickets", "bug", "mr"];
@@ -25,10 +20,7 @@ const CLOSING_WORDS: [&str; 8] =
     ["request", "fixes", "closes", "fixed", "closed", "resolves", "see", "in"];
 
 /// Words that stand before a bracket in code and are no functions.
-const NO_FUNCTIONS: [&str; 24] = [
-    "if", "for", "while", "switch", "match", "return", "catch", "fn", "function", "def", "func",
-    "class", "and", "or", "not", "in", "e.g", "i.e", "etc", "print", "Some", "Ok", "Err", "None",
-];
+static NO_FUNCTIONS: WordList = WordList::new(include_str!("shapes/no_functions.txt"));
 
 /// Finds what stands in a block by its shape.
 pub(super) fn find(block: &str, start: usize, ground: TextBlockKind, found: &mut Vec<TextMention>) {
@@ -243,16 +235,16 @@ fn is_ticket(token: &str, before: &str) -> bool {
     capitals
         && (2..=10).contains(&key.len())
         && is_number(number)
-        && !NO_TICKETS.contains(&key)
+        && !NO_TICKETS.contains(key)
         && (spoken || key == "GH" || number.len() >= 2)
 }
 
 /// Words beside a name in backticks that say that it is a function.
-#[rustfmt::skip]
-const FUNCTION_WORDS: [&str; 14] = [
-    "function", "functions", "method", "methods", "test", "tests", "call", "calls", "calling",
-    "called", "handler", "helper", "macro", "endpoint",
-];
+static FUNCTION_CUES: WordList = WordList::new(include_str!("shapes/function_cues.txt"));
+
+/// Words after a name in backticks that show a function.
+const FUNCTION_NOUNS: [&str; 8] =
+    ["function", "functions", "method", "methods", "test", "tests", "call", "calls"];
 
 /// Whether a name in backticks is a function's, as a word before or after it says.
 fn has_function_cue(block: &str, token: &Range<usize>, before: &str) -> bool {
@@ -266,7 +258,7 @@ fn has_function_cue(block: &str, token: &Range<usize>, before: &str) -> bool {
     quoted
         && identifier
         && coded
-        && (FUNCTION_WORDS.contains(&before) || FUNCTION_WORDS[..8].contains(&after))
+        && (FUNCTION_CUES.contains(before) || FUNCTION_NOUNS.contains(&after))
 }
 
 /// The function that a token names or calls, without its arguments.
@@ -292,7 +284,7 @@ fn function_name(token: &str, ground: TextBlockKind) -> Option<&str> {
     if !worded {
         return None;
     }
-    if NO_FUNCTIONS.contains(&name) || NO_FUNCTIONS.contains(&last) || !token.starts_with(name) {
+    if NO_FUNCTIONS.contains(name) || NO_FUNCTIONS.contains(last) || !token.starts_with(name) {
         return None;
     }
     let coded = name.contains('_')

@@ -6,6 +6,7 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
+use crate::word_list::WordList;
 
 /// Calls that are taken from one trace: those nearest to what went wrong say the most, and the
 /// rest is the machinery around it.
@@ -14,13 +15,7 @@ const TRACE_FRAMES_MAX: usize = 8;
 const DEFINITIONS_MAX: usize = 32;
 
 /// Parts of paths and names that belong to others than the program.
-#[rustfmt::skip]
-const FOREIGN_PARTS: [&str; 20] = [
-    "node_modules", "site-packages", "dist-packages", "/usr/lib", ".cargo/registry", "/rustc/",
-    "node:internal", "<anonymous>", "<frozen", "/go/pkg/mod", "/usr/local/go", "java.base/",
-    "java.lang", "org.springframework", "core::", "std::", "tokio::", "alloc::",
-    "rust_begin_unwind", "/usr/local/lib/python",
-];
+static FOREIGN_PARTS: WordList = WordList::new(include_str!("traces/foreign_parts.txt"));
 
 /// How the lines of traces name the function and the file, by language.
 static FRAME_PATTERN: LazyLock<Regex> = LazyLock::new(|| {

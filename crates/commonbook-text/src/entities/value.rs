@@ -11,21 +11,13 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::entities::EntityType;
+use crate::word_list::WordList;
 
 /// How people are addressed; no part of their name.
-#[rustfmt::skip]
-const TITLES: [&str; 14] = [
-    "mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "madam", "herr", "frau", "mme",
-    "señor", "senor",
-];
+static TITLES: WordList = WordList::new(include_str!("value/titles.txt"));
 
 /// What stands behind the name of a company and says which law made it.
-#[rustfmt::skip]
-const LEGAL_FORMS: [&str; 30] = [
-    "inc", "incorporated", "ltd", "limited", "llc", "llp", "lp", "plc", "pbc", "corp",
-    "corporation", "co", "company", "gmbh", "ag", "kg", "ohg", "se", "sa", "sas", "sarl", "spa",
-    "srl", "bv", "nv", "ab", "oy", "oyj", "kk", "pty",
-];
+static LEGAL_FORMS: WordList = WordList::new(include_str!("value/legal_forms.txt"));
 
 /// The value in the form in which equal things are equal; empty when it names nothing.
 #[must_use]
@@ -141,8 +133,8 @@ fn normalise_person(value: &str) -> String {
         _ => folded,
     };
     let mut words = plain_words(&turned);
-    while words.len() > 1 && words.iter().any(|word| TITLES.contains(&word.as_str())) {
-        let Some(place) = words.iter().position(|w| TITLES.contains(&w.as_str())) else { break };
+    while words.len() > 1 && words.iter().any(|word| TITLES.contains(word.as_str())) {
+        let Some(place) = words.iter().position(|w| TITLES.contains(w.as_str())) else { break };
         words.remove(place);
     }
     words.join(" ")
@@ -155,7 +147,7 @@ fn normalise_organization(value: &str) -> String {
 
 fn organization_words(value: &str) -> Vec<String> {
     let mut words = plain_words(&fold_text(&value.replace('&', " and ")));
-    while words.len() > 1 && words.last().is_some_and(|w| LEGAL_FORMS.contains(&w.as_str())) {
+    while words.len() > 1 && words.last().is_some_and(|w| LEGAL_FORMS.contains(w.as_str())) {
         words.pop();
     }
     if words.len() > 1 && words[0] == "the" {
