@@ -33,7 +33,7 @@ impl DateParser<'_> {
                     || if choice == RelativePeriod::Last { self.parse_rolling(at) } else { None };
                 rolling().or_else(|| self.parse_period(at, choice))
             }
-            _ => self.parse_weekday(at, led).or_else(|| self.parse_ago(at)),
+            _ => self.parse_weekday(at, led).or_else(|| self.parse_distance(at)),
         }
     }
 
@@ -63,7 +63,8 @@ impl DateParser<'_> {
         let name = self.adjacent_word(at + 1);
         let token = self.adjacent_token(at + 1);
         // "The last week of school" depends on the school.
-        if self.adjacent_word(at + 2) == "of" && token.named_unit().is_some() {
+        let is_unit = token.named_unit().is_some() || name == "quarter";
+        if self.adjacent_word(at + 2) == "of" && is_unit {
             return None;
         }
         let step = match choice {
@@ -82,6 +83,12 @@ impl DateParser<'_> {
             "month" => {
                 let first = calendar::shift_date(month_start, step.months());
                 calendar::date_range(first, calendar::shift_date(first, 1.month()))
+            }
+            "quarter" => {
+                let into_quarter = i64::from((self.today.month() - 1) % 3);
+                let months = 3 * step - into_quarter;
+                let first = calendar::shift_date(month_start, months.months());
+                calendar::date_range(first, calendar::shift_date(first, 3.months()))
             }
             "year" => calendar::year_range(self.today.year() + i16::try_from(step).ok()?)?,
             _ => match token.weekday() {
@@ -128,7 +135,8 @@ impl DateParser<'_> {
         // "Friday, 14 July 2023" is that date.
         if matches!(self.gap(at + 1), WordGap::Blank | WordGap::Comma)
             && self.token(at + 1).weekday().is_none()
-            && let Some((next, date @ TimeSpan::Fixed { .. })) = self.parse_moment(at + 1, false)
+            && let Some((next, date)) = self.parse_moment(at + 1, false)
+            && !matches!(date, TimeSpan::EveryYear { day: None, .. })
             && next > at + 2
         {
             return Some((next, date));
@@ -151,19 +159,24 @@ impl DateParser<'_> {
         }
     }
 
-    /// `three days ago`, `a week ago`, `a couple of months ago`.
-    fn parse_ago(&self, at: usize) -> ParseResult<TimeSpan> {
+    /// `three days ago`, `a couple of months ago`, `two weeks from now`.
+    fn parse_distance(&self, at: usize) -> ParseResult<TimeSpan> {
         let (next, (count, unit)) = self.parse_amount(at)?;
-        if self.adjacent_token(next) != DateToken::Ago || self.previous_word(at, 1) == "half" {
+        let (next, count) = match (self.adjacent_word(next), self.adjacent_word(next + 1)) {
+            ("ago", _) => (next, -count),
+            ("from", "now" | "today") => (next + 1, count),
+            _ => return None,
+        };
+        if self.previous_word(at, 1) == "half" {
             return None;
         }
         let range = match unit {
             TimeUnit::Millisecond | TimeUnit::Second | TimeUnit::Minute | TimeUnit::Hour => {
-                let then = calendar::shift_time(self.now, unit.to_span(-count)?)?;
+                let then = calendar::shift_time(self.now, unit.to_span(count)?)?;
                 let half = if unit == TimeUnit::Hour { 30.minutes() } else { 5.minutes() };
                 calendar::shift_time(then, half.negate())?..calendar::shift_time(then, half)?
             }
-            _ => self.range_around(self.today, unit, -count)?,
+            _ => self.range_around(self.today, unit, count)?,
         };
         Some((next + 1, range.into()))
     }

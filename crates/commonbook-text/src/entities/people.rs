@@ -312,53 +312,6 @@ mod tests {
     }
 
     #[test]
-    fn people_are_found_by_name_and_by_what_stands_beside() {
-        let table: [(&str, &[&str]); 38] = [
-            ("Melissa said so, and Robert agreed.", &["Melissa", "Robert"]),
-            ("I met Anna Kowalczyk and Dr. Okonkwo.", &["Anna Kowalczyk", "Okonkwo"]),
-            ("My friend Tolga came, with her sister Grace.", &["Tolga", "Grace"]),
-            ("Hey Zuri! How are you?", &["Zuri"]),
-            ("Thanks, Tolga!", &["Tolga"]),
-            ("Hey Team! Hello World! Hi All,", &[]),
-            ("Will you Mark this in May? Grace is needed.", &[]),
-            ("Grace Miller wrote it", &["Grace Miller"]),
-            ("He told Priyanka; then Priyanka told me", &["Priyanka"]),
-            ("We stayed at Lake Victoria and San Diego near Martin Street", &[]),
-            ("The Adam optimizer is fast", &[]),
-            ("Ask Maria about `Maria` in Maria.rs", &["Maria"]),
-            ("React said no, Kafka said yes", &[]),
-            ("Documentation says that Rust is fine", &[]),
-            ("Signed-off-by: Ximo Qwerty <x@example.org>", &["Ximo Qwerty"]),
-            ("a man named Thabo", &["Thabo"]),
-            ("this amazing woman, Thandi, who", &["Thandi"]),
-            ("a dog named Oliver", &["Oliver"]),
-            ("a dog named Biscuit", &[]),
-            ("Oliver's book, Anna’s car", &["Oliver", "Anna"]),
-            ("Ludwig van Beethoven", &[]),
-            ("Maria van Houten", &["Maria van Houten"]),
-            ("John F. Kennedy", &["John F. Kennedy"]),
-            ("Hello, my name is Thandeka.", &["Thandeka"]),
-            ("Johns Hopkins University", &[]),
-            ("my manager approved it", &[]),
-            ("The manager Approved it", &[]),
-            ("Paris is nice, London too, and Jordan", &[]),
-            ("Julia is a language", &[]),
-            ("Professor Xu and Mrs. Dalloway", &["Xu", "Dalloway"]),
-            ("Hi Siri, hey Copilot!", &[]),
-            ("ANNA WENT HOME", &[]),
-            ("Great Anna", &["Anna"]),
-            ("Two are Jack Russell mixes; use Charles Proxy", &[]),
-            ("Dec 16 - Jan 15, Jan fixed it", &["Jan"]),
-            ("Her name is Shadow! My girlfriend, Shadow and I", &[]),
-            ("our engineer Björk fixed it", &["Björk"]),
-            ("", &[]),
-        ];
-        for (text, expected) in table {
-            assert_eq!(people(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
     fn who_was_named_once_is_known_in_the_whole_text() {
         assert_eq!(people("Hey Zuri! I like it. Zuri, do you?"), ["Zuri", "Zuri"]);
         let mut known = KnownPeople::default();
