@@ -1,10 +1,9 @@
 //! Claims: what a sentence plainly states, taken apart by rules that read words alone.
 
 pub mod clause;
-pub mod lists;
-pub mod moments;
-pub mod pairs;
+pub mod opposites;
 pub mod value;
+pub mod vocabulary;
 pub mod word;
 
 use crate::string_enum;

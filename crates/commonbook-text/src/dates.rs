@@ -1,33 +1,37 @@
-//! The time that a question speaks of, read from plain English.
+//! Dates and times in plain English: one lexer, on which questions, claims and query operators build.
 //!
-//! Read are dates (`2023-05-07`, `7 May 2023`, `May 7th`), months, seasons and years by name
-//! (`in May`, `May 2023`, `summer 2022`, `in 2022`), times told from now (`yesterday`,
-//! `last week`, `next Monday`, `three days ago`, `in the last 3 days`) and what is made of these
-//! (`between March and May 2023`, `since 2021`, `the week before 7 May 2023`). What could as well
-//! be something else is not read: `may` and `march` as verbs, names of people (`April`, `June`),
-//! numbers that count things. All days are days in UTC, weeks begin on Monday, and seasons are
+//! [`parse_times`] reads from a question dates (`2023-05-07`, `7 May 2023`, `May 7th`), months, seasons and years by name
+//! (`in May`, `May 2023`, `summer 2022`, `in 2022`), times relative to now (`yesterday`,
+//! `last week`, `next Monday`, `three days ago`, `in the last 3 days`) and combinations of these
+//! (`between March and May 2023`, `since 2021`, `the week before 7 May 2023`). Ambiguous words are
+//! not read: `may` and `march` as verbs, names of people (`April`, `June`), numbers that count
+//! things. All days are days in UTC, weeks begin on Monday, and seasons are
 //! those of the northern half of the earth, by whole months.
 
+mod absolute;
 mod asking;
 pub mod calendar;
-mod clock;
-mod moment;
-mod reader;
+mod lexer;
+mod parser;
+pub mod period;
 mod relative;
-mod words;
 
 use std::ops::Range;
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use reader::DateParser;
-use words::{DateLexer, DateWord};
+use lexer::{DateLexer, DateWord, WordGap};
+use parser::DateParser;
+
+pub use lexer::{
+    ClockTime, DateNumber, DateToken, DayHalf, RelativePeriod, TimeUnit, UnitForm, WrittenDate,
+};
 
 /// How many spans are read from one question; further ones are left out.
 const SPANS_MAX: usize = 16;
 
-/// What a question says about time.
+/// The times in a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QuestionTimes {
     /// The times that it names, each once, in the order in which it names them; the first 16.
@@ -67,12 +71,12 @@ pub enum TimeSpan {
 /// unit; `three days ago` is that day.
 #[must_use]
 pub fn parse_times(question: &str, now: Timestamp) -> QuestionTimes {
-    let words: Vec<DateWord> = DateLexer::of(question).collect();
-    let reader = DateParser::new(&words, now);
+    let words: Vec<DateWord> = DateLexer::new(question).collect();
+    let parser = DateParser::new(&words, now);
     let mut spans = Vec::new();
     let mut at = 0;
     while at < words.len() && spans.len() < SPANS_MAX {
-        let Some((next, found)) = reader.parse(at) else {
+        let Some((next, found)) = parser.parse(at) else {
             at += 1;
             continue;
         };
@@ -86,14 +90,26 @@ pub fn parse_times(question: &str, now: Timestamp) -> QuestionTimes {
     QuestionTimes { spans, asks: asking::asks_for_time(&words) }
 }
 
-/// Whether a text tells a time: whatever [`parse_times`] reads, and a time of day (`3 pm`,
+/// Whether a text names a time: any that [`parse_times`] reads, and a time of day (`3 pm`,
 /// `at 10:30`). Work grows with the length of the text alone and ends with the first time.
 #[must_use]
 pub fn tells_time(text: &str) -> bool {
-    let words: Vec<DateWord> = DateLexer::of(text).collect();
-    // Which time is told does not matter here, so any present will do.
-    let reader = DateParser::new(&words, Timestamp::UNIX_EPOCH);
-    (0..words.len()).any(|at| reader.parse(at).is_some() || clock::tells_hour(&words, at))
+    let words: Vec<DateWord> = DateLexer::new(text).collect();
+    // Any present will do: the time itself does not matter here.
+    let parser = DateParser::new(&words, Timestamp::UNIX_EPOCH);
+    (0..words.len()).any(|at| parser.parse(at).is_some() || tells_hour(&words, at))
+}
+
+/// Whether a time of day begins at this word: `3pm`, `3 p.m.`, `10:30` after `at`.
+fn tells_hour(words: &[DateWord], at: usize) -> bool {
+    let adjacent = |index: usize| words.get(index).filter(|word| word.gap == WordGap::Blank);
+    let next = adjacent(at + 1).map(|word| word.token);
+    let is_led = || {
+        let before = at.checked_sub(1).map(|before| words[before].text.as_str());
+        before == Some("at") && words[at].gap == WordGap::Blank
+    };
+    ClockTime::read(words[at].token, next)
+        .is_some_and(|(clock, _)| clock.half.is_some() || is_led())
 }
 
 impl TimeSpan {

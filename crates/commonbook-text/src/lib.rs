@@ -16,5 +16,6 @@ pub mod sentences;
 mod string_enum;
 pub mod terms;
 pub mod tokens;
+pub mod word_list;
 
 pub use string_enum::UnknownName;

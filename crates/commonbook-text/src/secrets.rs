@@ -215,7 +215,8 @@ fn is_placeholder(value: &str) -> bool {
 /// Whether a word is one that documents put where a secret goes, or that says what goes there.
 fn is_stock(word: &str) -> bool {
     let plain: String = word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).collect();
-    rules::STOCK_WORDS.contains(&plain.as_str())
+    plain.is_empty()
+        || rules::STOCK_WORDS.contains(&plain)
         || [
             "your",
             "my-",

@@ -1,15 +1,18 @@
 //! Sentences: a text split into its sentences, and two texts joined sentence by sentence.
 
-use unicode_segmentation::UnicodeSegmentation;
+use std::sync::LazyLock;
 
-/// Joins the sentences of both texts, each once, in order, as far as whole ones fit into `chars_max`
-/// characters. A sentence without its mark gets a full stop when another
-/// follows it.
+use rustc_hash::FxHashMap;
+
+use crate::word_list::rows;
+
+/// Joins the sentences of both texts, each once and in order, while whole sentences fit into
+/// `chars_max` characters. A sentence without a mark gets a full stop before the next sentence.
 #[must_use]
-pub fn join_sentences(known: &str, said: &str, chars_max: usize) -> String {
+pub fn join_sentences(first: &str, second: &str, chars_max: usize) -> String {
     let (mut text, mut chars) = (String::new(), 0);
     let mut seen: Vec<String> = Vec::new();
-    for sentence in sentences(known).chain(sentences(said)) {
+    for sentence in sentences(first).chain(sentences(second)) {
         let plain = comparable_form(sentence);
         if plain.is_empty() || seen.contains(&plain) {
             continue;
@@ -31,12 +34,90 @@ pub fn join_sentences(known: &str, said: &str, chars_max: usize) -> String {
     text
 }
 
-/// The sentences of a text as they are written; a line end ends one too.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(UnicodeSegmentation::split_sentence_bounds).map(str::trim)
+/// Splits a text into its sentences, as written, without blanks around them.
+///
+/// A sentence ends at a line end, and at `.`, `!`, `?` or `…` before a blank; a mark of a script
+/// without blanks (`。`) needs none. A full stop after an abbreviation (`e.g.`, `Dr.`) or the number
+/// of a list item (`1. Build`) ends no sentence.
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.trim_start();
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (sentence, after) = rest.split_at(sentence_end(rest));
+        rest = after.trim_start();
+        Some(sentence.trim_end())
+    })
 }
 
-/// A sentence as it is compared: its letters, in lower case, with single blanks.
+/// Whether a full stop after a word can belong to the word: `Dr`, `etc`.
+pub(crate) fn is_abbreviation(word: &str) -> bool {
+    ABBREVIATIONS.contains_key(word)
+}
+
+/// The place of an abbreviation in its sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AbbreviationPosition {
+    /// More of the sentence follows.
+    Inside,
+    /// The sentence ends if a capital follows.
+    Either,
+}
+
+static ABBREVIATIONS: LazyLock<FxHashMap<&'static str, AbbreviationPosition>> =
+    LazyLock::new(|| {
+        let lines = rows(include_str!("abbreviations.tsv"));
+        let abbreviations = lines.map(|[word, position]| match position {
+            "inside" => (word, AbbreviationPosition::Inside),
+            _ => (word, AbbreviationPosition::Either),
+        });
+        abbreviations.collect()
+    });
+
+/// The byte behind the first sentence of a text that begins with no blank.
+fn sentence_end(text: &str) -> usize {
+    let mut rest = text;
+    while let Some(index) = rest.find(['\n', '\r', '.', '!', '?', '…', '。', '！', '？', '।', '؟'])
+    {
+        let mark = rest[index..].chars().next().unwrap_or_default();
+        let start = text.len() - rest.len() + index;
+        if matches!(mark, '\n' | '\r') {
+            return start;
+        }
+        let marks = |c: char| is_end(c) || "\"'”’)]*`»」』".contains(c);
+        let after = text[start..].trim_start_matches(marks);
+        let end = text.len() - after.len();
+        let is_spaced = after.is_empty() || after.starts_with(char::is_whitespace);
+        if matches!(mark, '。' | '！' | '？') || is_spaced && !continues(&text[..end], start, after)
+        {
+            return end;
+        }
+        rest = after;
+    }
+    text.len()
+}
+
+/// Whether the sentence goes on behind the marks that begin at `start`.
+fn continues(sentence: &str, start: usize, after: &str) -> bool {
+    let next = after.trim_start().chars().next();
+    let is_small = next.is_some_and(char::is_lowercase);
+    match &sentence[start..] {
+        "." => {}
+        marks => return (marks.starts_with("..") || marks.starts_with('…')) && is_small,
+    }
+    let word = sentence[..start].rsplit(char::is_whitespace).next().unwrap_or_default();
+    if !word.is_empty() && word.len() == start && word.bytes().all(|b| b.is_ascii_digit()) {
+        return next.is_some();
+    }
+    match ABBREVIATIONS.get(word.trim_start_matches(['(', '[', '"'])) {
+        Some(AbbreviationPosition::Inside) => next.is_some(),
+        Some(AbbreviationPosition::Either) => next.is_some_and(|next| !next.is_uppercase()),
+        None => false,
+    }
+}
+
+/// The form of a sentence for comparisons: lower case, single blanks, no mark at the end.
 fn comparable_form(sentence: &str) -> String {
     let bare = sentence.trim_end_matches(|c: char| is_end(c) || matches!(c, ',' | ';' | ':'));
     bare.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -82,8 +163,8 @@ mod tests {
             ("", "Only this", "Only this"),
             ("Only this", " ", "Only this"),
         ];
-        for (known, said, expected) in table {
-            assert_eq!(join_sentences(known, said, 1_000), expected);
+        for (first, second, expected) in table {
+            assert_eq!(join_sentences(first, second, 1_000), expected);
         }
     }
 

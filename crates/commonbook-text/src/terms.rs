@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use crate::word_list::WordList;
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
@@ -20,16 +21,7 @@ const TERM_BYTES_MAX: usize = 64;
 /// Words that say how a question is put and not what it is about: the closed classes of English
 /// (articles, pronouns, prepositions, conjunctions, auxiliaries) and the question words. On real
 /// questions, leaving them out raises recall by six points (`docs/decisions/0004-word-search.md`).
-const FUNCTION_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been",
-    "before", "being", "but", "by", "can", "could", "did", "do", "does", "doing", "for", "from",
-    "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in",
-    "into", "is", "it", "its", "may", "me", "might", "mine", "must", "my", "no", "nor", "not",
-    "of", "on", "or", "our", "ours", "shall", "she", "should", "so", "some", "such", "than",
-    "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those",
-    "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose",
-    "why", "will", "with", "would", "you", "your", "yours",
-];
+static FUNCTION_WORDS: WordList = WordList::new(include_str!("terms/function_words.txt"));
 
 /// What an apostrophe leaves behind of "didn't", "Caroline's" and their like: it says nothing.
 const APOSTROPHE_REMNANTS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
@@ -111,7 +103,7 @@ pub fn plain_words(text: &str) -> Vec<String> {
 /// Whether a word, in lower case, says how something is put and not what it is about.
 #[must_use]
 pub fn is_function_word(word: &str) -> bool {
-    FUNCTION_WORDS.contains(&word)
+    FUNCTION_WORDS.contains(word)
 }
 
 /// Whether a word, in lower case, speaks of whoever says it.

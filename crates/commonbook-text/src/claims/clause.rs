@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lists::{
-    BEING_VERBS, CHOICE_WORDS, CONDITION_WORDS, DENIALS, DISLIKE_VERBS, ENVIRONMENTS, LABEL_NOUNS,
-    NEUTRAL_WORDS, NO_DENIAL_BEFORE, SYNONYM_STEMS,
-};
-use super::moments::{CHANGE_WORDS, PAST_TENSE_VERBS, STATE_WORDS, UNCERTAIN_WORDS};
-use super::pairs::{OPPOSITES, WordPosition};
+use super::opposites::{OPPOSITES, OppositeSide, WordPosition, side_of};
 use super::value::{self, ClaimValue, NumberBound};
+use super::vocabulary::{
+    BEING_VERBS, CHANGE_WORDS, CHOICE_WORDS, CONDITION_WORDS, DENIALS, DISLIKE_VERBS, ENVIRONMENTS,
+    LABEL_NOUNS, NEUTRAL_WORDS, NO_DENIAL_BEFORE, PAST_TENSE_VERBS, STATE_WORDS, SYNONYM_STEMS,
+    UNCERTAIN_WORDS,
+};
 use super::word::ClauseWord;
+use crate::dates::DateToken;
+use crate::sentences::sentences;
 use crate::terms::{self, StemCache};
+use crate::word_list::WordList;
 
 /// Characters of a text that are looked at.
 const TEXT_CHARS_MAX: usize = 4_000;
@@ -72,7 +75,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             continue;
         }
         let bare = line.trim_start_matches(['-', '*', '+', '•', '>']).trim_start();
-        for sentence in sentences(bare) {
+        for sentence in line_clauses(bare) {
             if found.len() == CLAUSES_MAX {
                 return found;
             }
@@ -97,26 +100,29 @@ fn is_log(line: &str) -> bool {
         || level.iter().any(|level| format!(" {line} ").contains(level))
 }
 
-/// The sentences of a line, without questions.
-fn sentences(line: &str) -> Vec<&str> {
+/// Words and marks between two clauses of one sentence.
+const CLAUSE_BREAKS: [&str; 6] = ["; ", " but ", " while ", " whereas ", " because ", " ("];
+
+/// The clauses of a line, without questions.
+fn line_clauses(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut rest = line;
-    loop {
-        let end = [". ", "! ", "? ", "; ", " but ", " while ", " whereas ", " because ", " ("];
-        let next = end.iter().filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
-        let (sentence, after) = match next {
-            Some((place, length)) => (&rest[..=place], Some(&rest[place + length..])),
-            None => (rest, None),
-        };
-        let sentence = sentence.trim();
-        if !sentence.is_empty() && !sentence.ends_with('?') {
-            found.push(sentence);
-        }
-        match after {
-            Some(after) => rest = after,
-            None => return found,
+    for sentence in sentences(line) {
+        let mut rest = sentence;
+        loop {
+            let breaks = CLAUSE_BREAKS.iter();
+            let next = breaks.filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
+            let (index, length) = next.unwrap_or((rest.len(), 0));
+            let clause = rest[..index].trim();
+            if !clause.is_empty() && !clause.ends_with('?') {
+                found.push(clause);
+            }
+            if next.is_none() {
+                break;
+            }
+            rest = &rest[index + length..];
         }
     }
+    found
 }
 
 fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
@@ -150,7 +156,7 @@ fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
     // "Tabs over spaces" chooses tabs.
     let over =
         |token: &ClauseWord<'_>| matches!(token.lower.as_str(), "over" | "rather" | "instead");
-    let chooses = |token: &ClauseWord<'_>| CHOICE_WORDS.contains(&token.lower.as_str());
+    let chooses = |token: &ClauseWord<'_>| CHOICE_WORDS.contains(token.lower.as_str());
     if tokens.iter().any(chooses)
         && let Some(place) = tokens.iter().position(over)
     {
@@ -177,23 +183,20 @@ fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
         let lower = token.lower.as_str();
         let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
         let is = before.is_some_and(|before| {
-            BEING_VERBS.contains(&before) || DENIALS.contains(&before) || before.ends_with("ly")
+            BEING_VERBS.contains(before) || DENIALS.contains(&before) || before.ends_with("ly")
         });
         let past = lower.len() > 4
             && lower.ends_with("ed")
             && !is
-            && !STATE_WORDS.contains(&lower)
+            && !STATE_WORDS.contains(lower)
             && side_of(lower).is_none();
         let chosen = lower == "used" && tokens.get(place + 1).is_some_and(|it| it.lower == "to");
-        !past && !chosen && !UNCERTAIN_WORDS.contains(&lower) && !PAST_TENSE_VERBS.contains(&lower)
-    })
-}
-
-/// Which pair a word is of, and which side of it.
-fn side_of(lower: &str) -> Option<(usize, usize)> {
-    OPPOSITES.iter().enumerate().find_map(|(axis, pair)| {
-        let side = pair.sides.iter().position(|words| words.contains(&lower))?;
-        Some((axis, side))
+        let dated = matches!(DateToken::of(lower), DateToken::Day(_) | DateToken::Ago);
+        !past
+            && !chosen
+            && !dated
+            && !UNCERTAIN_WORDS.contains(lower)
+            && !PAST_TENSE_VERBS.contains(lower)
     })
 }
 
@@ -212,7 +215,7 @@ impl Clause {
         let last = next.is_none();
         self.evolved |= CHANGE_WORDS.contains(&lower);
         self.of_the_speaker |= terms::is_first_person(lower);
-        self.is_being |= BEING_VERBS.contains(&lower);
+        self.is_being |= BEING_VERBS.contains(lower);
         if let Some((taken, bound)) = parse_bound(lower, next)
             && tokens.get(place + taken).is_some()
             && let Some((value, length)) = value::parse_value(tokens, place + taken, bound)
@@ -220,10 +223,10 @@ impl Clause {
             self.add_value(tokens, place + taken, length, value);
             return Some(taken + length);
         }
-        let answer = last && place > 0 && BEING_VERBS.contains(&tokens[place - 1].lower.as_str());
+        let answer = last && place > 0 && BEING_VERBS.contains(&tokens[place - 1].lower);
         let denies = DENIALS.contains(&lower) || lower.ends_with("n't") || lower == "don't";
         if denies && !(answer && lower == "no") {
-            if next.is_some_and(|next| NO_DENIAL_BEFORE.contains(&next)) || self.denied.is_some() {
+            if next.is_some_and(|next| NO_DENIAL_BEFORE.contains(next)) || self.denied.is_some() {
                 return None;
             }
             self.denied = Some(token.raw.to_owned());
@@ -243,10 +246,10 @@ impl Clause {
             }
             return Some(length);
         }
-        if let Some((axis, side)) = side_of(lower)
-            && states_side(axis, tokens, place)
+        if let Some(side) = side_of(lower)
+            && states_side(side, tokens, place)
         {
-            self.add_side(axis, side, token.raw);
+            self.add_side(side, token.raw);
             return Some(1);
         }
         self.add_subject_word(token, place, stems);
@@ -264,20 +267,20 @@ impl Clause {
         let of_a_name = place.checked_sub(1).is_some_and(|before| {
             let before_it = &tokens[before];
             before_it.raw.starts_with(char::is_uppercase)
-                && !LABEL_NOUNS.contains(&before_it.lower.as_str())
+                && !LABEL_NOUNS.contains(before_it.lower.as_str())
         });
         self.values.push(ValuePhrase { value, words: words.join(" "), of_a_name });
     }
 
-    /// Notes which side of a pair it takes; who takes both, or speaks of both, takes none.
-    fn add_side(&mut self, axis: usize, side: usize, word: &str) {
-        match self.sides.get(&axis) {
+    /// Notes the side of a pair that the clause takes; a clause with words of both sides takes none.
+    fn add_side(&mut self, OppositeSide { pair, side }: OppositeSide, word: &str) {
+        match self.sides.get(&pair) {
             Some((known, _)) if *known != side => {
-                self.sides.remove(&axis);
-                self.add_name(format!("pair {axis}"), word);
+                self.sides.remove(&pair);
+                self.add_name(format!("pair {pair}"), word);
             }
             _ => {
-                self.sides.insert(axis, (side, word.to_owned()));
+                self.sides.insert(pair, (side, word.to_owned()));
             }
         }
     }
@@ -285,12 +288,12 @@ impl Clause {
     /// Notes a word of what it is about.
     fn add_subject_word(&mut self, token: &ClauseWord<'_>, place: usize, stems: &mut StemCache) {
         let lower = token.lower.trim_end_matches("'s");
-        if CONDITION_WORDS.contains(&lower) {
+        if CONDITION_WORDS.contains(lower) {
             return self.add_name(lower.to_owned(), token.raw);
         }
-        if NEUTRAL_WORDS.contains(&lower)
+        if NEUTRAL_WORDS.contains(lower)
             || terms::is_function_word(lower)
-            || BEING_VERBS.contains(&lower)
+            || BEING_VERBS.contains(lower)
         {
             return;
         }
@@ -300,9 +303,9 @@ impl Clause {
         let (mut all, names) = (Vec::new(), token.is_capital(place));
         stems.each_term(lower, |stem| all.push(stem.to_owned()));
         for stem in all {
-            let alike = SYNONYM_STEMS.iter().find(|(word, _)| *word == stem);
-            let stem = alike.map_or(stem, |(_, same)| (*same).to_owned());
-            if names || ENVIRONMENTS.contains(&lower) {
+            let same = SYNONYM_STEMS.get(stem.as_str());
+            let stem = same.map_or(stem, |same| (*same).to_owned());
+            if names || ENVIRONMENTS.contains(lower) {
                 self.names.insert(stem.clone());
             }
             self.subject.insert(stem, token.raw.to_owned());
@@ -317,11 +320,12 @@ impl Clause {
 
 /// Whether a number is part of what a clause is about: "component 3 is written in Rust".
 fn is_in_subject(tokens: &[ClauseWord<'_>], place: usize, length: usize) -> bool {
-    let is_being = |token: &ClauseWord<'_>| BEING_VERBS.contains(&token.lower.as_str());
+    let is_being = |token: &ClauseWord<'_>| BEING_VERBS.contains(token.lower.as_str());
     let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
     let noun = before.is_some_and(|word| {
-        let says =
-            [BEING_VERBS, CHOICE_WORDS, NEUTRAL_WORDS].iter().any(|list| list.contains(&word));
+        let says = BEING_VERBS.contains(word)
+            || CHOICE_WORDS.contains(word)
+            || NEUTRAL_WORDS.contains(word);
         !says && !terms::is_function_word(word)
     });
     let being_follows =
@@ -330,17 +334,17 @@ fn is_in_subject(tokens: &[ClauseWord<'_>], place: usize, length: usize) -> bool
     length == 1 && noun && (being_follows || place <= 2)
 }
 
-/// Whether a word of a pair stands where it says something, and not where it names something.
-fn states_side(axis: usize, tokens: &[ClauseWord<'_>], place: usize) -> bool {
-    let before =
-        |words: &[&str]| tokens[..place].iter().any(|token| words.contains(&token.lower.as_str()));
-    match OPPOSITES[axis].stands {
+/// Whether a word of a pair states something at this index, and is not part of a name.
+fn states_side(side: OppositeSide, tokens: &[ClauseWord<'_>], place: usize) -> bool {
+    let before = |list: &WordList| tokens[..place].iter().any(|token| list.contains(&token.lower));
+    let keeps = |token: &ClauseWord<'_>| {
+        matches!(token.lower.as_str(), "must" | "should" | "stay" | "keep")
+    };
+    match OPPOSITES[side.pair].position {
         WordPosition::Anywhere => true,
         WordPosition::AtTheEnd => place > 0 && place + 1 == tokens.len(),
-        WordPosition::AfterBeing => {
-            before(BEING_VERBS) || before(&["must", "should", "stay", "keep"])
-        }
-        WordPosition::AfterChoosing => before(BEING_VERBS) || before(CHOICE_WORDS),
+        WordPosition::AfterBeing => before(&BEING_VERBS) || tokens[..place].iter().any(keeps),
+        WordPosition::AfterChoosing => before(&BEING_VERBS) || before(&CHOICE_WORDS),
     }
 }
 

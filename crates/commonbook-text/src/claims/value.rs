@@ -1,7 +1,14 @@
 //! Values within a clause: numbers with their units, versions, dates and times of day.
 
-use super::lists::LABEL_NOUNS;
+use std::sync::LazyLock;
+
+use jiff::civil::Weekday;
+use rustc_hash::FxHashMap;
+
+use super::vocabulary::LABEL_NOUNS;
 use super::word::ClauseWord;
+use crate::dates::{ClockTime, DateToken, TimeUnit, WrittenDate};
+use crate::word_list::rows;
 
 /// How near the number may come to what is meant: "at least 3" and "5" can both hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,129 +37,136 @@ pub enum ClaimValue {
     },
     /// A version or an address: `3.12.1`, `v2`, `10.0.0.1`.
     Dotted(String),
-    /// A day, of a year where it is told.
+    /// A day, of a year where the text names one.
     Day {
-        /// The year, where the text names one.
-        year: Option<u16>,
+        /// The year.
+        year: Option<i16>,
         /// The month, from 1.
-        month: u8,
+        month: i8,
         /// The day of the month, from 1.
-        day: u8,
+        day: i8,
     },
-    /// A month of a year.
+    /// A month, of a year where the text names one.
     Month {
-        /// The year, where the text names one.
-        year: Option<u16>,
+        /// The year.
+        year: Option<i16>,
         /// The month, from 1.
-        month: u8,
+        month: i8,
     },
     /// A day of the week: of each week, or the next.
     Weekday {
-        /// The day, from 0 for Monday.
-        day: u8,
+        /// The day.
+        weekday: Weekday,
         /// Whether the text means every week.
-        each: bool,
+        is_each: bool,
     },
     /// A year.
-    Year(u16),
-    /// A quarter of a year.
-    Quarter(u8),
-    /// A time of day, in minutes.
+    Year(i16),
+    /// A quarter of a year, from 1.
+    Quarter(i8),
+    /// A time of day, in minutes from midnight.
     Clock(u16),
 }
 
-/// How two values of a clause stand to each other.
+/// The relation of two values of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueRelation {
-    /// Both give the same value.
+    /// The values are equal.
     Same,
-    /// Both cannot hold.
+    /// The values exclude each other.
     Different,
-    /// They are of different sorts, or both can hold.
+    /// The values are of different kinds, or both can hold.
     Apart,
 }
 
 impl ClaimValue {
-    /// Whether it says when something is.
+    /// Whether the value is a time.
     pub fn is_time(&self) -> bool {
         !matches!(self, Self::Number { .. } | Self::Dotted(_))
     }
 
-    /// How it stands to another.
+    /// Compares this value with another.
     pub fn relation_to(&self, other: &Self) -> ValueRelation {
-        let told = |same: bool| if same { ValueRelation::Same } else { ValueRelation::Different };
+        let equal = |same: bool| if same { ValueRelation::Same } else { ValueRelation::Different };
+        let years = |a: &Option<i16>, b: &Option<i16>| a.is_none() || b.is_none() || a == b;
         match (self, other) {
             (
                 Self::Number { unit: a, value: x, bound: p },
                 Self::Number { unit: b, value: y, bound: q },
-            ) => match (a == b, (x - y).abs() <= 1e-9 * x.abs().max(y.abs())) {
-                (false, _) => ValueRelation::Apart,
-                (true, true) => ValueRelation::Same,
-                (true, false) if *p == NumberBound::About || *q == NumberBound::About => {
-                    // Of what is told roughly, a fifth is no difference.
-                    let far = (x - y).abs() > 0.2 * x.abs().max(y.abs());
-                    if far
-                        && !matches!(
-                            (p, q),
-                            (NumberBound::Least | NumberBound::Most, _)
-                                | (_, NumberBound::Least | NumberBound::Most)
-                        )
-                    {
-                        ValueRelation::Different
-                    } else {
-                        ValueRelation::Apart
-                    }
-                }
-                (true, false) if p == q => ValueRelation::Different,
-                (true, false) => ValueRelation::Apart,
-            },
-            (Self::Dotted(a), Self::Dotted(b)) => told(a == b),
-            (Self::Day { year: a, month: m, day: d }, Self::Day { year: b, month: n, day: e }) => {
-                told((m, d) == (n, e) && (a.is_none() || b.is_none() || a == b))
-            }
-            (Self::Month { year: a, month: m }, Self::Month { year: b, month: n }) => {
-                told(m == n && (a.is_none() || b.is_none() || a == b))
-            }
-            (Self::Weekday { day: a, each: p }, Self::Weekday { day: b, each: q }) => {
-                if p == q {
-                    told(a == b)
+            ) => {
+                let greatest = x.abs().max(y.abs());
+                let difference = (x - y).abs();
+                if a != b {
+                    ValueRelation::Apart
+                } else if difference <= 1e-9 * greatest {
+                    ValueRelation::Same
+                } else if bounds_exclude([*p, *q], difference / greatest) {
+                    ValueRelation::Different
                 } else {
                     ValueRelation::Apart
                 }
             }
-            (Self::Year(a), Self::Year(b)) => told(a == b),
-            (Self::Quarter(a), Self::Quarter(b)) => told(a == b),
-            (Self::Clock(a), Self::Clock(b)) => told(a == b),
+            (Self::Dotted(a), Self::Dotted(b)) => equal(a == b),
+            (Self::Day { year: a, month: m, day: d }, Self::Day { year: b, month: n, day: e }) => {
+                equal((m, d) == (n, e) && years(a, b))
+            }
+            (Self::Month { year: a, month: m }, Self::Month { year: b, month: n }) => {
+                equal(m == n && years(a, b))
+            }
+            (
+                Self::Weekday { weekday: a, is_each: p },
+                Self::Weekday { weekday: b, is_each: q },
+            ) => {
+                if p == q {
+                    equal(a == b)
+                } else {
+                    ValueRelation::Apart
+                }
+            }
+            (Self::Year(a), Self::Year(b)) => equal(a == b),
+            (Self::Quarter(a), Self::Quarter(b)) => equal(a == b),
+            (Self::Clock(a), Self::Clock(b)) => equal(a == b),
             _ => ValueRelation::Apart,
         }
     }
 }
 
-/// The value that begins at a place of a clause, and how many tokens it takes.
-pub fn parse_value(
-    tokens: &[ClauseWord<'_>],
-    place: usize,
-    bound: NumberBound,
-) -> Option<(ClaimValue, usize)> {
-    parse_time(tokens, place).or_else(|| parse_number(tokens, place, bound))
+/// Whether two different numbers with these bounds exclude each other. `ratio` is the difference
+/// as a share of the greater number: between approximate numbers a fifth is no difference.
+fn bounds_exclude(bounds: [NumberBound; 2], ratio: f64) -> bool {
+    let is_open =
+        bounds.iter().any(|bound| matches!(bound, NumberBound::Least | NumberBound::Most));
+    if bounds.contains(&NumberBound::About) {
+        return ratio > 0.2 && !is_open;
+    }
+    bounds[0] == bounds[1]
 }
 
-/// Whether the number at this place only names one of many: "step 3", "#12".
-pub fn is_label(tokens: &[ClauseWord<'_>], place: usize) -> bool {
-    let before = place.checked_sub(1).and_then(|before| tokens.get(before));
-    // "Node 18" is no label: a name and its version.
-    before.is_some_and(|token| {
-        LABEL_NOUNS.contains(&token.lower.as_str()) && !token.is_capital(place - 1)
-    }) || before.is_some_and(|token| matches!(token.lower.as_str(), "http" | "rfc" | "pr" | "adr"))
-        || tokens[place].raw.starts_with('#')
+/// Parses the value that begins at an index of a clause; returns the number of its words too.
+pub fn parse_value(
+    tokens: &[ClauseWord<'_>],
+    index: usize,
+    bound: NumberBound,
+) -> Option<(ClaimValue, usize)> {
+    parse_time(tokens, index).or_else(|| parse_number(tokens, index, bound))
+}
+
+/// Whether the number at this index is the label of one thing among many: "step 3", "#12".
+pub fn is_label(tokens: &[ClauseWord<'_>], index: usize) -> bool {
+    let before = index.checked_sub(1).and_then(|before| tokens.get(before));
+    // "Node 18" is a name and its version.
+    before.is_some_and(|word| {
+        LABEL_NOUNS.contains(word.lower.as_str()) && !word.is_capital(index - 1)
+    }) || before.is_some_and(|word| matches!(word.lower.as_str(), "http" | "rfc" | "pr" | "adr"))
+        || tokens[index].raw.starts_with('#')
 }
 
 fn parse_number(
     tokens: &[ClauseWord<'_>],
-    place: usize,
+    index: usize,
     bound: NumberBound,
 ) -> Option<(ClaimValue, usize)> {
-    let lower = tokens[place].lower.as_str();
+    let lower = tokens[index].lower.as_str();
     if let Some(dotted) = parse_dotted(lower) {
         return Some((ClaimValue::Dotted(dotted), 1));
     }
@@ -171,11 +185,15 @@ fn parse_number(
         lower.find(|c: char| !c.is_ascii_digit() && !",._".contains(c)).unwrap_or(lower.len());
     let (digits, ending) = lower.split_at(end);
     let value = match digits.is_empty() {
-        true => f64::from(parse_number_word(lower)?),
+        // "One" is mostly a pronoun.
+        true => match DateToken::of(lower) {
+            DateToken::NumberWord(number @ 2..) => number as f64,
+            _ => return None,
+        },
         false => digits.replace([',', '_'], "").parse().ok()?,
     };
-    let number = |unit, factor: f64, taken| {
-        Some((ClaimValue::Number { unit, value: value * factor, bound }, taken))
+    let number = |unit, factor: f64, length| {
+        Some((ClaimValue::Number { unit, value: value * factor, bound }, length))
     };
     if let Some(money) = money {
         let factor = match ending {
@@ -195,7 +213,7 @@ fn parse_number(
         })?;
         return number(unit, factor, 1);
     }
-    match tokens.get(place + 1).and_then(|next| parse_unit(&next.lower)) {
+    match tokens.get(index + 1).and_then(|next| parse_unit(&next.lower)) {
         Some((unit, factor)) => number(unit, factor, 2),
         None => number("", 1.0, 1),
     }
@@ -210,149 +228,70 @@ fn parse_dotted(lower: &str) -> Option<String> {
     (is_version && parts.iter().all(digits)).then(|| bare.to_owned())
 }
 
-fn parse_number_word(lower: &str) -> Option<u8> {
-    const NUMBER_WORDS: [&str; 11] = [
-        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    ];
-    let place = NUMBER_WORDS.iter().position(|word| *word == lower)?;
-    u8::try_from(place + 2).ok()
-}
+/// Units that measure no time: name, dimension, factor.
+static UNITS: LazyLock<FxHashMap<&'static str, (&'static str, f64)>> = LazyLock::new(|| {
+    let lines = rows(include_str!("units.tsv"));
+    let units = lines.filter_map(|[name, unit, factor]| Some((name, (unit, factor.parse().ok()?))));
+    units.collect()
+});
 
-/// A unit, and how many of what it is compared in.
+/// The dimension of a unit, and the factor by which its numbers are compared.
 fn parse_unit(lower: &str) -> Option<(&'static str, f64)> {
-    const MINUTE_SECONDS: f64 = 60.0;
-    const DAY_SECONDS: f64 = 86_400.0;
-    const KIBI: f64 = 1024.0;
-    Some(match lower {
-        "ms" | "millisecond" | "milliseconds" => ("time", 0.001),
-        "s" | "sec" | "secs" | "second" | "seconds" => ("time", 1.0),
-        "min" | "mins" | "minute" | "minutes" => ("time", MINUTE_SECONDS),
-        "h" | "hr" | "hrs" | "hour" | "hours" => ("time", 60.0 * MINUTE_SECONDS),
-        "d" | "day" | "days" => ("time", DAY_SECONDS),
-        "week" | "weeks" => ("time", 7.0 * DAY_SECONDS),
-        "month" | "months" => ("months", 1.0),
-        "year" | "years" => ("months", 12.0),
-        "kb" | "kib" => ("bytes", KIBI),
-        "mb" | "mib" => ("bytes", KIBI * KIBI),
-        "gb" | "gib" => ("bytes", KIBI * KIBI * KIBI),
-        "tb" | "tib" => ("bytes", KIBI * KIBI * KIBI * KIBI),
-        "bytes" | "byte" => ("bytes", 1.0),
-        "%" | "percent" => ("percent", 1.0),
-        "usd" | "dollar" | "dollars" => ("usd", 1.0),
-        "eur" | "euro" | "euros" => ("eur", 1.0),
-        "km" => ("metres", 1000.0),
-        "m" | "metres" | "meters" => ("metres", 1.0),
-        "kg" => ("grams", 1000.0),
-        _ => return None,
-    })
+    if let DateToken::Unit { unit, .. } = DateToken::of(lower) {
+        return Some(match unit {
+            TimeUnit::Millisecond => ("time", 0.001),
+            TimeUnit::Second => ("time", 1.0),
+            TimeUnit::Minute => ("time", 60.0),
+            TimeUnit::Hour => ("time", 3_600.0),
+            TimeUnit::Day => ("time", 86_400.0),
+            TimeUnit::Week => ("time", 7.0 * 86_400.0),
+            TimeUnit::Month => ("months", 1.0),
+            TimeUnit::Year => ("months", 12.0),
+        });
+    }
+    UNITS.get(lower).copied()
 }
 
-fn parse_time(tokens: &[ClauseWord<'_>], place: usize) -> Option<(ClaimValue, usize)> {
-    let token = &tokens[place];
-    let next = tokens.get(place + 1).map(|token| token.lower.as_str());
-    if let Some(day) = parse_iso_date(&token.lower) {
-        return Some((day, 1));
+fn parse_time(tokens: &[ClauseWord<'_>], index: usize) -> Option<(ClaimValue, usize)> {
+    let date_token = |index: usize| tokens.get(index).map(|word| DateToken::of(&word.lower));
+    let is_name = |index: usize| tokens[index].raw.starts_with(char::is_uppercase);
+    let (token, next) = (date_token(index)?, date_token(index + 1));
+    let year_at = |index: usize| date_token(index).and_then(DateToken::year);
+    match token {
+        // Digits with dots between them are a version.
+        DateToken::Written(_) if tokens[index].lower.contains('.') => return None,
+        DateToken::Written(WrittenDate { year, month, day: Some(day) }) => {
+            return Some((ClaimValue::Day { year: Some(year), month, day }, 1));
+        }
+        DateToken::Written(WrittenDate { year, month, day: None }) => {
+            return Some((ClaimValue::Month { year: Some(year), month }, 1));
+        }
+        DateToken::Weekday { weekday, is_each } if is_name(index) => {
+            return Some((ClaimValue::Weekday { weekday, is_each }, 1));
+        }
+        DateToken::Month { month, .. } if is_name(index) => {
+            let day = next.and_then(DateToken::month_day);
+            let length = if day.is_some() { 2 } else { 1 };
+            let year = year_at(index + length);
+            let value = match day {
+                Some(day) => ClaimValue::Day { year, month, day },
+                None => ClaimValue::Month { year, month },
+            };
+            return Some((value, length + usize::from(year.is_some())));
+        }
+        DateToken::Quarter(quarter) => return Some((ClaimValue::Quarter(quarter), 1)),
+        _ => {}
     }
-    if let Some((day, each)) = parse_weekday(&token.lower).filter(|_| token.is_capital(usize::MAX))
+    if let (Some(day), Some(month)) = (token.month_day(), next.and_then(DateToken::month))
+        && is_name(index + 1)
     {
-        return Some((ClaimValue::Weekday { day, each }, 1));
-    }
-    if let Some(month) = parse_month(&token.lower).filter(|_| token.is_capital(usize::MAX)) {
-        let day = next.and_then(parse_day_of_month);
-        let taken = if day.is_some() { 2 } else { 1 };
-        let year = tokens.get(place + taken).and_then(|token| parse_year(&token.lower));
-        let taken = taken + usize::from(year.is_some());
-        let value = match day {
-            Some(day) => ClaimValue::Day { year, month, day },
-            None => ClaimValue::Month { year, month },
-        };
-        return Some((value, taken));
-    }
-    if let (Some(day), Some(next)) = (parse_day_of_month(&token.lower), tokens.get(place + 1))
-        && let Some(month) = parse_month(&next.lower).filter(|_| next.is_capital(usize::MAX))
-    {
-        let year = tokens.get(place + 2).and_then(|token| parse_year(&token.lower));
+        let year = year_at(index + 2);
         return Some((ClaimValue::Day { year, month, day }, 2 + usize::from(year.is_some())));
     }
-    let quarter = token.lower.strip_prefix('q').and_then(|rest| rest.parse().ok());
-    if let Some(quarter @ 1..=4) = quarter {
-        return Some((ClaimValue::Quarter(quarter), 1));
+    if let Some((clock, has_half)) = ClockTime::read(token, next) {
+        return Some((ClaimValue::Clock(clock.minute_of_day()), 1 + usize::from(has_half)));
     }
-    if let Some(clock) = parse_clock_time(&token.lower, next) {
-        return Some(clock);
-    }
-    let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
-    let dated = matches!(before, Some("in" | "since" | "by" | "of" | "for" | "year"));
-    parse_year(&token.lower).filter(|_| dated).map(|year| (ClaimValue::Year(year), 1))
-}
-
-fn parse_iso_date(lower: &str) -> Option<ClaimValue> {
-    let mut parts = lower.get(..10)?.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let whole = year.len() == 4 && month.len() == 2 && day.len() == 2;
-    let (year, month, day) = (year.parse().ok()?, month.parse().ok()?, day.parse().ok()?);
-    whole.then_some(ClaimValue::Day { year: Some(year), month, day })
-}
-
-fn parse_year(lower: &str) -> Option<u16> {
-    lower.parse().ok().filter(|year| lower.len() == 4 && (1900..2100).contains(year))
-}
-
-fn parse_day_of_month(lower: &str) -> Option<u8> {
-    let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let ending = &lower[digits.len()..];
-    let day = digits.parse().ok().filter(|day| (1..=31).contains(day))?;
-    matches!(ending, "" | "st" | "nd" | "rd" | "th").then_some(day)
-}
-
-fn parse_month(lower: &str) -> Option<u8> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let is = |name: &str| lower == name || (lower.len() == 3 && name.starts_with(lower));
-    let place = MONTHS.iter().position(|name| is(name))?;
-    u8::try_from(place + 1).ok()
-}
-
-fn parse_weekday(lower: &str) -> Option<(u8, bool)> {
-    const DAYS: [&str; 7] =
-        ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    let each = lower.ends_with('s');
-    let one = lower.strip_suffix('s').unwrap_or(lower);
-    let place = DAYS.iter().position(|day| *day == one)?;
-    u8::try_from(place).ok().map(|day| (day, each))
-}
-
-/// A time of day: `15:00`, `5pm`, `5 pm`.
-fn parse_clock_time(lower: &str, next: Option<&str>) -> Option<(ClaimValue, usize)> {
-    let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let (half, taken) = match (&lower[digits.len()..], next) {
-        (half @ ("am" | "pm"), _) => (Some(half), 1),
-        ("", Some(half @ ("am" | "pm"))) => (Some(half), 2),
-        ("", _) => (None, 1),
-        _ => return None,
-    };
-    let (hours, minutes) = match (digits.split_once(':'), half) {
-        (Some((hours, minutes)), _) if minutes.len() == 2 => (hours, minutes.parse().ok()?),
-        (None, Some(_)) => (digits, 0u16),
-        _ => return None,
-    };
-    let hours: u16 = hours.parse().ok().filter(|hours| *hours < 24)?;
-    let hours = match half {
-        Some("pm") if hours < 12 => hours + 12,
-        Some("am") if hours == 12 => 0,
-        _ => hours,
-    };
-    (minutes < 60).then_some((ClaimValue::Clock(hours * 60 + minutes), taken))
+    let before = index.checked_sub(1).map(|before| tokens[before].lower.as_str());
+    let is_led = matches!(before, Some("in" | "since" | "by" | "of" | "for" | "year"));
+    token.year().filter(|_| is_led).map(|year| (ClaimValue::Year(year), 1))
 }

@@ -1,4 +1,4 @@
-//! Reads times that are told from the present: `yesterday`, `last week`, `three days ago`.
+//! Parses times by their distance from the present: `yesterday`, `last week`, `three days ago`.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use jiff::civil::{Date, Weekday};
 use jiff::{Timestamp, ToSpan};
 
 use super::TimeSpan;
-use super::reader::{DateParser, ParseResult};
-use super::words::{self, TimeUnit, WordGap};
-use crate::dates::calendar;
+use super::calendar;
+use super::lexer::{DateToken, RelativePeriod, TimeUnit, WordGap};
+use super::parser::{DateParser, ParseResult};
 
 /// Words before a weekday in small letters.
 const DAY_LEADS: &[&str] = &["after", "before", "by", "on", "since", "till", "until"];
@@ -16,38 +16,28 @@ const DAY_LEADS: &[&str] = &["after", "before", "by", "on", "since", "till", "un
 /// Words before a weekday that is no single day, or no day at all.
 const WEEKDAY_EXCLUSIONS: &[&str] = &["black", "cyber", "each", "every", "good"];
 
-/// What is chosen among those that come again and again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RelativePeriod {
-    Last,
-    This,
-    Next,
-}
-
 impl DateParser<'_> {
-    /// A time told from the present that begins at this word.
+    /// Parses a time relative to the present that begins at this word.
     pub(super) fn parse_relative(&self, at: usize, led: bool) -> ParseResult<TimeSpan> {
         let day = |days: i64| calendar::day_range(calendar::shift_date(self.today, days.days()));
-        match (self.word(at), self.adjacent_word(at + 1)) {
-            ("today" | "tonight", _) => Some((at + 1, day(0).into())),
-            ("yesterday", _) => Some((at + 1, day(-1).into())),
-            ("tomorrow", _) => Some((at + 1, day(1).into())),
-            ("this", "morning" | "afternoon" | "evening") => Some((at + 2, day(0).into())),
-            ("last", "night") => {
+        match (self.token(at), self.word(at), self.adjacent_word(at + 1)) {
+            (DateToken::Day(days), ..) => Some((at + 1, day(days).into())),
+            (_, "this", "morning" | "afternoon" | "evening") => Some((at + 2, day(0).into())),
+            (_, "last", "night") => {
                 let evening = calendar::shift_time(day(-1).start, 18.hours())?;
                 let morning = calendar::shift_time(day(0).start, 6.hours())?;
                 Some((at + 2, (evening..morning).into()))
             }
-            ("last" | "past" | "previous", _) => {
-                self.parse_rolling(at).or_else(|| self.parse_period(at, RelativePeriod::Last))
+            (DateToken::Period(choice), ..) => {
+                let rolling =
+                    || if choice == RelativePeriod::Last { self.parse_rolling(at) } else { None };
+                rolling().or_else(|| self.parse_period(at, choice))
             }
-            ("this" | "current", _) => self.parse_period(at, RelativePeriod::This),
-            ("next", _) => self.parse_period(at, RelativePeriod::Next),
-            _ => self.parse_weekday(at, led).or_else(|| self.parse_ago(at)),
+            _ => self.parse_weekday(at, led).or_else(|| self.parse_distance(at)),
         }
     }
 
-    /// `in the last 3 days`, `past week`: so long back from now, up to the end of today.
+    /// `in the last 3 days`, `past week`: from that long before now to the end of today.
     fn parse_rolling(&self, at: usize) -> ParseResult<TimeSpan> {
         let end = calendar::day_range(self.today).end;
         let (next, by) = match self
@@ -56,7 +46,7 @@ impl DateParser<'_> {
         {
             Some((next, (count, unit))) => (next, unit.to_span(-count)?),
             None => {
-                let unit = words::unit(self.adjacent_word(at + 1))?;
+                let (unit, _) = self.adjacent_token(at + 1).named_unit()?;
                 let within = ["in", "over", "within", "during", "for"];
                 let stretch = self.previous_word(at, 1) == "the"
                     && within.contains(&self.previous_word(at, 2));
@@ -71,8 +61,10 @@ impl DateParser<'_> {
     /// `last week`, `this month`, `next year`, `last Monday`, `last May`, `next summer`.
     fn parse_period(&self, at: usize, choice: RelativePeriod) -> ParseResult<TimeSpan> {
         let name = self.adjacent_word(at + 1);
-        // "The last week of school" is told from the school.
-        if self.adjacent_word(at + 2) == "of" && words::unit(name).is_some() {
+        let token = self.adjacent_token(at + 1);
+        // "The last week of school" depends on the school.
+        let is_unit = token.named_unit().is_some() || name == "quarter";
+        if self.adjacent_word(at + 2) == "of" && is_unit {
             return None;
         }
         let step = match choice {
@@ -92,8 +84,14 @@ impl DateParser<'_> {
                 let first = calendar::shift_date(month_start, step.months());
                 calendar::date_range(first, calendar::shift_date(first, 1.month()))
             }
+            "quarter" => {
+                let into_quarter = i64::from((self.today.month() - 1) % 3);
+                let months = 3 * step - into_quarter;
+                let first = calendar::shift_date(month_start, months.months());
+                calendar::date_range(first, calendar::shift_date(first, 3.months()))
+            }
             "year" => calendar::year_range(self.today.year() + i16::try_from(step).ok()?)?,
-            _ => match words::weekday(name) {
+            _ => match token.weekday() {
                 Some(weekday) => calendar::day_range(self.resolve_weekday(weekday, choice)?),
                 None => return self.parse_period_of_year(at, choice),
             },
@@ -103,10 +101,10 @@ impl DateParser<'_> {
 
     /// `last May`, `next summer`.
     fn parse_period_of_year(&self, at: usize, choice: RelativePeriod) -> ParseResult<TimeSpan> {
-        let name = self.adjacent_word(at + 1);
-        let (next, month, length) = match words::season(name) {
+        let token = self.adjacent_token(at + 1);
+        let (next, month, length) = match token.first_of_three_months() {
             Some(month) => (at + 2, month, 3.months()),
-            None if words::month(name).is_some() => match self.parse_moment(at + 1, true)? {
+            None if token.month().is_some() => match self.parse_moment(at + 1, true)? {
                 (next, TimeSpan::EveryYear { month, day: None }) => (next, month, 1.month()),
                 _ => return None,
             },
@@ -133,18 +131,18 @@ impl DateParser<'_> {
 
     /// `on Monday`, `Monday`: the latest before today.
     fn parse_weekday(&self, at: usize, led: bool) -> ParseResult<TimeSpan> {
-        let weekday = words::weekday(self.word(at))?;
-        // Of "Friday, 14 July 2023" the date is what counts.
+        let weekday = self.token(at).weekday()?;
+        // "Friday, 14 July 2023" is that date.
         if matches!(self.gap(at + 1), WordGap::Blank | WordGap::Comma)
-            && words::weekday(self.word(at + 1)).is_none()
-            && let Some((next, date @ TimeSpan::Fixed { .. })) = self.parse_moment(at + 1, false)
+            && self.token(at + 1).weekday().is_none()
+            && let Some((next, date)) = self.parse_moment(at + 1, false)
+            && !matches!(date, TimeSpan::EveryYear { day: None, .. })
             && next > at + 2
         {
             return Some((next, date));
         }
         let before = self.previous_word(at, 1);
-        let capital = self.words.get(at).is_some_and(|word| word.capital);
-        let is_day = led || capital || DAY_LEADS.contains(&before);
+        let is_day = led || self.is_capital(at) || DAY_LEADS.contains(&before);
         let date = self.resolve_weekday(weekday, RelativePeriod::Last)?;
         (is_day && !WEEKDAY_EXCLUSIONS.contains(&before))
             .then_some((at + 1, calendar::day_range(date).into()))
@@ -161,25 +159,30 @@ impl DateParser<'_> {
         }
     }
 
-    /// `three days ago`, `a week ago`, `a couple of months ago`.
-    fn parse_ago(&self, at: usize) -> ParseResult<TimeSpan> {
+    /// `three days ago`, `a couple of months ago`, `two weeks from now`.
+    fn parse_distance(&self, at: usize) -> ParseResult<TimeSpan> {
         let (next, (count, unit)) = self.parse_amount(at)?;
-        if self.adjacent_word(next) != "ago" || self.previous_word(at, 1) == "half" {
+        let (next, count) = match (self.adjacent_word(next), self.adjacent_word(next + 1)) {
+            ("ago", _) => (next, -count),
+            ("from", "now" | "today") => (next + 1, count),
+            _ => return None,
+        };
+        if self.previous_word(at, 1) == "half" {
             return None;
         }
         let range = match unit {
-            TimeUnit::Minute | TimeUnit::Hour => {
-                let then = calendar::shift_time(self.now, unit.to_span(-count)?)?;
+            TimeUnit::Millisecond | TimeUnit::Second | TimeUnit::Minute | TimeUnit::Hour => {
+                let then = calendar::shift_time(self.now, unit.to_span(count)?)?;
                 let half = if unit == TimeUnit::Hour { 30.minutes() } else { 5.minutes() };
                 calendar::shift_time(then, half.negate())?..calendar::shift_time(then, half)?
             }
-            _ => self.range_around(self.today, unit, -count)?,
+            _ => self.range_around(self.today, unit, count)?,
         };
         Some((next + 1, range.into()))
     }
 
-    /// The stretch that so many units from a date mean: that day for days, and for the others as
-    /// much as half a unit on each side, for people do not count the days of a year.
+    /// The range that `count` units from a date mean: one day for days, and half a unit on each side
+    /// for longer units, for people do not count the days of a year.
     pub(super) fn range_around(
         &self,
         date: Date,
@@ -197,30 +200,16 @@ impl DateParser<'_> {
         Some(calendar::date_range(first, calendar::shift_date(then, (half + 1).days())))
     }
 
-    /// `three days`, `a couple of weeks`, `a few months`: how many of what.
+    /// `three days`, `a couple of weeks`, `a few months`, `2 hrs`: a count and its unit.
     pub(super) fn parse_amount(&self, at: usize) -> ParseResult<(i64, TimeUnit)> {
         let few = self.word(at) == "a" && matches!(self.adjacent_word(at + 1), "couple" | "few");
-        let place = at + usize::from(few);
-        let (count, next) = match self.word(place) {
-            "couple" => (2, place + 1 + usize::from(self.adjacent_word(place + 1) == "of")),
-            word => (words::number(word)?, place + 1),
-        };
-        Some((next + 1, (count, words::unit(self.adjacent_word(next))?)))
-    }
-}
-
-impl TimeUnit {
-    /// So many of this unit.
-    pub(super) fn to_span(self, count: i64) -> Option<jiff::Span> {
-        let span = jiff::Span::new();
-        match self {
-            Self::Minute => span.try_minutes(count),
-            Self::Hour => span.try_hours(count),
-            Self::Day => span.try_days(count),
-            Self::Week => span.try_weeks(count),
-            Self::Month => span.try_months(count),
-            Self::Year => span.try_years(count),
+        let count_at = at + usize::from(few);
+        let count = self.token(count_at).count()?;
+        let of = self.word(count_at) == "couple" && self.adjacent_word(count_at + 1) == "of";
+        let unit_at = count_at + 1 + usize::from(of);
+        match self.adjacent_token(unit_at) {
+            DateToken::Unit { unit, .. } => Some((unit_at + 1, (count, unit))),
+            _ => None,
         }
-        .ok()
     }
 }

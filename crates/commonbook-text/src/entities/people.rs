@@ -6,11 +6,11 @@
 //! ordinary words, places or months too need one of those. Who was named so once in a text is
 //! known by that name in all of it.
 
-mod beside;
+mod cues;
 
 use rustc_hash::FxHashSet;
 
-use beside::{
+use cues::{
     BREED_WORDS, GREETINGS, NON_PERSON_WORDS, PARTICLES, PERSON_NOUNS, PERSON_TITLES, PLACE_WORDS,
     POSSESSIVES, RELATION_NOUNS, SPEECH_VERBS,
 };
@@ -44,7 +44,7 @@ pub(super) fn is_speaker(label: &str) -> bool {
     let words: Vec<&str> = label.split_whitespace().collect();
     let role = |word: &&str| {
         let lower = word.to_lowercase();
-        NON_PERSON_WORDS.contains(&lower.as_str())
+        NON_PERSON_WORDS.contains(lower.as_str())
             || vocabulary::is_ordinary(&lower)
             || lower == "claude"
     };
@@ -98,8 +98,8 @@ impl ProseBlock<'_> {
         }
         let lower = word.text.to_lowercase();
         if vocabulary::is_ordinary(&lower)
-            || NON_PERSON_WORDS.contains(&lower.as_str())
-            || PERSON_TITLES.contains(&word.text)
+            || NON_PERSON_WORDS.contains(lower.as_str())
+            || PERSON_TITLES.contains(word.text)
         {
             return None;
         }
@@ -150,7 +150,7 @@ impl ProseBlock<'_> {
         let greeted = before.is_some_and(|word| word.first && word.text.len() < 9);
         let next = &self.words[place + 1..(place + 5).min(self.words.len())];
         greeted
-            || next.iter().any(|word| SPEECH_VERBS.contains(&word.text))
+            || next.iter().any(|word| SPEECH_VERBS.contains(word.text))
             || self.block[self.words[place].to - self.start..].bytes().take(80).any(|b| b == b'<')
     }
 
@@ -165,14 +165,14 @@ impl ProseBlock<'_> {
             if !word.continues_phrase() && !after_initial {
                 break;
             }
-            if PARTICLES.contains(&word.text) || initial {
+            if PARTICLES.contains(word.text) || initial {
                 next += 1;
                 continue;
             }
             let lower = word.text.to_lowercase();
             let name = word.is_capital()
                 && !vocabulary::is_ordinary(&lower)
-                && !PLACE_WORDS.contains(&lower.as_str())
+                && !PLACE_WORDS.contains(lower.as_str())
                 && !self.is_thing(next, next + 1)
                 && (!word.gap.contains('\n') || vocabulary::is_family_name(&fold_text(word.text)));
             if !name {
@@ -194,14 +194,14 @@ impl ProseBlock<'_> {
         let lower = before.text.to_lowercase();
         self.words[place].continues_phrase()
             && before.text.starts_with(char::is_uppercase)
-            && !PERSON_TITLES.contains(&before.text)
-            && !GREETINGS.contains(&lower.as_str())
-            && (!vocabulary::is_ordinary(&lower) || PLACE_WORDS.contains(&lower.as_str()))
-            && !RELATION_NOUNS.contains(&lower.as_str())
+            && !PERSON_TITLES.contains(before.text)
+            && !GREETINGS.contains(lower.as_str())
+            && (!vocabulary::is_ordinary(&lower) || PLACE_WORDS.contains(lower.as_str()))
+            && !RELATION_NOUNS.contains(lower.as_str())
     }
 
     fn is_place(&self, place: usize, until: usize) -> bool {
-        let is = |word: &BlockWord<'_>| PLACE_WORDS.contains(&word.text.to_lowercase().as_str());
+        let is = |word: &BlockWord<'_>| PLACE_WORDS.contains(word.text.to_lowercase().as_str());
         let capital = |word: &BlockWord<'_>| word.text.starts_with(char::is_uppercase);
         let after = self.words.get(until).filter(|word| word.continues_phrase() && capital(word));
         let before = place.checked_sub(1).map(|at| &self.words[at]);
@@ -224,7 +224,7 @@ impl ProseBlock<'_> {
 
     fn is_titled(&self, place: usize) -> bool {
         let before = place.checked_sub(1).map(|at| &self.words[at]);
-        before.is_some_and(|word| PERSON_TITLES.contains(&word.text))
+        before.is_some_and(|word| PERSON_TITLES.contains(word.text))
             && matches!(self.words[place].gap, " " | ". ")
     }
 
@@ -239,7 +239,7 @@ impl ProseBlock<'_> {
             self.words[place].continues_phrase() || (self.words[place].gap == ", " && closed);
         let owned =
             |back: usize| word(back).is_some_and(|owner| POSSESSIVES.contains(&owner.as_str()));
-        let is_relation = |text: &str| RELATION_NOUNS.contains(&text);
+        let is_relation = |text: &str| RELATION_NOUNS.contains(text);
         if joined && is_relation(&before) {
             return owned(2) || owned(3);
         }
@@ -264,7 +264,7 @@ impl ProseBlock<'_> {
         let gap = self.words[place].gap;
         let end = self.words[until - 1].to - self.start;
         let closed = self.block[end..].starts_with(['!', ',', '.', '?']) || end == self.block.len();
-        GREETINGS.contains(&before.text.to_lowercase().as_str())
+        GREETINGS.contains(before.text.to_lowercase().as_str())
             && before.first
             && matches!(gap, " " | ", ")
             && closed
@@ -274,7 +274,7 @@ impl ProseBlock<'_> {
     /// Whether the next word is what only people do.
     fn speaks(&self, until: usize) -> bool {
         let next = self.words.get(until).filter(|word| word.continues_phrase());
-        next.is_some_and(|word| SPEECH_VERBS.contains(&word.text))
+        next.is_some_and(|word| SPEECH_VERBS.contains(word.text))
     }
 
     /// Whether an address of mail follows in angle brackets.
@@ -309,53 +309,6 @@ mod tests {
         let (mut known, mut found) = (KnownPeople::default(), Vec::new());
         find(text, 0, &mut known, &mut found);
         found.into_iter().filter_map(|it| it.value).collect()
-    }
-
-    #[test]
-    fn people_are_found_by_name_and_by_what_stands_beside() {
-        let table: [(&str, &[&str]); 38] = [
-            ("Melissa said so, and Robert agreed.", &["Melissa", "Robert"]),
-            ("I met Anna Kowalczyk and Dr. Okonkwo.", &["Anna Kowalczyk", "Okonkwo"]),
-            ("My friend Tolga came, with her sister Grace.", &["Tolga", "Grace"]),
-            ("Hey Zuri! How are you?", &["Zuri"]),
-            ("Thanks, Tolga!", &["Tolga"]),
-            ("Hey Team! Hello World! Hi All,", &[]),
-            ("Will you Mark this in May? Grace is needed.", &[]),
-            ("Grace Miller wrote it", &["Grace Miller"]),
-            ("He told Priyanka; then Priyanka told me", &["Priyanka"]),
-            ("We stayed at Lake Victoria and San Diego near Martin Street", &[]),
-            ("The Adam optimizer is fast", &[]),
-            ("Ask Maria about `Maria` in Maria.rs", &["Maria"]),
-            ("React said no, Kafka said yes", &[]),
-            ("Documentation says that Rust is fine", &[]),
-            ("Signed-off-by: Ximo Qwerty <x@example.org>", &["Ximo Qwerty"]),
-            ("a man named Thabo", &["Thabo"]),
-            ("this amazing woman, Thandi, who", &["Thandi"]),
-            ("a dog named Oliver", &["Oliver"]),
-            ("a dog named Biscuit", &[]),
-            ("Oliver's book, Anna’s car", &["Oliver", "Anna"]),
-            ("Ludwig van Beethoven", &[]),
-            ("Maria van Houten", &["Maria van Houten"]),
-            ("John F. Kennedy", &["John F. Kennedy"]),
-            ("Hello, my name is Thandeka.", &["Thandeka"]),
-            ("Johns Hopkins University", &[]),
-            ("my manager approved it", &[]),
-            ("The manager Approved it", &[]),
-            ("Paris is nice, London too, and Jordan", &[]),
-            ("Julia is a language", &[]),
-            ("Professor Xu and Mrs. Dalloway", &["Xu", "Dalloway"]),
-            ("Hi Siri, hey Copilot!", &[]),
-            ("ANNA WENT HOME", &[]),
-            ("Great Anna", &["Anna"]),
-            ("Two are Jack Russell mixes; use Charles Proxy", &[]),
-            ("Dec 16 - Jan 15, Jan fixed it", &["Jan"]),
-            ("Her name is Shadow! My girlfriend, Shadow and I", &[]),
-            ("our engineer Björk fixed it", &["Björk"]),
-            ("", &[]),
-        ];
-        for (text, expected) in table {
-            assert_eq!(people(text), expected, "{text:?}");
-        }
     }
 
     #[test]

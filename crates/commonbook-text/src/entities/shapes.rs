@@ -7,15 +7,10 @@ use std::ops::Range;
 use super::layout::TextBlockKind;
 use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
+use crate::word_list::WordList;
 
 /// Prefixes of names that are written like a ticket's and are none.
-const NO_TICKETS: [&str; 62] = [
-    "UTF", "ISO", "SHA", "AES", "RSA", "MD", "RFC", "GPT", "COVID", "IPV", "HTTP", "TLS", "SSL",
-    "ES", "EC", "ED", "CRC", "BASE", "WIN", "MP", "USB", "PEP", "ADR", "CVE", "CWE", "IEC", "IEEE",
-    "ANSI", "DIN", "EN", "ASCII", "BM", "TOP", "PHASE", "STEP", "PART", "LEVEL", "TIER", "WEEK",
-    "DAY", "Q", "H", "V", "R", "F", "A", "B", "C", "D", "E", "X", "P", "T", "S", "L", "K", "N",
-    "CLAUDE", "LLAMA", "QWEN", "GEMINI", "K2",
-];
+static NO_TICKETS: WordList = WordList::new(include_str!("shapes/no_tickets.txt"));
 
 /// Words after which a number with or without `#` is a ticket's.
 const TICKET_WORDS: [&str; 8] = ["issue", "issues", "pr", "prs", "ticket", "tickets", "bug", "mr"];
@@ -25,10 +20,7 @@ const CLOSING_WORDS: [&str; 8] =
     ["request", "fixes", "closes", "fixed", "closed", "resolves", "see", "in"];
 
 /// Words that stand before a bracket in code and are no functions.
-const NO_FUNCTIONS: [&str; 24] = [
-    "if", "for", "while", "switch", "match", "return", "catch", "fn", "function", "def", "func",
-    "class", "and", "or", "not", "in", "e.g", "i.e", "etc", "print", "Some", "Ok", "Err", "None",
-];
+static NO_FUNCTIONS: WordList = WordList::new(include_str!("shapes/no_functions.txt"));
 
 /// Finds what stands in a block by its shape.
 pub(super) fn find(block: &str, start: usize, ground: TextBlockKind, found: &mut Vec<TextMention>) {
@@ -243,16 +235,16 @@ fn is_ticket(token: &str, before: &str) -> bool {
     capitals
         && (2..=10).contains(&key.len())
         && is_number(number)
-        && !NO_TICKETS.contains(&key)
+        && !NO_TICKETS.contains(key)
         && (spoken || key == "GH" || number.len() >= 2)
 }
 
 /// Words beside a name in backticks that say that it is a function.
-#[rustfmt::skip]
-const FUNCTION_WORDS: [&str; 14] = [
-    "function", "functions", "method", "methods", "test", "tests", "call", "calls", "calling",
-    "called", "handler", "helper", "macro", "endpoint",
-];
+static FUNCTION_CUES: WordList = WordList::new(include_str!("shapes/function_cues.txt"));
+
+/// Words after a name in backticks that show a function.
+const FUNCTION_NOUNS: [&str; 8] =
+    ["function", "functions", "method", "methods", "test", "tests", "call", "calls"];
 
 /// Whether a name in backticks is a function's, as a word before or after it says.
 fn has_function_cue(block: &str, token: &Range<usize>, before: &str) -> bool {
@@ -266,7 +258,7 @@ fn has_function_cue(block: &str, token: &Range<usize>, before: &str) -> bool {
     quoted
         && identifier
         && coded
-        && (FUNCTION_WORDS.contains(&before) || FUNCTION_WORDS[..8].contains(&after))
+        && (FUNCTION_CUES.contains(before) || FUNCTION_NOUNS.contains(&after))
 }
 
 /// The function that a token names or calls, without its arguments.
@@ -292,7 +284,7 @@ fn function_name(token: &str, ground: TextBlockKind) -> Option<&str> {
     if !worded {
         return None;
     }
-    if NO_FUNCTIONS.contains(&name) || NO_FUNCTIONS.contains(&last) || !token.starts_with(name) {
+    if NO_FUNCTIONS.contains(name) || NO_FUNCTIONS.contains(last) || !token.starts_with(name) {
         return None;
     }
     let coded = name.contains('_')
@@ -309,51 +301,6 @@ fn function_name(token: &str, ground: TextBlockKind) -> Option<&str> {
             let above = name.rsplit_once("::").map(|(above, _)| above)?;
             let owner = above.rsplit("::").next()?;
             (small && owner.starts_with(|c: char| c.is_ascii_uppercase())).then_some(name)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shapes(text: &str) -> Vec<(EntityType, String)> {
-        let mut found = Vec::new();
-        find(text, 0, TextBlockKind::Prose, &mut found);
-        found
-            .into_iter()
-            .map(|it| (it.kind, it.value.unwrap_or(text[it.range].to_owned())))
-            .collect()
-    }
-
-    #[test]
-    fn what_has_a_shape_is_found_where_it_stands() {
-        use EntityType::{File, Function, Issue, Project, Url};
-        #[rustfmt::skip]
-        let table: &[(&str, &[(EntityType, &str)])] = &[
-            ("See https://example.com/a_(b), then.", &[(Url, "https://example.com/a_(b)")]),
-            ("[docs](https://docs.rs/serde).", &[(Url, "https://docs.rs/serde")]),
-            ("<http://localhost:8080/x>", &[(Url, "http://localhost:8080/x")]),
-            ("`https://example.com/a?q=${city}` and https://*.example.com", &[(Url, "https://example.com/a")]),
-            ("curl 'https://example.com/s?q=a+b' --out=data/x.csv", &[(Url, "https://example.com/s?q=a+b"), (File, "data/x.csv")]),
-            ("400 (Bad Request), 401", &[]),
-            ("https://github.com/acme/app/pull/12", &[(Url, "https://github.com/acme/app/pull/12"), (Issue, "acme/app#12"), (Project, "acme/app")]),
-            ("mcp://x or postgresql://u:p@host/db", &[]),
-            ("Fixes #5, see #123 and acme/app#7; PROJ-42!", &[(Issue, "#5"), (Issue, "#123"), (Issue, "acme/app#7"), (Issue, "PROJ-42")]),
-            ("the #1 reason, UTF-8, SHA-256, GPT-4, COVID-19, #ff0000", &[]),
-            ("CVE-2024-3094 in PR 12, issue 7", &[(Issue, "CVE-2024-3094"), (Issue, "#12"), (Issue, "#7")]),
-            ("Call `save_memory(text)` or redact(), not file(s) or if().", &[(Function, "save_memory"), (Function, "redact")]),
-            ("`Memory::check` and Foo.barBaz() but std::fs and Kind::Prose", &[(Function, "Memory::check"), (Function, "Foo.barBaz")]),
-            ("Edit src/lib.rs:42, `Cargo.toml`, ./docs/api.md and Dockerfile.", &[(File, "src/lib.rs:42"), (File, "Cargo.toml"), (File, "./docs/api.md"), (File, "Dockerfile")]),
-            ("x_1(y_2 - y_3)", &[]),
-            ("the test `retry_backoff`, the `fetchAll` method, the `user_id` column", &[(Function, "retry_backoff"), (Function, "fetchAll")]),
-            ("and/or CI/CD 10/12/2023 he/she POST /v1/memories Node.js e.g. v1.2 3.5 example.com", &[]),
-            ("in /etc/nginx/nginx.conf and ~/.config/app and crates/commonbook/src", &[(File, "/etc/nginx/nginx.conf"), (File, "~/.config/app"), (File, "crates/commonbook/src")]),
-        ];
-        for (text, expected) in table {
-            let expected: Vec<(EntityType, String)> =
-                expected.iter().map(|(kind, text)| (*kind, (*text).to_owned())).collect();
-            assert_eq!(shapes(text), expected, "{text:?}");
         }
     }
 }

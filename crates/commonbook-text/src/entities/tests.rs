@@ -1,12 +1,10 @@
 //! What a memory mentions as a whole: its parts, its bounds, its confidence.
 
-use proptest::prelude::*;
-
 use super::*;
 
 fn of(text: &str) -> Vec<(EntityType, String)> {
     let found = extract(&ExtractionInput { text, ..ExtractionInput::default() });
-    found.into_iter().map(|it| (it.entity_type, it.value)).collect()
+    found.into_iter().map(|entity| (entity.entity_type, entity.value)).collect()
 }
 
 #[test]
@@ -49,12 +47,13 @@ fn code_has_paths_and_definitions_and_no_people() {
 fn mentions_stand_where_they_say() {
     let text = "Anna wrote src/a.rs.\n\nThen Anna and Café Ünal read `src/a.rs`.";
     let found = extract(&ExtractionInput { text, ..ExtractionInput::default() });
-    for it in &found {
-        for place in &it.places {
-            assert_eq!(&text[place.from..place.to], it.value, "{it:?}");
+    for entity in &found {
+        for place in &entity.places {
+            assert_eq!(&text[place.from..place.to], entity.value, "{entity:?}");
         }
     }
-    let counts: Vec<(&str, usize)> = found.iter().map(|it| (it.value.as_str(), it.count)).collect();
+    let counts: Vec<(&str, usize)> =
+        found.iter().map(|entity| (entity.value.as_str(), entity.count)).collect();
     assert!(counts.contains(&("Anna", 2)) && counts.contains(&("src/a.rs", 2)), "{counts:?}");
 }
 
@@ -72,7 +71,7 @@ fn titles_topics_and_speakers_count_too() {
         is_decision: true,
     };
     let found: Vec<(EntityType, String)> =
-        extract(&source).into_iter().map(|it| (it.entity_type, it.value)).collect();
+        extract(&source).into_iter().map(|entity| (entity.entity_type, entity.value)).collect();
     for expected in [
         (EntityType::Decision, "Keep one journal"),
         (EntityType::Tool, "Rust"),
@@ -114,34 +113,5 @@ fn what_is_found_is_bounded() {
     assert_eq!(of(&text).len(), super::ENTITIES_MAX);
     let same = "Anna ".repeat(10_000);
     let found = extract(&ExtractionInput { text: &same, ..ExtractionInput::default() });
-    assert!(found.iter().all(|it| it.places.len() <= super::PLACES_MAX), "{found:?}");
-}
-
-proptest! {
-    #[test]
-    fn any_text_is_taken(text in "\\PC{0,400}") {
-        for it in extract(&ExtractionInput { text: &text, ..ExtractionInput::default() }) {
-            prop_assert!(!it.normalised.is_empty());
-            prop_assert!((CONFIDENCE_MIN..=CONFIDENCE_MAX).contains(&it.confidence));
-            for place in &it.places {
-                prop_assert!(text.get(place.from..place.to).is_some());
-            }
-        }
-    }
-
-    #[test]
-    fn any_text_that_looks_like_a_document_is_taken(
-        parts in proptest::collection::vec(proptest::sample::select(vec![
-            "```\n", "Anna", " ", "\n", "\n\n", "# ", "- ", "Dr. ", "said", "(", ")", "`", "::", "src/", "a.rs",
-            "https://", "x.y/", "#12", "decided to ", "The ", "Project ", "é", "’s", ".", "<a@b>", "    at f (x.js:1:2)\n",
-            "2026-01-02T03:04:05Z ", "React", "-", "\u{1f600}", "**", "ADR-1", "Name (N)", "\t", "F# ", "fn x(",
-        ]), 0..60),
-    ) {
-        let text = parts.concat();
-        for it in extract(&ExtractionInput { text: &text, ..ExtractionInput::default() }) {
-            for place in &it.places {
-                prop_assert!(text.get(place.from..place.to).is_some());
-            }
-        }
-    }
+    assert!(found.iter().all(|entity| entity.places.len() <= super::PLACES_MAX), "{found:?}");
 }

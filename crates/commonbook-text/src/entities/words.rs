@@ -1,5 +1,7 @@
 //! Words of prose: with what stands before them, and whether a sentence begins with them.
 
+use crate::sentences;
+
 /// A word of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockWord<'a> {
@@ -98,10 +100,9 @@ fn push_word<'a>(
     words.push(word);
 }
 
-/// Whether a full stop after a word belongs to the word.
+/// Whether a full stop after a word belongs to the word: an abbreviation or an initial.
 pub(super) fn is_abbreviation(word: &str) -> bool {
-    matches!(word, "Mr" | "Mrs" | "Ms" | "Dr" | "Prof" | "St" | "Jr" | "Sr" | "vs" | "cf" | "etc")
-        || (word.len() == 1 && word.starts_with(char::is_uppercase))
+    sentences::is_abbreviation(word) || word.len() == 1 && word.starts_with(char::is_uppercase)
 }
 
 #[cfg(test)]

@@ -3,6 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::redact;
+use crate::word_list::WordList;
+
+/// Names whose values are passwords.
+static PASSWORD_NAMES: WordList = WordList::new(include_str!("password_names.txt"));
+
+/// Endings of names whose values are secrets.
+static SECRET_NAME_ENDINGS: WordList = WordList::new(include_str!("secret_name_endings.txt"));
 
 /// Names that stand above a value and are looked at, the nearest first.
 const ABOVE_MAX: usize = 4;
@@ -87,21 +94,9 @@ fn name_hint(name: &str) -> Option<NameHint> {
     let plain: String =
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let plain = plain.trim_end_matches('s');
-    let passwords =
-        ["pas", "pass", "passwd", "pwd", "pw", "passphrase", "passcode", "pin", "passwort"];
-    let secrets = [
-        "secret",
-        "token",
-        "apikey",
-        "credential",
-        "privatekey",
-        "accesskey",
-        "authkey",
-        "signingkey",
-    ];
-    if passwords.contains(&plain) || plain.ends_with("password") {
+    if PASSWORD_NAMES.contains(plain) || plain.ends_with("password") {
         Some(NameHint::Password)
-    } else if secrets.iter().any(|word| plain.ends_with(word)) {
+    } else if SECRET_NAME_ENDINGS.iter().any(|ending| plain.ends_with(ending)) {
         Some(NameHint::Secret)
     } else {
         None

@@ -31,6 +31,8 @@ pub(super) enum SecretCheck {
     Basic,
 }
 
+use crate::word_list::WordList;
+
 use SecretCheck::{Basic, Entropy, Password, Quoted, Shape, Uncommon, Value};
 
 const fn rule(
@@ -174,15 +176,4 @@ pub(super) const RULES: &[SecretRule] = &[
 ];
 
 /// What documents put where a secret goes, or say of it; without hyphens and underscores.
-#[rustfmt::skip]
-pub(super) const STOCK_WORDS: &[&str] = &[
-    "", "1password", "apikey", "argon2", "argon2i", "argon2id", "base64", "bcrypt", "bitwarden",
-    "blank", "bool", "boolean", "changeit", "changeme", "config", "default", "disabled", "empty",
-    "enabled", "encrypted", "env", "example", "false", "foobar", "hashed", "hidden", "hmac",
-    "input", "keyring", "md5", "missing", "nil", "nopass", "none", "null", "omitted", "optional",
-    "pass", "passwd", "password", "password123", "passwort", "pbkdf2", "placeholder", "plaintext",
-    "prompt", "pwd", "redacted", "removed", "required", "sample", "scrypt", "secret", "sha1",
-    "sha256", "sha512", "somepassword", "str", "string", "tbd", "test", "testpassword",
-    "text", "thepassword", "token", "true", "undefined", "unset", "user", "username", "value",
-    "vault", "varchar255",
-];
+pub(super) static STOCK_WORDS: WordList = WordList::new(include_str!("stock_words.txt"));

@@ -71,7 +71,7 @@ pub struct SearchMemory {
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
     /// Only those that hold from this time or a later one on: RFC 3339, a date, a month, a year,
-    /// `today`, `yesterday`, or so long ago (`12h`, `7d`, `3w`, `2m`, `1y`); in UTC.
+    /// `today`, `yesterday`, or an age (`12h`, `7d`, `3w`, `2m`, `1y`); in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub since: Option<String>,

@@ -5,55 +5,27 @@ use std::ops::Range;
 use crate::entities::EntityType;
 use crate::entities::value::normalise;
 use crate::entities::vocabulary;
+use crate::word_list::WordList;
 
 /// Endings that name a file wherever they stand.
-#[rustfmt::skip]
-const FILE_ENDINGS: [&str; 110] = [
-    "rs", "py", "pyi", "js", "jsx", "ts", "tsx", "mjs", "cjs", "vue", "svelte", "java", "kt",
-    "kts", "scala", "cc", "cpp", "cxx", "hpp", "hh", "rb", "php", "swift", "mm", "lua", "jl", "ex",
-    "exs", "erl", "hs", "clj", "dart", "zig", "nim", "sol", "sh", "bash", "zsh", "ps1", "bat",
-    "cmd", "sql", "md", "mdx", "mdc", "rst", "txt", "adoc", "json", "jsonl", "json5", "jsonc",
-    "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "xml", "html", "htm", "css", "scss",
-    "sass", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "pdf", "csv", "tsv", "parquet",
-    "db", "sqlite", "sqlite3", "proto", "graphql", "gql", "tf", "tfvars", "hcl", "ipynb", "docx",
-    "xlsx", "pptx", "zip", "tar", "gz", "tgz", "zst", "wasm", "dll", "exe", "jar", "war", "pem",
-    "patch", "diff", "mp3", "mp4", "wav", "plist", "gradle", "cmake", "dockerfile", "mjml",
-];
+static FILE_ENDINGS: WordList = WordList::new(include_str!("file_endings.txt"));
 
 /// Endings that are words, initials or parts of code too; they name a file below a folder, between
 /// backticks, or after a stem that no sentence has.
-const SHORT_ENDINGS: [&str; 22] = [
-    "c", "h", "m", "r", "go", "pl", "pm", "ml", "fs", "cs", "so", "env", "key", "lock", "log",
-    "less", "service", "mk", "crt", "el", "vim", "sum",
-];
+static SHORT_ENDINGS: WordList = WordList::new(include_str!("ambiguous_endings.txt"));
 
 /// Files without an ending that everybody knows.
-#[rustfmt::skip]
-const FILES_WITHOUT_ENDING: [&str; 20] = [
-    "Dockerfile", "Makefile", "Procfile", "Jenkinsfile", "Vagrantfile", "Rakefile", "Gemfile",
-    "Justfile", "justfile", "Containerfile", "CODEOWNERS", ".env", ".gitignore", ".dockerignore",
-    ".npmrc", ".editorconfig", ".prettierrc", ".eslintrc", ".bashrc", ".zshrc",
-];
+static FILES_WITHOUT_ENDING: WordList = WordList::new(include_str!("files_without_ending.txt"));
 
 /// Folders by which a path without an ending is known.
-#[rustfmt::skip]
-const ROOT_FOLDERS: [&str; 30] = [
-    "src", "tests", "test", "docs", "crates", "lib", "app", "apps", "bin", "scripts", "config",
-    "packages", "cmd", "internal", "pkg", "components", "migrations", ".github", ".ci", ".claude",
-    "node_modules", "public", "static", "assets", "examples", "benches", "target", "dist", "build",
-    "deploy",
-];
+static ROOT_FOLDERS: WordList = WordList::new(include_str!("root_folders.txt"));
 
 /// Where a machine's own tree begins.
-#[rustfmt::skip]
-const SYSTEM_FOLDERS: [&str; 16] = [
-    "etc", "usr", "var", "home", "tmp", "opt", "root", "mnt", "proc", "dev", "work", "srv",
-    "Users", "Applications", "workspace", "data",
-];
+static SYSTEM_FOLDERS: WordList = WordList::new(include_str!("system_folders.txt"));
 
 /// Whether a word is a file without an ending that everybody knows.
 pub(super) fn is_file_without_ending(word: &str) -> bool {
-    (word.ends_with("file") || word == "CODEOWNERS") && FILES_WITHOUT_ENDING.contains(&word)
+    (word.ends_with("file") || word == "CODEOWNERS") && FILES_WITHOUT_ENDING.contains(word)
 }
 
 /// Where a path stands in a token.
@@ -105,10 +77,10 @@ fn is_path(path: &str, quoted: bool) -> bool {
         return false;
     }
     if path.starts_with('/') {
-        return parts.len() > 2 && (SYSTEM_FOLDERS.contains(&parts[1]) || has_ending(last, true));
+        return parts.len() > 2 && (SYSTEM_FOLDERS.contains(parts[1]) || has_ending(last, true));
     }
     let begun = matches!(parts[0], "." | ".." | "~") || drive;
-    let rooted = ROOT_FOLDERS.contains(&parts[0]) && (parts.len() > 2 || quoted);
+    let rooted = ROOT_FOLDERS.contains(parts[0]) && (parts.len() > 2 || quoted);
     // Of "Node.js/Express" and "read/write.md" the first is a pair of tools.
     let tools = parts.iter().all(|part| is_tool(part));
     !tools && (begun || rooted || has_ending(last, true) || FILES_WITHOUT_ENDING.contains(last))
@@ -116,7 +88,7 @@ fn is_path(path: &str, quoted: bool) -> bool {
 
 /// Whether a word is the name of a file by itself.
 fn is_name(name: &str, quoted: bool) -> bool {
-    if FILES_WITHOUT_ENDING.contains(&name) {
+    if FILES_WITHOUT_ENDING.contains(name) {
         return true;
     }
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
@@ -136,8 +108,7 @@ fn is_name(name: &str, quoted: bool) -> bool {
 
 fn has_ending(name: &str, short: bool) -> bool {
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
-    !stem.is_empty()
-        && (FILE_ENDINGS.contains(&ending) || (short && SHORT_ENDINGS.contains(&ending)))
+    !stem.is_empty() && (FILE_ENDINGS.contains(ending) || (short && SHORT_ENDINGS.contains(ending)))
 }
 
 fn is_tool(name: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Addresses: the normal forms of paths, of places on the web and of tickets.
 
+use crate::word_list::WordList;
 use unicode_normalization::UnicodeNormalization;
 
 /// A path with `/`, without a line number, `./` and doubled marks, in lower case: two files of one
@@ -67,8 +68,7 @@ pub(super) fn normalise_url(value: &str) -> String {
 }
 
 /// Words before a ticket's number that say no more than what it is.
-const TICKET_WORDS: [&str; 11] =
-    ["issue", "issues", "pr", "pull", "request", "ticket", "bug", "mr", "merge", "task", "story"];
+static TICKET_PREFIXES: WordList = WordList::new(include_str!("ticket_prefixes.txt"));
 
 /// `#12`, `owner/project#12`, `!12` or `PROJ-123`. GitHub counts tickets and pull requests
 /// together, so that `PR 12` is `#12`.
@@ -79,7 +79,7 @@ pub(super) fn normalise_issue(value: &str) -> String {
     }
     let lower = value.to_lowercase();
     let words: Vec<&str> =
-        lower.split_whitespace().skip_while(|word| TICKET_WORDS.contains(word)).collect();
+        lower.split_whitespace().skip_while(|word| TICKET_PREFIXES.contains(word)).collect();
     let bare = words.join(" ");
     let number = bare.strip_prefix("gh-").or(bare.strip_prefix('#')).unwrap_or(&bare);
     if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {

@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 use super::{ComparisonBasis, ContradictionFinding, DifferenceKind};
 use crate::model::memory::Memory;
 use commonbook_text::claims::clause::{self, Clause, ValuePhrase};
-use commonbook_text::claims::lists::{
-    DISTINGUISHING_WORDS, ENVIRONMENTS, NON_EXCLUSIVE_VERBS, SCHEDULE_STEMS,
-};
-use commonbook_text::claims::moments::CORRECTION_WORDS;
-use commonbook_text::claims::pairs::OPPOSITES;
+use commonbook_text::claims::opposites::OPPOSITES;
 use commonbook_text::claims::value::{ClaimValue, ValueRelation};
+use commonbook_text::claims::vocabulary::{
+    CORRECTION_WORDS, DISTINGUISHING_WORDS, ENVIRONMENTS, NON_EXCLUSIVE_VERBS, SCHEDULE_STEMS,
+};
 use commonbook_text::terms;
+use commonbook_text::word_list::WordList;
 
 /// What is certain of a contradiction of each kind, before anything speaks for or against it.
 const BASE_CONFIDENCE: [(DifferenceKind, f64); 5] = [
@@ -86,7 +86,7 @@ impl<'m> MemoryStatements<'m> {
         let mut environments = BTreeSet::new();
         for head in memory.title.iter().chain(&memory.topics) {
             let words = terms::plain_words(head).into_iter();
-            environments.extend(words.filter(|word| ENVIRONMENTS.contains(&word.as_str())));
+            environments.extend(words.filter(|word| ENVIRONMENTS.contains(word.as_str())));
         }
         let title = memory.title.iter().flat_map(|title| terms::query_terms(title)).collect();
         let plain = !STATEMENT_FREE_TYPES.contains(&memory.memory_type.as_str());
@@ -151,7 +151,7 @@ impl<'m> MemoryStatements<'m> {
         let (a, b) = (self.memory, newer.memory);
         let corrects = || {
             let words = terms::plain_words(&b.text);
-            words.iter().any(|word| CORRECTION_WORDS.contains(&word.as_str()))
+            words.iter().any(|word| CORRECTION_WORDS.contains(word.as_str()))
         };
         a.owner == b.owner && ((a.session.is_some() && a.session == b.session) || corrects())
     }
@@ -262,17 +262,18 @@ impl MemoryPair {
 
     /// Whether of two values only one can hold, as these clauses put it.
     fn excludes(&self, older: &Clause, newer: &Clause, a: &ValuePhrase, b: &ValuePhrase) -> bool {
-        let says = |stems: &[&str]| {
-            older.subject.keys().any(|stem| stems.contains(&stem.as_str()))
-                || older.sides.values().any(|(_, word)| stems.iter().any(|it| word.starts_with(it)))
+        let says = |stems: &WordList| {
+            let begins = |word: &str| stems.iter().any(|stem| word.starts_with(stem));
+            older.subject.keys().any(|stem| stems.contains(stem))
+                || older.sides.values().any(|(_, word)| begins(word))
         };
         match (&a.value, &b.value) {
-            (ClaimValue::Dotted(_), _) => !says(NON_EXCLUSIVE_VERBS),
+            (ClaimValue::Dotted(_), _) => !says(&NON_EXCLUSIVE_VERBS),
             (ClaimValue::Number { .. }, _) => {
-                !(a.of_a_name && b.of_a_name && says(NON_EXCLUSIVE_VERBS))
+                !(a.of_a_name && b.of_a_name && says(&NON_EXCLUSIVE_VERBS))
             }
-            (ClaimValue::Weekday { each: false, .. }, _) if !self.one_week => false,
-            _ => (older.is_being && newer.is_being) || says(SCHEDULE_STEMS),
+            (ClaimValue::Weekday { is_each: false, .. }, _) if !self.one_week => false,
+            _ => (older.is_being && newer.is_being) || says(&SCHEDULE_STEMS),
         }
     }
 
@@ -326,7 +327,7 @@ fn extra_words(older: &Clause, newer: &Clause) -> Option<usize> {
     let (a, b) = (beyond(older, newer), beyond(newer, older));
     let tells = |clause: &Clause, stem: &String| {
         let word = clause.subject.get(stem).map(|word| word.to_lowercase()).unwrap_or_default();
-        clause.names.contains(stem) || DISTINGUISHING_WORDS.contains(&word.as_str())
+        clause.names.contains(stem) || DISTINGUISHING_WORDS.contains(word.as_str())
     };
     match (a.as_slice(), b.as_slice()) {
         ([], []) => Some(0),

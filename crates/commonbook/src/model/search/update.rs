@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashSet;
 
 use commonbook_text::terms;
+use commonbook_text::word_list::WordList;
 
 /// How many of the best hits are looked at for updates that do not say so themselves.
 const UPDATE_HITS_MAX: usize = 8;
@@ -21,45 +22,16 @@ const UPDATE_LIKENESS_MIN: (f64, f64) = (0.75, 0.5);
 const STATED_UPDATE_LIKENESS_MIN: (f64, f64) = (0.6, 0.3);
 
 /// Words by which a text says that something is no longer as it was.
-const UPDATE_WORDS: &[&str] = &[
-    "now",
-    "new",
-    "newly",
-    "recent",
-    "recently",
-    "current",
-    "currently",
-    "update",
-    "updated",
-    "latest",
-    "changed",
-    "instead",
-    "longer",
-    "anymore",
-];
+static UPDATE_WORDS: WordList = WordList::new(include_str!("update/update_words.txt"));
 
 /// Words by which a question asks how things were.
-const PAST_WORDS: &[&str] = &[
-    "did",
-    "was",
-    "were",
-    "had",
-    "ago",
-    "originally",
-    "initially",
-    "previously",
-    "formerly",
-    "earlier",
-    "between",
-    "passed",
-];
+static PAST_WORDS: WordList = WordList::new(include_str!("update/past_words.txt"));
 
 /// Words that ask for a thing when a form of "to be" follows.
 const QUESTION_WORDS: &[&str] = &["what", "which", "who", "where", "when", "whose"];
 
 /// Words that ask for a measure after "how".
-const MEASURE_WORDS: &[&str] =
-    &["many", "much", "long", "often", "old", "far", "big", "large", "high", "fast"];
+static MEASURE_WORDS: WordList = WordList::new(include_str!("update/measure_words.txt"));
 
 /// Whether a term says that something is no longer as it was.
 #[must_use]
@@ -76,7 +48,7 @@ static UPDATE_STEMS: LazyLock<FxHashSet<String>> =
 pub fn asks_how_things_are(question: &str) -> bool {
     let words = terms::plain_words(question);
     let word = |place: usize| words.get(place).map_or("", String::as_str);
-    if words.is_empty() || words.iter().any(|word| PAST_WORDS.contains(&word.as_str())) {
+    if words.is_empty() || words.iter().any(|word| PAST_WORDS.contains(word.as_str())) {
         return false;
     }
     match word(0) {

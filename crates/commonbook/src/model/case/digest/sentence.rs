@@ -1,6 +1,6 @@
 //! Sentences: what of a memory can stand by itself as an entry.
 
-use unicode_segmentation::UnicodeSegmentation;
+use commonbook_text::sentences::sentences as split_sentences;
 
 use super::DigestSource;
 use crate::base::limits;
@@ -82,7 +82,7 @@ pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
         if in_code || prose.is_empty() {
             continue;
         }
-        for sentence in prose.split_sentence_bounds() {
+        for sentence in split_sentences(prose) {
             let sentence = one_line(sentence);
             if sentence.chars().count() >= SENTENCE_CHARS_MIN && found.len() < SENTENCES_MAX {
                 found.push(sentence);

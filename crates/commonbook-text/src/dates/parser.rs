@@ -1,24 +1,21 @@
-//! Reads expressions of time that are made of others: `since May 2023`, `between March and May`,
+//! Parses expressions of time that are made of others: `since May 2023`, `between March and May`,
 //! `the week before 7 May 2023`.
 
 use jiff::civil::{Date, Weekday};
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::TimeSpan;
-use super::words::{self, DateWord, TimeUnit, WordGap};
-use crate::dates::calendar;
+use super::calendar;
+use super::lexer::{DateToken, DateWord, TimeUnit, UnitForm, WordGap};
+use crate::word_list::WordList;
 
-/// Words before which a month or a year alone is a time.
-const LEAD_WORDS: &[&str] = &[
-    "after", "before", "between", "current", "during", "early", "in", "last", "late", "mid",
-    "next", "previous", "since", "this", "till", "until",
-];
+/// Words before a month or a year that stands alone: `in May`.
+static LEAD_WORDS: WordList = WordList::new(include_str!("lead_words.txt"));
 
-/// Words before `of` that a time follows: `the end of May`.
-const PERIOD_PARTS: &[&str] =
-    &["beginning", "end", "half", "middle", "month", "rest", "start", "year"];
+/// Words before `of` and a time: `the end of May`.
+static PERIOD_PARTS: WordList = WordList::new(include_str!("period_parts.txt"));
 
-/// Something read, and the place of the word after it.
+/// A parsed expression, and the index of the word after it.
 pub(super) type ParseResult<T> = Option<(usize, T)>;
 
 /// The words of a text, with the time at which it is read.
@@ -29,33 +26,48 @@ pub(super) struct DateParser<'a> {
 }
 
 impl<'a> DateParser<'a> {
-    /// A reader of these words.
+    /// Creates a parser of these words.
     pub(super) fn new(words: &'a [DateWord], now: Timestamp) -> Self {
         Self { words, now, today: calendar::date_of(now) }
     }
 
-    /// The expression of time that begins at this word; the work has a fixed bound.
+    /// Parses the expression of time that begins at this word; the work has a fixed bound.
     pub(super) fn parse(&self, at: usize) -> ParseResult<Vec<TimeSpan>> {
-        let one = |(next, span)| (next, vec![span]);
+        let single = |(next, span)| (next, vec![span]);
         self.parse_range(at)
-            .or_else(|| self.parse_open_range(at).map(one))
-            .or_else(|| self.parse_relation(at).map(one))
-            .or_else(|| self.parse_moment(at, self.is_led(at)).map(one))
+            .or_else(|| self.parse_open_range(at).map(single))
+            .or_else(|| self.parse_relation(at).map(single))
+            .or_else(|| self.parse_moment(at, self.is_led(at)).map(single))
     }
 
-    /// The word at a place, empty behind the last one.
+    /// The word at an index, empty behind the last one.
     pub(super) fn word(&self, at: usize) -> &'a str {
         self.words.get(at).map_or("", |word| word.text.as_str())
     }
 
-    /// The word at a place, if only blanks part it from the one before.
+    /// The meaning of the word at an index.
+    pub(super) fn token(&self, at: usize) -> DateToken {
+        self.words.get(at).map_or(DateToken::Other, |word| word.token)
+    }
+
+    /// The meaning of the word at an index, if only blanks part it from the word before.
+    pub(super) fn adjacent_token(&self, at: usize) -> DateToken {
+        if self.gap(at) == WordGap::Blank { self.token(at) } else { DateToken::Other }
+    }
+
+    /// Whether the word at an index begins with a capital.
+    pub(super) fn is_capital(&self, at: usize) -> bool {
+        self.words.get(at).is_some_and(|word| word.is_capital)
+    }
+
+    /// The word at an index, if only blanks part it from the word before.
     pub(super) fn adjacent_word(&self, at: usize) -> &'a str {
         if self.gap(at) == WordGap::Blank { self.word(at) } else { "" }
     }
 
-    /// The word so many places before, whatever stands between.
-    pub(super) fn previous_word(&self, at: usize, places: usize) -> &'a str {
-        at.checked_sub(places).map_or("", |place| self.word(place))
+    /// The word `distance` words before, whatever stands between.
+    pub(super) fn previous_word(&self, at: usize, distance: usize) -> &'a str {
+        at.checked_sub(distance).map_or("", |index| self.word(index))
     }
 
     pub(super) fn gap(&self, at: usize) -> WordGap {
@@ -64,11 +76,11 @@ impl<'a> DateParser<'a> {
 
     fn is_led(&self, at: usize) -> bool {
         let before = if self.gap(at) == WordGap::Blank { self.previous_word(at, 1) } else { "" };
-        LEAD_WORDS.contains(&before)
-            || before == "of" && PERIOD_PARTS.contains(&self.previous_word(at, 2))
+        LEAD_WORDS.contains(before)
+            || before == "of" && PERIOD_PARTS.contains(self.previous_word(at, 2))
     }
 
-    /// A moment that a word such as `since` has announced, with an article or without.
+    /// Parses a moment after a word like `since`, with an article or without.
     fn parse_announced(&self, at: usize) -> ParseResult<TimeSpan> {
         if self.gap(at) != WordGap::Blank {
             return None;
@@ -95,7 +107,7 @@ impl<'a> DateParser<'a> {
         Some((end, join_spans(first, second)))
     }
 
-    /// `since A`, `after A`, `before A`, `until A`, `by A`: everything on one side of it.
+    /// `since A`, `after A`, `before A`, `until A`, `by A`: everything on one side of A.
     fn parse_open_range(&self, at: usize) -> ParseResult<TimeSpan> {
         let word = self.word(at);
         let begin = match word {
@@ -121,13 +133,18 @@ impl<'a> DateParser<'a> {
     /// `the week of A`, `the Friday before A`, `the weekend after A`, `two days before A`.
     fn parse_relation(&self, at: usize) -> ParseResult<TimeSpan> {
         let start = at + usize::from(self.word(at) == "the");
-        let named = if start == at { self.word(start) } else { self.adjacent_word(start) };
+        let is_adjacent = start == at || self.gap(start) == WordGap::Blank;
+        let token = if is_adjacent { self.token(start) } else { DateToken::Other };
         let (next, count, unit) = match self.parse_amount(start) {
             Some((next, (count, unit))) => (next, count, Some(unit)),
-            None => (start + 1, 1, words::unit(named).filter(|_| !named.ends_with('s'))),
+            None => {
+                let unit = token.named_unit().filter(|(_, form)| *form == UnitForm::Singular);
+                (start + 1, 1, unit.map(|(unit, _)| unit))
+            }
         };
-        let weekday = words::weekday(named);
-        if unit.is_none() && weekday.is_none() && named != "weekend" {
+        let weekday = token.weekday();
+        let is_weekend = is_adjacent && self.word(start) == "weekend";
+        if unit.is_none() && weekday.is_none() && !is_weekend {
             return None;
         }
         let relation = self.adjacent_word(next);
@@ -168,8 +185,8 @@ impl<'a> DateParser<'a> {
             (Some(unit), _) => {
                 let by = unit.to_span(if is_before { -1 } else { 1 })?;
                 let edge = if is_before { from } else { until };
-                let other = calendar::shift_time(edge, by)?;
-                edge.min(other)..edge.max(other)
+                let far_edge = calendar::shift_time(edge, by)?;
+                edge.min(far_edge)..edge.max(far_edge)
             }
         };
         Some((end, TimeSpan::Fixed { from: range.start, until: range.end }))
@@ -181,7 +198,7 @@ impl<'a> DateParser<'a> {
         calendar::shift_date(date, -i64::from(days).days())
     }
 
-    /// The stretch of a span; of one that comes back, the latest that has begun.
+    /// The range of a span; of a span that comes back, the latest range that has begun.
     fn latest_range(&self, span: TimeSpan) -> (Timestamp, Timestamp) {
         let this_year = self.today.year();
         let begun = || {
@@ -203,29 +220,29 @@ fn weekday_length(weekday: Option<Weekday>) -> jiff::Span {
     if weekday.is_some() { 1.day() } else { 2.days() }
 }
 
-/// From the beginning of one span to the end of another. A month without a year is that of the
-/// other's year, or of the year before where it would come too late; months that both have no
-/// year are taken each for itself, with those between them.
+/// Joins two spans: from the beginning of the first to the end of the second. A month without a
+/// year takes the year of the second span, or the year before if it would come too late. Of two
+/// months without a year, each month from the first to the second is a span of its own.
 fn join_spans(first: TimeSpan, second: TimeSpan) -> Vec<TimeSpan> {
     let fixed = |from, until| vec![TimeSpan::Fixed { from, until }];
     match (first, second) {
         (TimeSpan::Fixed { from, .. }, TimeSpan::Fixed { until, .. }) if from < until => {
             fixed(from, until)
         }
-        (TimeSpan::EveryYear { .. }, TimeSpan::Fixed { from: other, until }) => {
-            let year = calendar::date_of(other).year();
+        (TimeSpan::EveryYear { .. }, TimeSpan::Fixed { from: second_from, until }) => {
+            let year = calendar::date_of(second_from).year();
             let mut fitting = [year, year - 1].into_iter().filter_map(|year| first.in_year(year));
-            match fitting.find(|range| range.start <= other) {
+            match fitting.find(|range| range.start <= second_from) {
                 Some(range) => fixed(range.start, until),
                 None => vec![first, second],
             }
         }
         (
-            TimeSpan::EveryYear { month: one, day: None },
-            TimeSpan::EveryYear { month: other, day: None },
+            TimeSpan::EveryYear { month: from, day: None },
+            TimeSpan::EveryYear { month: to, day: None },
         ) => {
-            let between = (other - one).rem_euclid(12);
-            let months = (0..=between).map(|step| (one - 1 + step) % 12 + 1);
+            let between = (to - from).rem_euclid(12);
+            let months = (0..=between).map(|step| (from - 1 + step) % 12 + 1);
             months.map(|month| TimeSpan::EveryYear { month, day: None }).collect()
         }
         _ => vec![first, second],

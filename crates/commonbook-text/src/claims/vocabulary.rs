@@ -1,0 +1,69 @@
+//! Words that the comparison of clauses knows: neutral words, denials, synonyms, changes.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::word_list::{WordList, rows};
+
+/// Words before what something is.
+pub static BEING_VERBS: WordList = WordList::new(include_str!("vocabulary/being_verbs.txt"));
+
+/// Words before what a clause chooses.
+pub static CHOICE_WORDS: WordList = WordList::new(include_str!("vocabulary/choice_words.txt"));
+
+/// Words that deny a clause. "No" does unless it ends the clause, where it is an answer.
+pub const DENIALS: &[&str] = &["not", "never", "no", "cannot", "nor", "neither", "nobody"];
+
+/// Verbs that deny that something is liked.
+pub const DISLIKE_VERBS: &[&str] = &["dislike", "dislikes", "hate", "hates", "avoids"];
+
+/// Words after a denial that make it something else: "no more than 5", "not only".
+pub static NO_DENIAL_BEFORE: WordList =
+    WordList::new(include_str!("vocabulary/no_denial_before.txt"));
+
+/// Words beside the function words that add nothing to the subject of a clause.
+pub static NEUTRAL_WORDS: WordList = WordList::new(include_str!("vocabulary/neutral_words.txt"));
+
+/// Function words that distinguish two statements: conditions, before and after, with and without.
+pub static CONDITION_WORDS: WordList =
+    WordList::new(include_str!("vocabulary/condition_words.txt"));
+
+/// Words that make a subject another thing if only one of two clauses has them.
+pub static DISTINGUISHING_WORDS: WordList =
+    WordList::new(include_str!("vocabulary/distinguishing_words.txt"));
+
+/// Environments and platforms: a statement about one says nothing about another.
+pub static ENVIRONMENTS: WordList = WordList::new(include_str!("vocabulary/environments.txt"));
+
+/// Nouns before a number that labels one of many: "step 3".
+pub static LABEL_NOUNS: WordList = WordList::new(include_str!("vocabulary/label_nouns.txt"));
+
+/// Stems of verbs that hold for several versions at once.
+pub static NON_EXCLUSIVE_VERBS: WordList =
+    WordList::new(include_str!("vocabulary/non_exclusive_verbs.txt"));
+
+/// Stems of words for when something is, so that it is at no other time.
+pub static SCHEDULE_STEMS: WordList = WordList::new(include_str!("vocabulary/schedule_stems.txt"));
+
+/// Stems that mean the same in a comparison, by the stem that is replaced.
+pub static SYNONYM_STEMS: LazyLock<FxHashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    rows(include_str!("vocabulary/synonym_stems.tsv")).map(|[stem, same]| (stem, same)).collect()
+});
+/// Words of a guess, a change or an event: the clause does not state how things are.
+pub static UNCERTAIN_WORDS: WordList =
+    WordList::new(include_str!("vocabulary/uncertain_words.txt"));
+
+/// Words by which a statement says itself that it was otherwise before.
+pub const CHANGE_WORDS: &[&str] = &["now", "nowadays", "anymore", "since", "henceforth"];
+
+/// Words by which an author corrects an earlier statement.
+pub static CORRECTION_WORDS: WordList =
+    WordList::new(include_str!("vocabulary/correction_words.txt"));
+
+/// Past tenses that do not end in "ed".
+pub static PAST_TENSE_VERBS: WordList =
+    WordList::new(include_str!("vocabulary/past_tense_verbs.txt"));
+
+/// Words in "ed" that describe a state, or that are no past tense.
+pub static STATE_WORDS: WordList = WordList::new(include_str!("vocabulary/state_words.txt"));
