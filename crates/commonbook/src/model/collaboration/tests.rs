@@ -152,11 +152,11 @@ fn the_rules_report_first_and_refuse_then() {
     let closed = CollaborationGraph::of([(a, b), (b, c), (c, a)]);
     let rules = HandoffRules::default();
     let warned = rules.judge(&ring, c, a, 3).expect("the first time it is made");
-    let path = "this closes a cycle of 3: a2 → a0 → a1 → a2";
+    let path = "this handoff closes a cycle of 3: a2 → a0 → a1 → a2";
     assert_eq!(warned.warning_text().as_deref(), Some(path));
     let refused = rules.judge(&closed, c, a, 6).expect_err("the second time it is not");
     assert_eq!(refused.kind, ErrorKind::Conflict);
-    assert_eq!(refused.message, "this closes a cycle of 3 again: a2 → a0 → a1 → a2");
+    assert_eq!(refused.message, "this handoff closes a cycle of 3 again: a2 → a0 → a1 → a2");
     assert_eq!(refused.field.as_deref(), Some("to"));
     assert_eq!(rules.judge(&ring, a, c, 2).expect("all is well").warning_text(), None);
 }
@@ -190,12 +190,12 @@ fn each_policy_does_what_it_says() {
 }
 
 #[test]
-fn a_long_cycle_is_told_by_its_ends() {
+fn a_long_cycle_is_shortened_in_the_middle() {
     let agents = agents(50);
     let cycle = line(&agents).closing_cycle(&agents[49], &agents[0]).expect("it is a ring");
-    let told = cycle.cycle_text();
-    assert!(told.starts_with("this closes a cycle of 50: a49 → a0 → a1 → a2"), "{told}");
-    assert!(told.ends_with("… 39 more … → a44 → a45 → a46 → a47 → a48 → a49"), "{told}");
+    let text = cycle.cycle_text();
+    assert!(text.starts_with("this handoff closes a cycle of 50: a49 → a0 → a1 → a2"), "{text}");
+    assert!(text.ends_with("… 39 more … → a44 → a45 → a46 → a47 → a48 → a49"), "{text}");
 }
 
 fn edge(ids: &CountingIds, from: usize, to: usize, status: HandoffStatus) -> HandoffEdge {

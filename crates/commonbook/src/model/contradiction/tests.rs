@@ -244,10 +244,14 @@ fn pairs_are_judged_as_a_person_would_or_passed_over() {
 #[test]
 fn there_is_a_reason_with_the_words_in_which_they_differ() {
     let found = between("The API timeout is 30 seconds", "The API timeout is 60 seconds").unwrap();
-    let expected = r#"Of "API, timeout" the older says "30 seconds", and the newer "60 seconds""#;
+    let expected =
+        r#"About "API, timeout", the older memory states "30 seconds", the newer "60 seconds""#;
     assert_eq!(found.reason, expected);
     let found = between("Deploy on Fridays", "Never deploy on Fridays").unwrap();
-    assert_eq!(found.reason, r#"Of "Deploy" the newer denies, with "Never", what the older says"#);
+    assert_eq!(
+        found.reason,
+        r#"About "Deploy", the newer memory denies with "Never" what the older states"#
+    );
 }
 
 #[test]

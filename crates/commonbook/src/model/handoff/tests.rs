@@ -408,7 +408,7 @@ fn what_is_left_of_an_expired_handoff_fits_a_memory() {
     let handoff = made(&CountingIds::default(), "analyst", &full, &[]);
     let left = handoff.expired_text();
     assert!(left.len() <= limits::TEXT_BYTES);
-    assert!(left.starts_with("Handed over by analyst to developer"));
+    assert!(left.starts_with("Handoff from analyst to developer"));
     for part in ["## Task\nFix what was found\n", "## Context\nccc", "## Next steps\n- nnn"] {
         assert!(left.contains(part), "{part}");
     }

@@ -179,7 +179,7 @@ fn what_is_too_long_or_too_much_is_left_out_and_said() {
     let long = extract_learnings(&format!("Remember: {}", "word ".repeat(500)));
     assert_eq!(
         (long.append.len(), long.left_out.as_slice()),
-        (0, &["a learning of 2499 characters, and at most 2000 fit".to_owned()][..])
+        (0, &["a learning has 2499 characters; the maximum is 2000".to_owned()][..])
     );
     let many: String = (0..25).map(|n| format!("- learning {n}\n")).collect();
     let many = extract_learnings(&format!("Remember:\n{many}"));

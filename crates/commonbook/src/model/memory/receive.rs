@@ -1,5 +1,5 @@
-//! Receiving: what happens to a memory before anything keeps it. Secrets are taken out, and what
-//! gives orders to other agents is set apart.
+//! Receiving: every memory passes here before it is stored. Removes secrets and quarantines orders
+//! to other agents.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,31 +12,31 @@ use crate::base::{input, limits};
 use commonbook_text::injection::{self, InjectionReason};
 use commonbook_text::secrets;
 
-/// A line that everybody is told beside memories, a title say: without secrets, and nothing that
-/// gives orders to agents.
+/// Checks a line that every agent sees beside memories, such as a title: removes secrets, refuses
+/// orders to agents.
 ///
 /// # Errors
-/// `invalid` and `too_large` with the field.
+/// `invalid` or `too_large`, with the field.
 pub fn fit_line(field: &str, text: &str, chars: usize) -> Result<String> {
     fit_text(field, &input::line(field, text, chars)?, chars)
 }
 
-/// A text that others are told beside memories, of at most `chars` characters: without secrets, and
-/// nothing that gives orders to agents.
+/// Checks a text of at most `chars` characters that other agents see beside memories: removes
+/// secrets, refuses orders to agents.
 ///
 /// # Errors
-/// `invalid` with the field.
+/// `invalid`, with the field.
 pub fn fit_text(field: &str, text: &str, chars: usize) -> Result<String> {
     if let Some(reason) = injection::reasons(text).first() {
-        return Err(Error::invalid(field, "this reads like an order to other agents")
-            .hint(format!("Say what it is about. {}", reason.sentence())));
+        return Err(Error::invalid(field, "reads like an order to other agents")
+            .hint(format!("Describe the subject instead. {}", reason.sentence())));
     }
     Ok(secrets::redact(text).text.chars().take(chars).collect())
 }
 
 impl Memory {
-    /// Makes a memory fit to be kept, or what it has become of `before`: checks its limits, takes
-    /// out secrets, and judges what is new of it.
+    /// Prepares a new memory, or a changed one with its state `before`, for storage: checks the
+    /// limits, removes secrets, and judges the new text for orders to agents.
     ///
     /// # Errors
     /// As [`Memory::check`].
@@ -60,7 +60,7 @@ impl Memory {
                 return;
             }
             found.extend(redacted.found.iter().map(|finding| finding.rule.to_owned()));
-            // What stands for a secret may be longer than the secret was.
+            // The mark in place of a secret can be longer than the secret.
             *text = redacted.text.chars().take(chars).collect();
         };
         clean(&mut self.text, usize::MAX);
@@ -78,7 +78,7 @@ impl Memory {
                 self.redacted.push(rule);
             }
         }
-        // Two secrets may have become the same topic.
+        // Two different secrets become the same topic.
         let mut seen = BTreeSet::new();
         self.topics.retain(|topic| seen.insert(topic.to_lowercase()));
     }
@@ -92,8 +92,8 @@ impl Memory {
         };
     }
 
-    /// Sets it apart when it gives orders together with what its author kept just before, the oldest
-    /// first, and not by itself.
+    /// Quarantines the memory if it gives orders only together with what its author saved just
+    /// before (`earlier`, oldest first).
     pub fn judge_after(&mut self, earlier: &[Self]) {
         let plain = |memory: &&Self| memory.suspicions.is_empty();
         let ends = earlier.iter().filter(plain).map(|memory| {
@@ -111,7 +111,8 @@ impl Memory {
         if let Some((place, _)) = beginning.char_indices().nth(limits::SPLIT_CHARS) {
             beginning.truncate(place);
         }
-        // This runs in the transaction of each save: what is encoded in several parts is not looked for.
+        // This runs in the transaction of every save, so it does not decode text that is spread
+        // over several memories.
         let together = injection::joint_reasons(&format!("{before}\n{beginning}"));
         if together.is_empty() {
             return;
@@ -123,12 +124,12 @@ impl Memory {
         }
     }
 
-    /// All that a reader is told of it, joined as it is told: an order may begin in the title and
-    /// end in the text.
+    /// Everything a reader sees of the memory, joined in that order: an order may begin in the
+    /// title and end in the text.
     fn reader_text(&self) -> String {
         let mut parts: Vec<Cow<'_, str>> = Vec::new();
         if !self.memory_type.is_known() {
-            // An author's own type can hold a sentence.
+            // A type that an author made up can hold a sentence.
             parts.push(Cow::from(self.memory_type.as_str().replace(['-', '_', '.'], " ")));
         }
         parts.extend(self.title.as_deref().map(Cow::from));
@@ -137,7 +138,8 @@ impl Memory {
             parts.push(Cow::from(flatten_json(&value)));
         }
         if let Some(summary) = self.summary.as_deref() {
-            // A long text is told by its beginning and its summary, a short one without.
+            // Readers see the beginning and the summary of a long text; a short text without its
+            // summary.
             parts.extend(self.title.as_deref().map(Cow::from));
             parts.push(Cow::from(summary));
         }
@@ -153,26 +155,26 @@ impl Memory {
         parts.join("\n")
     }
 
-    /// Whether it waits until somebody has looked at it.
+    /// Whether it waits for a person's review.
     #[must_use]
     pub fn is_quarantined(&self) -> bool {
         self.trust == Trust::Quarantined
     }
 
-    /// Why it was set apart, in sentences.
+    /// Why it was quarantined, in sentences.
     pub fn reasons(&self) -> impl Iterator<Item = &'static str> {
         self.suspicions.iter().copied().map(InjectionReason::sentence)
     }
 }
 
-/// The JSON object or list that a text is.
+/// Parses a text that is a JSON object or array.
 fn parse_json_text(text: &str) -> Option<Value> {
     let text = text.trim();
     let holds = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
     serde_json::from_str(text).ok().filter(|_| holds)
 }
 
-/// A value of JSON as it is told: its names and texts, a line each.
+/// A JSON value as lines of text: its keys and strings.
 fn flatten_json(value: &Value) -> String {
     let mut told = String::new();
     append_value("", value, &mut told);

@@ -170,7 +170,7 @@ fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
     );
     assert_eq!(
         warnings.last().map(ToString::to_string).as_deref(),
-        Some("23 bytes, and at most 10 fit")
+        Some("23 bytes; the maximum is 10")
     );
 }
 

@@ -1,4 +1,4 @@
-//! The choice itself: the best first, each as far as the budget lasts, and why the rest stays.
+//! Selection: takes the best candidates within the budget, and records why others are left out.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,58 +12,56 @@ use crate::base::id::{EntityId, MemoryId};
 use crate::model::handoff::{HandoffEntity, HandoffMemory, InclusionReason};
 use commonbook_text::string_enum;
 
-/// The part of the room that is kept for entities, as far as they need it.
+/// One part in this many of the room is reserved for entities.
 const ENTITY_ROOM_DIVISOR: usize = 5;
 
 string_enum! {
-    /// Why a memory did not go along.
+    /// Why a handoff leaves a memory out.
     ExclusionReason {
-        /// It does not fit the task well enough.
+        /// Its score or its fit is too low.
         Unfit = "unfit",
-        /// Enough others fit better.
+        /// The maximum number of memories was reached.
         Crowded = "crowded",
-        /// It takes more tokens than were left when its turn came.
+        /// It is longer than the tokens that were left.
         Budget = "budget",
         /// It is private, and its owner did not name it.
         Private = "private",
     }
 }
 
-/// A memory that was looked at and stays behind.
+/// A memory that a handoff leaves out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryExclusion {
-    /// The memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// How well it scores.
+    /// Its score.
     pub score: f64,
-    /// Why it stays behind.
+    /// Why it is left out.
     pub reason: ExclusionReason,
 }
 
-/// What goes along, and what was looked at and does not.
+/// The contents of a handoff, and the candidates left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffSelection {
-    /// The memories: those that were named, then the best first.
+    /// The memories: named ones, then by score.
     pub memories: Vec<HandoffMemory>,
-    /// The entities, those that most of the memories speak of first.
+    /// The entities, most mentioned first.
     pub entities: Vec<HandoffEntity>,
-    /// The memories that stay behind, the best first.
+    /// The memories left out, by score.
     pub left_out: Vec<MemoryExclusion>,
 }
 
-/// How many tokens there are for what goes along: the budget without the frame and without what
-/// the source itself wrote.
+/// Tokens for memories and entities: the budget minus the frame and the source's own text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenAllowance(pub usize);
 
-/// Chooses, for a task that mentions these entities.
+/// Selects for a task that mentions these entities.
 ///
-/// Named ones come first, in the order in which they are given; then all others by score, those
-/// that came by an earlier handoff among them, with the score that they came with. One that takes
-/// more tokens than are left is passed over, and the next is tried. A private one goes along only
-/// if it is named. Entities go along that the task mentions, or a memory that goes along, or that
-/// came by an earlier handoff. `tokens` tells how many a memory takes in the text: of those alone
-/// which nothing else keeps back.
+/// Named memories come first, in the order given; then all others by score, inherited ones with the
+/// score of their earlier handoff. A memory that is longer than the tokens left is skipped, and the
+/// next is tried. A private memory is included only if it is named. An entity is included if the
+/// task or an included memory mentions it, or an earlier handoff included it. `tokens` returns the
+/// length of a memory in the text; it is called only for memories that nothing else excludes.
 #[must_use]
 pub fn select_for_handoff(
     candidates: &[HandoffCandidate],
@@ -127,8 +125,8 @@ const fn inclusion_reason(candidate: &HandoffCandidate) -> InclusionReason {
     }
 }
 
-/// Each memory once, as it ranks best, with its score: the named ones as they are given, then the best first; of
-/// equally good ones the newer, and of those of one moment the one with the greater id.
+/// Each memory once, at its best rank, with its score: named ones in the order given, then by
+/// score; among equal scores the newer first, then the greater id.
 fn rank_candidates<'a>(
     candidates: &'a [HandoffCandidate],
     settings: &HandoffSettings,
@@ -183,7 +181,7 @@ fn choose_entities<'a>(
     chosen
 }
 
-/// A number of tokens as a row keeps it.
+/// The number, at most `u32::MAX`.
 #[must_use]
 pub fn saturating_tokens(tokens: usize) -> u32 {
     u32::try_from(tokens).unwrap_or(u32::MAX)
