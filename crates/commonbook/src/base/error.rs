@@ -261,15 +261,15 @@ pub struct ErrorDetail {
 
 impl From<ErrorDetail> for Error {
     /// An error that another process returned; its underlying error stayed there.
-    fn from(told: ErrorDetail) -> Self {
-        let mismatch = told.owner.zip(told.caller);
+    fn from(detail: ErrorDetail) -> Self {
+        let mismatch = detail.owner.zip(detail.caller);
         Self {
-            kind: told.kind,
-            message: told.message,
-            hint: told.hint,
-            field: told.field,
+            kind: detail.kind,
+            message: detail.message,
+            hint: detail.hint,
+            field: detail.field,
             mismatch: mismatch.map(|(owner, caller)| Box::new(OwnershipMismatch { owner, caller })),
-            retry_after: told.retry_after,
+            retry_after: detail.retry_after,
             cause: None,
         }
     }

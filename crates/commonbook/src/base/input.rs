@@ -277,13 +277,13 @@ mod tests {
         extra: Map<String, Value>,
     }
 
-    fn pairs(given: &[(&str, &str)]) -> Vec<(String, String)> {
-        given.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
     }
 
     #[test]
     fn pairs_take_the_types_of_the_schema() {
-        let given = pairs(&[
+        let pairs = pairs(&[
             ("name", "5"),
             ("size", "5"),
             ("tags", "a, b"),
@@ -291,7 +291,7 @@ mod tests {
             ("all", ""),
             ("extra", r#"{"x":1}"#),
         ]);
-        let wanted: Wanted = from_pairs(given).expect("these fit");
+        let wanted: Wanted = from_pairs(pairs).expect("these fit");
         assert_eq!(wanted.name, "5");
         assert_eq!(wanted.size, Some(5));
         assert_eq!(wanted.tags, ["a", "b", "c"]);
@@ -362,7 +362,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_patterns_tell_what_is_taken(text in "[ -~\\t\\n\\x00\\x1b\\x7fé]{0,6}") {
-            let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|it| it.is_match(&text));
+            let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(&text));
             assert_eq!(matches(TEXT_PATTERN), refuse_control_characters("text", &text).is_ok());
             let trimmed = text.trim() == text;
             assert_eq!(matches(LINE_PATTERN), trimmed && line("line", &text, 9).is_ok());

@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn a_place_that_no_list_has_is_refused_with_its_field() {
-        let read = |text: &str| PageCursor::try_from(text.to_owned()).and_then(|it| it.position());
+        let read =
+            |text: &str| PageCursor::try_from(text.to_owned()).and_then(|cursor| cursor.position());
         assert_eq!(
             (read("c1f").ok(), read("c7fffffffffffffff").ok()),
             (Some(31), Some(u64::MAX / 2))

@@ -298,10 +298,10 @@ mod tests {
             ("gpt-4.1", "gpt-4.1"),
             ("李明", "李明"),
         ];
-        for (given, name) in table {
-            let agent: Agent = given.parse().expect(given);
-            assert_eq!(agent.as_str(), name, "{given:?}");
-            assert_eq!(Agent::try_from(name.to_owned()).ok(), Some(agent), "{given:?}");
+        for (text, name) in table {
+            let agent: Agent = text.parse().expect(text);
+            assert_eq!(agent.as_str(), name, "{text:?}");
+            assert_eq!(Agent::try_from(name.to_owned()).ok(), Some(agent), "{text:?}");
         }
     }
 
@@ -367,11 +367,11 @@ mod tests {
 
     #[test]
     fn children_are_below_their_parent_only() {
-        let of = |text: &str| text.parse::<Agent>().expect(text);
-        assert!(of("claude-code/engineer").is_child_of(&of("claude-code")));
-        assert!(!of("claude-code").is_child_of(&of("claude-code")));
-        assert!(!of("claude-codex").is_child_of(&of("claude-code")));
-        assert_eq!(of("claude-code/engineer").role(), "engineer");
+        let parse = |text: &str| text.parse::<Agent>().expect(text);
+        assert!(parse("claude-code/engineer").is_child_of(&parse("claude-code")));
+        assert!(!parse("claude-code").is_child_of(&parse("claude-code")));
+        assert!(!parse("claude-codex").is_child_of(&parse("claude-code")));
+        assert_eq!(parse("claude-code/engineer").role(), "engineer");
     }
 
     #[test]

@@ -205,14 +205,18 @@ impl CreateCheckpoint {
         for (place, name) in self.agents_involved.iter().enumerate() {
             let agent = name.parse::<AgentName>();
             agents.insert(
-                agent.map_err(|it| it.with_field(&format!("agents_involved[{place}]")))?.agent,
+                agent
+                    .map_err(|error| error.with_field(&format!("agents_involved[{place}]")))?
+                    .agent,
             );
         }
         let title = self.title.as_deref();
         Ok(CheckpointDraft {
             session: input::line("session", session, limits::SESSION_CHARS)?,
             kind: self.kind,
-            title: title.map(|it| input::line("title", it, limits::TITLE_CHARS)).transpose()?,
+            title: title
+                .map(|title| input::line("title", title, limits::TITLE_CHARS))
+                .transpose()?,
             agents_involved: agents.into_iter().collect(),
         })
     }
@@ -348,7 +352,7 @@ pub fn checkpoints_to_sweep(checkpoints: &[Checkpoint], sure: Timestamp) -> Vec<
     // The newest always stays.
     kept.pop();
     kept.sort_by_key(|checkpoint| (checkpoint.kind, checkpoint.sequence));
-    over.into_iter().chain(kept.into_iter().take(surplus)).map(|it| it.id).collect()
+    over.into_iter().chain(kept.into_iter().take(surplus)).map(|checkpoint| checkpoint.id).collect()
 }
 
 /// The activity of a session since its last checkpoint; stored with it.

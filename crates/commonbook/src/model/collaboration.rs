@@ -274,8 +274,8 @@ impl HandoffWarnings {
     pub fn warning_text(&self) -> Option<String> {
         let cycle = self.cycle.as_ref().map(HandoffCycle::cycle_text);
         let deep = self.deep.map(|depth| format!("this is handoff {depth} of its chain"));
-        let told: Vec<String> = cycle.into_iter().chain(deep).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        let warnings: Vec<String> = cycle.into_iter().chain(deep).collect();
+        (!warnings.is_empty()).then(|| warnings.join("; "))
     }
 }
 

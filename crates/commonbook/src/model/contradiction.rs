@@ -244,8 +244,9 @@ pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionF
 #[must_use]
 pub fn may_contradict(a: &Memory, b: &Memory) -> bool {
     let current = |memory: &Memory| memory.is_current() && !memory.is_quarantined();
-    let before =
-        |one: &Memory, other: &Memory| one.valid_until.is_some_and(|end| end <= valid_since(other));
+    let before = |first: &Memory, second: &Memory| {
+        first.valid_until.is_some_and(|end| end <= valid_since(second))
+    };
     let hidden =
         a.owner != b.owner && a.sharing == Sharing::Private && b.sharing == Sharing::Private;
     a.id != b.id

@@ -117,9 +117,9 @@ pub fn visible_beginning(memory: &Memory) -> Option<String> {
         return None;
     }
     let text = memory.title.as_ref().or(memory.summary.as_ref()).unwrap_or(&memory.text);
-    let mut told: String = text.chars().take(limits::GLANCE_CHARS).collect();
-    if told.len() < text.len() {
-        told.push('…');
+    let mut beginning: String = text.chars().take(limits::GLANCE_CHARS).collect();
+    if beginning.len() < text.len() {
+        beginning.push('…');
     }
-    Some(told)
+    Some(beginning)
 }

@@ -251,13 +251,13 @@ impl EntitySighting {
             Some(Value::String(_)) if request.context.is_none() => metadata.remove("context"),
             _ => None,
         };
-        let told = request.context.as_deref().or(within.as_ref().and_then(Value::as_str));
+        let context = request.context.as_deref().or(within.as_ref().and_then(Value::as_str));
         let claims = claims(metadata, agent, at, confidence)?;
         Ok(Self {
             entity_type: kind,
             value,
             normalised,
-            context: told.map(checked_context).transpose()?.flatten(),
+            context: context.map(checked_context).transpose()?.flatten(),
             confidence,
             claims,
             agent: agent.clone(),

@@ -200,7 +200,7 @@ impl Relation {
 
     /// The relation after a repetition: stronger, and with the newest validity, if given.
     #[must_use]
-    pub fn reinforce(&self, said: &AddRelation, at: Timestamp) -> Self {
+    pub fn reinforce(&self, request: &AddRelation, at: Timestamp) -> Self {
         let count = self.count.saturating_add(1);
         let further = u32::try_from(count - 1).unwrap_or(u32::MAX);
         Self {
@@ -208,8 +208,8 @@ impl Relation {
             // Computed from the count, so that rounding errors do not add up.
             strength: (FIRST_STRENGTH + REPEATED_STRENGTH * f64::from(further)).min(1.0),
             last_at: self.last_at.max(at),
-            valid_from: said.valid_from.or(self.valid_from),
-            valid_until: said.valid_until.or(self.valid_until),
+            valid_from: request.valid_from.or(self.valid_from),
+            valid_until: request.valid_until.or(self.valid_until),
             ..self.clone()
         }
     }

@@ -246,15 +246,16 @@ impl ChainPosition {
     /// and the kind is not `join`.
     pub fn of(
         id: HandoffId,
-        asked: &HandoffDraft,
+        draft: &HandoffDraft,
         from: &Agent,
         received: &[Handoff],
     ) -> Result<Self> {
-        let came =
-            |it: &&Handoff| it.to == *from && it.accepted_at.is_some() && it.status.passes_work();
+        let came = |handoff: &&Handoff| {
+            handoff.to == *from && handoff.accepted_at.is_some() && handoff.status.passes_work()
+        };
         let mut before = Vec::new();
-        for (place, named) in asked.follows.iter().enumerate() {
-            let found = received.iter().filter(came).find(|it| it.id == *named);
+        for (place, named) in draft.follows.iter().enumerate() {
+            let found = received.iter().filter(came).find(|handoff| handoff.id == *named);
             before.push(found.ok_or_else(|| {
                 let field = format!("follows[{place}]");
                 Error::invalid(&field, format!("{named} is not a handoff that you have accepted"))
@@ -262,16 +263,16 @@ impl ChainPosition {
             })?);
         }
         if before.is_empty() {
-            before.extend(latest_received(asked, received.iter().filter(came)));
+            before.extend(latest_received(draft, received.iter().filter(came)));
         }
-        if before.len() > 1 && asked.kind != HandoffKind::Join {
+        if before.len() > 1 && draft.kind != HandoffKind::Join {
             return Err(Error::invalid("follows", "several handoffs given; expected kind join")
                 .hint("Set `kind` to join, or name one handoff."));
         }
-        let depth = before.iter().map(|it| it.depth).max().unwrap_or(0).saturating_add(1);
+        let depth = before.iter().map(|handoff| handoff.depth).max().unwrap_or(0).saturating_add(1);
         Ok(Self {
-            follows: before.iter().map(|it| it.id).collect(),
-            chain: before.first().map_or(id, |it| it.chain),
+            follows: before.iter().map(|handoff| handoff.id).collect(),
+            chain: before.first().map_or(id, |handoff| handoff.chain),
             depth,
         })
     }
@@ -279,20 +280,23 @@ impl ChainPosition {
 
 /// The handoff that work continues by default.
 fn latest_received<'a>(
-    asked: &HandoffDraft,
+    draft: &HandoffDraft,
     received: impl DoubleEndedIterator<Item = &'a Handoff> + Clone,
 ) -> Option<&'a Handoff> {
     let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
-    let other_case =
-        |it: &Handoff| it.case.is_some() && asked.case.is_some() && it.case != asked.case;
-    let near = |it: &Handoff| {
-        same(&it.accepted_in, &asked.session)
-            || same(&it.session, &asked.session)
-            || same(&it.case, &asked.case)
+    let other_case = |handoff: &Handoff| {
+        handoff.case.is_some() && draft.case.is_some() && handoff.case != draft.case
     };
-    let mut newest = received.rev().filter(|it| !other_case(it));
-    let open = newest.clone().find(|it| it.status == HandoffStatus::Accepted);
-    open.or_else(|| newest.find(|it| it.status == HandoffStatus::Completed && near(it)))
+    let near = |handoff: &Handoff| {
+        same(&handoff.accepted_in, &draft.session)
+            || same(&handoff.session, &draft.session)
+            || same(&handoff.case, &draft.case)
+    };
+    let mut newest = received.rev().filter(|handoff| !other_case(handoff));
+    let open = newest.clone().find(|handoff| handoff.status == HandoffStatus::Accepted);
+    open.or_else(|| {
+        newest.find(|handoff| handoff.status == HandoffStatus::Completed && near(handoff))
+    })
 }
 
 /// The origin of a handoff.
@@ -311,26 +315,26 @@ impl Handoff {
     #[must_use]
     pub fn new(
         id: HandoffId,
-        asked: &HandoffDraft,
+        draft: &HandoffDraft,
         origin: HandoffOrigin,
         place: ChainPosition,
         now: Timestamp,
     ) -> Self {
-        let life = jiff::SignedDuration::from_hours(i64::from(asked.expires_hours));
+        let life = jiff::SignedDuration::from_hours(i64::from(draft.expires_hours));
         Self {
             id,
             workspace: origin.workspace,
             from: origin.from,
-            to: asked.to.clone(),
+            to: draft.to.clone(),
             user_id: origin.user_id,
-            session: asked.session.clone(),
-            case: asked.case.clone(),
-            task: asked.task.clone(),
-            context: asked.context.clone(),
-            active_files: asked.active_files.clone(),
-            decisions_made: asked.decisions_made.clone(),
-            next_steps: asked.next_steps.clone(),
-            kind: asked.kind,
+            session: draft.session.clone(),
+            case: draft.case.clone(),
+            task: draft.task.clone(),
+            context: draft.context.clone(),
+            active_files: draft.active_files.clone(),
+            decisions_made: draft.decisions_made.clone(),
+            next_steps: draft.next_steps.clone(),
+            kind: draft.kind,
             status: HandoffStatus::Pending,
             follows: place.follows,
             chain: place.chain,

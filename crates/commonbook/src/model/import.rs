@@ -69,9 +69,9 @@ pub fn parse(line: &[u8]) -> Result<ImportLine> {
         return input::from_value(value).map(Box::new).map(ImportLine::Exported);
     }
     let canonical = value.to_string();
-    let mut said: ConversationTurn = input::from_value(value)?;
-    said.sha256 = sha256(&canonical);
-    Ok(ImportLine::Said(Box::new(said)))
+    let mut turn: ConversationTurn = input::from_value(value)?;
+    turn.sha256 = sha256(&canonical);
+    Ok(ImportLine::Said(Box::new(turn)))
 }
 
 impl ImportLine {
@@ -79,11 +79,11 @@ impl ImportLine {
     ///
     /// # Errors
     /// `invalid` if the conversation's name has no letter or digit.
-    pub fn workspace(&self, given: Option<&Workspace>, caller: &Caller) -> Result<Workspace> {
-        match (given, self) {
-            (Some(given), _) => Ok(given.clone()),
+    pub fn workspace(&self, requested: Option<&Workspace>, caller: &Caller) -> Result<Workspace> {
+        match (requested, self) {
+            (Some(requested), _) => Ok(requested.clone()),
             (None, Self::Exported(memory)) => Ok(memory.workspace.clone()),
-            (None, Self::Said(said)) => match &said.conv {
+            (None, Self::Said(turn)) => match &turn.conv {
                 None => Ok(caller.workspace.clone()),
                 Some(conv) => Workspace::nearest_workspace_name(conv)
                     .ok_or_else(|| Error::invalid("conv", format!("{conv:?} names no workspace"))),
@@ -112,7 +112,7 @@ impl ImportLine {
                 }
                 Ok(*memory)
             }
-            Self::Said(said) => said.memory(workspace, caller, MemoryId::new(ids, now), now),
+            Self::Said(turn) => turn.memory(workspace, caller, MemoryId::new(ids, now), now),
         }
     }
 }

@@ -96,9 +96,9 @@ pub struct LearningUpdate {
 pub fn extract_learnings(message: &str) -> LearningUpdate {
     let text = without_contexts(message);
     let mut learned = LearningUpdate::default();
-    for said in json::learnings_in_json(&text) {
-        let learnings = said.learnings;
-        if said.replaces {
+    for found in json::learnings_in_json(&text) {
+        let learnings = found.learnings;
+        if found.replaces {
             learned.replace.get_or_insert_default().extend(learnings);
         } else {
             learned.append.extend(learnings);

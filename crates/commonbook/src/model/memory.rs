@@ -271,28 +271,28 @@ fn no_control_within(value: &Value) -> Result<()> {
 ///
 /// # Errors
 /// `too_large` if there are more than [`limits::NAMED_ENTITIES`].
-pub(crate) fn distinct_entities(given: &[EntityLabel]) -> Result<Vec<EntityLabel>> {
-    if given.len() > limits::NAMED_ENTITIES {
+pub(crate) fn distinct_entities(labels: &[EntityLabel]) -> Result<Vec<EntityLabel>> {
+    if labels.len() > limits::NAMED_ENTITIES {
         let limit = limits::NAMED_ENTITIES;
-        return Err(Error::too_large("entities", given.len(), limit, "entities"));
+        return Err(Error::too_large("entities", labels.len(), limit, "entities"));
     }
-    let mut entities: Vec<EntityLabel> = Vec::with_capacity(given.len());
-    for named in given {
-        if !entities.iter().any(|other| other.names_same(named)) {
-            entities.push(named.clone());
+    let mut entities: Vec<EntityLabel> = Vec::with_capacity(labels.len());
+    for label in labels {
+        if !entities.iter().any(|known| known.names_same(label)) {
+            entities.push(label.clone());
         }
     }
     Ok(entities)
 }
 
 /// Trims the topics and removes duplicates; keeps their order.
-pub(crate) fn distinct_topics(given: &[String]) -> Result<Vec<String>> {
-    if given.len() > limits::TOPICS {
-        return Err(Error::too_large("topics", given.len(), limits::TOPICS, "topics"));
+pub(crate) fn distinct_topics(texts: &[String]) -> Result<Vec<String>> {
+    if texts.len() > limits::TOPICS {
+        return Err(Error::too_large("topics", texts.len(), limits::TOPICS, "topics"));
     }
     let mut seen = BTreeSet::new();
-    let mut topics = Vec::with_capacity(given.len());
-    for (place, topic) in given.iter().enumerate() {
+    let mut topics = Vec::with_capacity(texts.len());
+    for (place, topic) in texts.iter().enumerate() {
         let topic = input::line(&format!("topics[{place}]"), topic, limits::TOPIC_CHARS)?;
         if seen.insert(topic.to_lowercase()) {
             topics.push(topic);

@@ -5,8 +5,8 @@
 //! limits loses the oldest item of its longest section, and the caller receives a warning.
 
 mod edit;
-mod pick;
-mod place;
+mod excerpt;
+mod paths;
 mod route;
 #[cfg(test)]
 mod tests;
@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::limits;
 
 pub use edit::{AddOutcome, says_same, section_of};
-pub use pick::StandingExcerpt;
-pub use place::standing_paths;
+pub use excerpt::StandingExcerpt;
+pub use paths::standing_paths;
 pub use route::{RoleMatch, route};
 
 /// The default section of an item.
@@ -178,12 +178,12 @@ impl StandingDocument {
             match (blocks.last_mut(), &kind) {
                 // Lines indented below an item belong to it.
                 (
-                    Some(StandingBlock { raw, kind: StandingBlockKind::Item(said) }),
+                    Some(StandingBlock { raw, kind: StandingBlockKind::Item(text) }),
                     StandingBlockKind::Prose,
                 ) if bare.starts_with([' ', '\t']) && !bare.trim().is_empty() => {
                     raw.push_str(line);
-                    said.push(' ');
-                    said.push_str(bare.trim());
+                    text.push(' ');
+                    text.push_str(bare.trim());
                 }
                 (
                     Some(StandingBlock { raw, kind: StandingBlockKind::Prose }),

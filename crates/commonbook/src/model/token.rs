@@ -265,8 +265,8 @@ mod tests {
         assert_eq!((bearer.secret.len(), bearer.text().len()), (64, 95));
         assert_eq!(BearerToken::read(&bearer.text()).unwrap(), bearer);
         assert!(!format!("{bearer:?}").contains(&bearer.secret));
-        let other = BearerToken::new(id, &RandomIds::default()).unwrap();
-        assert_ne!(other.secret, bearer.secret);
+        let foreign = BearerToken::new(id, &RandomIds::default()).unwrap();
+        assert_ne!(foreign.secret, bearer.secret);
         for wrong in ["", "cbk_", "cbk_x_y", "tok_", &bearer.secret, &bearer.text()[1..]] {
             let error = BearerToken::read(wrong).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Unauthenticated, "{wrong:?}");
@@ -294,7 +294,7 @@ mod tests {
         }
         let until = |text: &str| {
             token(&CreateToken { expires: Some(text.into()), ..named("rook") })
-                .map(|it| it.expires_at)
+                .map(|token| token.expires_at)
         };
         let day = Timestamp::from_second(86_400).ok();
         assert_eq!(until("1d").unwrap(), day);

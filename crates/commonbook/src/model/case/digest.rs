@@ -159,7 +159,7 @@ impl EntryProposal {
 struct CandidateFact<'a> {
     from: &'a DigestSource,
     text: String,
-    print: FactFingerprint,
+    fingerprint: FactFingerprint,
     score: f64,
 }
 
@@ -210,7 +210,7 @@ impl FactFingerprint {
 /// Proposes at most `most` entries for a case that has these summaries, oldest fact first.
 #[must_use]
 pub fn propose_entries(
-    given: &[DigestSource],
+    memories: &[DigestSource],
     known: &[String],
     most: usize,
 ) -> Vec<EntryProposal> {
@@ -218,17 +218,18 @@ pub fn propose_entries(
     let known: Vec<FactFingerprint> =
         known.iter().map(|summary| lexicon.fact_fingerprint(summary)).collect();
     let mut once: BTreeMap<MemoryId, &DigestSource> = BTreeMap::new();
-    for memory in given {
+    for memory in memories {
         once.entry(memory.id).or_insert(memory);
     }
     let facts = extract_facts(once.into_values(), &mut lexicon);
-    let new =
-        facts.into_iter().filter(|fact| !known.iter().any(|entry| entry.covers_fact(&fact.print)));
+    let new = facts
+        .into_iter()
+        .filter(|fact| !known.iter().any(|entry| entry.covers_fact(&fact.fingerprint)));
     let mut groups = group_facts(new.collect());
     groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
     groups.truncate(most.min(limits::DIGEST_ENTRIES));
     let since: FxHashMap<MemoryId, Timestamp> =
-        given.iter().map(|memory| (memory.id, memory.since)).collect();
+        memories.iter().map(|memory| (memory.id, memory.since)).collect();
     groups.sort_by_key(|entry| {
         (entry.sources.first().and_then(|id| since.get(id)), entry.sources.clone())
     });
@@ -237,39 +238,39 @@ pub fn propose_entries(
 
 /// The facts of each memory: its summary, else its best sentences.
 fn extract_facts<'a>(
-    given: impl Iterator<Item = &'a DigestSource>,
+    memories: impl Iterator<Item = &'a DigestSource>,
     lexicon: &mut DigestVocabulary,
 ) -> Vec<CandidateFact<'a>> {
     let split: Vec<(&DigestSource, Vec<DigestSentence>)> =
-        given.map(|memory| (memory, sentences(memory))).collect();
-    let mut prints = Vec::with_capacity(split.len());
+        memories.map(|memory| (memory, sentences(memory))).collect();
+    let mut fingerprints = Vec::with_capacity(split.len());
     let mut in_memories: FxHashMap<usize, u32> = FxHashMap::default();
     for (_, sentences) in &split {
-        let of: Vec<FactFingerprint> =
-            sentences.iter().map(|it| lexicon.fact_fingerprint(&it.text)).collect();
+        let own: Vec<FactFingerprint> =
+            sentences.iter().map(|sentence| lexicon.fact_fingerprint(&sentence.text)).collect();
         let all: BTreeSet<usize> =
-            of.iter().flat_map(|print| print.words.iter().copied()).collect();
+            own.iter().flat_map(|fingerprint| fingerprint.words.iter().copied()).collect();
         for word in all {
             *in_memories.entry(word).or_default() += 1;
         }
-        prints.push(of);
+        fingerprints.push(own);
     }
     let mut facts = Vec::new();
-    for ((memory, sentences), prints) in split.into_iter().zip(prints) {
-        let mut of: Vec<CandidateFact<'_>> = sentences
+    for ((memory, sentences), fingerprints) in split.into_iter().zip(fingerprints) {
+        let mut candidates: Vec<CandidateFact<'_>> = sentences
             .into_iter()
-            .zip(prints)
-            .filter(|(sentence, print)| sentence.whole || print.words.len() >= 3)
-            .map(|(sentence, print)| {
-                let score = score(&sentence, &print, memory, &in_memories);
-                CandidateFact { from: memory, text: sentence.text, print, score }
+            .zip(fingerprints)
+            .filter(|(sentence, fingerprint)| sentence.whole || fingerprint.words.len() >= 3)
+            .map(|(sentence, fingerprint)| {
+                let score = score(&sentence, &fingerprint, memory, &in_memories);
+                CandidateFact { from: memory, text: sentence.text, fingerprint, score }
             })
             .collect();
-        of.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let best = of.first().map_or(0.0, |fact| fact.score);
-        of.retain(|fact| fact.score >= FURTHER_SENTENCE_SCORE_MIN * best);
-        of.truncate(FACTS_PER_MEMORY_MAX);
-        facts.extend(of);
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let best = candidates.first().map_or(0.0, |fact| fact.score);
+        candidates.retain(|fact| fact.score >= FURTHER_SENTENCE_SCORE_MIN * best);
+        candidates.truncate(FACTS_PER_MEMORY_MAX);
+        facts.extend(candidates);
     }
     facts
 }
@@ -277,17 +278,18 @@ fn extract_facts<'a>(
 /// How important a sentence is as a fact.
 fn score(
     sentence: &DigestSentence,
-    print: &FactFingerprint,
+    fingerprint: &FactFingerprint,
     memory: &DigestSource,
     in_memories: &FxHashMap<usize, u32>,
 ) -> f64 {
     // Words that several memories use belong to the subject of the case.
     let weight = |word: &usize| f64::from(in_memories.get(word).copied().unwrap_or(1)).ln_1p();
-    let central = print.words.iter().map(weight).sum::<f64>() / (print.words.len().max(1) as f64);
+    let central =
+        fingerprint.words.iter().map(weight).sum::<f64>() / (fingerprint.words.len().max(1) as f64);
     let mut score = central;
     for (holds, worth) in [
         (sentence.tells_outcome, 0.5),
-        (!print.numbers.is_empty(), 0.25),
+        (!fingerprint.numbers.is_empty(), 0.25),
         (sentence.first, 0.25),
         (sentence.whole, 0.5),
         (sentence.leans, -0.5),
@@ -308,14 +310,14 @@ fn score(
 /// ones.
 fn group_facts(mut facts: Vec<CandidateFact<'_>>) -> Vec<EntryProposal> {
     facts.sort_by(|a, b| {
-        let key = |fact: &CandidateFact<'_>| (Reverse(fact.print.words.len()), fact.from.id);
+        let key = |fact: &CandidateFact<'_>| (Reverse(fact.fingerprint.words.len()), fact.from.id);
         key(a).cmp(&key(b)).then(b.score.total_cmp(&a.score)).then(a.text.cmp(&b.text))
     });
     let mut groups: Vec<(FactFingerprint, EntryProposal)> = Vec::new();
-    for CandidateFact { from, text, print, score } in facts {
-        match groups.iter_mut().find(|(group, _)| group.covers_fact(&print)) {
+    for CandidateFact { from, text, fingerprint, score } in facts {
+        match groups.iter_mut().find(|(group, _)| group.covers_fact(&fingerprint)) {
             Some((_, entry)) => join_fact(entry, from, score),
-            None => groups.push((print, propose_entry(from, text, score))),
+            None => groups.push((fingerprint, propose_entry(from, text, score))),
         }
     }
     groups

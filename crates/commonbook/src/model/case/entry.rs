@@ -45,8 +45,8 @@ impl EntryKind {
     /// The kind of an entry whose memory has this type.
     #[must_use]
     pub fn of(memory_type: &MemoryType) -> Self {
-        let known = Self::ALL.iter().find(|kind| kind.name() == memory_type.as_str());
-        known.copied().unwrap_or_default()
+        let kind = Self::ALL.iter().find(|kind| kind.name() == memory_type.as_str());
+        kind.copied().unwrap_or_default()
     }
 }
 

@@ -147,14 +147,14 @@ pub struct AppendEntry {
 }
 
 impl From<AppendEntry> for AppendEntries {
-    fn from(one: AppendEntry) -> Self {
-        let AppendEntry { summary, text, kind, topics, importance, supersedes, .. } = one;
+    fn from(request: AppendEntry) -> Self {
+        let AppendEntry { summary, text, kind, topics, importance, supersedes, .. } = request;
         Self {
-            key: one.key,
+            key: request.key,
             entries: vec![NewEntry { summary, text, kind, topics, importance, supersedes }],
-            title: one.title,
-            expected_version: one.expected_version,
-            idempotency_key: one.idempotency_key,
+            title: request.title,
+            expected_version: request.expected_version,
+            idempotency_key: request.idempotency_key,
         }
     }
 }

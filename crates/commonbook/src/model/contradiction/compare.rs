@@ -56,16 +56,16 @@ static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 /// The plain statements of a text, cached.
 fn clauses(text: &str) -> Arc<[Clause]> {
     let key = HASHER.hash_one(text);
-    let known = || CLAUSE_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(clauses) = known().get(&key) {
+    let cache = || CLAUSE_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(clauses) = cache().get(&key) {
         return Arc::clone(clauses);
     }
     let clauses: Arc<[Clause]> = clause::clauses(text).into();
-    let mut known = known();
-    if known.len() >= CLAUSE_CACHE_MAX {
-        known.clear();
+    let mut cache = cache();
+    if cache.len() >= CLAUSE_CACHE_MAX {
+        cache.clear();
     }
-    known.insert(key, Arc::clone(&clauses));
+    cache.insert(key, Arc::clone(&clauses));
     clauses
 }
 
@@ -209,18 +209,19 @@ impl MemoryPair {
             }
         }
         if older.denied.is_some() != newer.denied.is_some() {
-            let said = |denied: &Option<String>| denied.clone().unwrap_or_default();
-            let (older, newer) = (said(&older.denied), said(&newer.denied));
+            let word_of = |denied: &Option<String>| denied.clone().unwrap_or_default();
+            let (older, newer) = (word_of(&older.denied), word_of(&newer.denied));
             differences.push(ValueDifference { kind: DifferenceKind::Negation, older, newer });
         }
         let shared = older.subject.keys().filter(|stem| newer.subject.contains_key(*stem));
         let common = shared.clone().count();
         // A name alone is not a statement that can be denied: "John: not at all, Maria".
-        let said = shared.clone().any(|stem| older.subject[stem].starts_with(char::is_lowercase))
-            || !older.sides.is_empty()
-            || !older.values.is_empty();
+        let deniable =
+            shared.clone().any(|stem| older.subject[stem].starts_with(char::is_lowercase))
+                || !older.sides.is_empty()
+                || !older.values.is_empty();
         let enough = if self.shared == ComparisonBasis::Thing { 1 } else { 2 };
-        if !said
+        if !deniable
             || common + alike < enough
             || common == 0
             || (narrow > 0 && common < NARROWED_WORDS_MIN)
@@ -264,7 +265,10 @@ impl MemoryPair {
     fn excludes(&self, older: &Clause, newer: &Clause, a: &ValuePhrase, b: &ValuePhrase) -> bool {
         let says = |stems: &[&str]| {
             older.subject.keys().any(|stem| stems.contains(&stem.as_str()))
-                || older.sides.values().any(|(_, word)| stems.iter().any(|it| word.starts_with(it)))
+                || older
+                    .sides
+                    .values()
+                    .any(|(_, word)| stems.iter().any(|stem| word.starts_with(stem)))
         };
         match (&a.value, &b.value) {
             (ClaimValue::Dotted(_), _) => !says(NON_EXCLUSIVE_VERBS),
@@ -287,7 +291,7 @@ impl MemoryPair {
         let base = BASE_CONFIDENCE
             .iter()
             .find(|(kind, _)| *kind == difference.kind)
-            .map_or(0.5, |it| it.1);
+            .map_or(0.5, |(_, base)| *base);
         let factors = [
             (self.shared == ComparisonBasis::Thing, SAME_ENTITY_BONUS),
             (common >= SAME_WORDS_MIN, SAME_WORDS_BONUS),
@@ -324,8 +328,8 @@ impl MemoryPair {
 
 /// Number of words by which one subject is narrower; `None` if the subjects differ otherwise.
 fn extra_words(older: &Clause, newer: &Clause) -> Option<usize> {
-    let beyond = |one: &Clause, other: &Clause| -> Vec<String> {
-        one.subject.keys().filter(|stem| !other.subject.contains_key(*stem)).cloned().collect()
+    let beyond = |narrow: &Clause, wide: &Clause| -> Vec<String> {
+        narrow.subject.keys().filter(|stem| !wide.subject.contains_key(*stem)).cloned().collect()
     };
     let (a, b) = (beyond(older, newer), beyond(newer, older));
     let tells = |clause: &Clause, stem: &String| {
@@ -334,8 +338,8 @@ fn extra_words(older: &Clause, newer: &Clause) -> Option<usize> {
     };
     match (a.as_slice(), b.as_slice()) {
         ([], []) => Some(0),
-        ([one], []) => (!tells(older, one)).then_some(1),
-        ([], [one]) => (!tells(newer, one)).then_some(1),
+        ([narrow], []) => (!tells(older, narrow)).then_some(1),
+        ([], [narrow]) => (!tells(newer, narrow)).then_some(1),
         _ => None,
     }
 }

@@ -102,19 +102,19 @@ impl ResolveContradiction {
     /// `invalid` with the field that is missing or does not belong to the resolution, `too_large`
     /// for a context over its limit.
     pub fn check(mut self) -> Result<Self> {
-        let given = [
+        let fields = [
             ("context", self.context.is_some(), ContradictionResolution::KeepBoth),
             ("text", self.text.is_some(), ContradictionResolution::Merge),
             ("keep", self.keep.is_some(), ContradictionResolution::Override),
         ];
-        for (field, given, resolution) in given {
-            if given && self.resolution != resolution {
+        for (field, is_set, resolution) in fields {
+            if is_set && self.resolution != resolution {
                 let reason =
                     format!("this field belongs to {resolution}, not to {}", self.resolution);
                 return Err(Error::invalid(field, reason).hint("Leave it out."));
             }
-            if !given && self.resolution == resolution {
-                return Err(Error::invalid(field, format!("{resolution} needs this")).hint(
+            if !is_set && self.resolution == resolution {
+                return Err(Error::invalid(field, format!("{resolution} needs this field")).hint(
                     match resolution {
                         ContradictionResolution::KeepBoth => {
                             "Say in which context each of the two memories holds."
@@ -137,7 +137,7 @@ impl ResolveContradiction {
     /// The hash of the resolution, independent of the agent that requests it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let text = |given: &Option<String>| given.as_deref().unwrap_or_default().to_owned();
+        let text = |field: &Option<String>| field.as_deref().unwrap_or_default().to_owned();
         let keep = self.keep.map(|id| id.to_string()).unwrap_or_default();
         sha256(&[self.resolution.name(), &text(&self.context), &text(&self.text), &keep].join("\n"))
     }

@@ -257,7 +257,8 @@ fn there_is_a_reason_with_the_words_in_which_they_differ() {
 #[test]
 fn a_finding_is_the_more_certain_the_more_the_two_have_in_common() {
     let sure = |older: &str, newer: &str, agents: (&str, &str), shared| {
-        found(&plain(agents.0, older), &plain(agents.1, newer), shared).map(|it| it.confidence)
+        found(&plain(agents.0, older), &plain(agents.1, newer), shared)
+            .map(|finding| finding.confidence)
     };
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
     let table = [

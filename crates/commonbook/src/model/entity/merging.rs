@@ -81,10 +81,10 @@ pub fn merge(entity: &Entity, seen: &EntitySighting, strategy: MergeStrategy) ->
 }
 
 /// Whether the new statement replaces what is known.
-fn prevails(strategy: MergeStrategy, known: f64, said: f64) -> bool {
+fn prevails(strategy: MergeStrategy, known: f64, stated: f64) -> bool {
     match strategy {
         MergeStrategy::NewestWins => true,
-        MergeStrategy::HighestConfidence => said > known,
+        MergeStrategy::HighestConfidence => stated > known,
         MergeStrategy::MergeContext | MergeStrategy::Manual => false,
     }
 }
@@ -94,14 +94,14 @@ fn merged_context(
     strategy: MergeStrategy,
     wins: bool,
     known: Option<&str>,
-    said: Option<&str>,
+    stated: Option<&str>,
 ) -> Option<String> {
-    match (strategy, known, said) {
-        (MergeStrategy::MergeContext, Some(known), Some(said)) => {
-            Some(join_sentences(known, said, limits::ENTITY_CONTEXT_CHARS))
+    match (strategy, known, stated) {
+        (MergeStrategy::MergeContext, Some(known), Some(stated)) => {
+            Some(join_sentences(known, stated, limits::ENTITY_CONTEXT_CHARS))
         }
-        (_, _, Some(said)) if wins => Some(said.to_owned()),
-        (_, known, said) => known.or(said).map(str::to_owned),
+        (_, _, Some(stated)) if wins => Some(stated.to_owned()),
+        (_, known, stated) => known.or(stated).map(str::to_owned),
     }
 }
 
@@ -109,10 +109,10 @@ fn merged_context(
 /// crowd out others.
 fn add_claims(
     attributes: &mut BTreeMap<String, EntityAttribute>,
-    said: &BTreeMap<String, AttributeClaim>,
+    claims: &BTreeMap<String, AttributeClaim>,
     strategy: MergeStrategy,
 ) {
-    for (name, claim) in said {
+    for (name, claim) in claims {
         let full = attributes.len() >= limits::ENTITY_ATTRIBUTES;
         match attributes.get_mut(name) {
             Some(attribute) => add_claim(attribute, claim, strategy),
@@ -130,10 +130,10 @@ fn add_claims(
 fn add_claim(attribute: &mut EntityAttribute, claim: &AttributeClaim, strategy: MergeStrategy) {
     if attribute.held.value == claim.value {
         attribute.held.confidence = attribute.held.confidence.max(claim.confidence);
-        attribute.conflicts.retain(|other| other.agent != claim.agent);
+        attribute.conflicts.retain(|conflict| conflict.agent != claim.agent);
         return;
     }
-    attribute.conflicts.retain(|other| other.agent != claim.agent);
+    attribute.conflicts.retain(|conflict| conflict.agent != claim.agent);
     let own = attribute.held.agent == claim.agent;
     let wins = own
         || match strategy {
@@ -143,16 +143,16 @@ fn add_claim(attribute: &mut EntityAttribute, claim: &AttributeClaim, strategy: 
     let loser =
         if wins { std::mem::replace(&mut attribute.held, claim.clone()) } else { claim.clone() };
     if !own {
-        let known = attribute
+        let is_known = attribute
             .conflicts
             .iter()
-            .any(|other| other.value == loser.value && other.agent == loser.agent);
-        if !known {
+            .any(|conflict| conflict.value == loser.value && conflict.agent == loser.agent);
+        if !is_known {
             attribute.conflicts.push(loser);
         }
     }
     let held = &attribute.held.value;
-    attribute.conflicts.retain(|other| other.value != *held);
+    attribute.conflicts.retain(|conflict| conflict.value != *held);
     attribute.conflicts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     attribute.conflicts.truncate(limits::ENTITY_CLAIMS);
 }

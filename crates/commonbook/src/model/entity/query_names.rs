@@ -19,10 +19,10 @@ const NAME_WORDS_MAX: usize = 3;
 pub fn query_name_ids(workspace: &Workspace, text: &str) -> Vec<EntityId> {
     use EntityType::{Concept, File, Function, Issue, Organization, Person, Project, Tool, Url};
     let around = |c: char| matches!(c, '?' | '!' | ',' | ';' | '.' | ':' | '"' | '\'' | '(' | '`');
-    let given: Vec<&str> = text.split_whitespace().take(QUESTION_WORDS_MAX).collect();
+    let words: Vec<&str> = text.split_whitespace().take(QUESTION_WORDS_MAX).collect();
     let (mut ids, mut seen) = (Vec::new(), FxHashSet::default());
-    for length in 1..=NAME_WORDS_MAX.min(given.len()) {
-        for window in given.windows(length) {
+    for length in 1..=NAME_WORDS_MAX.min(words.len()) {
+        for window in words.windows(length) {
             let name = window.join(" ");
             let name = name.trim_matches(around).trim_end_matches("'s");
             let marked = name.contains(['/', '.', '_', ':', '#', '(']);

@@ -125,8 +125,8 @@ impl EntityMention {
         });
         let room = limits::EXCERPT_CHARS - before[start..].chars().count();
         let end = after.char_indices().nth(room).map_or(after.len(), |(at, _)| at);
-        let told = format!("{}{}", &before[start..], &after[..end]);
-        let line = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        let excerpt = format!("{}{}", &before[start..], &after[..end]);
+        let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         let (left, right) = (start > 0, end < after.len());
         format!("{}{line}{}", if left { "… " } else { "" }, if right { " …" } else { "" })
     }
@@ -192,11 +192,11 @@ mod tests {
         assert_eq!(EntityMention::excerpt("We use\nSQLite here.", 7), "We use SQLite here.");
         assert_eq!(EntityMention::excerpt("", 9), "");
         let long = format!("{} SQLite {}", "ä ".repeat(300), "ö".repeat(300));
-        let told = EntityMention::excerpt(&long, 901);
+        let excerpt = EntityMention::excerpt(&long, 901);
         assert!(
-            told.starts_with("… ä") && told.contains("SQLite") && told.ends_with('…'),
-            "{told}"
+            excerpt.starts_with("… ä") && excerpt.contains("SQLite") && excerpt.ends_with('…'),
+            "{excerpt}"
         );
-        assert!(told.chars().count() <= limits::EXCERPT_CHARS + 4);
+        assert!(excerpt.chars().count() <= limits::EXCERPT_CHARS + 4);
     }
 }

@@ -142,9 +142,9 @@ impl FollowEvents {
 }
 
 /// The kinds that match these names and prefixes, without duplicates.
-fn kinds(given: &[String]) -> Result<Vec<EventKind>> {
+fn kinds(names: &[String]) -> Result<Vec<EventKind>> {
     let mut found: Vec<EventKind> = Vec::new();
-    for (place, name) in given.iter().enumerate() {
+    for (place, name) in names.iter().enumerate() {
         let meant = |kind: &&EventKind| match name.strip_suffix('*') {
             Some(beginning) => kind.name().starts_with(beginning),
             None => kind.name() == name,

@@ -20,10 +20,10 @@
 //! [`FIT_MIN`], which vectors alone never reach: the nearest memories of a collection that holds
 //! nothing about the task are not included.
 
-mod within;
+mod select;
 
-pub use within::saturating_tokens;
-pub use within::{
+pub use select::saturating_tokens;
+pub use select::{
     ExclusionReason, HandoffSelection, MemoryExclusion, TokenAllowance, select_for_handoff,
 };
 

@@ -281,7 +281,7 @@ impl CreateHandoff {
                 .hint("Set `task` to what the other agent is to do, in one or a few sentences."));
             }
         };
-        let asked = HandoffDraft {
+        let draft = HandoffDraft {
             to,
             task,
             context,
@@ -305,8 +305,8 @@ impl CreateHandoff {
                 limits::HANDOFF_HOURS_MAX,
             )?,
         };
-        asked.check_whole(self.max_memories)?;
-        Ok(asked)
+        draft.check_whole(self.max_memories)?;
+        Ok(draft)
     }
 
     /// The settings of the workspace with the request's values.
@@ -385,12 +385,12 @@ fn checked_lines(field: &str, lines: &[String]) -> Result<Vec<String>> {
 }
 
 /// Removes duplicate ids; keeps their order.
-fn distinct_ids<T: Copy + PartialEq>(given: &[T]) -> Vec<T> {
-    let mut kept = Vec::with_capacity(given.len());
-    for id in given {
-        if !kept.contains(id) {
-            kept.push(*id);
+fn distinct_ids<T: Copy + PartialEq>(ids: &[T]) -> Vec<T> {
+    let mut distinct = Vec::with_capacity(ids.len());
+    for id in ids {
+        if !distinct.contains(id) {
+            distinct.push(*id);
         }
     }
-    kept
+    distinct
 }

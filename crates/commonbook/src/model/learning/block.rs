@@ -137,10 +137,10 @@ fn of_block(heading: &BlockHeading<'_>, block: &[&str]) -> Vec<Learning> {
     }
     // `Remember: …` covers its sentence; a list below it is a separate matter.
     let prose = block.iter().take_while(|line| item(line).is_none()).map(|line| line.trim());
-    let said: Vec<&str> =
+    let text: Vec<&str> =
         [heading.rest].into_iter().chain(prose).filter(|text| !text.is_empty()).collect();
-    let said = said.join(" ");
-    if said.is_empty() { Vec::new() } else { vec![make(&said)] }
+    let text = text.join(" ");
+    if text.is_empty() { Vec::new() } else { vec![make(&text)] }
 }
 
 /// The learning of a block with the fields `Type:` and `Content:`; the type is optional.
@@ -148,16 +148,16 @@ fn fields(heading: &BlockHeading<'_>, block: &[&str]) -> Option<Learning> {
     let (mut kind, mut content): (Option<String>, Option<String>) = (None, None);
     let mut in_content = false;
     for line in [heading.rest].iter().chain(block).map(|line| line.trim()) {
-        if let Some(said) = field(line, "type") {
+        if let Some(value) = field(line, "type") {
             // `Type: pattern Content: …` on one line.
-            let at = said.to_ascii_lowercase().find("content:");
+            let at = value.to_ascii_lowercase().find("content:");
             let (before, behind) =
-                at.map_or((said, None), |at| (&said[..at], Some(said[at + 8..].trim())));
+                at.map_or((value, None), |at| (&value[..at], Some(value[at + 8..].trim())));
             kind = Some(before.trim().trim_end_matches([',', ';', '|']).to_owned());
             content = behind.map(str::to_owned).or(content);
             in_content = behind.is_some();
-        } else if let Some(said) = field(line, "content") {
-            content = Some(said.to_owned());
+        } else if let Some(value) = field(line, "content") {
+            content = Some(value.to_owned());
             in_content = true;
         } else if let Some(content) = content.as_mut().filter(|_| in_content) {
             content.push(' ');

@@ -15,7 +15,7 @@ const OBJECT_LINES_MAX: usize = 200;
 
 /// The learnings of the JSON objects that begin a line of the message, bare or in a code block.
 pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
-    let (mut said, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
+    let (mut found, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start();
         let start = at + line.len() - bare.len();
@@ -27,22 +27,22 @@ pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
         let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
         if let Some(Ok(Value::Object(object))) = values.next() {
             read = start + values.byte_offset();
-            said.extend(of_object(&object));
+            found.extend(of_object(&object));
         }
     }
-    said
+    found
 }
 
 fn of_object(object: &Map<String, Value>) -> Vec<JsonLearnings> {
     let keys = [("remember", false), ("Remember", false), ("MEMORIES", true)];
-    let said = keys.into_iter().filter_map(|(key, replaces)| {
+    let found = keys.into_iter().filter_map(|(key, replaces)| {
         let value = object.get(key)?;
         // `"remember": true` is a setting, and `"MEMORIES": []` is not an order to delete
         // everything.
         let learnings = of_value(value, None);
         (!learnings.is_empty()).then_some(JsonLearnings { replaces, learnings })
     });
-    said.collect()
+    found.collect()
 }
 
 /// The learnings of a value: a string, an object with a content, a list, or lists by type or

@@ -67,7 +67,9 @@ impl Memory {
         self.title.iter_mut().for_each(|title| clean(title, limits::TITLE_CHARS));
         self.summary.iter_mut().for_each(|summary| clean(summary, limits::SUMMARY_CHARS));
         self.topics.iter_mut().for_each(|topic| clean(topic, limits::TOPIC_CHARS));
-        self.entities.iter_mut().for_each(|it| clean(&mut it.value, limits::ENTITY_VALUE_CHARS));
+        self.entities
+            .iter_mut()
+            .for_each(|entity| clean(&mut entity.value, limits::ENTITY_VALUE_CHARS));
         let mut metadata = Value::Object(std::mem::take(&mut self.metadata));
         secrets::redact_value(&mut Vec::new(), &mut metadata, &mut found);
         if let Value::Object(metadata) = metadata {
@@ -97,11 +99,11 @@ impl Memory {
     pub fn judge_after(&mut self, earlier: &[Self]) {
         let plain = |memory: &&Self| memory.suspicions.is_empty();
         let ends = earlier.iter().filter(plain).map(|memory| {
-            let mut said = memory.reader_text();
-            if let Some((place, _)) = said.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
-                said.drain(..place);
+            let mut end = memory.reader_text();
+            if let Some((place, _)) = end.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
+                end.drain(..place);
             }
-            said
+            end
         });
         let before = ends.collect::<Vec<_>>().join("\n");
         if before.is_empty() || self.is_quarantined() {
@@ -148,9 +150,9 @@ impl Memory {
         }
         parts.extend(self.entities.iter().map(|named| Cow::from(&named.value)));
         if !self.metadata.is_empty() {
-            let mut told = String::new();
-            self.metadata.iter().for_each(|(name, value)| append_value(name, value, &mut told));
-            parts.push(Cow::from(told));
+            let mut values = String::new();
+            self.metadata.iter().for_each(|(name, value)| append_value(name, value, &mut values));
+            parts.push(Cow::from(values));
         }
         parts.join("\n")
     }
@@ -176,32 +178,32 @@ fn parse_json_text(text: &str) -> Option<Value> {
 
 /// A JSON value as lines of text: its keys and strings.
 fn flatten_json(value: &Value) -> String {
-    let mut told = String::new();
-    append_value("", value, &mut told);
-    told
+    let mut lines = String::new();
+    append_value("", value, &mut lines);
+    lines
 }
 
-fn append_value(name: &str, value: &Value, told: &mut String) {
+fn append_value(name: &str, value: &Value, lines: &mut String) {
     match value {
         Value::String(text) => {
             if !name.is_empty() {
-                told.push_str(name);
-                told.push_str(": ");
+                lines.push_str(name);
+                lines.push_str(": ");
             }
-            told.push_str(text);
-            told.push('\n');
+            lines.push_str(text);
+            lines.push('\n');
         }
-        Value::Array(values) => values.iter().for_each(|value| append_value(name, value, told)),
+        Value::Array(values) => values.iter().for_each(|value| append_value(name, value, lines)),
         Value::Object(fields) => {
             if !name.is_empty() {
-                told.push_str(name);
-                told.push('\n');
+                lines.push_str(name);
+                lines.push('\n');
             }
-            fields.iter().for_each(|(name, value)| append_value(name, value, told));
+            fields.iter().for_each(|(name, value)| append_value(name, value, lines));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {
-            told.push_str(name);
-            told.push('\n');
+            lines.push_str(name);
+            lines.push('\n');
         }
     }
 }

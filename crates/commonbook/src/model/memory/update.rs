@@ -136,8 +136,8 @@ impl UpdateMemory {
     }
 
     fn check_any_change(&self) -> Result<()> {
-        let asked = Self { expected_revision: None, idempotency_key: None, ..self.clone() };
-        if asked == Self::empty_update(self.id) {
+        let fields = Self { expected_revision: None, idempotency_key: None, ..self.clone() };
+        if fields == Self::empty_update(self.id) {
             return Err(Error::new(ErrorKind::Invalid, "no field is set; expected at least one")
                 .hint("Set at least one field to its new value."));
         }

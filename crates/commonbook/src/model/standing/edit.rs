@@ -86,7 +86,7 @@ impl StandingDocument {
         let (mut kept, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         self.blocks.retain(|block| {
             let StandingBlockKind::Item(text) = &block.kind else { return true };
-            let keep = !text.is_empty() && !kept.iter().any(|other| says_same(other, text));
+            let keep = !text.is_empty() && !kept.iter().any(|item| says_same(item, text));
             if keep {
                 kept.push(text.clone());
             } else {

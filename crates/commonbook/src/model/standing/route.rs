@@ -45,11 +45,11 @@ pub fn route<'a>(
     roles: impl IntoIterator<Item = (&'a str, &'a StandingDocument)>,
 ) -> Option<RoleMatch> {
     let wanted = terms::query_terms(text);
-    let said = |standing: &StandingDocument| {
+    let words_of = |standing: &StandingDocument| {
         standing.items().flat_map(|(_, item)| terms::terms(item)).collect()
     };
     let roles: Vec<(&str, BTreeSet<String>)> =
-        roles.into_iter().map(|(role, standing)| (role, said(standing))).collect();
+        roles.into_iter().map(|(role, standing)| (role, words_of(standing))).collect();
     let mut best: Option<RoleMatch> = None;
     for (role, own) in &roles {
         let field =

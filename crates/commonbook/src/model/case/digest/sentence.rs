@@ -68,7 +68,9 @@ pub(super) struct DigestSentence {
 
 /// The summary of a memory; without one, its sentences.
 pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
-    if let Some(summary) = memory.summary.as_deref().map(one_line).filter(|it| !it.is_empty()) {
+    if let Some(summary) =
+        memory.summary.as_deref().map(one_line).filter(|summary| !summary.is_empty())
+    {
         return vec![sentence(memory, &summary, true, true)];
     }
     let mut found: Vec<String> = Vec::new();

@@ -86,8 +86,8 @@ const OWN_WORDS_PREFIX: &str = "In the words of its first source: ";
 impl<'a> WriterRequest<'a> {
     /// The request for this entry, which was made of these memories.
     #[must_use]
-    pub fn of(case: &'a Case, entry: &'a EntryProposal, given: &'a [DigestSource]) -> Self {
-        let found = |id: &MemoryId| given.iter().find(|memory| memory.id == *id);
+    pub fn of(case: &'a Case, entry: &'a EntryProposal, memories: &'a [DigestSource]) -> Self {
+        let found = |id: &MemoryId| memories.iter().find(|memory| memory.id == *id);
         let source = |memory: &'a DigestSource| FactSource {
             id: memory.id,
             author: &memory.author,
@@ -120,10 +120,11 @@ impl<'a> WriterRequest<'a> {
     pub fn fit(&self, written: &str) -> Result<String> {
         let sentence = fit_line("summary", written, limits::SUMMARY_CHARS)?;
         let names = self.authors.iter().map(Agent::as_str).chain([self.case, self.title]);
-        let texts = self.sources.iter().flat_map(|it| [it.title.unwrap_or_default(), it.text]);
-        let told: BTreeSet<&str> =
+        let texts =
+            self.sources.iter().flat_map(|source| [source.title.unwrap_or_default(), source.text]);
+        let allowed: BTreeSet<&str> =
             names.chain(texts).chain([self.sentence]).flat_map(numbers).collect();
-        if let Some(number) = numbers(&sentence).find(|number| !told.contains(number)) {
+        if let Some(number) = numbers(&sentence).find(|number| !allowed.contains(number)) {
             return Err(Error::invalid("summary", format!("the number {number} is in no source")));
         }
         Ok(sentence)

@@ -102,8 +102,8 @@ impl StandingDocument {
             match &block.kind {
                 StandingBlockKind::Section(name) => section = terms::terms(name),
                 StandingBlockKind::Item(text) => {
-                    let said = terms::terms(text).into_iter().chain(section.iter().cloned());
-                    items.push((place, said.collect()));
+                    let words = terms::terms(text).into_iter().chain(section.iter().cloned());
+                    items.push((place, words.collect()));
                 }
                 StandingBlockKind::Prose => {}
             }

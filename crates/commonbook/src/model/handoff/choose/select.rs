@@ -112,8 +112,8 @@ pub fn select_for_handoff(
         });
     }
     let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();
-    let told = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
-    chosen.entities = choose_entities(entities, told, settings, left + kept);
+    let included = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
+    chosen.entities = choose_entities(entities, included, settings, left + kept);
     chosen
 }
 
@@ -133,7 +133,8 @@ fn rank_candidates<'a>(
     task: &BTreeSet<EntityId>,
     now: Timestamp,
 ) -> Vec<(f64, &'a HandoffCandidate)> {
-    let scored = |it| (HandoffCandidate::score(it, settings.weights, task, now), it);
+    let scored =
+        |candidate| (HandoffCandidate::score(candidate, settings.weights, task, now), candidate);
     let mut ranked: Vec<(f64, &HandoffCandidate)> = candidates.iter().map(scored).collect();
     ranked.sort_by(|(a, x), (b, y)| {
         let order = || b.total_cmp(a).then(y.since.cmp(&x.since)).then(y.id.cmp(&x.id));
@@ -150,12 +151,12 @@ fn rank_candidates<'a>(
 
 fn choose_entities<'a>(
     entities: &[EntityCandidate],
-    told: impl Iterator<Item = &'a HandoffCandidate>,
+    included: impl Iterator<Item = &'a HandoffCandidate>,
     settings: &HandoffSettings,
     room: usize,
 ) -> Vec<HandoffEntity> {
     let mut mentions: BTreeMap<EntityId, usize> = BTreeMap::new();
-    for id in told.flat_map(|candidate| &candidate.entities) {
+    for id in included.flat_map(|candidate| &candidate.entities) {
         *mentions.entry(*id).or_default() += 1;
     }
     let weight =
