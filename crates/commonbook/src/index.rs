@@ -1,15 +1,16 @@
-//! The search index: what is derived from the journal, so that memories are found in milliseconds.
+//! The search index: derived from the journal, so that searches take milliseconds.
 //!
-//! It is three things, and each can be thrown away:
-//! - **a generation**: the words on disk, in tantivy, as of some places in the journals; its facts
-//!   (owner, sharing, type, times …) are loaded into
-//! - **the catalog**, which every process keeps in memory, and brings up to the journal's end
-//!   before each search; and
-//! - **the tail**: the words of what changed since the generation. It overrules the generation.
+//! It has three parts, and each can be rebuilt:
+//! - **a generation**: the words on disk, in tantivy, as of some journal positions; its facts
+//! (owner, sharing, type, times …) are loaded into
+//! - **the catalog**, which every process keeps in memory and brings up to the journal's end before
+//! each search; and
+//! - **the delta**: the words of memories that changed after the generation. It overrides the
+//! generation.
 //!
-//! So an answer depends on the journal alone, not on how far the generation has come: what was
-//! committed is found by the very next search, in any process. One process at a time, the one that
-//! holds the lease, writes the tail out as the next generation ([`Index::follow`]).
+//! So a result depends only on the journal, not on the age of the generation: a committed change is
+//! found by the next search in any process. One process at a time, the holder of the lease, writes
+//! the delta out as the next generation ([`Index::follow`]).
 
 mod budget;
 mod check;
@@ -20,10 +21,10 @@ mod facts;
 mod files;
 mod matches;
 mod rerank;
+mod scratch;
 mod search;
-mod slate;
+mod session_scores;
 mod state;
-mod strands;
 mod vectors;
 mod visible;
 mod words;
@@ -43,63 +44,64 @@ use files::{lease, unwritable, written_at};
 use state::{IndexBatch, IndexState};
 use words::{IndexGeneration, TextWriter};
 
-/// Changes that are taken in while searches wait.
+/// Changes applied while searches wait.
 const FOLLOW_CHANGES_MAX: usize = 4_000;
 
-/// Memories that are written out at once.
+/// Memories written out at once.
 const WRITE_MEMORIES_MAX: usize = 20_000;
 
-/// Events from which on the generation is written as of them, though none of them changed it.
+/// Number of unwritten events from which on a generation is written, even if none of them changed a
+/// memory.
 const UNWRITTEN_EVENTS_MAX: u64 = 1_000;
 
-/// The search index of one home. Nothing is opened before it is first used.
+/// The search index of one home. Its files are opened on first use.
 pub struct Index {
-    /// Where generations are kept; nowhere for an index that is never written out.
+    /// The folder of the generations; `None` for an index in memory.
     folder: Option<PathBuf>,
     state: RwLock<IndexState>,
-    /// Held while this process is the one that writes.
+    /// Set while this process holds the lease.
     writing: Mutex<Option<LeasedWriter>>,
     embedding: RwLock<EmbedderState>,
 }
 
-/// What embeds, or why nothing does.
+/// The embedder, or why there is none.
 enum EmbedderState {
     By(Arc<dyn Embedder>),
     Off,
     Failed(String),
 }
 
-/// What the process that holds the lease writes with.
+/// The writer of the process that holds the lease.
 struct LeasedWriter {
     text: TextWriter,
     lease: File,
 }
 
 impl LeasedWriter {
-    /// Gives what changed to the words; nothing is written before they are committed.
-    fn put_batch(&mut self, news: &IndexBatch) -> Result<()> {
-        for (reach, id) in &news.removed {
-            self.text.remove(reach, *id);
+    /// Adds a batch to the words; nothing reaches the disk before the commit.
+    fn put_batch(&mut self, batch: &IndexBatch) -> Result<()> {
+        for (visibility, id) in &batch.removed {
+            self.text.remove(visibility, *id);
         }
-        for (memory, written) in &news.tail {
-            // Looking for what was never written would take longer than writing.
+        for (memory, written) in &batch.delta {
+            // Searching for a document that was never written takes longer than writing one.
             if *written {
-                self.text.remove(&memory.described.class.reach, memory.described.facts.id);
+                self.text.remove(&memory.described.class.visibility, memory.described.facts.id);
             }
-            self.text.put(&memory.described, &memory.bag)?;
+            self.text.put(&memory.described, &memory.words)?;
         }
         Ok(())
     }
 }
 
-/// How far [`Index::follow`] has come.
+/// The progress of [`Index::follow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexProgress {
-    /// Memories in the index.
+    /// Number of memories in the index.
     pub memories: u64,
-    /// Events of the journals that are still to be read.
+    /// Number of journal events still to be read.
     pub left: u64,
-    /// Memories that have no vector yet.
+    /// Number of memories without a vector.
     pub waiting: u64,
 }
 
@@ -110,51 +112,51 @@ impl Default for Index {
 }
 
 impl Index {
-    /// An index that every process builds for itself, from the whole journal: for tests and small
-    /// stores.
+    /// An index in memory, built from the whole journal: for tests and small stores.
     #[must_use]
     pub fn in_memory() -> Self {
         let (state, writing) = (RwLock::default(), Mutex::default());
         Self { folder: None, state, writing, embedding: RwLock::new(EmbedderState::Off) }
     }
 
-    /// The index in this folder, which is made when something is first written out.
+    /// The index in this folder. The folder is created with the first generation.
     #[must_use]
     pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder: Some(folder), ..Self::in_memory() }
     }
 
-    /// Writes out what the journal holds beyond the generation, and tells after each step how far
-    /// it has come; `told` may break it off. Answers `None` when another process holds the lease, and does it.
+    /// Writes out what the journal holds beyond the generation, and reports its progress after each
+    /// step; `report` may stop it. Returns `None` if another process holds the lease and does this
+    /// work.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot be read or the folder not be written.
+    /// `unavailable` if the store cannot be read or the folder cannot be written.
     pub fn follow(
         &self,
         store: &dyn Store,
-        mut told: impl FnMut(IndexProgress) -> ControlFlow<()>,
+        mut report: impl FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<Option<IndexProgress>> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let Some(writer) = self.lease(&mut writing)? else { return Ok(None) };
-            // In strides, so that searches come in between, and the words are sorted into the
-            // generation on a thread of their own while the next memories are read.
+            // In steps, so that searches run in between; a thread of its own sorts the words into
+            // the generation while the next memories are read.
             let left = self.advance(store, FOLLOW_CHANGES_MAX)?;
-            let news = self.write().take_batch();
-            catch_damage(|| writer.put_batch(&news))
+            let batch = self.write().take_batch();
+            catch_damage(|| writer.put_batch(&batch))
                 .inspect_err(|error| self.discard(Some(error)))?;
             let state = self.read();
             let (full, removed) =
-                (state.tail.len() >= WRITE_MEMORIES_MAX, !state.removed.is_empty());
+                (state.delta.len() >= WRITE_MEMORIES_MAX, !state.removed.is_empty());
             let changed = removed
-                || !state.tail.is_empty()
+                || !state.delta.is_empty()
                 || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX;
             drop(state);
             if left > 0 && !full {
                 continue;
             }
             if changed {
-                catch_damage(|| writer.text.commit(&news.places))
+                catch_damage(|| writer.text.commit(&batch.positions))
                     .inspect_err(|error| self.discard(Some(error)))?;
                 if removed {
                     self.scrub(&mut writing)?;
@@ -163,47 +165,48 @@ impl Index {
             }
             self.write_segment_files();
             let progress = self.read().progress(left);
-            if told(progress).is_break() || left == 0 {
+            if report(progress).is_break() || left == 0 {
                 return Ok(Some(progress));
             }
         }
     }
 
-    /// Throws away what is written, and writes it anew from the journal.
+    /// Deletes the files and rebuilds them from the journal.
     ///
     /// # Errors
-    /// As [`Index::follow`]; `conflict` when another process holds the lease.
+    /// As [`Index::follow`]; `conflict` if another process holds the lease.
     pub fn rebuild(
         &self,
         store: &dyn Store,
-        told: impl FnMut(IndexProgress) -> ControlFlow<()>,
+        report: impl FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<IndexProgress> {
         self.discard(None);
-        self.follow(store, told)?.ok_or_else(lease_conflict)
+        self.follow(store, report)?.ok_or_else(lease_conflict)
     }
 
-    /// Whether there is something for [`Index::follow`] to write out: changes, or so many events of
-    /// other things that whoever starts would read them for long to find none.
+    /// Whether [`Index::follow`] has work: changed memories, or so many other events that the next
+    /// process to start would read them for long.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot be read.
+    /// `unavailable` if the store cannot be read.
     pub fn needs_follow(&self, store: &dyn Store) -> Result<bool> {
         let state = self.current_state(store)?;
-        let lacks_sheets = state.generation.as_ref().is_some_and(|it| it.lacks_sheets);
-        let changed = !state.tail.is_empty() || !state.removed.is_empty();
-        Ok(changed || lacks_sheets || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX)
+        let lacks_segment_files =
+            state.generation.as_ref().is_some_and(|generation| generation.lacks_segment_files);
+        let changed = !state.delta.is_empty() || !state.removed.is_empty();
+        Ok(changed || lacks_segment_files || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX)
     }
 
-    /// How many events the generation was not written as of, after the catalog has come to the
-    /// journal's end: whoever starts has to read them.
+    /// Number of events after the generation, once the catalog has reached the journal's end. A
+    /// process that starts must read them.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot be read.
+    /// `unavailable` if the store cannot be read.
     pub fn unwritten_events(&self, store: &dyn Store) -> Result<u64> {
         self.current_state(store).map(|state| state.unwritten_events())
     }
 
-    /// What this process writes with, where it can get the lease.
+    /// The writer of this process, if it can get the lease.
     fn lease<'w>(
         &self,
         writing: &'w mut MutexGuard<'_, Option<LeasedWriter>>,
@@ -212,14 +215,14 @@ impl Index {
         let words = folder.join(WORDS_FOLDER);
         self.open();
         let state = self.read();
-        let spoilt = state.spoilt || (state.generation.is_some() && self.stamp().is_none());
+        let obsolete = state.obsolete || (state.generation.is_some() && self.stamp().is_none());
         drop(state);
-        if writing.is_none() || spoilt {
+        if writing.is_none() || obsolete {
             let held = writing.take().map(|held| held.lease);
             let Some(lease) = held.map_or_else(|| lease(folder), |lease| Ok(Some(lease)))? else {
                 return Ok(None);
             };
-            if spoilt {
+            if obsolete {
                 if words.exists() {
                     std::fs::remove_dir_all(&words).map_err(|error| unwritable(&words, &error))?;
                 }
@@ -232,30 +235,31 @@ impl Index {
         Ok(writing.as_mut())
     }
 
-    /// Makes sure that what was purged is in no file.
+    /// Makes sure that no file contains purged memories.
     fn scrub(&self, writing: &mut Option<LeasedWriter>) -> Result<()> {
         let Some(LeasedWriter { text, lease }) = writing.take() else { return Ok(()) };
         let text = catch_damage(|| text.compact())?;
-        // The files that are no longer read can go, once this process reads the new ones.
+        // The old files can be deleted once this process reads the new ones.
         self.reload();
         catch_damage(|| text.remove_unused_files())?;
         *writing = Some(LeasedWriter { text, lease });
         self.scrub_vectors()
     }
 
-    /// Writes the facts of what is written flat beside it, for those who start. Searches go on.
+    /// Writes the segment files of the generation, for processes that start. Searches go on.
     fn write_segment_files(&self) {
-        let sheets = self.read().generation.as_ref().map(IndexGeneration::segment_file_writer);
-        if let Some(Err(error)) = sheets.map(catch_damage) {
-            tracing::warn!(%error, "what starts reads the search index more slowly");
+        let segment_files =
+            self.read().generation.as_ref().map(IndexGeneration::segment_file_writer);
+        if let Some(Err(error)) = segment_files.map(catch_damage) {
+            tracing::warn!(%error, "segment files cannot be written; processes open the search index more slowly");
         }
-        // Where they cannot be written they are not tried again before the next commit.
+        // If they cannot be written, do not try again before the next commit.
         if let Some(generation) = &mut self.write().generation {
-            generation.lacks_sheets = false;
+            generation.lacks_segment_files = false;
         }
     }
 
-    /// The state, at the end of the journals as they were when this was called.
+    /// The state at the journals' end as of this call.
     fn current_state(&self, store: &dyn Store) -> Result<RwLockReadGuard<'_, IndexState>> {
         let journals = store.read(|tx| tx.journals())?;
         {
@@ -270,16 +274,16 @@ impl Index {
         Ok(self.read())
     }
 
-    /// Brings the catalog on by at least `most` changes, if there are so many; answers how many
-    /// events are left then.
-    fn advance(&self, store: &dyn Store, most: usize) -> Result<u64> {
+    /// Applies at least `changes_min` changes to the catalog, if there are as many. Returns the number of
+    /// remaining events.
+    fn advance(&self, store: &dyn Store, changes_min: usize) -> Result<u64> {
         self.open();
         if self.read().stamp != self.stamp() {
             self.reload();
         }
         self.verify(store)?;
         let mut state = self.write();
-        let left = store.read(|tx| state.follow(tx, most));
+        let left = store.read(|tx| state.follow(tx, changes_min));
         state.catalog.sort_sessions();
         left
     }
@@ -299,9 +303,12 @@ impl Index {
         let IndexState { catalog, .. } = &mut *state;
         match catch_damage(|| IndexGeneration::open(&folder.join(WORDS_FOLDER), catalog)) {
             Ok(generation) => {
-                state.places = generation.as_ref().map(|it| it.places.clone()).unwrap_or_default();
-                // Files of another form are of no use to anybody.
-                state.spoilt = generation.is_none() && state.stamp.is_some();
+                state.positions = generation
+                    .as_ref()
+                    .map(|generation| generation.positions.clone())
+                    .unwrap_or_default();
+                // Files of another format are useless.
+                state.obsolete = generation.is_none() && state.stamp.is_some();
                 state.generation = generation;
                 state.catalog.sort_sessions();
             }
@@ -312,15 +319,15 @@ impl Index {
         }
     }
 
-    /// Makes sure, once, that the generation is of this store's history: one that was put back to
-    /// an older state has other events at the same places, or none.
+    /// Checks, once, that the generation belongs to this store's history: a store restored from a
+    /// backup has other events at the same positions, or none.
     fn verify(&self, store: &dyn Store) -> Result<()> {
         let state = self.read();
         if state.verified {
             return Ok(());
         }
         let same = store.read(|tx| {
-            for (workspace, place) in &state.places {
+            for (workspace, place) in &state.positions {
                 let found = tx.changes(workspace, place.sequence.saturating_sub(1), 1)?;
                 if found.first().is_none_or(|event| !place.is_of(event)) {
                     return Ok(false);
@@ -330,21 +337,22 @@ impl Index {
         })?;
         drop(state);
         if same {
-            // A generation tells of memories alone.
-            let shut = store.read(|tx| tx.inactive_cases())?;
+            // A generation knows memories only.
+            let inactive_cases = store.read(|tx| tx.inactive_cases())?;
             let mut state = self.write();
-            for (workspace, case) in &shut {
+            for (workspace, case) in &inactive_cases {
                 state.catalog.note_case(workspace.as_str(), case, false);
             }
             state.verified = true;
         } else {
-            self.discard(Some(&Error::conflict("the search index is of another history")));
+            self.discard(Some(&Error::conflict(
+                "the search index belongs to another history of the store",
+            )));
         }
         Ok(())
     }
 
-    /// Goes on to the last generation. What is gone from the disk stands in memory all the same,
-    /// and is right with its tail.
+    /// Switches to the newest generation. If its files are gone, the state in memory stays correct.
     fn reload(&self) {
         let Some(folder) = &self.folder else { return };
         let mut state = self.write();
@@ -356,15 +364,15 @@ impl Index {
         }
     }
 
-    /// Goes on without the generation: the tail then has every memory, until they are written anew.
+    /// Continues without the generation: until it is rebuilt, the delta has every memory.
     fn discard(&self, why: Option<&Error>) {
         if let Some(error) = why {
-            tracing::warn!(%error, "the search index is built anew from the journal");
+            tracing::warn!(%error, "rebuilding the search index from the journal");
         }
         let stamp = self.stamp();
         *self.write() = IndexState {
             opened: true,
-            spoilt: true,
+            obsolete: true,
             verified: true,
             stamp,
             ..IndexState::default()
@@ -389,5 +397,5 @@ const WORDS_FOLDER: &str = "words";
 
 fn lease_conflict() -> Error {
     Error::conflict("another process writes the search index of this home")
-        .hint("It follows the journal by itself. Stop that process to build the index anew.")
+        .hint("Stop that process to rebuild the index; it follows the journal by itself.")
 }

@@ -20,9 +20,9 @@ mod cursor;
 mod entity;
 mod handoff;
 mod loss;
+mod notifying;
 mod session;
 pub mod sqlite;
-mod telling;
 mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,8 +51,8 @@ pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use loss::{JournalLoss, StoreLoss};
+pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
-pub(crate) use telling::NotifyingStore;
 pub use work::{EngineWork, WorkRows};
 
 /// A write as a store carries it out: run inside a transaction, run again if the engine says so.

@@ -158,7 +158,7 @@ pub(super) fn error(kind: ErrorKind) -> Value {
             "Read it again, and send the change with the revision that you find.",
         ),
         ErrorKind::TooLarge => (
-            "text: 70000 bytes, and at most 65536 fit",
+            "text: 70000 bytes; the maximum is 65536",
             "Shorten it, or split it into several memories.",
         ),
         ErrorKind::RateLimited => (

@@ -278,13 +278,13 @@ fn hold(
         assert_eq!(error["kind"], "not_found", "{name} {verb}: {error}");
         for (workspace, ids) in places {
             let theirs = call(verb, &fields(ids));
-            // What stands in `global` it reads: of a memory there it is told that it cannot write.
+            // It reads `global`: for a memory there, the error says that it cannot write.
             if let Err(error) = &theirs
                 && *workspace == "global"
                 && error["kind"] == "forbidden"
             {
-                let told = error["message"].as_str().unwrap();
-                assert!(told.contains("workspace story alone"), "{name} {verb}: {error}");
+                let message = error["message"].as_str().unwrap();
+                assert!(message.contains("only in workspace story"), "{name} {verb}: {error}");
                 continue;
             }
             let (theirs, nobodys) = (plain(&theirs, ids), plain(&nobodys, &none));

@@ -110,10 +110,10 @@ fn empty(home: &Home) -> ChildStdout {
 }
 
 #[test]
-fn a_filter_that_is_none_is_refused_with_a_hint() {
+fn an_invalid_filter_is_refused_with_a_hint() {
     let home = Home::new();
     let table = [
-        (["--events", "memory.eaten"], "there is no event"),
+        (["--events", "memory.eaten"], "event kind \"memory.eaten\" does not exist"),
         (["--importance", "urgent"], "importance"),
         (["--after", "soon"], "after"),
     ];

@@ -1,33 +1,33 @@
-//! Cancellation: how a door tells long work that nobody waits for its answer any more.
+//! Cancellation: how a door tells a running verb that its caller has gone away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::error::{Error, ErrorKind, Result};
 
-/// Says whether the answer to a request is still wanted. Every copy says the same.
+/// Whether the caller of a request still waits for its response. All copies share one state.
 ///
-/// A door hands one to the verb with the caller, and cancels it when its client is gone. Work that
-/// takes long looks at it now and then, and stops; nothing that was written is taken back.
+/// A door passes one to the verb with the caller, and cancels it when the client disconnects. Long
+/// work checks it from time to time and stops; it undoes nothing that was written.
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Says to every copy that the answer is no longer wanted.
+    /// Marks every copy as cancelled.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the answer is no longer wanted.
+    /// Whether the caller has gone away and no longer waits for the response.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Lets work go on whose answer is still wanted.
+    /// Stops work whose caller has gone away.
     ///
     /// # Errors
-    /// `unavailable` if it is not.
+    /// `unavailable` if it was cancelled.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() {
             let message = "the request was cancelled: its client is gone";
@@ -37,7 +37,7 @@ impl Cancellation {
     }
 }
 
-/// Two callers are the same whether or not anybody still waits for either.
+/// Cancellation does not distinguish two callers.
 impl PartialEq for Cancellation {
     fn eq(&self, _: &Self) -> bool {
         true

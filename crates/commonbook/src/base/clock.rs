@@ -1,16 +1,16 @@
-//! Time is given, not taken: the clock that verbs read.
+//! The clock that verbs read, passed in instead of global.
 
 use std::sync::{Mutex, PoisonError};
 
 pub use jiff::Timestamp;
 
-/// Where the time comes from.
+/// A source of time.
 pub trait Clock: Send + Sync {
-    /// The time now, in whole milliseconds, which is what rows keep.
+    /// The present time in whole milliseconds, the resolution of stored rows.
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's own clock; the only place that reads it.
+/// The machine's clock. Nothing else reads it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -26,13 +26,13 @@ impl Clock for SystemClock {
 pub struct FixedClock(Mutex<Timestamp>);
 
 impl FixedClock {
-    /// A clock that stands at this time.
+    /// A clock that shows this time.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
         Self(Mutex::new(whole_milliseconds(time)))
     }
 
-    /// Moves the clock to this time, forwards or backwards.
+    /// Sets the clock, forwards or backwards.
     pub fn set(&self, time: Timestamp) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = whole_milliseconds(time);
     }

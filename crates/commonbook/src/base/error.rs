@@ -1,4 +1,4 @@
-//! What can go wrong, in one shape that every door says in the same words.
+//! Errors, in one shape for all doors.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -8,30 +8,30 @@ use commonbook_text::UnknownName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The answer of everything that can fail.
+/// The result of anything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of thing went wrong; doors map it to a status or an exit code.
+/// The kind of an error; doors map it to a status or an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The request itself is wrong (400).
+    /// The request is wrong (400).
     Invalid,
-    /// Nobody said who is calling (401).
+    /// The caller is not identified (401).
     Unauthenticated,
-    /// The caller is known and may not do this (403).
+    /// The caller is identified and may not do this (403).
     Forbidden,
-    /// There is no such thing, or none that the caller may see (404).
+    /// It does not exist, or the caller may not see it (404).
     NotFound,
-    /// The request collides with what is already there (409).
+    /// The request conflicts with the present state (409).
     Conflict,
-    /// A part of the request is over its limit (413).
+    /// A part of the request exceeds its limit (413).
     TooLarge,
     /// Too many requests in a short time (429).
     RateLimited,
     /// The store cannot answer now; nothing was written (503).
     Unavailable,
-    /// A mistake of ours; nothing was written (500).
+    /// A bug in Commonbook; nothing was written (500).
     Internal,
 }
 
@@ -49,7 +49,7 @@ impl ErrorKind {
         Self::Internal,
     ];
 
-    /// The kind as it is written in answers.
+    /// The kind's name in responses.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,42 +81,42 @@ impl From<EmbedError> for Error {
 impl From<UnknownName> for Error {
     fn from(unknown: UnknownName) -> Self {
         Self::new(ErrorKind::Invalid, unknown.0)
-            .hint("Send the fields that the description of this call names, as it types them.")
+            .hint("Send the fields in the description of this call, with their types.")
     }
 }
 
-/// Who owns the memory that somebody else tried to change.
+/// The owner of what another agent tried to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnershipMismatch {
-    /// The agent that the memory belongs to.
+    /// The agent that owns it.
     pub owner: String,
     /// The agent that tried to change it.
     pub caller: String,
 }
 
-/// An error with its reason and, where there is one, the next step.
+/// An error with its reason and, if known, the next step.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// What sort of thing went wrong.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// The reason, in a whole sentence without a full stop.
+    /// The reason, a sentence without a full stop.
     pub message: String,
-    /// The next step.
+    /// The next step, an imperative.
     pub hint: Option<String>,
     /// The field of the request that is wrong, as a path (`topics[3]`).
     pub field: Option<String>,
-    /// Set when the caller tried to change what another agent owns.
+    /// Set if the caller tried to change what another agent owns.
     pub mismatch: Option<Box<OwnershipMismatch>>,
-    /// The seconds to wait before the same request can succeed, where that is known.
+    /// The seconds to wait before the same request can succeed, if known.
     pub retry_after: Option<NonZeroU32>,
-    /// What lies beneath; for the log, never for an answer.
+    /// The underlying error; for the log, never in a response.
     #[source]
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
-    /// An error of this kind with its reason.
+    /// An error of this kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -129,46 +129,46 @@ impl Error {
         }
     }
 
-    /// The request is wrong in this field.
+    /// An error about one field of the request.
     pub fn invalid(field: &str, reason: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, format!("{field}: {}", reason.into())).with_field(field)
     }
 
-    /// This field is over its limit, both given in `unit`.
+    /// An error about a field that exceeds its limit, in `unit`.
     #[must_use]
     pub fn too_large(field: &str, found: usize, limit: usize, unit: &str) -> Self {
-        Self::new(ErrorKind::TooLarge, format!("{field}: {found} {unit}, and at most {limit} fit"))
+        Self::new(ErrorKind::TooLarge, format!("{field}: {found} {unit}; the maximum is {limit}"))
             .with_field(field)
             .hint("Shorten it, or split it into several memories.")
     }
 
-    /// There is no such thing in the caller's sight.
+    /// An error about something that does not exist, or that the caller may not see.
     pub fn not_found(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, what)
     }
 
-    /// The request collides with what is already there.
+    /// An error about a conflict with the present state.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Conflict, message)
     }
 
-    /// The caller asks too often, and can go on in so many seconds.
+    /// An error for a caller that sends too many requests, and may continue after `seconds`.
     #[must_use]
     pub fn rate_limited(message: impl Into<String>, seconds: NonZeroU32) -> Self {
         let plural = if seconds.get() == 1 { "" } else { "s" };
         let error = Self::new(ErrorKind::RateLimited, message);
         Self { retry_after: Some(seconds), ..error }
-            .hint(format!("Wait {seconds} second{plural}, and then go on more slowly."))
+            .hint(format!("Wait {seconds} second{plural}, then send requests more slowly."))
     }
 
-    /// The memory belongs to another agent (seed 001, component 2).
+    /// An error about a memory that belongs to another agent.
     #[must_use]
     pub fn ownership_mismatch(owner: &str, caller: &str) -> Self {
         let mut error = Self::new(
             ErrorKind::Forbidden,
             format!("this memory belongs to '{owner}', and you are '{caller}'"),
         )
-        .hint("To keep your own version, save a memory with the text that you want to preserve.");
+        .hint("To keep your own version, save it as a new memory with `save_memory`.");
         error.mismatch = Some(Box::new(OwnershipMismatch {
             owner: owner.to_owned(),
             caller: caller.to_owned(),
@@ -176,34 +176,34 @@ impl Error {
         error
     }
 
-    /// Names the field that is wrong.
+    /// Sets the field that is wrong.
     #[must_use]
     pub fn with_field(mut self, field: &str) -> Self {
         self.field = Some(field.to_owned());
         self
     }
 
-    /// Adds the next step.
+    /// Sets the next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds what lies beneath, for the log.
+    /// Sets the underlying error, for the log.
     #[must_use]
     pub fn with_cause(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Arc::new(cause));
         self
     }
 
-    /// The machine-readable reason, where the kind alone does not tell it.
+    /// A more specific code than the kind, if there is one.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
         self.mismatch.as_ref().map(|_| "ownership_mismatch")
     }
 
-    /// The answer that every door gives for this error.
+    /// The response for this error.
     #[must_use]
     pub fn body(&self, request_id: Option<String>) -> ErrorBody {
         ErrorBody {
@@ -222,19 +222,19 @@ impl Error {
     }
 }
 
-/// The one shape of an error, on every door.
+/// The shape of an error on every door.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
-    /// What went wrong.
+    /// The error.
     pub error: ErrorDetail,
 }
 
-/// What went wrong, why, and the next step.
+/// An error with its reason and the next step.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorDetail {
-    /// What sort of thing went wrong.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// The machine-readable reason, where the kind alone does not tell it: `ownership_mismatch`.
+    /// A more specific code than the kind: `ownership_mismatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The field of the request that is wrong.
@@ -251,25 +251,25 @@ pub struct ErrorDetail {
     /// The agent that called, with `ownership_mismatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The seconds to wait, with `rate_limited`, and with `unavailable` where they are known.
+    /// The seconds to wait, with `rate_limited`, and with `unavailable` if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<NonZeroU32>,
-    /// The id of the request, as the log has it.
+    /// The id of the request, as in the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
 impl From<ErrorDetail> for Error {
-    /// The error that another process told; what lies beneath it stayed there.
-    fn from(told: ErrorDetail) -> Self {
-        let mismatch = told.owner.zip(told.caller);
+    /// An error that another process returned; its underlying error stayed there.
+    fn from(detail: ErrorDetail) -> Self {
+        let mismatch = detail.owner.zip(detail.caller);
         Self {
-            kind: told.kind,
-            message: told.message,
-            hint: told.hint,
-            field: told.field,
+            kind: detail.kind,
+            message: detail.message,
+            hint: detail.hint,
+            field: detail.field,
             mismatch: mismatch.map(|(owner, caller)| Box::new(OwnershipMismatch { owner, caller })),
-            retry_after: told.retry_after,
+            retry_after: detail.retry_after,
             cause: None,
         }
     }

@@ -1,4 +1,4 @@
-//! Fingerprints, by which a text, a request or an imported line is known again.
+//! Hashes of texts, requests and imported lines.
 
 use sha2::{Digest, Sha256};
 

@@ -1,4 +1,4 @@
-//! Ids: a type prefix and a UUIDv7 in 26 letters (TypeID 0.3), and where new ones come from.
+//! Ids: a type prefix and a UUIDv7 in 26 characters (TypeID 0.3), and the source of new ones.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,13 +15,13 @@ use uuid::{ContextV7, Uuid};
 use crate::base::clock::Timestamp;
 use crate::base::error::{Error, ErrorKind, Result};
 
-/// What an id is the id of, and how such ids begin.
+/// A kind of ids, with its prefix.
 pub trait IdKind: StaticType + Send + Sync + 'static {
-    /// The word for such a thing in messages.
+    /// The noun for messages.
     const NOUN: &'static str;
 }
 
-/// Makes a kind of ids: how they begin, the word for such a thing, and their type.
+/// Declares kinds of ids: prefix, noun and type.
 macro_rules! kinds {
     ($($kind:ident $prefix:literal $noun:literal $(#[$about:meta])* $id:ident,)+) => {$(
         #[doc = concat!("The kind of ids that begin with `", $prefix, "_`.")]
@@ -49,55 +49,54 @@ kinds! {
     /// The id of a token.
     TokenId,
     ActIdKind "act" "act"
-    /// The id of an act on many memories.
+    /// The id of a bulk operation.
     ActId,
     SessionKind "ses" "session"
     /// The id of a session.
     SessionId,
     EntityKind "ent" "entity"
-    /// The id of an entity: it follows from its first name, and so is the same wherever it is found.
+    /// The id of an entity, derived from its first name: the same wherever the entity is found.
     EntityId,
     RelationKind "rel" "relation"
     /// The id of a relation.
     RelationId,
     ReviewKind "rev" "review"
-    /// The id of what waits for somebody's decision.
+    /// The id of a statement or merge that waits for a decision.
     ReviewId,
     CheckpointIdKind "chk" "checkpoint"
     /// The id of a checkpoint.
     CheckpointId,
     ContextIdKind "ctx" "context"
-    /// The id of a context and of its receipt.
+    /// The id of a context and its receipt.
     ContextId,
     HandoffIdKind "hnd" "handoff"
     /// The id of a handoff.
     HandoffId,
     ContradictionIdKind "con" "contradiction"
-    /// The id of a contradiction: it follows from those of its memories.
+    /// The id of a contradiction, derived from the ids of its memories.
     ContradictionId,
     RequestKind "req" "request"
-    /// The id of a request, by which its answer is found in the log.
+    /// The id of a request, which finds its response in the log.
     RequestId,
 }
 
-/// An id of one kind; ids of different kinds cannot be mixed up.
+/// An id of one kind; the type system keeps kinds apart.
 pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
 
 impl<K: IdKind> Id<K> {
-    /// The id around this UUID.
+    /// An id with this UUID.
     #[must_use]
     pub const fn from_uuid(uuid: Uuid) -> Self {
         Self(uuid, PhantomData)
     }
 
-    /// The UUID within.
+    /// The UUID of the id.
     #[must_use]
     pub const fn uuid(&self) -> Uuid {
         self.0
     }
 
-    /// The id of what this text names: the same wherever and whenever it is made. It tells neither
-    /// a time nor the text.
+    /// The id derived from this text, always the same. It reveals neither a time nor the text.
     #[must_use]
     pub fn from_name(text: &str) -> Self {
         let mut bytes = [0; 16];
@@ -120,10 +119,10 @@ impl<K: IdKind> Id<K> {
         time.unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    /// The least and the greatest id that begin with `prefix`, for finding ids by their beginning.
+    /// The first and the last id with this prefix.
     ///
     /// # Errors
-    /// `invalid` when no id can begin so.
+    /// `invalid` if no id has this prefix.
     pub fn prefix_range(prefix: &str) -> Result<(Self, Self)> {
         let bare = prefix.strip_prefix(K::TYPE).and_then(|rest| rest.strip_prefix('_'));
         let suffix = bare.unwrap_or(prefix).to_ascii_lowercase();
@@ -136,8 +135,8 @@ impl<K: IdKind> Id<K> {
         Ok((bound("0")?, bound("z")?))
     }
 
-    /// The id that a text is; nothing where it is none. Where ids of several kinds stand in a row,
-    /// most are no mistake: no error is worded.
+    /// Parses an id. Returns `None` for any other text, without the cost of an error: in lists of
+    /// mixed ids most attempts fail.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         TypeSafeId::<K>::from_str(text).ok().map(|id| Self::from_uuid(id.uuid()))
@@ -146,7 +145,7 @@ impl<K: IdKind> Id<K> {
     fn malformed(text: &str) -> Error {
         let shown: String = text.chars().take(40).collect();
         Error::invalid("id", format!("{shown:?} is not the id of a {}", K::NOUN)).hint(format!(
-            "Such an id is '{}_' and 26 letters and digits, as search and list show it.",
+            "Expected '{}_' and 26 letters and digits, as search and list return it.",
             K::TYPE
         ))
     }
@@ -348,19 +347,19 @@ pub fn handle_of_length(id: &str, length: usize) -> &str {
     }
 }
 
-/// Where new ids come from.
+/// A source of new ids.
 pub trait IdSource: Send + Sync {
-    /// A UUIDv7 made at this time, greater than the one before it at the same time.
+    /// A UUIDv7 made at this time, greater than all before it of the same time.
     fn next(&self, at: Timestamp) -> Uuid;
 
-    /// 256 bits that nobody else can know.
+    /// 256 random bits.
     ///
     /// # Errors
-    /// `unavailable` when the machine has none to give.
+    /// `unavailable` if the machine has none.
     fn secret(&self) -> Result<[u8; 32]>;
 }
 
-/// Ids with random bits; the only place that makes them.
+/// Random ids. Nothing else makes them.
 #[derive(Debug)]
 pub struct RandomIds(Mutex<ContextV7>);
 
@@ -386,7 +385,7 @@ impl IdSource for RandomIds {
     }
 }
 
-/// Ids that count upwards from one, with the time they are made at; for tests.
+/// Ids that count up from one, with the time they are made at; for tests.
 #[derive(Debug, Default)]
 pub struct CountingIds(Mutex<u64>);
 
@@ -400,7 +399,7 @@ impl IdSource for CountingIds {
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 
-    /// Known to every test.
+    /// The same in every test.
     fn secret(&self) -> Result<[u8; 32]> {
         let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *count += 1;

@@ -1,6 +1,8 @@
-//! What comes in from outside: JSON, pairs of text, and the rules that any text must satisfy.
+//! Input: parsing of requests from JSON and from pairs of text, and rules for every text.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -9,16 +11,16 @@ use serde_json::{Map, Value};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
 
-/// A request out of JSON bytes.
+/// Parses a request from JSON bytes.
 ///
 /// # Errors
-/// `invalid` for bytes that are not UTF-8 or not JSON, and for JSON that is not such a request,
-/// with the field that is wrong.
+/// `invalid` for bytes that are not UTF-8 or not JSON, and for JSON that does not match the
+/// request, with the wrong field.
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     from_value(json(bytes)?)
 }
 
-/// JSON bytes, as they are.
+/// Parses JSON bytes.
 ///
 /// # Errors
 /// `invalid` for bytes that are not UTF-8 or not JSON; as [`check_value_count`].
@@ -37,8 +39,8 @@ pub fn json(bytes: &[u8]) -> Result<Value> {
     })
 }
 
-/// Refuses JSON of very many values before any of them is made: each takes many times the bytes that
-/// it is written in.
+/// Refuses JSON with very many values before parsing it: a parsed value needs many times its bytes
+/// in JSON.
 ///
 /// # Errors
 /// `too_large` for more than [`limits::JSON_VALUES`] values.
@@ -49,7 +51,7 @@ pub fn check_value_count(bytes: &[u8]) -> Result<()> {
             _ if escaped => escaped = false,
             b'\\' if in_text => escaped = true,
             b'"' => in_text = !in_text,
-            // Behind each of these stands a value, or nothing.
+            // Each of these precedes at most one value.
             b'[' | b'{' | b',' if !in_text => values += 1,
             _ => {}
         }
@@ -57,14 +59,14 @@ pub fn check_value_count(bytes: &[u8]) -> Result<()> {
     if values <= limits::JSON_VALUES {
         return Ok(());
     }
-    let message = format!("the request has over {} values", limits::JSON_VALUES);
+    let message = format!("the request has more than {} values", limits::JSON_VALUES);
     Err(Error::new(ErrorKind::TooLarge, message).hint("Send it in several requests."))
 }
 
-/// A request out of a JSON value.
+/// Parses a request from a JSON value.
 ///
 /// # Errors
-/// `invalid` with the field that is wrong: unknown, missing, or of the wrong type or value.
+/// `invalid` with the field that is unknown, missing, or has the wrong type or value.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
@@ -74,15 +76,15 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
             "." => Error::new(ErrorKind::Invalid, plain),
             _ => Error::invalid(&path, plain),
         };
-        wrong.hint("Send the fields that the description of this call names, as it types them.")
+        wrong.hint("Send the fields in the description of this call, with their types.")
     })
 }
 
-/// A request out of pairs of text, as a query string or a command line gives them.
+/// Parses a request from pairs of text, as in a query string or a command line.
 ///
-/// The schema of the request says what each text stands for: a number, a flag, a list (its items
-/// separated by commas or given one by one), a JSON object. A text that does not fit stays text,
-/// so that the answer is the one that JSON of the wrong type gets.
+/// The schema of the request decides how a text is parsed: as a number, a flag, a list (items
+/// separated by commas, or one per pair) or a JSON object. A text that does not parse stays a
+/// string, so that the error is the same as for JSON of the wrong type.
 ///
 /// # Errors
 /// As [`from_value`].
@@ -92,7 +94,7 @@ pub fn from_pairs<T: DeserializeOwned + JsonSchema>(
     from_value(Value::Object(FieldTypes::of::<T>().to_typed_values(pairs)))
 }
 
-/// The JSON type of each field of a request, as its schema says.
+/// The JSON type of each field of a request, from its schema.
 #[derive(Debug, Clone)]
 pub struct FieldTypes(BTreeMap<String, String>);
 
@@ -103,7 +105,7 @@ impl FieldTypes {
         Self(property_types(&schema::<T>()))
     }
 
-    /// Pairs of text as JSON of these types.
+    /// Converts pairs of text to JSON of these types.
     pub fn to_typed_values(
         &self,
         pairs: impl IntoIterator<Item = (String, String)>,
@@ -127,7 +129,7 @@ fn typed_value(kind: &str, text: String) -> Value {
         "array" => Value::Array(list(&text).collect()),
         "boolean" if text.is_empty() => Value::Bool(true),
         "integer" | "number" | "boolean" | "object" => {
-            // Who leaves a field out does not say `null` of it.
+            // A missing field differs from `null`.
             let value = serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_null());
             value.unwrap_or(Value::String(text))
         }
@@ -139,7 +141,7 @@ fn list(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from)
 }
 
-/// The JSON Schema of `T`, with everything inline.
+/// The JSON Schema of `T`, without references.
 #[must_use]
 pub fn schema<T: JsonSchema>() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
@@ -149,7 +151,7 @@ pub fn schema<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// The JSON type of each property of an object's schema, `null` aside.
+/// The JSON type of each property of an object's schema, without `null`.
 fn property_types(schema: &Value) -> BTreeMap<String, String> {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let name_of = |property: &Value| -> Option<String> {
@@ -170,55 +172,74 @@ fn property_types(schema: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What [`refuse_control_characters`] lets pass, as the pattern of a JSON Schema.
+/// What [`refuse_control_characters`] accepts, as a JSON Schema pattern.
 pub const TEXT_PATTERN: &str = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$";
 
-/// What [`line()`] lets pass unchanged, its length aside, as the pattern of a JSON Schema.
+/// What [`line()`] accepts unchanged, except for its length, as a JSON Schema pattern.
 pub const LINE_PATTERN: &str = concat!(
     r"^[^\s\x00-\x1f\x7f-\x9f]",
     r"([^\x00-\x08\x0a-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 );
 
-/// What [`slug`] lets pass, blanks around it and its length aside, as the pattern of a JSON Schema.
-/// Of what is not ASCII it tells nothing: there it takes letters and digits of every script.
+/// What [`slug`] accepts, after trimming and except for its length, as a JSON Schema pattern.
+/// Outside ASCII it accepts letters and digits of every script.
 pub const SLUG_PATTERN: &str = r"^[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*$";
 
-/// Refuses control characters other than tab and line ends, which belong in no text and can
-/// drive a terminal.
+/// Refuses control characters other than tab and line breaks: they can drive a terminal.
 ///
 /// # Errors
-/// `invalid` with the character and its place.
+/// `invalid` with the character and its position.
 pub fn refuse_control_characters(field: &str, text: &str) -> Result<()> {
     let control = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     match text.chars().enumerate().find(|(_, c)| control(c)) {
         None => Ok(()),
         Some((place, found)) => Err(Error::invalid(
             field,
-            format!("control character U+{:04X} at character {}", u32::from(found), place + 1),
+            format!(
+                "contains the control character U+{:04X} at character {}",
+                u32::from(found),
+                place + 1
+            ),
         )
-        .hint("Remove it; tabs and line ends are welcome.")),
+        .hint("Remove it; tabs and line breaks are allowed.")),
     }
 }
 
-/// A line of text of at most `limit` characters, trimmed.
+/// A trimmed line of at most `limit` characters.
 ///
 /// # Errors
-/// `invalid` for an empty one or one with control characters or line ends, `too_large` for a
+/// `invalid` for an empty text or one with control characters or line breaks, `too_large` for a
 /// longer one.
 pub fn line(field: &str, text: &str, limit: usize) -> Result<String> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Error::invalid(field, "this must not be empty"));
+        return Err(Error::invalid(field, "must not be empty"));
     }
     refuse_control_characters(field, text)?;
     if text.contains(['\n', '\r']) {
-        return Err(Error::invalid(field, "this must be one line"));
+        return Err(Error::invalid(field, "must be one line"));
     }
     let chars = text.chars().count();
     if chars > limit {
         return Err(Error::too_large(field, chars, limit, "characters"));
     }
     Ok(text.to_owned())
+}
+
+/// Checks that a number is within a range.
+///
+/// # Errors
+/// `invalid` with the number and the range.
+pub fn in_range<N: PartialOrd + Display>(
+    field: &str,
+    number: N,
+    range: RangeInclusive<N>,
+) -> Result<N> {
+    if range.contains(&number) {
+        return Ok(number);
+    }
+    let (min, max) = range.into_inner();
+    Err(Error::invalid(field, format!("{number} is out of range; expected {min} to {max}")))
 }
 
 /// A name of lower-case letters, digits, `-`, `_` and `.`, of at most `limit` characters.
@@ -256,13 +277,13 @@ mod tests {
         extra: Map<String, Value>,
     }
 
-    fn pairs(given: &[(&str, &str)]) -> Vec<(String, String)> {
-        given.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
     }
 
     #[test]
     fn pairs_take_the_types_of_the_schema() {
-        let given = pairs(&[
+        let pairs = pairs(&[
             ("name", "5"),
             ("size", "5"),
             ("tags", "a, b"),
@@ -270,7 +291,7 @@ mod tests {
             ("all", ""),
             ("extra", r#"{"x":1}"#),
         ]);
-        let wanted: Wanted = from_pairs(given).expect("these fit");
+        let wanted: Wanted = from_pairs(pairs).expect("these fit");
         assert_eq!(wanted.name, "5");
         assert_eq!(wanted.size, Some(5));
         assert_eq!(wanted.tags, ["a", "b", "c"]);
@@ -295,8 +316,8 @@ mod tests {
             (json!({"name": "x", "siez": "1"}), pairs(&[("name", "x"), ("siez", "1")]), "siez"),
         ];
         for (value, given, field) in table {
-            let first = from_value::<Wanted>(value).expect_err("it is wrong");
-            let second = from_pairs::<Wanted>(given).expect_err("it is wrong");
+            let first = from_value::<Wanted>(value).expect_err("an invalid request");
+            let second = from_pairs::<Wanted>(given).expect_err("an invalid request");
             assert_eq!(first.message, second.message);
             assert_eq!(first.field.as_deref(), Some(field));
             assert_eq!(first.kind, ErrorKind::Invalid);
@@ -306,7 +327,7 @@ mod tests {
     #[test]
     fn bytes_that_are_no_json_are_invalid() {
         for bytes in [&b"{\"name\": \"x"[..], b"", b"\xff\xfe", b"{} {}"] {
-            let error = from_json::<Wanted>(bytes).expect_err("it is no JSON");
+            let error = from_json::<Wanted>(bytes).expect_err("invalid JSON");
             assert_eq!(error.kind, ErrorKind::Invalid);
         }
     }
@@ -316,7 +337,7 @@ mod tests {
         let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
         let most = limits::JSON_VALUES - 2;
         assert!(json(list("0", most).as_bytes()).is_ok());
-        // What stands in a text is none, whatever it looks like.
+        // Brackets within a string are not values.
         let text = format!(r#"{{"text": "{}"}}"#, r#"[{,\"\\"#.repeat(most));
         assert!(json(text.as_bytes()).is_ok());
         for many in
@@ -341,7 +362,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_patterns_tell_what_is_taken(text in "[ -~\\t\\n\\x00\\x1b\\x7fé]{0,6}") {
-            let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|it| it.is_match(&text));
+            let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(&text));
             assert_eq!(matches(TEXT_PATTERN), refuse_control_characters("text", &text).is_ok());
             let trimmed = text.trim() == text;
             assert_eq!(matches(LINE_PATTERN), trimmed && line("line", &text, 9).is_ok());

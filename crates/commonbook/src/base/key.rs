@@ -1,4 +1,4 @@
-//! Keys: what cases are called by people and agents, beside ids.
+//! Keys: the names of cases, as people and agents write them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
 
-/// The name of a case in its workspace: lower-case letters, digits, `-` and `.`. Blanks and `_` are
-/// taken as `-`, so that no case can be called like an id.
+/// The name of a case in its workspace: lower-case letters, digits, `-` and `.`. Spaces and `_`
+/// become `-`, so that no key looks like an id.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -19,13 +19,13 @@ use crate::base::{input, limits};
 pub struct CaseKey(String);
 
 impl CaseKey {
-    /// The name.
+    /// The key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The key of a case that has only a title: what cannot stand in a key becomes `-`.
+    /// A key derived from a title: characters that a key cannot hold become `-`.
     #[must_use]
     pub fn from_title(title: &str) -> Option<Self> {
         let mut key = String::new();

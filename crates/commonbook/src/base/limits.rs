@@ -1,26 +1,26 @@
-//! Every limit, in one table: checked in the nouns, told in `docs/api.md`.
+//! Every limit, in one table: checked in the model, documented in `docs/api.md`.
 
-/// Bytes of a memory's text.
+/// Length of a memory's text, in bytes.
 pub const TEXT_BYTES: usize = 64 * 1024;
-/// Characters of a title.
+/// Length of a title, in characters.
 pub const TITLE_CHARS: usize = 200;
-/// Characters of a summary (seed 004).
+/// Length of a summary, in characters.
 pub const SUMMARY_CHARS: usize = 512;
-/// Characters of the reason for which an author appeals against a quarantine.
+/// Length of the reason of an appeal, in characters.
 pub const APPEAL_CHARS: usize = 500;
-/// Memories of the same author and session that a new one is judged together with.
+/// Earlier memories of the same author and session that are judged together with a new one.
 pub const SPLIT_MEMORIES: u32 = 3;
-/// Characters of each of them, from its end, and of the new one from its beginning.
+/// Characters read from the end of each of them, and from the beginning of the new one.
 pub const SPLIT_CHARS: usize = 400;
-/// Topics of one memory.
+/// Topics of a memory.
 pub const TOPICS: usize = 32;
-/// Characters of one topic.
+/// Length of a topic, in characters.
 pub const TOPIC_CHARS: usize = 64;
-/// Bytes of a memory's metadata, as JSON.
+/// Size of a memory's metadata, in bytes of JSON.
 pub const METADATA_BYTES: usize = 16 * 1024;
-/// Characters of a case's key.
+/// Length of a case's key, in characters.
 pub const CASE_KEY_CHARS: usize = 64;
-/// Entries appended to a case in one call, and entries that one of them supersedes.
+/// Entries appended in one call, and entries that one entry supersedes.
 pub const ENTRIES: usize = 20;
 /// Tokens of a case's text when the request names no budget.
 pub const CASE_TOKENS: u32 = 1_000;
@@ -28,270 +28,271 @@ pub const CASE_TOKENS: u32 = 1_000;
 pub const CASE_TOKENS_MIN: u32 = 200;
 /// Tokens of a case's text, at most.
 pub const CASE_TOKENS_MAX: u32 = 16_000;
-/// Places of a journal over which is counted how many changes are left.
+/// Journal positions within which remaining changes are counted.
 pub const CHANGES_COUNTED: u64 = 100_000;
-/// Characters of a memory that a change tells.
+/// Length of the beginning of a memory in a change, in characters.
 pub const GLANCE_CHARS: usize = 240;
-/// Hours after which a session ends in which nothing was written.
+/// Hours without a write after which a session ends.
 pub const SESSION_IDLE_HOURS: i64 = 24;
-/// Characters of a handoff's task.
+/// Length of a handoff's task, in characters.
 pub const HANDOFF_TASK_CHARS: usize = 2_000;
-/// Characters of a handoff's context.
+/// Length of a handoff's context, in characters.
 pub const HANDOFF_CONTEXT_CHARS: usize = 16_000;
-/// Files, decisions and next steps of a handoff, each.
+/// Maximum number of files, of decisions and of next steps of a handoff.
 pub const HANDOFF_LINES: usize = 50;
-/// Characters of each of them.
+/// Length of each of these lines, in characters.
 pub const HANDOFF_LINE_CHARS: usize = 500;
-/// Bytes of all that a handoff's author writes into it.
+/// Size of everything that a handoff's author writes into it, in bytes.
 pub const HANDOFF_BYTES: usize = 32 * 1024;
-/// Characters of the reason for rejecting or withdrawing a handoff, and of its result.
+/// Length of a handoff's result, or of the reason to reject or withdraw it, in characters.
 pub const HANDOFF_NOTE_CHARS: usize = 2_000;
-/// Tokens of a handoff's text when nobody says (seed 000).
+/// Default length of a handoff's text, in tokens.
 pub const HANDOFF_TOKENS: u32 = 5_000;
-/// Tokens of a handoff's text at the least.
+/// Minimum length of a handoff's text, in tokens.
 pub const HANDOFF_TOKENS_MIN: u32 = 500;
-/// Tokens of a handoff's text at the most.
+/// Maximum length of a handoff's text, in tokens.
 pub const HANDOFF_TOKENS_MAX: u32 = 40_000;
-/// Memories chosen for a handoff when nobody says (seed 000).
+/// Default number of memories in a handoff.
 pub const HANDOFF_MEMORIES: u32 = 10;
-/// Memories chosen for a handoff at the most.
+/// Maximum number of memories in a handoff.
 pub const HANDOFF_MEMORIES_MAX: u32 = 100;
-/// Entities that go along with a handoff when nobody says (seed 000).
+/// Default number of entities in a handoff.
 pub const HANDOFF_ENTITIES: u32 = 20;
-/// Entities that go along with a handoff at the most.
+/// Maximum number of entities in a handoff.
 pub const HANDOFF_ENTITIES_MAX: u32 = 100;
-/// Earlier handoffs that one handoff can follow.
+/// Earlier handoffs that one handoff can continue.
 pub const HANDOFF_FOLLOWS: usize = 20;
-/// Hours after which a handoff that nobody accepted expires, when nobody says (seed 001).
+/// Default number of hours until a handoff expires.
 pub const HANDOFF_HOURS: u32 = 24;
-/// Hours after which a handoff that nobody accepted expires, at the most.
+/// Maximum number of hours until a handoff expires.
 pub const HANDOFF_HOURS_MAX: u32 = 30 * 24;
-/// Entries that a digest proposes at once: as many as one append takes.
+/// Entries that one digest proposes: as many as one append accepts.
 pub const DIGEST_ENTRIES: usize = 20;
-/// Seconds that the writer of digests may take for one entry.
+/// Seconds that the digest writer may take for one entry.
 pub const DIGEST_ENTRY_SECONDS: u64 = 20;
-/// Seconds that it may take for all entries of a digest.
+/// Seconds that the digest writer may take for all entries of a digest.
 pub const DIGEST_SECONDS: u64 = 60;
-/// Accepted handoffs that an agent can go on from, the latest.
+/// The latest accepted handoffs that an agent can continue.
 pub const HANDOFFS_RECEIVED: u32 = 200;
-/// Handoffs that the collaboration graph is made of, the latest.
+/// The latest handoffs that the collaboration graph shows.
 pub const COLLABORATIONS: u32 = 10_000;
-/// Handoffs one after the other in a chain, where the policy does not say otherwise (seed 000).
+/// Default maximum number of handoffs in a chain.
 pub const CHAIN_DEPTH: u32 = 10;
-/// Checkpoints of one session (seed 000).
+/// Checkpoints of one session.
 pub const CHECKPOINTS: usize = 10;
-/// Days for which a checkpoint is kept (seed 000).
+/// Days until a checkpoint expires.
 pub const CHECKPOINT_DAYS: i64 = 30;
-/// Minutes of activity after which a checkpoint is made by itself (seed 000).
+/// Minutes of activity after which an automatic checkpoint is made.
 pub const CHECKPOINT_MINUTES: u32 = 60;
-/// Minutes of silence that count as activity at the most.
+/// Minutes of a pause that count as activity.
 pub const IDLE_MINUTES: i64 = 15;
 /// Agents that a checkpoint names.
 pub const CHECKPOINT_AGENTS: usize = 50;
-/// Tokens of a resumed session's text when nobody says.
+/// Default length of a resumed session's text, in tokens.
 pub const RESUME_TOKENS: u32 = 5_000;
-/// Tokens of a resumed session's text at the least.
+/// Minimum length of a resumed session's text, in tokens.
 pub const RESUME_TOKENS_MIN: u32 = 500;
-/// Tokens of a resumed session's text at the most.
+/// Maximum length of a resumed session's text, in tokens.
 pub const RESUME_TOKENS_MAX: u32 = 40_000;
-/// Memories that are resumed in full at the most, the newest.
+/// The newest memories that a full resume includes.
 pub const RESUME_MEMORIES: usize = 500;
-/// Memories that are resumed in part, the newest (seed 000).
+/// The newest memories that a partial resume includes.
 pub const RESUME_PARTIAL_MEMORIES: usize = 50;
-/// Entities that are resumed in full at the most, those spoken of last.
+/// The entities mentioned last that a full resume includes.
 pub const RESUME_ENTITIES: usize = 200;
-/// Open handoffs that a resumed session tells, of its agent and of the caller each, the newest of each
+/// Open handoffs in a resumed session, of its agent and of the caller each; the newest of each
 /// counterpart in turn.
 pub const RESUME_HANDOFFS: u32 = 20;
-/// Entities that are resumed in part, those spoken of last.
+/// The entities mentioned last that a partial resume includes.
 pub const RESUME_PARTIAL_ENTITIES: usize = 20;
 /// Tokens of one memory or entry in a context; `get_memory` returns it whole.
 pub const CONTEXT_ITEM_TOKENS: usize = 500;
 /// Tokens of the standing memory in a context.
 pub const CONTEXT_STANDING_TOKENS: usize = 2_000;
-/// The least score of a memory that a context takes because it is relevant (seed 002).
+/// Minimum score of a memory that a context includes for its relevance.
 pub const CONTEXT_THRESHOLD: f64 = 0.5;
-/// Memories and entries of one context.
+/// Memories and entries in one context.
 pub const CONTEXT_MAXIMUM: usize = 8;
-/// Entries of cases among them.
+/// Case entries among them.
 pub const CONTEXT_UNREAD: usize = 3;
-/// Tokens of one context, its fence included.
+/// Length of a context with its fence, in tokens.
 pub const CONTEXT_TOKENS: usize = 1_500;
-/// Tokens of one context at the least.
+/// Minimum length of a context, in tokens.
 pub const CONTEXT_TOKENS_MIN: u32 = 200;
-/// Tokens of one context at the most.
+/// Maximum length of a context, in tokens.
 pub const CONTEXT_TOKENS_MAX: u32 = 40_000;
-/// Memories and entries of one context at the most, whoever asks.
+/// Maximum number of memories and entries in one context.
 pub const CONTEXT_MAXIMUM_MAX: u32 = 50;
-/// Characters of a task that a context is made for; of a longer one the beginning counts.
+/// Length of a context's task, in characters; a longer one is cut.
 pub const CONTEXT_TASK_CHARS: usize = 8_000;
-/// Hits of the search that are considered for one context.
+/// Search hits that are candidates for a context.
 pub const CONTEXT_CANDIDATES: usize = 40;
-/// Days for which the receipt of a context is kept.
+/// Days until the receipt of a context expires.
 pub const CONTEXT_DAYS: i64 = 30;
-/// Receipts of contexts that are kept for one agent, the newest.
+/// The newest context receipts stored for one agent.
 pub const CONTEXTS: u32 = 1_000;
-/// Memories that one memory is compared with, to find what contradicts it; the newest.
+/// The newest memories that one memory is compared with for contradictions.
 pub const CONTRADICTION_CANDIDATES: u32 = 50;
-/// Contradictions of one memory that are found at once, the most certain: what contradicts more is
-/// rather about something else.
+/// The most certain contradictions recorded for one memory: a memory with more is more likely about
+/// another subject.
 pub const CONTRADICTIONS_AT_ONCE: usize = 10;
-/// Characters of the context in which each of two memories holds that contradict each other.
+/// Length of the context in which each of two contradicting memories holds, in characters.
 pub const CONTRADICTION_CONTEXT_CHARS: usize = 1_000;
-/// Bytes of a standing memory file (seed 003).
+/// Size of a standing memory file, in bytes.
 pub const STANDING_BYTES: usize = 80 * 1024;
-/// Items of a standing memory file (seed 003).
+/// Items of a standing memory file.
 pub const STANDING_ITEMS: usize = 100;
-/// Characters of one line that Commonbook writes into a standing memory file (seed 003).
+/// Length of a line that Commonbook writes into a standing memory file, in characters.
 pub const STANDING_LINE_CHARS: usize = 120;
-/// Lines of the log that wait for standard error to take them.
+/// Log lines that wait for standard error.
 pub const LOG_LINES: usize = 8_192;
-/// Copies of a standing memory file that are kept when `MEMORIES` replaces its items.
+/// Backups of a standing memory file made before `MEMORIES` replaced its items.
 pub const STANDING_BACKUPS: usize = 5;
-/// Characters of one item of a standing memory file.
+/// Length of an item of a standing memory file, in characters.
 pub const STANDING_ITEM_CHARS: usize = 1_000;
-/// Learnings that are taken out of one message.
+/// Learnings extracted from one message.
 pub const LEARNINGS: usize = 20;
-/// Characters of one learning.
+/// Length of a learning, in characters.
 pub const LEARNING_CHARS: usize = 2_000;
 /// Memories saved in one call.
 pub const BATCH: usize = 100;
-/// Characters of an agent's name with its path and device.
+/// Length of an agent's name with path and device, in characters.
 pub const AGENT_CHARS: usize = 128;
-/// Characters of a workspace's name.
+/// Length of a workspace's name, in characters.
 pub const WORKSPACE_CHARS: usize = 128;
-/// Characters of a memory type.
+/// Length of a memory type, in characters.
 pub const MEMORY_TYPE_CHARS: usize = 64;
-/// Characters of a user's id.
+/// Length of a user's id, in characters.
 pub const USER_CHARS: usize = 128;
-/// Characters of a session's id.
+/// Length of a session's id, in characters.
 pub const SESSION_CHARS: usize = 128;
 
-/// Memories that were set apart and that one answer tells their author of, and agents below it whose
-/// memories it tells of.
+/// Quarantined memories that one response reports to their author, and child agents whose memories
+/// it reports.
 pub const SET_APART: u32 = 20;
 
-/// Characters of a fingerprint that end a session's id where a client's own name for it can be none.
+/// Length of the hash at the end of a session id made from an invalid name, in characters.
 pub const SESSION_MARK_CHARS: usize = 16;
-/// Characters of an idempotency key.
+/// Length of an idempotency key, in characters.
 pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
-/// Hours for which an idempotency key is remembered.
+/// Hours for which an idempotency key is stored.
 pub const IDEMPOTENCY_HOURS: i64 = 24;
-/// Things on one page when none is asked for.
+/// Default number of items per page.
 pub const PAGE_DEFAULT: u32 = 20;
-/// Things on one page at the most.
+/// Maximum number of items per page.
 pub const PAGE_MAX: u32 = 100;
-/// Places of a journal that one stretch of it looks at, however little matches.
+/// Journal positions that one page of events reads, even if few match.
 pub const EVENTS_LOOKED_AT: u64 = 10_000;
-/// Streams of events that a server keeps open at the most, unless it was told another number.
+/// Default maximum number of event streams that a server keeps open.
 pub const STREAMS: usize = 2_000;
-/// Events that are taken for one stream at once, and wait until its reader can take them.
+/// Events that are buffered for one stream while its reader is slow.
 pub const STREAM_BUFFER: usize = 64;
-/// The newest events of a workspace that are kept in memory while somebody follows them; who falls
-/// further behind catches up from the journal.
+/// The newest events of a workspace that are cached for its streams; a reader that falls further
+/// behind reads the journal.
 pub const STREAM_RECENT: usize = 1_024;
-/// Seconds after which a silent stream says that it is still there.
+/// Seconds of silence after which a stream sends a keep-alive.
 pub const KEEP_ALIVE_SECONDS: u64 = 15;
-/// Characters of an entity's value.
+/// Length of an entity's name, in characters.
 pub const ENTITY_VALUE_CHARS: usize = commonbook_text::entities::NAME_CHARS_MAX;
-/// Characters of an entity's context; what was said beyond it is left out, from a sentence on.
+/// Length of an entity's description, in characters; further sentences are dropped.
 pub const ENTITY_CONTEXT_CHARS: usize = 1_000;
-/// Other spellings that an entity is known by.
+/// Aliases of an entity.
 pub const ENTITY_ALIASES: usize = 32;
-/// Attributes of one entity.
+/// Attributes of an entity.
 pub const ENTITY_ATTRIBUTES: usize = 32;
-/// Bytes of an attribute's value, as JSON.
+/// Size of an attribute's value, in bytes of JSON.
 pub const ENTITY_ATTRIBUTE_BYTES: usize = 1_024;
-/// Claims about one attribute that are kept; of more, the most trusted.
+/// The most certain claims stored about one attribute.
 pub const ENTITY_CLAIMS: usize = 8;
-/// Different entities that are taken from one memory; of more, the most certain.
+/// The most certain entities extracted from one memory.
 pub const EXTRACTED_ENTITIES: usize = commonbook_text::entities::ENTITIES_MAX;
-/// Places of one entity in one memory that are kept; all are counted.
+/// Positions stored of one entity in one memory; all are counted.
 pub const EXTRACTED_PLACES: usize = commonbook_text::entities::PLACES_MAX;
-/// Entities that one memory may name itself.
+/// Entities that the author of a memory may name.
 pub const NAMED_ENTITIES: usize = 32;
-/// Characters around a mention that an entity's page tells.
+/// Length of the excerpt around a mention, in characters.
 pub const EXCERPT_CHARS: usize = 160;
-/// Statements and relations that an entity's page tells, the newest and the strongest.
+/// The newest statements and the strongest relations on an entity's page.
 pub const PAGE_STATEMENTS: usize = 20;
-/// Characters of a relation's kind.
+/// Length of a relation type, in characters.
 pub const RELATION_CHARS: usize = 64;
-/// Steps that a subgraph or a neighbourhood reaches from where it begins.
+/// Steps of a neighbourhood.
 pub const GRAPH_DEPTH: u32 = 3;
-/// Steps of the longest path that is looked for.
+/// Steps of a path.
 pub const GRAPH_PATH_STEPS: u32 = 12;
-/// Nodes of one answer.
+/// Nodes in one response.
 pub const GRAPH_NODES: usize = 500;
-/// Links of one answer.
+/// Links in one response.
 pub const GRAPH_LINKS: usize = 2_000;
-/// Links that one question looks at; what lies beyond is left out, and the answer says so.
+/// Links that one graph query reads; beyond that, the response says that it is cut.
 pub const GRAPH_LOOKED_AT: usize = 100_000;
-/// Hits of a search when none is asked for.
+/// Default number of search hits.
 pub const SEARCH_DEFAULT: u32 = 10;
-/// Hits of a search at the most.
+/// Maximum number of search hits on one page.
 pub const SEARCH_MAX: u32 = 100;
 /// Tokens of a recall's text.
 pub const RECALL_TOKENS: usize = 4_000;
 /// Tokens of the news that a hook shows.
 pub const NEWS_TOKENS: usize = 2_000;
-/// Hits of one search on all its pages together.
+/// Search hits on all pages together.
 pub const SEARCH_DEPTH: usize = 1_000;
-/// Postings that one search reads at the most, with the terms and positions that it looks up.
+/// Postings that one search reads, including its term and position lookups.
 pub const SEARCH_POSTINGS: u64 = 20_000_000;
-/// Milliseconds that one search takes at the most, once the index is at the end of the journals.
+/// Milliseconds that one search takes after the index has caught up with the journals.
 pub const SEARCH_MILLIS: i64 = 5_000;
-/// Bytes of a search query.
+/// Size of a search query, in bytes.
 pub const QUERY_BYTES: usize = 16 * 1024;
-/// Different words of a query, those of its phrases and exclusions among them; of a task that is
-/// searched for, the words that are looked up.
+/// Different words of a query, with its phrases and exclusions; for a task, words that are looked
+/// up.
 pub const QUERY_WORDS: usize = commonbook_text::terms::QUERY_WORDS_MAX;
-/// Searches that run at once for each core of the machine; one caller has at most half of all.
+/// Concurrent searches per core; one caller has at most half of them.
 pub const SEARCHES_PER_CORE: usize = 2;
-/// Searches that wait for a place among those; of one caller, at most a quarter.
+/// Searches that wait for a slot; at most a quarter by one caller.
 pub const SEARCHES_WAITING_MAX: usize = 128;
-/// Milliseconds that a search waits for its place at the most.
+/// Milliseconds that a search waits for a slot.
 pub const SEARCH_WAIT_MILLISECONDS: u64 = 1_000;
-/// Memories among the resources that MCP lists, the newest; the others are read by their id.
+/// The newest memories among MCP's listed resources; others are read by their id.
 pub const LISTED_MEMORIES: u64 = 500;
-/// Names that may be meant by a beginning, given at once.
+/// Names returned for the completion of a prefix.
 pub const COMPLETIONS: usize = 100;
-/// Resources that one MCP connection, or one stream of changes, may subscribe to.
+/// Resource subscriptions of one MCP connection or stream of changes.
 pub const SUBSCRIPTIONS: usize = 100;
-/// Hours for which an MCP session is kept while nothing is said in it.
+/// Hours of silence after which an MCP session ends.
 pub const SESSION_HOURS: u64 = 24;
 /// Days for which a deleted memory can be restored.
 pub const DELETED_DAYS: i64 = 30;
-/// Bytes of one request's body, over HTTP and as one line over stdio.
+/// Size of a request's body over HTTP, or of a line over stdio, in bytes.
 pub const BODY_BYTES: usize = 16 * 1024 * 1024;
-/// Values of one request's JSON, numbers and texts and lists and objects.
+/// JSON values in one request.
 pub const JSON_VALUES: usize = 100_000;
-/// Bytes of all bodies over HTTP that are under way, beyond the first bytes of each.
+/// Size of all HTTP bodies in progress, beyond the first bytes of each.
 pub const BODIES_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of a body that do not count towards those of all.
+/// Bytes of a body that do not count towards that total.
 pub const BODY_FREE_BYTES: usize = 64 * 1024;
-/// Seconds that a large body waits for others to be done.
+/// Seconds that a large body waits for others to finish.
 pub const BODY_WAIT_SECONDS: u64 = 5;
-/// Requests over stdio that are under way at once; while there are as many, no further line is read.
+/// Concurrent requests over stdio; at this number no further line is read.
 pub const STDIO_REQUESTS: usize = 32;
-/// Bytes of all requests over stdio that are under way, beyond one.
+/// Size of all requests over stdio in progress, beyond one, in bytes.
 pub const STDIO_BYTES: usize = 32 * 1024 * 1024;
-/// Bytes from which on an answer over HTTP is compressed.
+/// Size from which HTTP responses are compressed, in bytes.
 pub const COMPRESSED_BYTES: u16 = 1024;
-/// Connections over HTTP at once, beside the streams of events.
+/// Concurrent HTTP connections, without event streams.
 pub const CONNECTIONS: usize = 1024;
-/// Reads of one agent a minute, over HTTP, where others than this machine can call.
+/// Reads per agent and minute over HTTP, if other machines can call.
 pub const READS_A_MINUTE: u32 = 12_000;
-/// Writes of one agent a minute, over HTTP, where others than this machine can call.
+/// Writes per agent and minute over HTTP, if other machines can call.
 pub const WRITES_A_MINUTE: u32 = 6_000;
-/// Agents whose calls are counted at once.
+/// Agents whose calls are counted at a time.
 pub const RATE_NAMES: usize = 10_000;
-/// Wrong tokens of one peer a minute that are answered as such, over HTTP.
+/// Invalid tokens per peer and minute over HTTP before the peer is rate-limited.
 pub const WRONG_TOKENS_A_MINUTE: u32 = 10;
-/// Seconds that the head of an HTTP request may take to come.
+/// Seconds in which the head of an HTTP request must arrive.
 pub const HEAD_SECONDS: u64 = 5;
-/// Seconds that the body of an HTTP request may take to come, and that a connection may be idle.
+/// Seconds in which the body of an HTTP request must arrive, and for which a connection may be
+/// idle.
 pub const REQUEST_SECONDS: u64 = 60;
-/// Seconds that open requests are given when the server stops.
+/// Seconds that open requests get when the server stops.
 pub const SHUTDOWN_SECONDS: u64 = 10;
-/// Seconds that a write waits for its turn while other processes write.
+/// Seconds that a write waits while other processes write.
 pub const WRITE_WAIT_SECONDS: u64 = 60;

@@ -1,4 +1,4 @@
-//! Pages of long lists: how many at once, and where the next page begins.
+//! Pages of long lists.
 
 use std::fmt;
 
@@ -6,55 +6,55 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
+use crate::base::input;
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Page<T> {
-    /// The things on this page, in order.
+    /// The items of this page, in order.
     pub items: Vec<T>,
-    /// Where the next page begins; `null` on the last one.
+    /// The cursor of the next page; `null` on the last page.
     pub next: Option<PageCursor>,
 }
 
-/// The place where a page begins: opaque to callers, numbers within.
+/// The position where a page begins; opaque to callers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^c[0-9a-fA-F]+([.][0-9a-fA-F]+)*$"))]
 pub struct PageCursor(Vec<u64>);
 
 impl PageCursor {
-    /// A cursor that holds these numbers.
+    /// A cursor with these numbers.
     #[must_use]
     pub fn of(numbers: &[u64]) -> Self {
         Self(numbers.to_vec())
     }
 
-    /// The numbers of a cursor that this verb has made.
+    /// The numbers of a cursor of this list.
     ///
     /// # Errors
-    /// `invalid` when it holds another number of numbers, so comes from another list.
+    /// `invalid` if it has a different number of numbers, so comes from another list.
     pub fn numbers<const N: usize>(&self) -> Result<[u64; N]> {
         self.0.clone().try_into().map_err(|_| Self::foreign_cursor())
     }
 
-    /// The place in a list that a cursor holds.
+    /// The position of a cursor in a list.
     ///
     /// # Errors
-    /// `invalid` when it comes from another list, or holds what can be no place in any.
+    /// `invalid` if it comes from another list, or its position is impossible.
     pub fn position(&self) -> Result<u64> {
         let [place] = self.numbers()?;
         i64::try_from(place).map_or_else(|_| Err(Self::foreign_cursor()), |_| Ok(place))
     }
 
-    /// The numbers of a cursor, as many as there are.
     pub(crate) fn as_slice(&self) -> &[u64] {
         &self.0
     }
 
-    /// The answer to a cursor that this list has not given.
+    /// The error for a cursor of another list.
     pub(crate) fn foreign_cursor() -> Error {
-        Error::invalid("cursor", "this is not a cursor of this list")
-            .hint("Send back the `next` of the page before, unchanged, or leave it out.")
+        Error::invalid("cursor", "is not a cursor of this list")
+            .hint("Send the `next` of the previous page unchanged, or leave the cursor out.")
     }
 }
 
@@ -78,7 +78,7 @@ impl TryFrom<String> for PageCursor {
 
     fn try_from(text: String) -> Result<Self> {
         let digits = text.strip_prefix('c').ok_or_else(Self::foreign_cursor)?;
-        // A sign is read as part of a number, and is none of ours.
+        // `from_str_radix` accepts a sign.
         let number = |part: &str| match part.starts_with('+') {
             true => None,
             false => u64::from_str_radix(part, 16).ok(),
@@ -92,16 +92,12 @@ impl TryFrom<String> for PageCursor {
     }
 }
 
-/// How many things are wanted, between 1 and `max`, or `default` when none was asked for.
+/// The number of items on a page: `wanted`, from 1 to `max`, or else `default`.
 ///
 /// # Errors
-/// `invalid` when the number is outside.
+/// `invalid` if it is out of range.
 pub fn page_size(field: &str, wanted: Option<u32>, default: u32, max: u32) -> Result<u32> {
-    match wanted {
-        None => Ok(default),
-        Some(n) if (1..=max).contains(&n) => Ok(n),
-        Some(n) => Err(Error::invalid(field, format!("{n} is not between 1 and {max}"))),
-    }
+    input::in_range(field, wanted.unwrap_or(default), 1..=max)
 }
 
 #[cfg(test)]
@@ -111,7 +107,8 @@ mod tests {
 
     #[test]
     fn a_place_that_no_list_has_is_refused_with_its_field() {
-        let read = |text: &str| PageCursor::try_from(text.to_owned()).and_then(|it| it.position());
+        let read =
+            |text: &str| PageCursor::try_from(text.to_owned()).and_then(|cursor| cursor.position());
         assert_eq!(
             (read("c1f").ok(), read("c7fffffffffffffff").ok()),
             (Some(31), Some(u64::MAX / 2))

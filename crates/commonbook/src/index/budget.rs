@@ -1,4 +1,4 @@
-//! What one search may cost, what it has cost, and when it stops.
+//! The budget of one search: limits, counters, and the stop.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,12 +10,13 @@ use crate::base::clock::Clock;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
 
-/// Steps after which a search looks at its budget again.
+/// Steps between two checks of the budget.
 const CHECK_INTERVAL_STEPS: u64 = 16_384;
 
-/// How much one search may look at, how long it may take, and whether anybody still waits for it.
+/// How much of the index one search may read, how long it may take, and whether its caller still
+/// waits.
 ///
-/// A search over its budget fails as a whole: a page that lacks hits looks like one that is complete.
+/// A search over its budget fails as a whole: a page without some hits would look complete.
 #[derive(Clone, Default)]
 pub struct SearchBudget {
     clock: Option<Arc<dyn Clock>>,
@@ -24,8 +25,8 @@ pub struct SearchBudget {
 }
 
 impl SearchBudget {
-    /// The budget of every search that an agent asks for: [`limits::SEARCH_POSTINGS`] and
-    /// [`limits::SEARCH_MILLIS`], and less when it is cancelled.
+    /// The budget of a caller's search: [`limits::SEARCH_POSTINGS`], [`limits::SEARCH_MILLIS`] and
+    /// cancellation.
     #[must_use]
     pub fn of(clock: &Arc<dyn Clock>, cancellation: &Cancellation) -> Self {
         Self {
@@ -35,43 +36,43 @@ impl SearchBudget {
         }
     }
 
-    /// The same with this many postings.
+    /// Sets the number of postings.
     #[must_use]
     pub fn with_postings(self, postings_max: u64) -> Self {
         Self { postings_max: Some(postings_max), ..self }
     }
 }
 
-/// What a search looked at. In two homes that differ only in what the caller does not see, it is the
-/// same to the last digit.
+/// What a search read. Two homes that differ only in memories that the caller may not see give
+/// equal numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Terms that were looked up in dictionaries.
+    /// Terms looked up in dictionaries.
     pub terms: u64,
-    /// Postings that were read, and memories beyond the written index that were asked for a word.
+    /// Postings read, and memories of the delta checked for a term.
     pub postings: u64,
-    /// Positions of words that were read for phrases.
+    /// Positions read for phrases.
     pub positions: u64,
-    /// Vectors that were compared, whole or by their signs.
+    /// Vectors compared, in full or by their signs.
     pub vectors: u64,
-    /// Memories of sessions that were looked at for what stands around a hit.
+    /// Memories of sessions read for the surroundings of a hit.
     pub neighbours: u64,
-    /// Rows that the store was asked for.
+    /// Rows requested from the store.
     pub rows: u64,
 }
 
-/// Measures a search while it runs.
+/// Measures a running search.
 pub(super) struct SearchMeter<'b> {
     budget: &'b SearchBudget,
     end: Option<Timestamp>,
     work: Cell<SearchWork>,
-    /// Steps up to which the budget is not looked at again.
+    /// Number of steps at which the budget is checked next.
     unchecked: Cell<u64>,
     stopped: Cell<bool>,
 }
 
 impl<'b> SearchMeter<'b> {
-    /// Begins to measure: the time counts from now.
+    /// Starts the measurement and its time.
     pub(super) fn start(budget: &'b SearchBudget) -> Self {
         let begin = budget.clock.as_ref().map(|clock| clock.now());
         let duration = SignedDuration::from_millis(limits::SEARCH_MILLIS);
@@ -80,27 +81,27 @@ impl<'b> SearchMeter<'b> {
         Self { budget, end, work, unchecked, stopped: Cell::new(false) }
     }
 
-    /// Counts a term that is looked up.
+    /// Counts a term lookup.
     pub(super) fn term(&self) -> Result<()> {
         self.count(|work| work.terms += 1)
     }
 
-    /// Counts postings that were read.
+    /// Counts postings.
     pub(super) fn postings(&self, count: u64) -> Result<()> {
         self.count(|work| work.postings += count)
     }
 
-    /// Counts positions that were read.
+    /// Counts positions.
     pub(super) fn positions(&self, count: u64) -> Result<()> {
         self.count(|work| work.positions += count)
     }
 
-    /// Counts vectors that were compared.
+    /// Counts vector comparisons.
     pub(super) fn vectors(&self, count: u64) -> Result<()> {
         self.count(|work| work.vectors += count)
     }
 
-    /// Counts memories of sessions that were looked at.
+    /// Counts memories read from sessions.
     pub(super) fn neighbours(&self, count: u64) -> Result<()> {
         self.count(|work| work.neighbours += count)
     }
@@ -117,16 +118,16 @@ impl<'b> SearchMeter<'b> {
         self.check()
     }
 
-    /// Whether the search may go on.
+    /// Checks the budget.
     ///
     /// # Errors
-    /// `unavailable` when it may not.
+    /// `unavailable` if it is exceeded or the search was cancelled.
     pub(super) fn check(&self) -> Result<()> {
         let SearchBudget { clock, cancellation, postings_max } = self.budget;
-        let refused = if let Err(gone) = cancellation.check() {
-            gone
+        let refused = if let Err(error) = cancellation.check() {
+            error
         } else if postings_max.is_some_and(|most| self.work.get().steps() > most) {
-            budget_error("it reads more of the index than one search may")
+            budget_error("it reads more of the index than one search may read")
         } else if clock.as_ref().map(|clock| clock.now()) > self.end {
             budget_error(&format!("it takes longer than {} milliseconds", limits::SEARCH_MILLIS))
         } else {
@@ -136,19 +137,19 @@ impl<'b> SearchMeter<'b> {
         Err(refused)
     }
 
-    /// Whether the search was stopped, and did not fail.
+    /// Whether the budget stopped the search, as opposed to another error.
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped.get()
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub(super) fn work(&self) -> SearchWork {
         self.work.get()
     }
 }
 
 impl SearchWork {
-    /// What the budget counts: vectors and neighbours are bounded by what is kept, and cost less.
+    /// The steps that the budget limits. Vectors and neighbours are bounded and cheaper.
     fn steps(&self) -> u64 {
         self.terms + self.postings + self.positions
     }
@@ -156,5 +157,5 @@ impl SearchWork {
 
 fn budget_error(why: &str) -> Error {
     Error::new(ErrorKind::Unavailable, format!("the search stopped: {why}"))
-        .hint("Search with fewer words, and leave out those that stand in many memories.")
+        .hint("Search with fewer words, and leave out words that many memories contain.")
 }

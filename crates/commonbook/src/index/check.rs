@@ -1,14 +1,14 @@
-//! Checking the index: whether its files are what was written.
+//! Checking the files of the index.
 
 use super::damage::catch_damage;
 use super::{Index, vectors};
 use crate::base::error::Result;
 
 impl Index {
-    /// What is wrong with the files, one line a finding.
+    /// The damaged files, one line each.
     ///
     /// # Errors
-    /// `unavailable` when they cannot be read at all.
+    /// `unavailable` if they cannot be read.
     pub fn check(&self) -> Result<Vec<String>> {
         self.open();
         let state = self.read();

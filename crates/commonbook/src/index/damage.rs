@@ -1,13 +1,13 @@
-//! What becomes of files that are not what was written: an error, never a panic.
+//! Damaged index files: they cause an error, never a panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::base::error::{Error, ErrorKind, Result};
 
-/// The answer when the files are not what this program writes.
+/// The error for files that this program did not write in this form.
 pub(super) fn index_damage() -> Error {
     Error::new(ErrorKind::Unavailable, "the search index is damaged")
-        .hint("Run `commonbook reindex`: it is built anew from the journal.")
+        .hint("Run `commonbook reindex` to rebuild it from the journal.")
 }
 
 impl From<tantivy::TantivyError> for Error {
@@ -16,7 +16,8 @@ impl From<tantivy::TantivyError> for Error {
     }
 }
 
-/// Runs what reads or writes the generation's files; what a damaged file makes of it is an error.
+/// Runs code that reads or writes the generation, and turns its panics on damaged files into
+/// errors.
 pub(super) fn catch_damage<T>(act: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(index_damage()))
 }

@@ -1,4 +1,4 @@
-//! The words of one memory that is not in the generation, or not as it is now.
+//! The delta: the words of memories that the generation lacks or has in an older state.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -10,7 +10,7 @@ use crate::model::memory::Memory;
 use crate::model::search::{rank, update};
 use commonbook_text::terms::{self, StemCache};
 
-/// Words by which a text tells a time: days, months, and what counts them.
+/// Words that express a time: days, months, units.
 const TIME_WORDS: &str = "yesterday today tomorrow tonight week weekend month year ago last next \
     monday tuesday wednesday thursday friday saturday sunday january february march april may \
     june july august september october november december";
@@ -21,45 +21,45 @@ static TIME_TERMS: LazyLock<FxHashSet<String>> =
 /// A memory with its words.
 pub(super) struct DeltaMemory {
     pub(super) described: MemoryDescription,
-    pub(super) bag: MemoryWords,
-    /// How often each term stands in head and body; counted when it is first asked, which for most
-    /// memories is never: they are written out before.
+    pub(super) words: MemoryWords,
+    /// The number of each term in head and body, counted on first use: most memories are written
+    /// out before any search reads them.
     counts: OnceLock<FxHashMap<String, (u32, u32)>>,
 }
 
 impl DeltaMemory {
     /// A memory as of an event.
     fn of(memory: &Memory, sequence: u64, stems: &mut StemCache) -> Self {
-        let mut bag = MemoryWords::default();
-        // The summary of an entry without a text of its own is its text.
+        let mut words = MemoryWords::default();
+        // An entry without a full text has its summary as its text.
         let summary = memory.summary.iter().filter(|summary| **summary != memory.text);
         for part in memory.title.iter().chain(&memory.topics).chain(summary) {
-            bag.head.add(part, stems);
+            words.head.add(part, stems);
         }
-        bag.body.add(&memory.text, stems);
-        let mut marks = TextSignals::default();
-        for word in bag.all_words() {
-            marks.first_person += u32::from(terms::is_first_person(word));
-            marks.tells_time |= TIME_TERMS.contains(word);
-            marks.updates |= update::is_update_term(word);
+        words.body.add(&memory.text, stems);
+        let mut signals = TextSignals::default();
+        for word in words.all_words() {
+            signals.first_person += u32::from(terms::is_first_person(word));
+            signals.tells_time |= TIME_TERMS.contains(word);
+            signals.updates |= update::is_update_term(word);
         }
-        let described = MemoryDescription::of(memory, sequence, bag.lengths(), marks);
-        Self { described, bag, counts: OnceLock::new() }
+        let described = MemoryDescription::of(memory, sequence, words.lengths(), signals);
+        Self { described, words, counts: OnceLock::new() }
     }
 
-    /// How often a term stands in it, in its head counting for more.
+    /// Occurrences of a term, weighted higher in the head.
     pub(super) fn occurrences(&self, term: &str) -> f64 {
-        let counts = self.counts.get_or_init(|| self.bag.counts());
+        let counts = self.counts.get_or_init(|| self.words.counts());
         counts.get(term).map_or(0.0, |(head, body)| rank::weight(*head, *body))
     }
 
-    /// Whether these terms stand in it one after the other.
+    /// Whether it contains the phrase.
     pub(super) fn has_phrase(&self, phrase: &[String]) -> bool {
-        self.bag.has_phrase(phrase)
+        self.words.has_phrase(phrase)
     }
 }
 
-/// The memories of the tail, audience by audience: a search walks past nobody else's.
+/// The memories of the delta by audience, so that a search reads only audiences of its caller.
 #[derive(Default)]
 pub(super) struct MemoryDelta {
     audiences: FxHashMap<u32, FxHashMap<MemoryNumber, Arc<DeltaMemory>>>,
@@ -67,14 +67,14 @@ pub(super) struct MemoryDelta {
 }
 
 impl MemoryDelta {
-    /// Puts a memory in, as it is now, among those of its audience.
-    pub(super) fn insert(&mut self, number: MemoryNumber, audience: u32, tail: DeltaMemory) {
+    /// Inserts or replaces a memory in its audience.
+    pub(super) fn insert(&mut self, number: MemoryNumber, audience: u32, delta: DeltaMemory) {
         self.remove(number);
         self.audience_of.insert(number, audience);
-        self.audiences.entry(audience).or_default().insert(number, Arc::new(tail));
+        self.audiences.entry(audience).or_default().insert(number, Arc::new(delta));
     }
 
-    /// Takes a memory out, if it is in.
+    /// Removes a memory, if present.
     pub(super) fn remove(&mut self, number: MemoryNumber) {
         let Some(audience) = self.audience_of.remove(&number) else { return };
         if let Some(memories) = self.audiences.get_mut(&audience) {
@@ -82,47 +82,47 @@ impl MemoryDelta {
         }
     }
 
-    /// A memory, if it is in.
+    /// A memory, if present.
     pub(super) fn get(&self, number: MemoryNumber) -> Option<&Arc<DeltaMemory>> {
         self.audiences.get(self.audience_of.get(&number)?)?.get(&number)
     }
 
-    /// The memories of these audiences, which stand beside the numbers of their workspaces.
+    /// The memories of these audiences.
     pub(super) fn of_audiences(
         &self,
         audiences: &[(u32, u32)],
     ) -> impl Iterator<Item = (MemoryNumber, &DeltaMemory)> {
         let groups = audiences.iter().filter_map(|(_, audience)| self.audiences.get(audience));
-        groups.flatten().map(|(number, tail)| (*number, &**tail))
+        groups.flatten().map(|(number, delta)| (*number, &**delta))
     }
 
-    /// The numbers of all memories in it.
+    /// The numbers of all its memories.
     pub(super) fn numbers(&self) -> impl Iterator<Item = MemoryNumber> {
         self.audience_of.keys().copied()
     }
 
-    /// Leaves only those for which this holds.
+    /// Keeps only the memories for which `stays` returns true.
     pub(super) fn retain(&mut self, stays: impl Fn(MemoryNumber) -> bool) {
-        let gone: Vec<MemoryNumber> = self.numbers().filter(|number| !stays(*number)).collect();
-        gone.into_iter().for_each(|number| self.remove(number));
+        let dropped: Vec<MemoryNumber> = self.numbers().filter(|number| !stays(*number)).collect();
+        dropped.into_iter().for_each(|number| self.remove(number));
         self.audiences.retain(|_, memories| !memories.is_empty());
     }
 
-    /// How many memories are in it.
+    /// The number of memories.
     pub(super) fn len(&self) -> usize {
         self.audience_of.len()
     }
 
-    /// Whether no memory is in it.
+    /// Whether it has no memories.
     pub(super) fn is_empty(&self) -> bool {
         self.audience_of.is_empty()
     }
 }
 
-/// Memories from which on several threads take them apart.
+/// Number of memories from which on several threads split texts into words.
 const PARALLEL_MEMORIES_MIN: usize = 100;
 
-/// These memories, each as of its event, with their words. One of `stems` is used by each thread.
+/// Splits the texts of these memories, each as of its event. Each thread uses one of `stems`.
 pub(super) fn describe_all(
     memories: &[(Memory, u64)],
     stems: &mut Vec<StemCache>,

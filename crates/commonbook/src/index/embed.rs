@@ -1,4 +1,4 @@
-//! Embedding what is kept: vectors follow the words in the background, and a question gets its own.
+//! Embedding: vectors of memories are made in the background, the vector of a question at once.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -17,26 +17,26 @@ use crate::model::workspace::Workspace;
 use crate::store::Store;
 use commonbook_embed::{Embedder, QuantisedVector, chunks};
 
-/// Memories that are read from the store at once.
+/// Memories read from the store at once.
 const READ_MEMORIES_MAX: usize = 256;
 
-/// Vectors that are written at once; fewer after a while, so that they are soon of use.
+/// Vectors written at once, unless [`WRITE_DELAY`] passes first.
 const WRITE_VECTORS_MAX: usize = 8_192;
 
-/// The while.
+/// Time after which vectors are written in any case, so that searches can use them.
 const WRITE_DELAY: Duration = Duration::from_secs(2);
 
 /// Characters of a title that are embedded with each chunk of the text.
 const TITLE_CHARS_MAX: usize = 80;
 
 impl Index {
-    /// Embeds with this from now on: with nothing when it is off, or could not be opened.
+    /// Sets the embedder: none if it is turned off or could not be opened.
     pub fn use_embedder(&self, embedder: Result<Option<Arc<dyn Embedder>>>) {
         let embedding = match embedder {
             Ok(Some(embedder)) => EmbedderState::By(embedder),
             Ok(None) => EmbedderState::Off,
             Err(error) => {
-                tracing::warn!(%error, "searching by words alone");
+                tracing::warn!(%error, "the embedder cannot be opened; searches use words only");
                 EmbedderState::Failed(error.message)
             }
         };
@@ -46,7 +46,7 @@ impl Index {
         state.catalog.unlink_vectors();
     }
 
-    /// Whether an embedder is wanted that could not be opened.
+    /// Whether an embedder is configured and could not be opened.
     pub fn lacks_embedder(&self) -> bool {
         let embedding = self.embedding.read().unwrap_or_else(PoisonError::into_inner);
         matches!(*embedding, EmbedderState::Failed(_))
@@ -59,10 +59,10 @@ impl Index {
         }
     }
 
-    /// Throws all vectors away.
+    /// Deletes all vectors.
     ///
     /// # Errors
-    /// `conflict` while another process writes the index, `unavailable` when they cannot be removed.
+    /// `conflict` while another process writes the index, `unavailable` if they cannot be deleted.
     pub fn forget_vectors(&self) -> Result<()> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.lease(&mut writing)?.ok_or_else(lease_conflict)?;
@@ -79,16 +79,16 @@ impl Index {
         Ok(())
     }
 
-    /// Embeds what has no vector yet, the newest first, and tells after each step how far it has
-    /// come; `told` may break it off, and what is done is kept. Answers `None` when there is no
-    /// embedder, or another process holds the lease, and does it.
+    /// Embeds the memories without a vector, newest first, and reports its progress after each
+    /// step; `report` may stop it, and finished work is kept. Returns `None` if there is no
+    /// embedder, or another process holds the lease and does this work.
     ///
     /// # Errors
-    /// What the embedder answers; what was embedded before is kept.
+    /// Those of the embedder; what was embedded before is kept.
     pub fn embed(
         &self,
         store: &dyn Store,
-        mut told: impl FnMut(IndexProgress) -> ControlFlow<()>,
+        mut report: impl FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<Option<IndexProgress>> {
         let Some(embedder) = self.embedder() else { return Ok(None) };
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,7 @@ impl Index {
         let mut known: FxHashSet<u64> = FxHashSet::default();
         let mut written = Instant::now();
         loop {
-            known.extend(batch[known.len()..].iter().map(|(print, _)| *print));
+            known.extend(batch[known.len()..].iter().map(|(fingerprint, _)| *fingerprint));
             let next = self.read().unembedded_memories(&known, READ_MEMORIES_MAX);
             let mut done = Ok(());
             for chunk in next.chunks(embedder.batch().max(1)) {
@@ -110,7 +110,7 @@ impl Index {
                 }
             }
             let finished = next.is_empty() || done.is_err();
-            let broken = told(self.read().progress(0)).is_break();
+            let broken = report(self.read().progress(0)).is_break();
             if finished
                 || broken
                 || batch.len() >= WRITE_VECTORS_MAX
@@ -129,7 +129,7 @@ impl Index {
         }
     }
 
-    /// Embeds some memories; what is gone in the meantime is left out.
+    /// Embeds some memories; skips those deleted in the meantime.
     fn embed_batch(
         &self,
         store: &dyn Store,
@@ -141,14 +141,19 @@ impl Index {
             let mut memories = Vec::new();
             for bare in some {
                 let change = tx.changes(&bare.workspace, bare.sequence - 1, 1)?.pop();
-                memories
-                    .extend(change.and_then(|it| it.memory).map(|memory| (bare.print, *memory)));
+                memories.extend(
+                    change
+                        .and_then(|change| change.memory)
+                        .map(|memory| (bare.fingerprint, *memory)),
+                );
             }
             Ok(memories)
         })?;
         let size = embedder.chunk_tokens();
-        let texts: Vec<(u64, Vec<String>)> =
-            memories.iter().map(|(print, memory)| (*print, chunk_texts(memory, size))).collect();
+        let texts: Vec<(u64, Vec<String>)> = memories
+            .iter()
+            .map(|(fingerprint, memory)| (*fingerprint, chunk_texts(memory, size)))
+            .collect();
         let all: Vec<String> = texts.iter().flat_map(|(_, texts)| texts.clone()).collect();
         let mut embedded = Vec::with_capacity(all.len());
         for part in all.chunks(embedder.batch().max(1)) {
@@ -156,20 +161,20 @@ impl Index {
         }
         let mut embedded = embedded.into_iter();
         let nothing = || vec![0.0; embedder.spec().dimension];
-        for (print, texts) in texts {
+        for (fingerprint, texts) in texts {
             let mut own: Vec<QuantisedVector> = (embedded.by_ref().take(texts.len()))
                 .map(|vector| QuantisedVector::of(&vector))
                 .collect();
             if own.is_empty() {
-                // A text without words is near to nothing, and need not be asked for again.
+                // A text without words gets a zero vector, so that it is not embedded again.
                 own.push(QuantisedVector::of(&nothing()));
             }
-            batch.push((print, own));
+            batch.push((fingerprint, own));
         }
         Ok(())
     }
 
-    /// Writes vectors out, and takes them in.
+    /// Writes vectors and loads them.
     fn write_vectors(&self, embedder: &dyn Embedder, batch: &[EmbeddedText]) -> Result<()> {
         let Some(folder) = self.vector_folder().filter(|_| !batch.is_empty()) else {
             return Ok(());
@@ -182,7 +187,7 @@ impl Index {
         Ok(())
     }
 
-    /// Makes sure that no vector of what was purged is in a file.
+    /// Makes sure that no file contains vectors of purged memories.
     pub(super) fn scrub_vectors(&self) -> Result<()> {
         let (Some(folder), Some(embedder)) = (self.vector_folder(), self.embedder()) else {
             return Ok(());
@@ -202,12 +207,12 @@ impl Index {
         Ok(())
     }
 
-    /// The vector of a question, and why there is none.
+    /// The vector of a question, or why there is none.
     pub(super) fn vector_of(
         &self,
         question: &IndexQuery,
     ) -> (Option<QuantisedVector>, Option<String>) {
-        let by_words = |why: &str| (None, Some(format!("searched by words alone: {why}")));
+        let by_words = |why: &str| (None, Some(format!("searched by words only: {why}")));
         let embedder = match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
             EmbedderState::By(embedder) => Arc::clone(embedder),
             EmbedderState::Off => return by_words("there is no embedder"),
@@ -219,7 +224,7 @@ impl Index {
         self.open();
         self.refresh_vectors();
         if self.read().vectors.as_ref().is_none_or(VectorIndex::is_empty) {
-            return by_words("nothing is embedded yet; a server does it, or `commonbook reindex`");
+            return by_words("nothing is embedded yet; a server or `commonbook reindex` does this");
         }
         match embedder.embed_query(&question.text) {
             Ok(vector) => (Some(QuantisedVector::of(&vector)), None),
@@ -230,17 +235,17 @@ impl Index {
         }
     }
 
-    /// Where the vectors of the embedder's model lie.
+    /// The folder of the vectors of the embedder's model.
     pub(super) fn vector_folder(&self) -> Option<PathBuf> {
         Some(vectors::model_folder(self.folder.as_deref()?, self.embedder()?.spec()))
     }
 
-    /// When the files of vectors last changed.
+    /// The modification time of the vector files.
     pub(super) fn vector_stamp(&self) -> Option<SystemTime> {
         std::fs::metadata(self.vector_folder()?).and_then(|folder| folder.modified()).ok()
     }
 
-    /// Takes in the vectors that were written since.
+    /// Loads vectors written since.
     pub(super) fn refresh_vectors(&self) {
         let stamp = self.vector_stamp();
         if self.read().vector_stamp == stamp {
@@ -264,52 +269,56 @@ impl Index {
         *vector_stamp = stamp;
     }
 
-    /// Removes the vectors of models that are used no more, once this one's are complete.
+    /// Deletes the vectors of other models, once this model's are complete.
     fn forget_other_models(&self) {
         let Some(own) = self.vector_folder() else { return };
         if self.read().progress(0).waiting > 0 {
             return;
         }
         let all = own.parent().and_then(|folder| std::fs::read_dir(folder).ok());
-        for other in all.into_iter().flatten().flatten().filter(|other| other.path() != own) {
-            if let Err(error) = std::fs::remove_dir_all(other.path()) {
+        for folder in all.into_iter().flatten().flatten().filter(|folder| folder.path() != own) {
+            if let Err(error) = std::fs::remove_dir_all(folder.path()) {
                 tracing::warn!(%error, "the vectors of another model cannot be removed");
             }
         }
     }
 }
 
-/// A memory that has no vector.
+/// A memory without a vector.
 struct UnembeddedMemory {
     workspace: Workspace,
     sequence: u64,
-    print: u64,
+    fingerprint: u64,
 }
 
 impl IndexState {
-    /// Memories that have no vector, the newest first, each text once and none of the known ones.
+    /// Memories without a vector, newest first, each distinct text once, without the known ones.
     fn unembedded_memories(&self, known: &FxHashSet<u64>, most: usize) -> Vec<UnembeddedMemory> {
         let mut seen = FxHashSet::default();
-        let mut wants = |print: u64| !known.contains(&print) && seen.insert(print);
-        let bare =
-            self.catalog.links.unembedded().map(|number| (number, self.catalog.facts(number)));
-        bare.filter(|(_, facts)| wants(facts.print))
+        let mut wants =
+            |fingerprint: u64| !known.contains(&fingerprint) && seen.insert(fingerprint);
+        let bare = self
+            .catalog
+            .vector_refs
+            .unembedded()
+            .map(|number| (number, self.catalog.facts(number)));
+        bare.filter(|(_, facts)| wants(facts.fingerprint))
             .take(most)
             .map(|(number, facts)| UnembeddedMemory {
-                workspace: self.catalog.class(number).reach.workspace.clone(),
+                workspace: self.catalog.class(number).visibility.workspace.clone(),
                 sequence: facts.sequence,
-                print: facts.print,
+                fingerprint: facts.fingerprint,
             })
             .collect()
     }
 
-    /// The fingerprints of all texts that there are.
+    /// The fingerprints of all texts.
     fn fingerprints(&self) -> FxHashSet<u64> {
-        self.catalog.live().map(|number| self.catalog.facts(number).print).collect()
+        self.catalog.live().map(|number| self.catalog.facts(number).fingerprint).collect()
     }
 }
 
-/// What is embedded of a memory: the chunks of its text, each under its title.
+/// The chunks of a memory's text, each with its title.
 fn chunk_texts(memory: &Memory, size: usize) -> Vec<String> {
     let title: String =
         memory.title.iter().flat_map(|title| title.chars()).take(TITLE_CHARS_MAX).collect();

@@ -1,4 +1,4 @@
-//! What the index knows of every memory besides its words: all that filters and ranking ask.
+//! The catalog: everything that filters and ranking need of each memory, besides its words.
 
 mod audiences;
 mod authors;
@@ -36,13 +36,13 @@ pub(super) use sessions::SessionNeighbours;
 use sessions::{StrandKey, StrandTable};
 pub(super) use vector_refs::VectorRefs;
 
-/// The number of a memory in its catalog, which this process alone knows it by.
+/// The number of a memory in the catalog of this process.
 pub(super) type MemoryNumber = u32;
 
-/// The class of what is gone: there is none, so no question admits it.
+/// The class of deleted memories: no filter admits it.
 const NO_CLASS: u32 = u32::MAX;
 
-/// A memory as the catalog files it: class, session and case by their numbers; 0 is no session, and
+/// A memory in the catalog: class, session and case by their numbers; 0 stands for no session and
 /// no case.
 #[derive(Debug, Clone, Copy)]
 struct CatalogEntry {
@@ -56,49 +56,49 @@ struct CatalogEntry {
 #[derive(Debug, Default)]
 pub(super) struct MemoryCatalog {
     kept: FactOverlay,
-    pub(super) brief: Vec<HotFacts>,
-    /// The class of each memory, which every question asks of all; [`NO_CLASS`] of what is gone.
+    pub(super) hot: Vec<HotFacts>,
+    /// The class of each memory, which every search reads for all; [`NO_CLASS`] for deleted ones.
     pub(super) classed: Vec<u32>,
-    pub(super) links: VectorRefs,
-    /// Those of which the generation has words, as they are now or as they were.
+    pub(super) vector_refs: VectorRefs,
+    /// Memories whose words the generation has, in their present or an older state.
     written: FixedBitSet,
     pub(super) classes: ClassTable,
     numbers: NumberTable,
-    /// What is gone for good, with the place in its journal where it went: an older generation may
-    /// still have it.
-    gone: FxHashMap<(u32, MemoryId), u64>,
+    /// Permanently removed memories with the journal position of the removal: an older generation
+    /// may still have them.
+    removed: FxHashMap<(u32, MemoryId), u64>,
     workspaces: NameInterner,
     names: NameInterner,
     /// The cases that are not open, by the number of their workspace.
-    shut: FxHashMap<u32, FxHashSet<u32>>,
+    inactive_cases: FxHashMap<u32, FxHashSet<u32>>,
     sessions: StrandTable,
 }
 
 impl MemoryCatalog {
-    /// Takes a memory into the tail, or what is new of it; answers its number.
+    /// Inserts a memory into the delta, or replaces it. Returns its number.
     pub(super) fn put(
         &mut self,
         described: MemoryDescription,
         vector: Option<VectorRows>,
     ) -> MemoryNumber {
         let MemoryDescription { class, facts, session, case, topics } = described;
-        let workspace = class.reach.workspace.as_str().to_owned();
+        let workspace = class.visibility.workspace.as_str().to_owned();
         let session = session.map_or(0, |session| self.intern_session(&workspace, &session));
         let case = case.map_or(0, |case| self.intern_session(&workspace, case.as_str()));
         let topics: Vec<u32> = topics.iter().map(|topic| self.intern_topic(topic)).collect();
         let class = self.classes.number(class, &mut self.workspaces);
         let number = self.put_entry(&CatalogEntry { facts, class, session, case }, &topics, true);
-        self.links.set(number, vector);
+        self.vector_refs.set(number, vector);
         number
     }
 
-    /// The same, where class, session and topics have their numbers already.
-    fn put_entry(&mut self, entry: &CatalogEntry, topics: &[u32], in_tail: bool) -> MemoryNumber {
+    /// The same with the numbers of class, session and topics.
+    fn put_entry(&mut self, entry: &CatalogEntry, topics: &[u32], in_delta: bool) -> MemoryNumber {
         let known = self.number_in_class(entry.class, entry.facts.id);
         let number = known.unwrap_or_else(|| self.next_number());
-        let before = (self.strand_key(number), self.brief[number as usize].from);
+        let before = (self.strand_key(number), self.hot[number as usize].from);
         self.kept.set(number, entry.facts, topics);
-        self.register_entry(number, entry, in_tail);
+        self.register_entry(number, entry, in_delta);
         let after = (self.strand_key(number), entry.facts.from);
         if before != after {
             self.sessions.unfile(number, before.0);
@@ -107,39 +107,39 @@ impl MemoryCatalog {
         number
     }
 
-    /// Which memories of its session a memory stands among; none where it is in no session.
+    /// The session and audience of a memory; `None` without a session.
     fn strand_key(&self, number: MemoryNumber) -> Option<StrandKey> {
-        let (class, session) = (self.classed[number as usize], self.brief[number as usize].session);
+        let (class, session) = (self.classed[number as usize], self.hot[number as usize].session);
         let files = class != NO_CLASS && session != 0;
         files.then(|| StrandKey { session, audience: self.classes.audience(class) })
     }
 
-    /// The next number, which is nobody's yet.
+    /// The next unused number.
     fn next_number(&mut self) -> MemoryNumber {
         let number = MemoryNumber::try_from(self.len()).unwrap_or(MemoryNumber::MAX);
-        self.brief.push(HotFacts::default());
+        self.hot.push(HotFacts::default());
         self.classed.push(NO_CLASS);
         self.written.grow(self.classed.len());
         number
     }
 
-    /// Gives a number to a memory whose facts are kept, or what is new of it.
-    fn register_entry(&mut self, number: MemoryNumber, entry: &CatalogEntry, in_tail: bool) {
+    /// Assigns a number to a memory whose facts are stored, or replaces its class and session.
+    fn register_entry(&mut self, number: MemoryNumber, entry: &CatalogEntry, in_delta: bool) {
         let new = self.classed[number as usize] == NO_CLASS;
         let before = ClassMembership {
             class: self.classed[number as usize],
-            length: self.brief[number as usize].length,
+            length: self.hot[number as usize].length,
         };
-        self.brief[number as usize] = HotFacts::of(entry, in_tail);
+        self.hot[number as usize] = HotFacts::of(entry, in_delta);
         self.classed[number as usize] = entry.class;
-        let length = self.brief[number as usize].length;
+        let length = self.hot[number as usize].length;
         if new {
             self.classes.add_member(entry.class, number, length);
         } else {
             let after = ClassMembership { class: entry.class, length };
             self.classes.move_member(number, before, after);
         }
-        self.links.set(number, None);
+        self.vector_refs.set(number, None);
         if new {
             let mut numbers = std::mem::take(&mut self.numbers);
             let key = (self.classes.workspace(entry.class), entry.facts.id);
@@ -148,19 +148,19 @@ impl MemoryCatalog {
         }
     }
 
-    /// How many numbers there are, also those of what is gone.
+    /// The number of assigned numbers, deleted memories included.
     pub(super) fn len(&self) -> usize {
         self.classed.len()
     }
 
-    /// The numbers of what is not gone.
+    /// The numbers of memories that are not deleted.
     pub(super) fn live(&self) -> impl Iterator<Item = MemoryNumber> {
         (0..).zip(&self.classed).filter(|(_, class)| **class != NO_CLASS).map(|(number, _)| number)
     }
 
-    /// Makes room for so many memories more.
+    /// Reserves capacity for more memories.
     fn reserve(&mut self, more: usize) {
-        self.brief.reserve(more);
+        self.hot.reserve(more);
         self.classed.reserve(more);
         self.classes.reserve(more);
         let mut numbers = std::mem::take(&mut self.numbers);
@@ -173,56 +173,59 @@ impl MemoryCatalog {
         self.names.intern(text)
     }
 
-    /// Notes whether a case of a workspace is open now.
+    /// Sets whether a case is open.
     pub(super) fn note_case(&mut self, workspace: &str, case: &CaseKey, open: bool) {
         let number = self.intern_session(workspace, case.as_str());
-        let shut = self.shut.entry(self.workspaces.intern(workspace)).or_default();
+        let inactive_cases =
+            self.inactive_cases.entry(self.workspaces.intern(workspace)).or_default();
         if open {
-            shut.remove(&number);
+            inactive_cases.remove(&number);
         } else {
-            shut.insert(number);
+            inactive_cases.insert(number);
         }
     }
 
-    /// Whether any case in the workspaces of a caller is not open.
+    /// Whether any case in the caller's workspaces is not open.
     pub(super) fn has_inactive_case(&self, sight: &Sight) -> bool {
         let number = |name: &str| self.workspaces.find(name);
-        let mut shut =
-            sight.workspaces.iter().filter_map(|it| self.shut.get(&number(it.as_str())?));
-        shut.any(|cases| !cases.is_empty())
+        let mut inactive_cases = sight
+            .workspaces
+            .iter()
+            .filter_map(|workspace| self.inactive_cases.get(&number(workspace.as_str())?));
+        inactive_cases.any(|cases| !cases.is_empty())
     }
 
-    /// Whether a memory of this class is an entry of a case that is not open.
+    /// Whether a memory of this class and case is an entry of a case that is not open.
     pub(super) fn is_inactive_case(&self, class: u32, case: u32) -> bool {
-        let shut = (case != 0).then(|| self.shut.get(&self.classes.workspace(class))).flatten();
-        shut.is_some_and(|cases| cases.contains(&case))
+        let inactive_cases =
+            (case != 0).then(|| self.inactive_cases.get(&self.classes.workspace(class))).flatten();
+        inactive_cases.is_some_and(|cases| cases.contains(&case))
     }
 
-    /// The number of a session, or of a case, of a workspace.
+    /// The number of a session or case of a workspace.
     fn intern_session(&mut self, workspace: &str, session: &str) -> u32 {
         self.names.intern(&qualified_name(workspace, session))
     }
 
-    /// Whether what is known of a memory as of an event is older than its end.
+    /// Whether these facts as of an event are older than the memory's removal.
     fn is_outdated(&self, class: u32, id: MemoryId, sequence: u64) -> bool {
-        let gone = self.gone.get(&(self.classes.workspace(class), id));
-        gone.is_some_and(|gone| sequence < *gone)
+        let removed = self.removed.get(&(self.classes.workspace(class), id));
+        removed.is_some_and(|removed| sequence < *removed)
     }
 
-    /// The number of the memory of a class by its id.
+    /// The number of a memory, by class and id.
     fn number_in_class(&self, class: u32, id: MemoryId) -> Option<MemoryNumber> {
         let workspace = self.classes.workspace(class);
         self.numbers.get((workspace, id), |number| self.catalog_key(number))
     }
 
-    /// What the number of a memory is found by.
+    /// The lookup key of a number.
     fn catalog_key(&self, number: MemoryNumber) -> CatalogKey {
         let class = self.classed[number as usize];
         (self.classes.workspace(class), self.facts(number).id)
     }
 
-    /// Forgets a memory that is gone for good; answers its number, and who could see it, if it was
-    /// known.
+    /// Removes a memory permanently. Returns its number and its visibility, if it was known.
     pub(super) fn remove(
         &mut self,
         workspace: &str,
@@ -230,25 +233,25 @@ impl MemoryCatalog {
         sequence: u64,
     ) -> Option<(MemoryNumber, Visibility)> {
         let key = (self.workspaces.intern(workspace), id);
-        self.gone.insert(key, sequence);
+        self.removed.insert(key, sequence);
         let number = self.numbers.get(key, |number| self.catalog_key(number))?;
-        let reach = self.class(number).reach.clone();
+        let visibility = self.class(number).visibility.clone();
         self.numbers.remove(key, number);
         self.sessions.unfile(number, self.strand_key(number));
         self.leave_class(number);
         self.classed[number as usize] = NO_CLASS;
-        self.links.forget(number);
-        Some((number, reach))
+        self.vector_refs.forget(number);
+        Some((number, visibility))
     }
 
-    /// Notes that the generation has the words of a memory as of this event: those are no longer
-    /// the tail's to give.
+    /// Marks the words of a memory as part of the generation, as of this event, so that the delta
+    /// no longer has them.
     fn leave_tail(&mut self, number: MemoryNumber, sequence: u64) {
         let newer = self.facts(number).sequence != sequence;
-        self.brief[number as usize].in_tail &= newer;
+        self.hot[number as usize].in_delta &= newer;
     }
 
-    /// Notes that the generation is given the words of a memory; answers whether it had some.
+    /// Marks the words of a memory as written. Returns whether earlier ones were.
     pub(super) fn mark_written(&mut self, number: MemoryNumber) -> bool {
         self.written.put(number as usize)
     }
@@ -259,49 +262,48 @@ impl MemoryCatalog {
         self.numbers.get((workspace, id), |number| self.catalog_key(number))
     }
 
-    /// What is known of a memory.
+    /// The facts of a memory.
     pub(super) fn facts(&self, number: MemoryNumber) -> MemoryFacts {
         self.kept.facts(number)
     }
 
-    /// Whether a memory has the topic of this number.
+    /// Whether a memory has this topic.
     pub(super) fn has_topic(&self, number: MemoryNumber, topic: u32) -> bool {
         self.kept.has_topic(number, topic)
     }
 
-    /// Takes a memory from the members of its class.
+    /// Removes a memory from its class.
     fn leave_class(&mut self, number: MemoryNumber) {
-        let length = self.brief[number as usize].length;
+        let length = self.hot[number as usize].length;
         self.classes.remove_member(self.classed[number as usize], number, length);
     }
 
-    /// The class of a memory that is not gone.
+    /// The class of a memory that is not deleted.
     pub(super) fn class(&self, number: MemoryNumber) -> &MemoryClass {
         self.classes.class(self.classed[number as usize])
     }
 
-    /// The audience of a memory that is not gone.
+    /// The audience of a memory that is not deleted.
     pub(super) fn audience(&self, number: MemoryNumber) -> u32 {
         self.classes.audience(self.classed[number as usize])
     }
 
-    /// The audiences that a caller belongs to and that have memories, with the numbers of their
-    /// workspaces, in order.
+    /// The caller's audiences that have memories, with the numbers of their workspaces, sorted.
     pub(super) fn admitted(&self, sight: &Sight) -> Vec<(u32, u32)> {
         self.classes.admitted(sight, &self.workspaces)
     }
 
-    /// The number that a session, or a case, of a workspace has here.
+    /// The number of a session or case of a workspace.
     pub(super) fn session(&self, workspace: &str, session: &str) -> Option<u32> {
         self.names.find(&qualified_name(workspace, session))
     }
 
-    /// The number that a topic has here, whatever its case.
+    /// The number of a topic, case-insensitive.
     pub(super) fn topic(&self, topic: &str) -> Option<u32> {
         self.names.find(&topic.to_lowercase())
     }
 
-    /// The memories of these audiences in the session of a memory.
+    /// The strands of these audiences in a session.
     pub(super) fn strands(&self, session: u32, audiences: &[(u32, u32)]) -> Vec<u32> {
         self.sessions.strands(session, audiences)
     }
@@ -322,8 +324,8 @@ impl MemoryCatalog {
         }
     }
 
-    /// The words of the memories of these strands, of the classes that are admitted; and how many
-    /// memories were looked at.
+    /// The number of words in the admitted memories of these strands, and the number of memories
+    /// read.
     pub(super) fn session_length(
         &self,
         strands: &[u32],
@@ -331,32 +333,32 @@ impl MemoryCatalog {
     ) -> (f64, u64) {
         let members = strands.iter().flat_map(|strand| self.sessions.members(*strand));
         let add = |(length, count): (f64, u64), number: &MemoryNumber| {
-            let (brief, class) = (&self.brief[*number as usize], self.classed[*number as usize]);
-            (if admits(class) { length + f64::from(brief.length) } else { length }, count + 1)
+            let (hot, class) = (&self.hot[*number as usize], self.classed[*number as usize]);
+            (if admits(class) { length + f64::from(hot.length) } else { length }, count + 1)
         };
         members.fold((0.0, 0), add)
     }
 
-    /// How many numbers sessions and topics have: all are below.
+    /// An upper bound of all session and topic numbers.
     pub(super) fn name_count(&self) -> usize {
         self.names.end()
     }
 
-    /// Takes all memories their vectors.
+    /// Unlinks all vectors.
     pub(super) fn unlink_vectors(&mut self) {
         self.relink_vectors(|_| None);
     }
 
-    /// Gives vectors to the memories that have none, where there are some now; or to all anew.
+    /// Links memories without vectors to new vectors, or all memories anew.
     pub(super) fn link_vectors(&mut self, vectors: &VectorIndex, anew: bool) {
         if anew {
-            self.relink_vectors(|print| vectors.of(print));
+            self.relink_vectors(|fingerprint| vectors.of(fingerprint));
             return;
         }
-        let bare: Vec<MemoryNumber> = self.links.unembedded().collect();
+        let bare: Vec<MemoryNumber> = self.vector_refs.unembedded().collect();
         for number in bare {
-            if let Some(rows) = vectors.of(self.facts(number).print) {
-                self.links.set(number, Some(rows));
+            if let Some(rows) = vectors.of(self.facts(number).fingerprint) {
+                self.vector_refs.set(number, Some(rows));
             }
         }
     }
@@ -364,37 +366,37 @@ impl MemoryCatalog {
     fn relink_vectors(&mut self, rows: impl Fn(u64) -> Option<VectorRows>) {
         let live: Vec<MemoryNumber> = self.live().collect();
         for number in live {
-            self.links.set(number, rows(self.facts(number).print));
+            self.vector_refs.set(number, rows(self.facts(number).fingerprint));
         }
     }
 
-    /// Puts the sessions that changed back in order; to be called after memories were put in.
+    /// Sorts the sessions that changed; to be called after memories were inserted.
     pub(super) fn sort_sessions(&mut self) {
-        let Self { sessions, brief, kept, .. } = self;
-        sessions.sort_changed(|a, b| compare_hot_times(brief, kept, *a, *b));
+        let Self { sessions, hot, kept, .. } = self;
+        sessions.sort_changed(|a, b| compare_hot_times(hot, kept, *a, *b));
     }
 
-    /// Files all memories anew, each in its session.
+    /// Rebuilds all sessions.
     fn rebuild_sessions(&mut self) {
         let order =
-            |a: &MemoryNumber, b: &MemoryNumber| compare_hot_times(&self.brief, &self.kept, *a, *b);
+            |a: &MemoryNumber, b: &MemoryNumber| compare_hot_times(&self.hot, &self.kept, *a, *b);
         let strands = (0..self.len()).map(|place| self.strand_key(place as MemoryNumber)).collect();
         self.sessions = StrandTable::of(strands, order);
     }
 
-    /// How two memories stand in time: from when on they hold, then the id, which grows with time.
+    /// Compares two memories by the start of their validity, then by id, which grows with time.
     pub(super) fn compare_times(&self, a: MemoryNumber, b: MemoryNumber) -> Ordering {
-        compare_hot_times(&self.brief, &self.kept, a, b)
+        compare_hot_times(&self.hot, &self.kept, a, b)
     }
 }
 
-/// How two memories stand in time, as [`MemoryCatalog::compare_times`] has it; most differ before their ids.
+/// As [`MemoryCatalog::compare_times`]; most memories differ before their ids are needed.
 fn compare_hot_times(
-    brief: &[HotFacts],
+    hot: &[HotFacts],
     kept: &FactOverlay,
     a: MemoryNumber,
     b: MemoryNumber,
 ) -> Ordering {
-    let from = |number: MemoryNumber| brief[number as usize].from;
+    let from = |number: MemoryNumber| hot[number as usize].from;
     from(a).cmp(&from(b)).then_with(|| kept.facts(a).id.cmp(&kept.facts(b).id))
 }

@@ -1,4 +1,4 @@
-//! The files of the index: which generation they have, who may write them, what is said when they cannot be.
+//! The files of the index: the time of its generation, and the lease for writing.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -7,14 +7,15 @@ use std::time::SystemTime;
 use super::WORDS_FOLDER;
 use crate::base::error::{Error, ErrorKind, Result};
 
-/// When the last generation was written.
+/// The time when the last generation was written.
 pub(super) fn written_at(folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(folder.join(WORDS_FOLDER).join("meta.json"))
         .and_then(|file| file.modified())
         .ok()
 }
 
-/// The right to write the index, for as long as the file is open; none while another has it.
+/// The lease for writing the index, held as long as the file is open. Returns `None` if another
+/// process holds it.
 pub(super) fn lease(folder: &Path) -> Result<Option<File>> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let path = folder.join("lease");
@@ -29,5 +30,5 @@ pub(super) fn lease(folder: &Path) -> Result<Option<File>> {
 pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     let message = format!("the search index cannot be written at {}: {error}", path.display());
     Error::new(ErrorKind::Unavailable, message)
-        .hint("Look at the folder's permissions and its disk. Memories are kept all the same.")
+        .hint("Check the folder's permissions and its disk. Memories are saved nevertheless.")
 }

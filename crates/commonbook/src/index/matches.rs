@@ -1,9 +1,9 @@
-//! Which memories have words of a question, and what their own words tell.
+//! Word matches: the memories that contain words of a question, with their scores.
 
 use std::cmp::Ordering;
 
 use super::budget::SearchMeter;
-use super::slate::ScratchGuard;
+use super::scratch::ScratchGuard;
 use super::state::IndexState;
 use crate::base::error::Result;
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
@@ -11,40 +11,41 @@ use crate::index::visible::VisibilityFilter;
 use crate::index::words::AudienceScope;
 use crate::model::search::rank::{self, CorpusStatistics};
 
-/// A memory that has a term.
+/// A memory that contains a term.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TermPosting {
     pub(super) number: MemoryNumber,
-    /// How often, weighted by where.
+    /// Weighted number of occurrences.
     pub(super) count: f32,
-    /// The number of its session. Looking it up once more for every one of these would take as long
-    /// as finding them.
+    /// The number of its session, stored here because a lookup per posting would take as long as
+    /// the search.
     pub(super) session: u32,
 }
 
-/// Memories that have words of the question: for each word how often it stands in which, and all
-/// of them with what their own words tell.
+/// The memories that contain words of the question: per word with its occurrences, and all with
+/// their scores.
 pub(super) struct WordMatches<'s> {
-    /// For each term, the memories that have it.
+    /// The memories of each term.
     pub(super) lists: Vec<Vec<TermPosting>>,
-    /// How much each term tells.
+    /// The weight of each term.
     pub(super) rarities: Vec<f64>,
-    /// BM25 of the words of each memory; 0 where it has none of them.
+    /// The BM25 score of each memory; 0 without any term.
     scores: ScratchGuard<'s, f32>,
 }
 
 impl WordMatches<'_> {
-    /// Every memory that has any of the words, once.
+    /// Every memory with any term, once.
     pub(super) fn all(&self) -> &[MemoryNumber] {
         self.scores.marked()
     }
 
-    /// BM25 of a memory's own words, 0 when it has none of the question's.
+    /// The BM25 score of a memory; 0 without any term.
     pub(super) fn own_score(&self, number: MemoryNumber) -> f32 {
         self.scores.get(number)
     }
 
-    /// The best by their own words; of equals the newer first, in every process alike.
+    /// The memories with the best scores; among equal ones the newer first, the same in every
+    /// process.
     pub(super) fn best(&self, most: usize, catalog: &MemoryCatalog) -> Vec<MemoryNumber> {
         let mut best: Vec<RankKey> = Vec::with_capacity(2 * most);
         let mut least = f32::NEG_INFINITY;
@@ -53,11 +54,7 @@ impl WordMatches<'_> {
             if score < least {
                 continue;
             }
-            best.push(RankKey {
-                score,
-                from: catalog.brief[*number as usize].from,
-                number: *number,
-            });
+            best.push(RankKey { score, from: catalog.hot[*number as usize].from, number: *number });
             if best.len() == 2 * most {
                 best.select_nth_unstable_by(most - 1, |a, b| a.compare(b, catalog));
                 best.truncate(most);
@@ -70,7 +67,7 @@ impl WordMatches<'_> {
     }
 }
 
-/// What the best are chosen by.
+/// The sort key of the best.
 struct RankKey {
     score: f32,
     from: i64,
@@ -87,22 +84,22 @@ impl RankKey {
 }
 
 impl IndexState {
-    /// Every admitted memory that has any of the terms, with BM25 of its own words.
+    /// Every admitted memory with any of the terms, with its BM25 score.
     pub(super) fn matches<'s>(
         &'s self,
-        admission: &VisibilityFilter<'_>,
+        visible: &VisibilityFilter<'_>,
         scope: &AudienceScope,
         terms: &[String],
         statistics: &CorpusStatistics,
         meter: &SearchMeter<'_>,
     ) -> Result<WordMatches<'s>> {
-        let scores = self.slates.scores.take(self.catalog.len());
+        let scores = self.scratch.scores.take(self.catalog.len());
         let mut matches = WordMatches { lists: Vec::new(), rarities: Vec::new(), scores };
         for term in terms {
-            let list = self.term_postings(admission, scope, term, meter)?;
+            let list = self.term_postings(visible, scope, term, meter)?;
             let rarity = statistics.rarity(list.len() as f64);
             for TermPosting { number, count, .. } in list.iter().copied() {
-                let length = f64::from(self.catalog.brief[number as usize].length);
+                let length = f64::from(self.catalog.hot[number as usize].length);
                 let strength = rarity * statistics.strength(f64::from(count), length);
                 matches.scores.change(number, |score| *score += strength as f32);
             }
@@ -112,10 +109,10 @@ impl IndexState {
         Ok(matches)
     }
 
-    /// Every admitted memory that has a term.
+    /// Every admitted memory that contains a term.
     fn term_postings(
         &self,
-        admission: &VisibilityFilter<'_>,
+        visible: &VisibilityFilter<'_>,
         scope: &AudienceScope,
         term: &str,
         meter: &SearchMeter<'_>,
@@ -123,21 +120,21 @@ impl IndexState {
         let mut list = Vec::new();
         if let Some(generation) = &self.generation {
             generation.word_postings(scope, term, meter, |number, head, body| {
-                let brief = &self.catalog.brief[number as usize];
-                if !brief.in_tail && admission.admits(number) {
+                let hot = &self.catalog.hot[number as usize];
+                if !hot.in_delta && visible.admits(number) {
                     let count = rank::weight(head, body) as f32;
-                    list.push(TermPosting { number, count, session: brief.session });
+                    list.push(TermPosting { number, count, session: hot.session });
                 }
             })?;
         }
-        for (number, tail) in self.tail.of_audiences(&admission.audiences) {
-            if !admission.admits(number) {
+        for (number, delta) in self.delta.of_audiences(&visible.audiences) {
+            if !visible.admits(number) {
                 continue;
             }
-            let count = tail.occurrences(term) as f32;
+            let count = delta.occurrences(term) as f32;
             meter.postings(1)?;
             if count > 0.0 {
-                let session = self.catalog.brief[number as usize].session;
+                let session = self.catalog.hot[number as usize].session;
                 list.push(TermPosting { number, count, session });
             }
         }

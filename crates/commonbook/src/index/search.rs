@@ -1,5 +1,4 @@
-//! Looking into the index: which words stand where, which vectors are near, and what the ranking
-//! makes of both.
+//! Search: combines word matches and nearest vectors, and ranks them.
 
 use rustc_hash::FxHashSet;
 
@@ -22,19 +21,19 @@ use crate::store::Store;
 use commonbook_embed::QuantisedVector;
 use commonbook_text::terms;
 
-/// Memories with the best words, and with the nearest vectors, that are looked at closely: twice as
-/// many found no more (`docs/decisions/0009-ranking.md`).
+/// Candidates to be reranked: those with the best words, and those with the nearest vectors. Twice
+/// as many found no more (`docs/decisions/0009-ranking.md`).
 const RERANK_MEMORIES_MAX: (usize, usize) = (200, 100);
 
-/// How near a memory must be that has no word of the question: beyond what unrelated texts are.
+/// Minimum nearness of a memory without a word of the question: above that of unrelated texts.
 const NEARNESS_MIN: f32 = 0.15;
 
 impl Index {
-    /// The memories in sight that answer a question, best first, as of the end of the journals;
-    /// whatever that costs.
+    /// The visible memories that answer a question, best first, as of the journals' end, without a
+    /// budget.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot be read.
+    /// `unavailable` if the store cannot be read.
     pub fn search(
         &self,
         store: &dyn Store,
@@ -45,11 +44,12 @@ impl Index {
             .map(|(found, _)| found)
     }
 
-    /// The same within a budget, with what was looked at. The time counts from when the index has
-    /// come to the end of the journals: what others wrote is nothing that the question asks for.
+    /// Searches within a budget, and returns the work done. The time starts when the index has
+    /// reached the journals' end: catching up with other writers is not part of the search.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot be read, the budget is spent, or nobody waits any more.
+    /// `unavailable` if the store cannot be read, the budget is exceeded, or the caller has gone
+    /// away.
     pub fn search_within_budget(
         &self,
         store: &dyn Store,
@@ -68,7 +68,7 @@ impl Index {
             Err(error) if meter.is_stopped() => return Err(error),
             Err(error) => {
                 drop(state);
-                // The files are damaged: the journal is not.
+                // The files are damaged; the journal is not.
                 self.discard(Some(&error));
                 let state = self.current_state(store)?;
                 let meter = SearchMeter::start(budget);
@@ -78,7 +78,7 @@ impl Index {
         Ok((IndexResponse { notice, ..found }, work))
     }
 
-    /// Does this, and meanwhile opens what is written where that was not done yet: a process that
+    /// Runs `act` while another thread opens the index, if it is not open yet: a process that
     /// starts has other things to read before it searches.
     pub fn open_during<T>(&self, act: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
@@ -91,7 +91,7 @@ impl Index {
 }
 
 impl IndexState {
-    /// The memories that answer a question, as of this state.
+    /// The memories that answer a question, in this state.
     fn search_state(
         &self,
         sight: &Sight,
@@ -100,67 +100,67 @@ impl IndexState {
         meter: &SearchMeter<'_>,
     ) -> Result<IndexResponse> {
         meter.check()?;
-        let admission =
-            VisibilityFilter::of(&self.catalog, &self.slates.classes, sight, &question.within);
+        let visible =
+            VisibilityFilter::of(&self.catalog, &self.scratch.classes, sight, &question.within);
         let scope = self.generation.as_ref();
-        let scope = scope.map(|it| it.scope(&self.catalog, &admission.audiences));
+        let scope = scope.map(|generation| generation.scope(&self.catalog, &visible.audiences));
         let scope = scope.unwrap_or_default();
-        let fits = self.phrase_filter(question, &admission, &scope, meter)?;
-        let admission = admission.with_phrase_filter(fits);
+        let fits = self.phrase_filter(question, &visible, &scope, meter)?;
+        let visible = visible.with_phrase_filter(fits);
         let terms = terms::query_terms(&question.text);
         if terms.is_empty() {
             let everything = question.text.is_empty();
-            let newest = || self.newest(&admission, question.most);
+            let newest = || self.newest(&visible, question.most);
             return Ok(if everything { newest() } else { IndexResponse::default() });
         }
-        let sums = admission.sums;
+        let sums = visible.sums;
         let mean = |sum: f64| sum / sums.memories.max(1) as f64;
         let statistics = CorpusStatistics {
             memories: sums.memories as f64,
             length: mean(sums.long),
             plain_length: mean(sums.plain),
         };
-        let matches = self.matches(&admission, &scope, &terms, &statistics, meter)?;
+        let matches = self.matches(&visible, &scope, &terms, &statistics, meter)?;
         meter.check()?;
         let scan = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
-                let admitted = admission.admitted();
-                let look = VectorScan {
+                let admitted = visible.admitted();
+                let request = VectorScan {
                     vectors,
                     catalog: &self.catalog,
                     admitted: &admitted,
                     question: vector,
                 };
-                let scan = vectors::scan(&look, RERANK_MEMORIES_MAX.1);
+                let scan = vectors::scan(&request, RERANK_MEMORIES_MAX.1);
                 meter.vectors(scan.compared)?;
                 (scan.count > 0).then_some((scan, vector))
             }
             _ => None,
         };
         meter.check()?;
-        let asked = QueryFeatures::of(question, &self.catalog);
+        let query = QueryFeatures::of(question, &self.catalog);
         let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
         let has_words = |number: MemoryNumber| matches.own_score(number) > 0.0;
         let near = near.iter().filter(|(number, near)| *near >= NEARNESS_MIN || has_words(*number));
         let deep = matches.best(question.most.max(RERANK_MEMORIES_MAX.0), &self.catalog);
         let closely = deep.iter().take(RERANK_MEMORIES_MAX.0).copied();
-        let about = asked.mentioning_memories().filter(|number| admission.admits(*number));
+        let about = query.mentioning_memories().filter(|number| visible.admits(*number));
         let near = near.map(|(number, _)| *number);
         let first: Vec<MemoryNumber> = closely.chain(near).chain(about).collect();
-        let candidates = RerankCandidates::of(self, &admission, &matches, &first, meter)?;
-        let ranked = candidates.rank(&asked, &statistics, scan.as_ref(), meter)?;
+        let candidates = RerankCandidates::of(self, &visible, &matches, &first, meter)?;
+        let ranked = candidates.rank(&query, &statistics, scan.as_ref(), meter)?;
         let more = candidates.wordless_count();
         let total = matches.all().len() as u64 + more;
         let rest = deep.into_iter().filter(|number| !candidates.contains(*number)).collect();
         Ok(self.build_result(ranked, rest, &[MatchReason::Words], total, question.most))
     }
 
-    /// Which memories have every phrase of the question and nothing that it excludes, and mention
-    /// the entity that it asks for; nothing when it has no such.
+    /// The memories that contain every phrase of the question and nothing that it excludes, and
+    /// mention the entity that it requires. Returns `None` if it has no such condition.
     fn phrase_filter(
         &self,
         question: &IndexQuery,
-        admission: &VisibilityFilter<'_>,
+        visible: &VisibilityFilter<'_>,
         scope: &AudienceScope,
         meter: &SearchMeter<'_>,
     ) -> Result<Option<PhraseFilter>> {
@@ -174,42 +174,42 @@ impl IndexState {
             fits.restrict(mentioning.iter().filter_map(number).collect());
         }
         for phrase in &question.phrases {
-            fits.restrict(self.phrase_memories(phrase, admission, scope, meter)?);
+            fits.restrict(self.phrase_memories(phrase, visible, scope, meter)?);
         }
         for phrase in &question.excluded {
-            fits.exclude(self.phrase_memories(phrase, admission, scope, meter)?);
+            fits.exclude(self.phrase_memories(phrase, visible, scope, meter)?);
         }
         Ok(Some(fits))
     }
 
-    /// The memories of the caller's audiences that have these words one after the other.
+    /// The memories of the caller's audiences that contain a phrase.
     fn phrase_memories(
         &self,
         phrase: &[String],
-        admission: &VisibilityFilter<'_>,
+        visible: &VisibilityFilter<'_>,
         scope: &AudienceScope,
         meter: &SearchMeter<'_>,
     ) -> Result<FxHashSet<MemoryNumber>> {
         let mut having = FxHashSet::default();
         if let Some(generation) = &self.generation {
             generation.phrase_documents(scope, phrase, meter, |number| {
-                if !self.catalog.brief[number as usize].in_tail {
+                if !self.catalog.hot[number as usize].in_delta {
                     having.insert(number);
                 }
             })?;
         }
-        for (number, tail) in self.tail.of_audiences(&admission.audiences) {
+        for (number, delta) in self.delta.of_audiences(&visible.audiences) {
             meter.postings(1)?;
-            if tail.has_phrase(phrase) {
+            if delta.has_phrase(phrase) {
                 having.insert(number);
             }
         }
         Ok(having)
     }
 
-    /// Every admitted memory, the newest first: for a question that has filters alone.
-    fn newest(&self, admission: &VisibilityFilter<'_>, most: usize) -> IndexResponse {
-        let mut all = admission.admitted();
+    /// Every admitted memory, newest first: for a question that has only filters.
+    fn newest(&self, visible: &VisibilityFilter<'_>, most: usize) -> IndexResponse {
+        let mut all = visible.admitted();
         let total = all.len() as u64;
         let newer = |a: &MemoryNumber, b: &MemoryNumber| self.catalog.compare_times(*b, *a);
         if all.len() > most {
@@ -230,16 +230,16 @@ impl IndexState {
     ) -> IndexResponse {
         let least = ranked.last().map_or(1.0, |(score, _)| *score);
         let parts = ScoreParts { author: 1.0, time: 1.0, standing: 1.0, ..ScoreParts::default() };
-        // What was not looked at closely keeps the order of its words, below what was.
+        // Candidates that were not reranked follow in the order of their word scores.
         let below = rest.into_iter().enumerate().map(|(place, number)| {
-            let judged = ScoreExplanation { number, parts, matched: why.to_vec() };
-            (least / (2.0 + place as f64), judged)
+            let explanation = ScoreExplanation { number, parts, matched: why.to_vec() };
+            (least / (2.0 + place as f64), explanation)
         });
         let all = ranked.into_iter().chain(below).take(most);
-        let ranked = all.map(|(score, judged)| {
-            let workspace = self.catalog.class(judged.number).reach.workspace.clone();
-            let id = self.catalog.facts(judged.number).id;
-            let (parts, matched) = (judged.parts, judged.matched);
+        let ranked = all.map(|(score, explanation)| {
+            let workspace = self.catalog.class(explanation.number).visibility.workspace.clone();
+            let id = self.catalog.facts(explanation.number).id;
+            let (parts, matched) = (explanation.parts, explanation.matched);
             IndexHit { workspace, id, score, matched, parts }
         });
         IndexResponse { ranked: ranked.collect(), total, notice: None }

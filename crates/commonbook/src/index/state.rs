@@ -1,4 +1,4 @@
-//! What a process knows of the index at one time: catalog, tail, generation, vectors.
+//! The state of the index in a process: catalog, delta, generation, vectors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use rustc_hash::FxHashSet;
 
 use super::damage::catch_damage;
-use super::slate::ScratchPool;
+use super::scratch::ScratchPool;
 use super::vectors::VectorIndex;
 use super::{IndexProgress, WORDS_FOLDER};
 use crate::base::error::Result;
@@ -21,95 +21,96 @@ use crate::model::workspace::Workspace;
 use crate::store::{SubjectChange, Transaction};
 use commonbook_text::terms::StemCache;
 
-/// Events that are read at once.
+/// Events read at once.
 const READ_EVENTS_MAX: u32 = 1_000;
 
-/// What a process knows of the index.
+/// The state of the index in a process.
 #[derive(Default)]
 pub(super) struct IndexState {
     pub(super) opened: bool,
-    /// Whether the files are to be thrown away before anything is written.
-    pub(super) spoilt: bool,
-    /// Whether the generation was found to be of the store's own history.
+    /// Whether the files must be deleted before the next write.
+    pub(super) obsolete: bool,
+    /// Whether the generation is known to belong to this store's history.
     pub(super) verified: bool,
     pub(super) catalog: MemoryCatalog,
-    pub(super) tail: MemoryDelta,
-    /// What is gone for good since the generation, with the place where it went.
+    pub(super) delta: MemoryDelta,
+    /// Memories removed permanently since the generation, with the position of the removal.
     pub(super) removed: Vec<(Visibility, MemoryId, u64)>,
-    /// What of the tail was not given to the writer yet, and from where on of what was removed.
+    /// The changed memories not yet passed to the writer, and the index of the first such removal.
     pub(super) fresh: (Vec<MemoryNumber>, usize),
-    /// What takes texts apart, one a thread.
+    /// The stem cache of each thread.
     pub(super) stems: Vec<StemCache>,
     pub(super) generation: Option<IndexGeneration>,
     pub(super) vectors: Option<VectorIndex>,
-    /// When the files of vectors last changed, as they were read.
+    /// The modification time of the vector files when they were read.
     pub(super) vector_stamp: Option<SystemTime>,
-    /// What the generation's files looked like when they were read.
+    /// The modification time of the generation when it was read.
     pub(super) stamp: Option<SystemTime>,
-    /// Where the catalog has followed each journal to.
-    pub(super) places: JournalPositions,
-    pub(super) slates: SearchScratch,
+    /// The positions to which the catalog has followed each journal.
+    pub(super) positions: JournalPositions,
+    pub(super) scratch: SearchScratch,
 }
 
-/// What searches of one state mark.
+/// The scratch tables of searches on one state.
 #[derive(Default)]
 pub(super) struct SearchScratch {
-    /// Memories with what their words tell.
+    /// Scores of memories.
     pub(super) scores: ScratchPool<f32>,
-    /// Memories, and sessions, with their places among those that are looked at closely.
-    pub(super) places: ScratchPool<u32>,
-    /// Classes that are admitted.
+    /// Indexes of memories, and of sessions, among the candidates.
+    pub(super) indexes: ScratchPool<u32>,
+    /// Admitted classes.
     pub(super) classes: ScratchPool<bool>,
 }
 
-/// What the writer is given at once.
+/// A batch for the writer.
 pub(super) struct IndexBatch {
-    /// Memories with whether the writer has had words of them before.
-    pub(super) tail: Vec<(Arc<DeltaMemory>, bool)>,
-    /// What is gone for good.
+    /// Changed memories, with whether the writer has had earlier words of them.
+    pub(super) delta: Vec<(Arc<DeltaMemory>, bool)>,
+    /// Memories removed permanently.
     pub(super) removed: Vec<(Visibility, MemoryId)>,
-    /// Where the journals are followed to with it.
-    pub(super) places: JournalPositions,
+    /// The journal positions after this batch.
+    pub(super) positions: JournalPositions,
 }
 
 impl IndexState {
     pub(super) fn progress(&self, left: u64) -> IndexProgress {
         let memories = self.catalog.classes.memories();
-        IndexProgress { memories, left, waiting: self.catalog.links.unembedded_count() }
+        IndexProgress { memories, left, waiting: self.catalog.vector_refs.unembedded_count() }
     }
 
     pub(super) fn is_at(&self, journals: &[(Workspace, u64)]) -> bool {
         journals.iter().all(|(workspace, head)| {
-            self.places.get(workspace).map_or(0, |place| place.sequence) >= *head
+            self.positions.get(workspace).map_or(0, |place| place.sequence) >= *head
         })
     }
 
-    /// How many events lie between what the generation was written as of and where the catalog is.
+    /// Number of events between the generation and the catalog.
     pub(super) fn unwritten_events(&self) -> u64 {
-        let written = self.generation.as_ref().map(|generation| &generation.places);
+        let written = self.generation.as_ref().map(|generation| &generation.positions);
         let between = |(workspace, place): (&Workspace, &JournalPosition)| {
-            let written = written.and_then(|places| places.get(workspace));
+            let written = written.and_then(|positions| positions.get(workspace));
             place.sequence.saturating_sub(written.map_or(0, |place| place.sequence))
         };
-        self.places.iter().map(between).sum()
+        self.positions.iter().map(between).sum()
     }
 
-    /// Takes in at least `most` changes, if there are so many; answers how many events are left
-    /// then.
-    pub(super) fn follow(&mut self, tx: &dyn Transaction, most: usize) -> Result<u64> {
-        let ahead: Vec<JournalProgress> = (tx.journals()?.into_iter())
+    /// Applies at least `changes_min` changes, if there are as many. Returns the number of remaining
+    /// events.
+    pub(super) fn follow(&mut self, tx: &dyn Transaction, changes_min: usize) -> Result<u64> {
+        let journals: Vec<JournalProgress> = (tx.journals()?.into_iter())
             .map(|(workspace, head)| {
-                let place = self.places.get(&workspace).map_or(0, |place| place.sequence);
+                let place = self.positions.get(&workspace).map_or(0, |place| place.sequence);
                 JournalProgress { workspace, place, head }
             })
             .collect();
-        if ahead.iter().map(JournalProgress::events_left).sum::<u64>() <= u64::from(READ_EVENTS_MAX)
+        if journals.iter().map(JournalProgress::events_left).sum::<u64>()
+            <= u64::from(READ_EVENTS_MAX)
         {
-            return read_journals(tx, ahead, most, |workspace, changes| {
+            return read_journals(tx, journals, changes_min, |workspace, changes| {
                 self.apply_changes(workspace, changes);
             });
         }
-        // The next ones are read while these are taken in.
+        // The next changes are read while these are applied.
         std::thread::scope(|scope| {
             let (give, given) = sync_channel::<(Workspace, Vec<SubjectChange>)>(1);
             let taking = scope.spawn(move || {
@@ -117,8 +118,8 @@ impl IndexState {
                     .into_iter()
                     .for_each(|(workspace, changes)| self.apply_changes(&workspace, changes));
             });
-            let left = read_journals(tx, ahead, most, |workspace, changes| {
-                // A panic there is told below.
+            let left = read_journals(tx, journals, changes_min, |workspace, changes| {
+                // If the receiver panicked, `join` below resumes the panic.
                 let _taken = give.send((workspace.clone(), changes));
             });
             drop(give);
@@ -127,13 +128,13 @@ impl IndexState {
         })
     }
 
-    /// Takes in what changed in one workspace.
+    /// Applies the changes of one workspace.
     fn apply_changes(&mut self, workspace: &Workspace, changes: Vec<SubjectChange>) {
         let Some(last) = changes.last() else { return };
         let place = JournalPosition::of(last);
         let mut seen = FxHashSet::default();
         let mut fresh = Vec::new();
-        // Each memory comes as it is now, however often it changed: the last time tells all.
+        // Each change has the memory's present state, so only the last one counts.
         for change in changes.into_iter().rev() {
             if let Some((case, open)) = &change.case {
                 self.catalog.note_case(workspace.as_str(), case, *open);
@@ -152,41 +153,41 @@ impl IndexState {
                 None => self.remove(workspace, id, change.sequence),
             }
         }
-        for tail in delta::describe_all(&fresh, &mut self.stems) {
-            let print = tail.described.facts.print;
-            let vector = self.vectors.as_ref().and_then(|it| it.of(print));
-            let number = self.catalog.put(tail.described.clone(), vector);
-            self.tail.insert(number, self.catalog.audience(number), tail);
+        for delta in delta::describe_all(&fresh, &mut self.stems) {
+            let fingerprint = delta.described.facts.fingerprint;
+            let vector = self.vectors.as_ref().and_then(|vectors| vectors.of(fingerprint));
+            let number = self.catalog.put(delta.described.clone(), vector);
+            self.delta.insert(number, self.catalog.audience(number), delta);
             self.fresh.0.push(number);
         }
-        self.places.insert(workspace.clone(), place);
+        self.positions.insert(workspace.clone(), place);
     }
 
     fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
         let removed = self.catalog.remove(workspace.as_str(), id, sequence);
-        let Some((number, reach)) = removed else { return };
-        self.tail.remove(number);
-        self.removed.push((reach, id, sequence));
+        let Some((number, visibility)) = removed else { return };
+        self.delta.remove(number);
+        self.removed.push((visibility, id, sequence));
     }
 
-    /// What changed since this was last asked, which the writer is given now.
+    /// The changes since the last call, for the writer.
     pub(super) fn take_batch(&mut self) -> IndexBatch {
         let (fresh, removed) = std::mem::take(&mut self.fresh);
-        let mut tail = Vec::with_capacity(fresh.len());
+        let mut delta = Vec::with_capacity(fresh.len());
         for number in fresh {
-            // One that changed twice is there twice; one that was removed is there no more.
-            let Some(memory) = self.tail.get(number) else { continue };
-            tail.push((Arc::clone(memory), self.catalog.mark_written(number)));
+            // A memory that changed twice is listed twice; a removed one is missing here.
+            let Some(memory) = self.delta.get(number) else { continue };
+            delta.push((Arc::clone(memory), self.catalog.mark_written(number)));
         }
         self.fresh.1 = self.removed.len();
         let removed = self.removed[removed..].iter();
-        let removed = removed.map(|(reach, id, _)| (reach.clone(), *id)).collect();
-        IndexBatch { tail, removed, places: self.places.clone() }
+        let removed = removed.map(|(visibility, id, _)| (visibility.clone(), *id)).collect();
+        IndexBatch { delta, removed, positions: self.positions.clone() }
     }
 
-    /// Goes on to the last generation: what it has, the tail has no more.
+    /// Switches to the newest generation, and drops from the delta what it has.
     pub(super) fn reload(&mut self, folder: &Path) -> Result<()> {
-        let Self { catalog, generation, tail, removed, fresh, .. } = self;
+        let Self { catalog, generation, delta, removed, fresh, .. } = self;
         match generation {
             Some(generation) => catch_damage(|| generation.reload(catalog))?,
             None => {
@@ -194,19 +195,19 @@ impl IndexState {
                     catch_damage(|| IndexGeneration::open(&folder.join(WORDS_FOLDER), catalog))?;
             }
         }
-        tail.retain(|number| catalog.brief[number as usize].in_tail);
-        let places = generation.as_ref().map(|it| &it.places);
-        removed.retain(|(reach, _, sequence)| {
-            let place = places.and_then(|places| places.get(&reach.workspace));
+        delta.retain(|number| catalog.hot[number as usize].in_delta);
+        let positions = generation.as_ref().map(|generation| &generation.positions);
+        removed.retain(|(visibility, _, sequence)| {
+            let place = positions.and_then(|positions| positions.get(&visibility.workspace));
             place.is_none_or(|place| place.sequence < *sequence)
         });
-        *fresh = (tail.numbers().collect(), 0);
+        *fresh = (delta.numbers().collect(), 0);
         catalog.sort_sessions();
         Ok(())
     }
 }
 
-/// How far a journal was followed, and where it ends.
+/// The position in a journal, and its end.
 struct JournalProgress {
     workspace: Workspace,
     place: u64,
@@ -219,17 +220,17 @@ impl JournalProgress {
     }
 }
 
-/// Reads on in the journals until at least `most` changes were given to `take`; answers how many
-/// events are left.
+/// Reads the journals until at least `changes_min` changes were passed to `take`. Returns the number of
+/// remaining events.
 fn read_journals(
     tx: &dyn Transaction,
-    ahead: Vec<JournalProgress>,
-    most: usize,
+    journals: Vec<JournalProgress>,
+    changes_min: usize,
     mut take: impl FnMut(&Workspace, Vec<SubjectChange>),
 ) -> Result<u64> {
     let (mut left, mut taken) = (0, 0);
-    for mut journal in ahead {
-        while journal.events_left() > 0 && taken < most {
+    for mut journal in journals {
+        while journal.events_left() > 0 && taken < changes_min {
             let changes = tx.changes(&journal.workspace, journal.place, READ_EVENTS_MAX)?;
             taken += changes.len();
             journal.place = changes.last().map_or(journal.head, |last| last.sequence);

@@ -1,9 +1,9 @@
-//! The vectors of memories on disk, and the scan that finds the nearest ones.
+//! The vectors of memories on disk, and the scan for the nearest.
 //!
-//! A vector belongs to a text, known by its fingerprint, not to a memory: two memories that say
-//! the same share it, and a change that leaves the text alone leaves the vector. Files are
-//! immutable and read through the page cache; each is one batch of the follower, and small ones
-//! are made into a large one as they grow many. Those of each model lie in a folder of their own.
+//! A vector belongs to a text, identified by its fingerprint, not to a memory: memories with the
+//! same text share it, and a change of other fields keeps it. Files are immutable and read through
+//! the page cache; each is one batch of the follower, and many small ones are compacted into a
+//! large one. Each model has a folder of its own.
 
 mod scan;
 
@@ -21,19 +21,19 @@ use commonbook_embed::quantised::{QuantisedVector, add_signs, differing_signs, d
 
 pub(super) use scan::{ScanResult, VectorScan, scan};
 
-/// How each file begins; the last byte is the version of its form.
+/// The first bytes of a file; the last is the version of the format.
 const MAGIC: &[u8; 8] = b"CBVECTS\x01";
 
-/// Bytes before the rows: magic, dimension, rows, checksum of everything after.
+/// Size of the header: magic, dimension, rows, checksum of what follows.
 const HEADER_BYTES: usize = 20;
 
-/// Files beyond which the small ones are made into one.
+/// Number of files from which on small ones are compacted.
 const FILES_MAX: usize = 12;
 
-/// Rows from which on a file is large and left alone.
+/// Rows from which on a file is large and not compacted.
 const LARGE_FILE_ROWS_MIN: usize = 200_000;
 
-/// Where the vectors of one text lie: rows of one file, one after the other.
+/// The vectors of one text: consecutive rows of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VectorRows {
     file: u32,
@@ -41,10 +41,10 @@ pub(super) struct VectorRows {
     count: u32,
 }
 
-/// The fingerprint of a text with the vectors of its pieces.
+/// The fingerprint of a text with the vectors of its chunks.
 pub(super) type EmbeddedText = (u64, Vec<QuantisedVector>);
 
-/// What is embedded with one model.
+/// The vectors of one model.
 pub(super) struct VectorIndex {
     dimension: usize,
     files: Vec<VectorFile>,
@@ -53,11 +53,11 @@ pub(super) struct VectorIndex {
 
 struct VectorFile {
     name: PathBuf,
-    prints: Vec<u64>,
+    fingerprints: Vec<u64>,
     scales: Vec<f32>,
-    /// `dimension` bytes a row.
+    /// `dimension` bytes per row.
     values: OwnedBytes,
-    /// The signs of each row, made when they are first asked for.
+    /// The signs of each row, computed on first use.
     signs: OnceLock<Vec<u64>>,
 }
 
@@ -72,15 +72,15 @@ pub(super) fn model_folder(index: &Path, spec: &ModelSpec) -> PathBuf {
 }
 
 impl VectorIndex {
-    /// The vectors in a folder of a model of this dimension.
+    /// Opens the vectors in a folder, of a model of this dimension.
     pub(super) fn open(folder: &Path, dimension: usize) -> Result<Self> {
         let mut vectors = Self { dimension, files: Vec::new(), rows: FxHashMap::default() };
         vectors.refresh(folder)?;
         Ok(vectors)
     }
 
-    /// Goes on to the files that are there now; answers whether all vectors lie elsewhere than
-    /// before. Damaged files are left out, as if they were not there.
+    /// Loads the present files. Returns whether all row positions have changed. Ignores damaged
+    /// files.
     pub(super) fn refresh(&mut self, folder: &Path) -> Result<bool> {
         let mut names = file_names(folder);
         names.sort();
@@ -97,13 +97,15 @@ impl VectorIndex {
         for name in names {
             match VectorFile::read(&directory, &name, self.dimension) {
                 Some(file) => self.add(file),
-                None => tracing::warn!(file = %name.display(), "damaged vectors are made anew"),
+                None => {
+                    tracing::warn!(file = %name.display(), "damaged vectors are embedded again")
+                }
             }
         }
         Ok(anew)
     }
 
-    /// Whether there are so many small files that they should become one.
+    /// Whether there are enough small files to compact them.
     pub(super) fn is_crowded(&self) -> bool {
         self.files.len() >= FILES_MAX
     }
@@ -111,29 +113,29 @@ impl VectorIndex {
     fn add(&mut self, file: VectorFile) {
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         let mut first = 0;
-        for same in file.prints.chunk_by(|a, b| a == b) {
+        for same in file.fingerprints.chunk_by(|a, b| a == b) {
             let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
             let rows = VectorRows { file: number, first, count };
-            if let Some(print) = same.first() {
-                self.rows.entry(*print).or_insert(rows);
+            if let Some(fingerprint) = same.first() {
+                self.rows.entry(*fingerprint).or_insert(rows);
             }
             first += count;
         }
         self.files.push(file);
     }
 
-    /// Where the vectors of a text lie, if it has any.
-    pub(super) fn of(&self, print: u64) -> Option<VectorRows> {
-        self.rows.get(&print).copied()
+    /// The vectors of a text, if it has any.
+    pub(super) fn of(&self, fingerprint: u64) -> Option<VectorRows> {
+        self.rows.get(&fingerprint).copied()
     }
 
-    /// Whether nothing has a vector.
+    /// Whether there are no vectors.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// How near a text is to a question: the soft maximum of the cosines of its pieces, which is
-    /// near the greatest, less what a long text gains by having more tries. Of one piece, its
+    /// The nearness of a text to a question: the soft maximum of the cosines of its chunks, which
+    /// is close to the greatest, corrected for the more attempts of a long text. For one chunk, its
     /// cosine.
     pub(super) fn nearness(&self, rows: VectorRows, question: &QuantisedVector) -> f32 {
         if rows.count == 1 {
@@ -151,8 +153,8 @@ impl VectorIndex {
         VectorSigns(self.files.iter().map(|file| file.signs(self.dimension)).collect())
     }
 
-    /// How alike two texts are in what answers a question: the cosine of the piece of each that
-    /// is nearest to it.
+    /// The similarity of two texts as answers to a question: the cosine of their chunks nearest to
+    /// it.
     pub(super) fn answer_similarity(
         &self,
         a: VectorRows,
@@ -167,8 +169,8 @@ impl VectorIndex {
         nearest(a).cosine(&nearest(b)).unwrap_or(0.0)
     }
 
-    /// How far two texts say the same: the least cosine of pieces at the same place; 0 when they
-    /// have not equally many.
+    /// The similarity of two texts: the least cosine of chunks at the same index; 0 if they differ
+    /// in number.
     pub(super) fn text_similarity(&self, a: VectorRows, b: VectorRows) -> f32 {
         if a.count != b.count {
             return 0.0;
@@ -182,7 +184,7 @@ impl VectorIndex {
         a.pieces().zip(b.pieces()).map(cosine).fold(1.0, f32::min)
     }
 
-    /// The values of a row, with their scale; none where the file or row is missing.
+    /// The values of a row and their scale; `None` if the file or row does not exist.
     fn row(&self, file: u32, row: u32) -> Option<(&[i8], f32)> {
         let file = self.files.get(file as usize)?;
         Some(file.row(row as usize, self.dimension))
@@ -203,12 +205,11 @@ impl VectorIndex {
     }
 }
 
-/// The signs of every vector, file by file.
+/// The signs of every vector, per file.
 struct VectorSigns<'v>(Vec<&'v [u64]>);
 
 impl VectorSigns<'_> {
-    /// In how many signs a text differs from a question, given by its signs; of several pieces,
-    /// the one that differs least.
+    /// The number of signs in which a text differs from a question's; of several chunks, the least.
     #[inline(always)]
     fn distance(&self, rows: VectorRows, question: &[u64]) -> u32 {
         let words = question.len();
@@ -223,7 +224,7 @@ impl VectorSigns<'_> {
     }
 }
 
-/// How soft the maximum over pieces is: measured on long and short memories alike
+/// The width of the soft maximum over chunks, measured on long and short memories
 /// (`docs/decisions/0009-ranking.md`).
 const SOFT_MAXIMUM_WIDTH: f32 = 0.05;
 
@@ -243,11 +244,11 @@ impl VectorFile {
         if !fits || bytes.len() != whole {
             return None;
         }
-        let prints = bytes[HEADER_BYTES..].as_chunks::<8>().0.iter().take(rows);
+        let fingerprints = bytes[HEADER_BYTES..].as_chunks::<8>().0.iter().take(rows);
         let scales = bytes[HEADER_BYTES + rows * 8..].as_chunks::<4>().0.iter().take(rows);
         Some(Self {
             name: name.to_owned(),
-            prints: prints.map(|bytes| u64::from_le_bytes(*bytes)).collect(),
+            fingerprints: fingerprints.map(|bytes| u64::from_le_bytes(*bytes)).collect(),
             scales: scales.map(|bytes| f32::from_le_bytes(*bytes)).collect(),
             values: bytes.slice(HEADER_BYTES + rows * 12..whole),
             signs: OnceLock::new(),
@@ -256,7 +257,7 @@ impl VectorFile {
 
     fn signs(&self, dimension: usize) -> &[u64] {
         self.signs.get_or_init(|| {
-            let mut signs = Vec::with_capacity(self.prints.len() * dimension.div_ceil(64));
+            let mut signs = Vec::with_capacity(self.fingerprints.len() * dimension.div_ceil(64));
             for row in self.values.chunks_exact(dimension) {
                 add_signs(bytemuck::cast_slice(row), &mut signs);
             }
@@ -276,17 +277,17 @@ impl VectorFile {
     }
 }
 
-/// What becomes of the files that are there when a batch is written.
+/// What happens to the existing files when a batch is written.
 pub(super) enum CompactionMode<'l> {
     /// They stay.
     Stay,
-    /// The small ones become one with the batch, without what belongs to no memory any more.
+    /// The small ones are merged with the batch, without vectors of deleted memories.
     Join(&'l FxHashSet<u64>),
-    /// All of them do.
+    /// All are merged with the batch.
     JoinAll(&'l FxHashSet<u64>),
 }
 
-/// Writes a batch as a file of its own.
+/// Writes a batch as a new file.
 pub(super) fn write_batch(
     folder: &Path,
     dimension: usize,
@@ -297,40 +298,43 @@ pub(super) fn write_batch(
     let there = VectorIndex::open(folder, dimension)?;
     let names_before = file_names(folder);
     let next = names_before.iter().filter_map(|name| file_number(name)).max().unwrap_or(0) + 1;
-    let small = |file: &&VectorFile| file.prints.len() < LARGE_FILE_ROWS_MIN;
+    let small = |file: &&VectorFile| file.fingerprints.len() < LARGE_FILE_ROWS_MIN;
     let (merged, live): (Vec<&VectorFile>, _) = match before {
         CompactionMode::Stay => (Vec::new(), None),
         CompactionMode::Join(live) => (there.files.iter().filter(small).collect(), Some(live)),
         CompactionMode::JoinAll(live) => (there.files.iter().collect(), Some(live)),
     };
-    let keep = |print: u64| live.is_none_or(|live| live.contains(&print));
+    let keep = |fingerprint: u64| live.is_none_or(|live| live.contains(&fingerprint));
     let mut rows: Vec<(u64, f32, &[u8])> = Vec::new();
     let mut known = FxHashSet::default();
     for file in &merged {
         let mut row = 0;
-        for same in file.prints.chunk_by(|a, b| a == b) {
-            let fresh = same.first().is_some_and(|print| keep(*print) && known.insert(*print));
-            for print in same {
+        for same in file.fingerprints.chunk_by(|a, b| a == b) {
+            let fresh = same
+                .first()
+                .is_some_and(|fingerprint| keep(*fingerprint) && known.insert(*fingerprint));
+            for fingerprint in same {
                 if fresh {
                     let values = &file.values[row * dimension..(row + 1) * dimension];
-                    rows.push((*print, file.scales[row], values));
+                    rows.push((*fingerprint, file.scales[row], values));
                 }
                 row += 1;
             }
         }
     }
-    for (print, pieces) in batch {
-        if known.insert(*print) {
+    for (fingerprint, pieces) in batch {
+        if known.insert(*fingerprint) {
             for piece in pieces {
-                rows.push((*print, piece.scale, bytemuck::cast_slice(&piece.values)));
+                rows.push((*fingerprint, piece.scale, bytemuck::cast_slice(&piece.values)));
             }
         }
     }
     if !rows.is_empty() {
         write_file(folder, next, dimension, &rows)?;
     }
-    // What was joined is no longer needed, and what is damaged is of no use.
-    let damaged = names_before.iter().filter(|name| there.files.iter().all(|it| it.name != **name));
+    // Merged files are no longer needed, and damaged ones are useless.
+    let damaged =
+        names_before.iter().filter(|name| there.files.iter().all(|file| file.name != **name));
     for name in merged.iter().map(|file| &file.name).chain(damaged) {
         let path = folder.join(name);
         std::fs::remove_file(&path).map_err(|error| unwritable(&path, &error))?;
@@ -338,7 +342,7 @@ pub(super) fn write_batch(
     Ok(())
 }
 
-/// Puts rows into a file of this number, which is there whole or not at all.
+/// Writes rows into a file with this number, atomically.
 fn write_file(
     folder: &Path,
     number: u64,
@@ -351,7 +355,7 @@ fn write_file(
         bytes.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
     }
     bytes.extend_from_slice(&[0; 4]);
-    rows.iter().for_each(|(print, ..)| bytes.extend_from_slice(&print.to_le_bytes()));
+    rows.iter().for_each(|(fingerprint, ..)| bytes.extend_from_slice(&fingerprint.to_le_bytes()));
     rows.iter().for_each(|(_, scale, _)| bytes.extend_from_slice(&scale.to_le_bytes()));
     rows.iter().for_each(|(.., values)| bytes.extend_from_slice(values));
     let sum = crc32fast::hash(&bytes[HEADER_BYTES..]).to_le_bytes();
@@ -367,7 +371,7 @@ fn write_file(
     write().map_err(|error| unwritable(&path, &error))
 }
 
-/// The files whose contents are not what was written.
+/// The damaged files.
 pub(super) fn damage(folder: &Path) -> Vec<String> {
     let whole = |name: &PathBuf| {
         let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
@@ -378,10 +382,10 @@ pub(super) fn damage(folder: &Path) -> Vec<String> {
     damaged.map(|name| name.display().to_string()).collect()
 }
 
-/// How the names of files of vectors end.
+/// The file extension.
 const VECTOR_FILE_ENDING: &str = "vectors";
 
-/// The names of the files of vectors in a folder.
+/// The vector files in a folder.
 fn file_names(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
@@ -397,5 +401,5 @@ fn file_number(name: &Path) -> Option<u64> {
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     let message = format!("vectors cannot be written at {}: {error}", path.display());
     Error::new(ErrorKind::Unavailable, message)
-        .hint("Look at the folder's permissions and its disk. Searching by words goes on.")
+        .hint("Check the folder's permissions and its disk. Searches by words still work.")
 }

@@ -1,5 +1,5 @@
-//! The words of memories on disk, in tantivy: its dictionary, postings, merges and commits. What is
-//! counted and how much a word weighs is decided elsewhere; here stand only words and facts.
+//! The words of memories on disk, in tantivy: dictionary, postings, merges and commits. This module
+//! stores words and facts; counting and weighting happen elsewhere.
 
 mod columns;
 mod generation;
@@ -30,17 +30,17 @@ use commonbook_text::terms::StemCache;
 
 pub(super) use generation::{AudienceScope, IndexGeneration};
 
-/// Which form the files have; another one is built anew.
+/// The format of the files; files of another format are rebuilt.
 const FORMAT_VERSION: u32 = 4;
 
-/// Bytes that the indexing thread gathers before it writes a segment out.
+/// Bytes that the indexing thread gathers before it writes a segment.
 const WRITER_MEMORY_BYTES: usize = 32 * 1024 * 1024;
 
-/// Where the journal of each workspace was followed to.
+/// The position to which each workspace's journal was followed.
 pub(super) type JournalPositions = BTreeMap<Workspace, JournalPosition>;
 
-/// A place in a journal, and what the event there is about: another event there means that the
-/// store was put back to an older state, and the index is of another history.
+/// A journal position, and the subject of the event there. Another subject at this position means
+/// that the store was restored from a backup, and the index belongs to another history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JournalPosition {
     pub(super) sequence: u64,
@@ -48,25 +48,26 @@ pub(super) struct JournalPosition {
 }
 
 impl JournalPosition {
-    /// The place of this event.
+    /// The position of this event.
     pub(super) fn of(event: &SubjectChange) -> Self {
         Self { sequence: event.sequence, subject: event.subject.clone() }
     }
 
-    /// Whether this event is the one at the place.
+    /// Whether this event is the one at the position.
     pub(super) fn is_of(&self, event: &SubjectChange) -> bool {
         *self == Self::of(event)
     }
 }
 
-/// What a commit says of itself.
+/// The payload of a commit.
 #[derive(Debug, Serialize, Deserialize)]
 struct CommitPayload {
     format: u32,
-    places: JournalPositions,
+    #[serde(rename = "places")]
+    positions: JournalPositions,
 }
 
-/// The words of one part of a memory, in order, with a blank after each.
+/// The words of one part of a memory in order, each followed by a space.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct WordSequence {
     text: String,
@@ -74,7 +75,7 @@ pub(super) struct WordSequence {
 }
 
 impl WordSequence {
-    /// Takes in the words of a text.
+    /// Adds the words of a text.
     pub(super) fn add(&mut self, text: &str, stems: &mut StemCache) {
         self.text.reserve(text.len() + 1);
         stems.each_term(text, |term| {
@@ -88,7 +89,7 @@ impl WordSequence {
         self.text.split_terminator(' ')
     }
 
-    /// Whether these words stand in it one after the other.
+    /// Whether it contains the phrase.
     fn has_phrase(&self, phrase: &[String]) -> bool {
         let phrase: String = phrase.iter().flat_map(|word| [word, " "]).collect();
         self.text.starts_with(&phrase) || self.text.contains(&format!(" {phrase}"))
@@ -98,24 +99,24 @@ impl WordSequence {
 /// The words of one memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct MemoryWords {
-    /// Those of title, topics and summary.
+    /// Words of title, topics and summary.
     pub(super) head: WordSequence,
-    /// Those of the text.
+    /// Words of the text.
     pub(super) body: WordSequence,
 }
 
 impl MemoryWords {
-    /// How many words stand in each part.
+    /// The number of words in each part.
     pub(super) fn lengths(&self) -> WordLengths {
         WordLengths { head: self.head.count, body: self.body.count }
     }
 
-    /// Every word, as often as it stands there.
+    /// Every word with its repetitions.
     pub(super) fn all_words(&self) -> impl Iterator<Item = &str> {
         self.head.words().chain(self.body.words())
     }
 
-    /// How often each word stands in head and body.
+    /// The number of each word in head and body.
     pub(super) fn counts(&self) -> FxHashMap<String, (u32, u32)> {
         let mut counts: FxHashMap<String, (u32, u32)> = FxHashMap::default();
         for word in self.head.words() {
@@ -127,13 +128,13 @@ impl MemoryWords {
         counts
     }
 
-    /// Whether these words stand in one of its parts one after the other.
+    /// Whether one of its parts contains the phrase.
     pub(super) fn has_phrase(&self, phrase: &[String]) -> bool {
         self.head.has_phrase(phrase) || self.body.has_phrase(phrase)
     }
 }
 
-/// The numbers that the fields have in the schema.
+/// The field numbers in the schema.
 #[derive(Debug, Clone, Copy)]
 struct SchemaFields {
     key: Field,
@@ -149,7 +150,7 @@ struct SchemaFields {
     until: Field,
 }
 
-/// The facts that are kept as numbers: two halves of the id, two of the heir's.
+/// The facts stored as numbers: two halves of the id, two of the successor's.
 const NUMBER_FIELDS: [&str; 8] =
     ["id0", "id1", "heir0", "heir1", "sequence", "print", "lengths", "marks"];
 
@@ -176,17 +177,20 @@ fn schema() -> (Schema, SchemaFields) {
     (schema.build(), fields)
 }
 
-/// The key by which a memory's words are taken out again.
-fn document_key(reach: &Visibility, id: MemoryId) -> String {
-    format!("{} {id}", reach.workspace)
+/// The term by which a memory's words are deleted.
+fn document_key(visibility: &Visibility, id: MemoryId) -> String {
+    format!("{} {id}", visibility.workspace)
 }
 
-/// Opens the folder for reading and writing; makes it when it is not there.
+/// Opens the folder for reading and writing; creates it if needed.
 fn open_index(folder: &Path) -> Result<Index> {
     std::fs::create_dir_all(folder).map_err(|error| {
-        Error::new(ErrorKind::Unavailable, format!("{} cannot be made", folder.display()))
-            .hint("Look at the folder's permissions and its disk. Memories are kept all the same.")
-            .with_cause(error)
+        Error::new(
+            ErrorKind::Unavailable,
+            format!("the folder {} cannot be created", folder.display()),
+        )
+        .hint("Check the folder's permissions and its disk. Memories are saved nevertheless.")
+        .with_cause(error)
     })?;
     let directory =
         MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
@@ -199,7 +203,7 @@ fn open_index(folder: &Path) -> Result<Index> {
     Ok(index)
 }
 
-/// The one who writes the words.
+/// The writer of the words.
 pub(super) struct TextWriter {
     writer: IndexWriter,
     fields: SchemaFields,
@@ -211,16 +215,15 @@ impl TextWriter {
         Ok(Self { writer, fields: schema().1 })
     }
 
-    /// Puts a memory's words in. Those of an earlier state of it are taken out before, by
-    /// [`TextWriter::remove`].
-    pub(super) fn put(&mut self, described: &MemoryDescription, bag: &MemoryWords) -> Result<()> {
+    /// Adds a memory's words. [`TextWriter::remove`] must delete those of an earlier state before.
+    pub(super) fn put(&mut self, described: &MemoryDescription, words: &MemoryWords) -> Result<()> {
         let MemoryDescription { class, facts, session, case, topics } = described;
         let fields = self.fields;
         let mut document = TantivyDocument::new();
-        document.add_text(fields.key, document_key(&class.reach, facts.id));
-        let audience = facts::audience_key(&Audience::of(&class.reach));
-        document.add_text(fields.head, audience.clone() + &bag.head.text);
-        document.add_text(fields.body, audience + &bag.body.text);
+        document.add_text(fields.key, document_key(&class.visibility, facts.id));
+        let audience = facts::audience_key(&Audience::of(&class.visibility));
+        document.add_text(fields.head, audience.clone() + &words.head.text);
+        document.add_text(fields.body, audience + &words.body.text);
         document.add_text(fields.class, encode_json(class)?);
         if let Some(session) = session {
             document.add_text(fields.session, session);
@@ -231,11 +234,21 @@ impl TextWriter {
         for topic in topics {
             document.add_text(fields.topic, topic);
         }
-        let (id, heir) = (facts.id.uuid().as_u64_pair(), split_id(facts.heir));
+        let (id, successor) = (facts.id.uuid().as_u64_pair(), split_id(facts.successor));
         let lengths = u64::from(facts.lengths.head) << 32 | u64::from(facts.lengths.body);
-        let TextSignals { first_person, tells_time, updates } = facts.marks;
-        let marks = u64::from(first_person) << 2 | u64::from(tells_time) << 1 | u64::from(updates);
-        let numbers = [id.0, id.1, heir.0, heir.1, facts.sequence, facts.print, lengths, marks];
+        let TextSignals { first_person, tells_time, updates } = facts.signals;
+        let signals =
+            u64::from(first_person) << 2 | u64::from(tells_time) << 1 | u64::from(updates);
+        let numbers = [
+            id.0,
+            id.1,
+            successor.0,
+            successor.1,
+            facts.sequence,
+            facts.fingerprint,
+            lengths,
+            signals,
+        ];
         for (field, number) in fields.numbers.into_iter().zip(numbers) {
             document.add_u64(field, number);
         }
@@ -245,23 +258,24 @@ impl TextWriter {
         Ok(())
     }
 
-    /// Takes a memory's words out.
-    pub(super) fn remove(&mut self, reach: &Visibility, id: MemoryId) {
-        self.writer.delete_term(Term::from_field_text(self.fields.key, &document_key(reach, id)));
+    /// Deletes a memory's words.
+    pub(super) fn remove(&mut self, visibility: &Visibility, id: MemoryId) {
+        self.writer
+            .delete_term(Term::from_field_text(self.fields.key, &document_key(visibility, id)));
     }
 
-    /// Makes everything durable, as of these places.
-    pub(super) fn commit(&mut self, places: &JournalPositions) -> Result<()> {
+    /// Makes everything durable, as of these positions.
+    pub(super) fn commit(&mut self, positions: &JournalPositions) -> Result<()> {
         let payload =
-            encode_json(&CommitPayload { format: FORMAT_VERSION, places: places.clone() })?;
+            encode_json(&CommitPayload { format: FORMAT_VERSION, positions: positions.clone() })?;
         let mut prepared = self.writer.prepare_commit()?;
         prepared.set_payload(&payload);
         prepared.commit()?;
         Ok(())
     }
 
-    /// Writes the segments that something was taken out of anew, without it. Merges that are under
-    /// way end first: a segment cannot be in two.
+    /// Rewrites the segments with deleted words. Waits for running merges: a segment cannot be in
+    /// two merges.
     pub(super) fn compact(self) -> Result<Self> {
         let index = self.writer.index().clone();
         self.writer.wait_merging_threads()?;
@@ -276,7 +290,7 @@ impl TextWriter {
         Ok(Self { writer, fields: self.fields })
     }
 
-    /// Removes the files that nobody in this process reads any more.
+    /// Deletes the files that this process no longer reads.
     pub(super) fn remove_unused_files(&self) -> Result<()> {
         self.writer.garbage_collect_files().wait()?;
         Ok(())

@@ -1,13 +1,14 @@
-//! The permission rule: who sees what, and who changes what. It stands here and nowhere else.
+//! The permission rule: what a caller sees, and what it may change. It stands here and nowhere
+//! else.
 //!
-//! - Read: one's own, or shared; another agent's private memory does not exist.
-//! - Users: who works for a user sees what is about that user or about nobody. Who works for
-//!   nobody sees what is about nobody, and of what is about users only their own memories.
-//! - Write: one's own, or a child's; what is `legacy`, anybody's. Only what one sees. An entry of a
-//!   case, nobody.
-//! - Tokens: who shows one may do what its scopes say, and where it is bound to one workspace, write
-//!   there alone. Where there are tokens, or where others can
-//!   reach the server, nobody calls over HTTP without one.
+//! - Read: its own memories and shared ones. For other agents, a private memory does not exist.
+//! - Users: a caller that works for a user sees what is about that user or no user. A caller that
+//! works for no user sees what is about no user, and its own memories about any user.
+//! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
+//! cannot be changed.
+//! - Tokens: a caller with a token may do what the token's scopes permit, and if the token is bound
+//! to one workspace, write only there. If tokens exist, or other machines can reach the server,
+//! every HTTP call needs a token.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
 //! proves its queries equal to [`Sight::sees`], and to [`Sight::sees_event`] for events.
@@ -28,7 +29,7 @@ use crate::model::workspace::Workspace;
 pub use audience::Audience;
 pub use policy::AccessPolicy;
 
-/// What a caller may read: all that a query needs to know of it.
+/// What a caller may read: everything that a query needs to know about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sight {
     /// The agent that reads.
@@ -37,7 +38,7 @@ pub struct Sight {
     pub user: Option<String>,
     /// The workspaces it reads.
     pub workspaces: Vec<Workspace>,
-    /// Whether it looks at what is quarantined, to decide what becomes of it.
+    /// Whether it sees all quarantined memories, to review them.
     pub reviews: bool,
 }
 
@@ -53,7 +54,7 @@ impl Sight {
         }
     }
 
-    /// The sight of this caller when it reads.
+    /// The sight of a caller that reads.
     ///
     /// # Errors
     /// As [`require_scope`].
@@ -61,7 +62,7 @@ impl Sight {
         require_scope(caller, TokenScope::Read).map(|()| Self::of(caller))
     }
 
-    /// The sight of this caller when it reads in its own workspace alone.
+    /// The sight of a caller that reads only in its own workspace.
     ///
     /// # Errors
     /// As [`require_scope`].
@@ -69,8 +70,8 @@ impl Sight {
         require_scope(caller, TokenScope::Read).map(|()| Self::at_home(caller))
     }
 
-    /// The sight of this caller when it writes: it changes only what it sees. Whoever a token binds to
-    /// one workspace changes nothing beyond it, not in `global` either.
+    /// The sight of a caller that writes: it changes only what it sees. A caller whose token is
+    /// bound to one workspace changes nothing in others, `global` included.
     ///
     /// # Errors
     /// As [`require_scope`].
@@ -79,8 +80,8 @@ impl Sight {
         Ok(if caller.proof.is_bound() { Self::at_home(caller) } else { sight })
     }
 
-    /// The sight of this caller in what it reads in order to write: what goes along with a handoff may
-    /// come from `global`, whoever hands over.
+    /// The sight of a caller that reads in order to write: a handoff may include memories of
+    /// `global`, whatever the token.
     ///
     /// # Errors
     /// As [`require_scope`].
@@ -88,7 +89,7 @@ impl Sight {
         require_scope(caller, TokenScope::Write).map(|()| Self::of(caller))
     }
 
-    /// The sight of this caller when it writes in its own workspace alone.
+    /// The sight of a caller that writes only in its own workspace.
     ///
     /// # Errors
     /// As [`require_scope`].
@@ -96,7 +97,7 @@ impl Sight {
         require_scope(caller, TokenScope::Write).map(|()| Self::at_home(caller))
     }
 
-    /// The sight of this caller when it reviews what is quarantined in its own workspace.
+    /// The sight of a caller that reviews quarantined memories of its own workspace.
     ///
     /// # Errors
     /// As [`require_scope`].
@@ -105,8 +106,8 @@ impl Sight {
         Ok(Self { reviews: true, ..Self::at_home(caller) })
     }
 
-    /// The sight of a memory's owner where the memory is: what it may decide was judged when it
-    /// kept the memory.
+    /// The sight of a memory's owner in the memory's workspace. The owner's rights were checked
+    /// when it saved the memory.
     #[must_use]
     pub fn of_owner(memory: &Memory) -> Self {
         Self {
@@ -117,19 +118,19 @@ impl Sight {
         }
     }
 
-    /// The sight of this caller in its own workspace alone, where it writes.
+    /// The sight of this caller in its own workspace only.
     #[must_use]
     pub fn at_home(caller: &Caller) -> Self {
         Self { workspaces: vec![caller.workspace.clone()], ..Self::of(caller) }
     }
 
-    /// Whether this memory exists for the caller.
+    /// Whether the caller may see this memory.
     #[must_use]
     pub fn sees(&self, memory: &Memory) -> bool {
         self.can_see(&Visibility::of(memory))
     }
 
-    /// Whether what this says of a memory lets the caller see it.
+    /// Whether the caller may see a memory with this visibility.
     #[must_use]
     pub fn can_see(&self, reach: &Visibility) -> bool {
         let own = reach.owner == self.agent;
@@ -138,7 +139,7 @@ impl Sight {
             (Some(user), Some(subject)) => user == subject,
             (None, Some(_)) => own,
         };
-        // What nobody has signed has no author who could be given it.
+        // An anonymous memory has no author that could see it.
         let authors = own && !self.agent.is_anonymous();
         let let_out = reach.trust != Trust::Quarantined || self.reviews || authors;
         self.workspaces.contains(&reach.workspace)
@@ -147,8 +148,9 @@ impl Sight {
             && let_out
     }
 
-    /// Whether the caller is told of an event: who may read what it is about, and could then. Of a
-    /// memory, who sees it now too; when that is gone, its owner.
+    /// Whether the caller may see an event: it could read the subject at the time of the event, and
+    /// if the subject is a memory, can read it now; if the memory is gone, only its owner sees the
+    /// event.
     #[must_use]
     pub fn sees_event(&self, reach: &EventVisibility) -> bool {
         let own = reach.owner == self.agent;
@@ -167,23 +169,23 @@ impl Sight {
     }
 }
 
-/// What decides who sees a memory: all that the rule asks of it.
+/// What decides who sees a memory: everything that the rule reads of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Visibility {
-    /// The workspace it is kept in.
+    /// The workspace.
     pub workspace: Workspace,
-    /// The agent that may change it.
+    /// The owner.
     pub owner: Agent,
     /// The user it is about.
     pub user_id: Option<String>,
-    /// Who else may read it.
+    /// Its sharing.
     pub sharing: Sharing,
-    /// How far it is trusted.
+    /// Its trust.
     pub trust: Trust,
 }
 
 impl Visibility {
-    /// The reach of this memory.
+    /// The visibility of this memory.
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
         Self {
@@ -196,37 +198,37 @@ impl Visibility {
     }
 }
 
-/// What decides who is told of an event: all that the rule asks of it.
+/// What decides who sees an event: everything that the rule reads of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventVisibility {
-    /// The workspace whose journal it is in.
+    /// The workspace of the journal.
     pub workspace: Workspace,
-    /// The owner of what it is about, then.
+    /// The subject's owner at the time of the event.
     pub owner: Agent,
-    /// Who else could read what it is about, then.
+    /// The subject's sharing at the time of the event.
     pub sharing: Sharing,
-    /// Another agent that is told of it all the same.
+    /// Another agent that sees the event in any case.
     pub told: Option<Agent>,
-    /// What it is about, as that is now.
+    /// The subject as it is now.
     pub about: EventSubject,
 }
 
-/// What an event is about, as the rule asks of it.
+/// The subject of an event, as the rule reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventSubject {
-    /// A memory, with what it lets see now.
+    /// A memory, with its present visibility.
     Memory(Visibility),
-    /// A memory that is gone for good.
+    /// A memory that was removed permanently.
     Gone,
-    /// Two memories that contradict each other, each with what it lets see now; none, when the
-    /// contradiction is gone: then nobody is told.
+    /// A contradiction, with the present visibility of its two memories; empty if the contradiction
+    /// is gone, and then no agent sees the event.
     Both(Vec<(MemoryId, Visibility)>),
-    /// No memory.
+    /// A subject that is not a memory.
     Other,
 }
 
 impl EventSubject {
-    /// Takes in what became of a memory, where this is about it and another.
+    /// Updates the visibility of one memory of the subject.
     pub fn take_in(&mut self, memory: &str, now: &Self) {
         let Self::Both(both) = self else { return };
         let Some(place) = both.iter().position(|(id, _)| id.to_string() == memory) else { return };
@@ -238,11 +240,12 @@ impl EventSubject {
     }
 }
 
-/// Whether this caller may do what takes this scope.
+/// Checks that this caller has this scope.
 ///
 /// # Errors
-/// `forbidden` when its token does not say so; and for [`TokenScope::Admin`], when it has none and is
-/// not a person at the command line: an agent could be told to release, or to remove.
+/// `forbidden` if its token does not have the scope. [`TokenScope::Admin`] also refuses a caller
+/// without a token that is not a person at the command line: a text could trick an agent into
+/// releasing or removing memories.
 pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     let refused = match (&caller.proof, scope) {
         (CallerProof::Token { scopes, .. }, scope) => !scopes.contains(&scope),
@@ -252,17 +255,17 @@ pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     if !refused {
         return Ok(());
     }
-    let error = Error::new(ErrorKind::Forbidden, format!("this takes the scope {scope}"));
+    let error = Error::new(ErrorKind::Forbidden, format!("this call needs the scope {scope}"));
     Err(error.hint(match scope {
         TokenScope::Admin => {
-            "A person does this at the command line, or a token with the scope admin."
+            "Ask a person to do this at the command line, or use a token with the scope admin."
         }
-        _ => "Use a token that has it: `commonbook token create AGENT --scopes …`.",
+        _ => "Use a token with this scope: `commonbook token create AGENT --scopes …`.",
     }))
 }
 
-/// This caller in what the hooks of a client do for it, which is to give context and to keep what was
-/// learned: there, and nowhere else, a token with [`TokenScope::Hook`] reads and writes.
+/// This caller with the rights of a client's hooks, which give context and save learnings: only
+/// there does [`TokenScope::Hook`] permit reads and writes.
 #[must_use]
 pub fn hook_caller(caller: &Caller) -> Caller {
     let mut caller = caller.clone();
@@ -274,71 +277,71 @@ pub fn hook_caller(caller: &Caller) -> Caller {
     caller
 }
 
-/// Whether this caller may look beyond its own workspace, at the whole home.
+/// Checks that this caller may look at all workspaces.
 ///
 /// # Errors
-/// `forbidden` when its token opens one workspace alone.
+/// `forbidden` if its token is bound to one workspace.
 pub fn may_roam(caller: &Caller) -> Result<()> {
     if !caller.proof.is_bound() {
         return Ok(());
     }
-    let message = format!("the token opens the workspace {} alone", caller.workspace);
-    Err(Error::new(ErrorKind::Forbidden, message).hint("Search without a scope."))
+    let message = format!("the token opens only workspace {}", caller.workspace);
+    Err(Error::new(ErrorKind::Forbidden, message).hint("Leave the scope out."))
 }
 
-/// Whether this caller may change something in this workspace.
+/// Checks that this caller may write in this workspace.
 ///
 /// # Errors
-/// `forbidden` when its token opens another workspace alone.
+/// `forbidden` if its token is bound to another workspace.
 pub fn may_write_in(caller: &Caller, workspace: &Workspace) -> Result<()> {
     if !caller.proof.is_bound() || *workspace == caller.workspace {
         return Ok(());
     }
     let message =
-        format!("the token writes in the workspace {} alone, not in {workspace}", caller.workspace);
+        format!("the token writes only in workspace {}, not in {workspace}", caller.workspace);
     Err(Error::new(ErrorKind::Forbidden, message).hint(format!(
-        "Save your own version in {}, or use a token that opens all workspaces.",
+        "Save your own version in {}, or use a token for all workspaces.",
         caller.workspace
     )))
 }
 
-/// What a caller over HTTP shows, and what is asked of it.
+/// A caller over HTTP, and the server's state.
 #[derive(Debug, Clone, Copy)]
 pub struct AccessAttempt {
-    /// Whether a token was shown, which then holds.
+    /// Whether the caller sent a valid token.
     pub shown: bool,
-    /// Whether there is any token that was not revoked.
+    /// Whether a token exists that was not revoked.
     pub tokens: bool,
-    /// Whether others than this machine can reach the server.
+    /// Whether other machines can reach the server.
     pub exposed: bool,
 }
 
 impl AccessAttempt {
-    /// Whether the caller is let in.
+    /// Checks that the caller is admitted.
     ///
     /// # Errors
-    /// `unauthenticated` without a token where one is needed.
+    /// `unauthenticated` without a token if one is needed.
     pub fn judge(self) -> Result<()> {
         if self.shown || !(self.tokens || self.exposed) {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Unauthenticated, "who calls here shows a token").hint(
-            "Send it as `Authorization: Bearer TOKEN`; `commonbook token create AGENT` makes one.",
+        Err(Error::new(ErrorKind::Unauthenticated, "this server needs a token").hint(
+            "Send one as `Authorization: Bearer TOKEN`; create it with `commonbook token create AGENT`.",
         ))
     }
 }
 
-/// Whether this caller may change this memory, which it sees.
+/// Checks that this caller may change this memory, which it sees.
 ///
 /// # Errors
-/// `forbidden` for an entry of a case, which nobody changes; in a workspace that the caller's token
-/// does not open for writing; with the code `ownership_mismatch` when it belongs to another agent.
+/// `forbidden` for an entry of a case; for a workspace that the caller's token does not open for
+/// writing; with the code `ownership_mismatch` for a memory of another agent.
 pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
     may_write_in(caller, &memory.workspace)?;
     if let Some(case) = &memory.case {
-        let message = format!("this is an entry of the case {case}, and never changed");
+        let message = format!("this is an entry of case {case}, and entries cannot be changed");
         return Err(Error::new(ErrorKind::Forbidden, message)
-            .hint("Append another one to the case that supersedes it."));
+            .hint("Append another entry that supersedes it, with `append_entries`."));
     }
     let owner = &memory.owner;
     if *owner == caller.agent || owner.is_child_of(&caller.agent) || owner.is_legacy() {
@@ -347,8 +350,8 @@ pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
     Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
 }
 
-/// Whether this caller may let another memory take the place of this one, which contradicts it: who
-/// may change it, and who reviews. An entry of a case is nobody's to replace but the case's.
+/// Checks that this caller may supersede this memory by one that contradicts it: it may change the
+/// memory, or it reviews. Only the case can replace an entry of a case.
 ///
 /// # Errors
 /// As [`may_change`].
@@ -361,14 +364,14 @@ pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
     }
 }
 
-/// Whether an owner may have a memory with this sharing.
+/// Checks that an owner may have a memory with this sharing.
 ///
 /// # Errors
-/// `invalid` when nobody could ever read it: a private memory of what is nobody's name.
+/// `invalid` for a private memory of an anonymous owner, which no agent could read.
 pub fn may_keep(owner: &Agent, sharing: Sharing) -> Result<()> {
     if sharing == Sharing::Private && (owner.is_anonymous() || owner.is_legacy()) {
         return Err(Error::invalid("sharing", "a private memory needs an owner with a name").hint(
-            "Say who you are (--agent, X-Commonbook-Agent, COMMONBOOK_AGENT_ID), or share it.",
+            "Give your name (--agent, X-Commonbook-Agent, COMMONBOOK_AGENT_ID), or share the memory.",
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Agents: programs that speak under one name, and the registry of those that were seen.
+//! Agents: programs that act under one name, and the registry of those seen.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,21 +12,20 @@ use crate::base::{input, limits};
 use crate::model::naming;
 use crate::model::naming::RESERVED_NAMES;
 
-/// What can be an agent's name, with its device, as the pattern of a JSON Schema; blanks around
-/// either aside. Of what is not ASCII it tells nothing: there it takes letters and digits of every
-/// script.
+/// The JSON Schema pattern of an agent's name with its device, after trimming. Outside ASCII it
+/// accepts letters and digits of every script.
 pub const NAME_PATTERN: &str = concat!(
     r"^[^\x00-/:-@\[-`{-\x7f][^\x00-\x1f!-,/:-@\[-^`{-\x7f]*",
     r"(/[^\x00-/:-@\[-`{-\x7f][^\x00-\x1f!-,/:-@\[-^`{-\x7f]*)*",
     r"(@[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*)?$"
 );
 
-/// Endings of files that define agents; a name that ends so is named after its file.
+/// File endings of agent definitions; a name with one of them is cut to the file's stem.
 const FILE_ENDINGS: [&str; 13] = [
     "md", "mdc", "mdx", "markdown", "txt", "json", "jsonc", "yaml", "yml", "toml", "py", "js", "ts",
 ];
 
-/// The name of an agent: a path of slugs, `claude-code` or `claude-code/engineer`.
+/// The name of an agent: a path of slugs, such as `claude-code` or `claude-code/engineer`.
 ///
 /// Two names that normalise to the same path are the same agent.
 #[derive(
@@ -36,25 +35,26 @@ const FILE_ENDINGS: [&str; 13] = [
 pub struct Agent(String);
 
 impl Agent {
-    /// Who calls without a name.
+    /// The agent of callers that give no name.
     #[must_use]
     pub fn anonymous() -> Self {
         Self("anonymous".to_owned())
     }
 
-    /// Who owns what was kept before ownership was.
+    /// The owner of memories older than ownership.
     #[must_use]
     pub fn legacy() -> Self {
         Self("legacy".to_owned())
     }
 
-    /// The person whom agents work for, who writes what an administrator gave to this name.
+    /// The person that agents work for, and the owner of what an administrator adopts for that
+    /// person.
     #[must_use]
     pub fn human() -> Self {
         Self("human".to_owned())
     }
 
-    /// Who acts when the layer itself does.
+    /// The agent under which Commonbook itself acts.
     #[must_use]
     pub fn system() -> Self {
         Self("system".to_owned())
@@ -66,58 +66,57 @@ impl Agent {
         &self.0
     }
 
-    /// Whether this is who calls without a name.
+    /// Whether this is [`Self::anonymous`].
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.0 == "anonymous"
     }
 
-    /// Whether this is who owns what was kept before ownership was.
+    /// Whether this is [`Self::legacy`].
     #[must_use]
     pub fn is_legacy(&self) -> bool {
         self.0 == "legacy"
     }
 
-    /// Whether this agent works below `other`: `claude-code/engineer` below `claude-code`.
+    /// Whether this agent is below `other`: `claude-code/engineer` is below `claude-code`.
     #[must_use]
     pub fn is_child_of(&self, other: &Self) -> bool {
         self.0.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// The agents above this one, the nearest first.
+    /// The agents above this one, nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
         let ends = self.0.rmatch_indices('/').map(|(end, _)| end);
         ends.map(|end| Self(self.0[..end].to_owned()))
     }
 
-    /// The first part of the path: who answers for every agent below it.
+    /// The first part of the path; it answers for every agent below it.
     #[must_use]
     pub fn root(&self) -> &str {
         self.0.split('/').next().unwrap_or(&self.0)
     }
 
-    /// The last part of the path: what the agent is there for.
+    /// The last part of the path.
     #[must_use]
     pub fn role(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The name that this one looks like: with Latin letters for those of other scripts that are drawn
-    /// alike.
+    /// The Latin name that this one looks like: every look-alike letter of another script replaced.
     #[must_use]
     pub fn lookalike_name(&self) -> Self {
         Self(naming::fold_lookalikes(&self.0))
     }
 
-    /// Whether a part of the path has Latin letters beside others that look like Latin ones.
+    /// Whether a part of the path mixes Latin letters with look-alikes of another script.
     fn mixes_scripts(&self) -> bool {
         self.0.split('/').any(naming::mixes_scripts)
     }
 
-    /// The agent of this name, a reserved one too; for asking about agents, not for being one.
+    /// Parses a name, reserved ones included. Use it to ask about agents, not to identify a caller.
     ///
     /// # Errors
-    /// `invalid` when it cannot be a name.
+    /// `invalid` if the text is not a name.
     pub fn with_any_name(text: &str) -> Result<Self> {
         normalise(text).map(Self)
     }
@@ -126,19 +125,20 @@ impl Agent {
 impl FromStr for Agent {
     type Err = Error;
 
-    /// The agent that claims this name.
+    /// Parses the name that an agent claims.
     fn from_str(text: &str) -> Result<Self> {
         let agent = Self(normalise(text)?);
         let folded = agent.lookalike_name();
         let (name, root) = (agent.as_str(), folded.root());
         if RESERVED_NAMES.contains(&folded.as_str()) || RESERVED_NAMES.contains(&root) {
-            let likeness = if agent == folded { "" } else { ", which looks like a reserved name" };
-            let message = format!("nobody can call themselves '{name}'{likeness}");
+            let likeness = if agent == folded { "" } else { ", because it looks like one" };
+            let message = format!("'{name}' is reserved{likeness}; no agent can use it");
             return Err(Error::invalid("agent", message)
-                .hint("Choose a name of your own, such as claude-code or reviewer."));
+                .hint("Choose another name, such as claude-code or reviewer."));
         }
         if agent.mixes_scripts() {
-            let message = format!("'{name}' mixes Latin letters with others that look like them");
+            let message =
+                format!("'{name}' mixes Latin letters with look-alikes of another script");
             return Err(Error::invalid("agent", message)
                 .hint(format!("Write each part of the name in one script: {folded}.")));
         }
@@ -149,7 +149,7 @@ impl FromStr for Agent {
 impl TryFrom<String> for Agent {
     type Error = Error;
 
-    /// A name that was normalised before, as rows and answers have it.
+    /// Parses a name that is already normalised, as in rows and responses.
     fn try_from(text: String) -> Result<Self> {
         well_formed(text).map(Self)
     }
@@ -167,8 +167,8 @@ impl fmt::Display for Agent {
     }
 }
 
-/// Lower case; spaces and underscores to `-`; of the last part a file's ending dropped, then ONE
-/// trailing `-agent`.
+/// Lower-cases; turns spaces and underscores into `-`; drops from the last part a file ending, then
+/// ONE trailing `-agent`.
 fn normalise(text: &str) -> Result<String> {
     let text = input::line("agent", text, limits::AGENT_CHARS)?.to_lowercase();
     let path = text.replace([' ', '_'], "-");
@@ -192,31 +192,31 @@ fn well_formed(name: String) -> Result<String> {
     if name == "*" || name.split('/').all(fits) {
         return Ok(name);
     }
-    Err(Error::invalid("agent", format!("{name:?} is not the name of an agent"))
+    Err(Error::invalid("agent", format!("{name:?} is not an agent's name"))
         .hint("Use letters, digits, '-' and '.', with '/' before the name of a child: claude-code/engineer."))
 }
 
-/// What an agent calls itself: its name and, where it says so, the device it runs on.
+/// An agent's name and, if given, the device it runs on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentName {
-    /// The agent; ownership is by this alone.
+    /// The agent. Ownership depends only on it.
     pub agent: Agent,
-    /// The device, `jarvis` of `rook@jarvis`; kept for the audit.
+    /// The device, `jarvis` in `rook@jarvis`; kept for the audit.
     pub device: Option<String>,
 }
 
 impl AgentName {
-    /// The nearest name to a text that was not meant as one: the name that an MCP client gives
-    /// itself, or a speaker's. What cannot stand in a name becomes `-`; a reserved name is put
-    /// below `from`.
+    /// The nearest valid name to a text that was not written as one, such as an MCP client's name
+    /// or a speaker. Characters that a name cannot hold become `-`; a reserved name is placed below
+    /// `from`.
     ///
     /// # Errors
-    /// `invalid` when no letter or digit is left.
+    /// `invalid` if no letter or digit is left.
     pub fn nearest_agent_name(text: &str, from: &str) -> Result<Self> {
         let fits = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
         let name: String = text.chars().map(fits).take(limits::AGENT_CHARS / 2).collect();
         let agent = Agent::with_any_name(name.trim_matches(['-', '.']))?;
-        // What nobody can claim, and what looks like another name, stands below who says so.
+        // A reserved name, or one that looks like another, goes below `from`.
         let folded = agent.lookalike_name();
         let plain = !agent.mixes_scripts() && !RESERVED_NAMES.contains(&folded.root());
         let agent = if plain { agent } else { Agent(format!("{from}/{folded}")) };
@@ -238,43 +238,43 @@ impl FromStr for AgentName {
     }
 }
 
-/// An agent as the registry knows it. It informs; it admits and refuses nobody.
+/// An agent in the registry. The registry informs; it does not control access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentRecord {
     /// The agent's name.
     pub agent: Agent,
-    /// When it was first here.
+    /// When it first called.
     pub first_seen: Timestamp,
-    /// When it was last here, to the minute where it only read.
+    /// When it last called; for reads, to the minute.
     pub last_seen: Timestamp,
-    /// The device it was last on.
+    /// The device of its last call.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub device: Option<String>,
-    /// The client program it last came through, with its version.
+    /// The client program of its last call, with its version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub client: Option<String>,
-    /// How many of its memories the caller may see.
+    /// Number of its memories that you may see.
     pub memory_count: u64,
 }
 
-/// Lists the agents that were in this workspace, to write or to read.
+/// Lists the agents that have read or written in this workspace.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAgents {}
 
-/// The agents that were here, by name.
+/// The agents, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentList {
-    /// One record each.
+    /// One record per agent.
     pub items: Vec<AgentRecord>,
 }
 
-/// Tells what is known of one agent: when it wrote first and last, through what, and how much of it
-/// you may see.
+/// Returns the record of one agent: first and last call, client program, device, and the number of
+/// its memories that you may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetAgent {
-    /// The name of the agent, such as `claude-code/engineer`.
+    /// The agent's name, such as `claude-code/engineer`.
     pub name: String,
 }
 
@@ -298,10 +298,10 @@ mod tests {
             ("gpt-4.1", "gpt-4.1"),
             ("李明", "李明"),
         ];
-        for (given, name) in table {
-            let agent: Agent = given.parse().expect(given);
-            assert_eq!(agent.as_str(), name, "{given:?}");
-            assert_eq!(Agent::try_from(name.to_owned()).ok(), Some(agent), "{given:?}");
+        for (text, name) in table {
+            let agent: Agent = text.parse().expect(text);
+            assert_eq!(agent.as_str(), name, "{text:?}");
+            assert_eq!(Agent::try_from(name.to_owned()).ok(), Some(agent), "{text:?}");
         }
     }
 
@@ -331,7 +331,7 @@ mod tests {
         {
             assert!(good.parse::<Agent>().is_ok(), "{good:?}");
         }
-        // What was kept under such a name stays readable.
+        // Memories stored under one of these names stay readable.
         for kept in ["user", "clаude-code", "system/engineer"] {
             assert!(Agent::try_from(kept.to_owned()).is_ok(), "{kept:?}");
         }
@@ -343,14 +343,15 @@ mod tests {
         #[test]
         fn the_pattern_tells_what_can_be_a_name(text in "[a-zA-C0-2 ./@_*:é\\x00-]{0,8}") {
             let pattern = regex::Regex::new(NAME_PATTERN).expect("a pattern");
-            // What only its end makes no name (`.md`, a reserved one) no pattern tells.
+            // A pattern cannot express names that are invalid only by their end (`.md`, a reserved
+            // name).
             match text.parse::<AgentName>() {
                 Ok(_) => {
                     let parts = text.split('@').map(str::trim).collect::<Vec<_>>();
                     assert!(pattern.is_match(&parts.join("@")), "{text:?}");
                 }
                 Err(error) => assert!(
-                    !pattern.is_match(&text) || error.message.contains("nobody can call"),
+                    !pattern.is_match(&text) || error.message.contains("is reserved"),
                     "{text:?}: {error}"
                 ),
             }
@@ -366,11 +367,11 @@ mod tests {
 
     #[test]
     fn children_are_below_their_parent_only() {
-        let of = |text: &str| text.parse::<Agent>().expect(text);
-        assert!(of("claude-code/engineer").is_child_of(&of("claude-code")));
-        assert!(!of("claude-code").is_child_of(&of("claude-code")));
-        assert!(!of("claude-codex").is_child_of(&of("claude-code")));
-        assert_eq!(of("claude-code/engineer").role(), "engineer");
+        let parse = |text: &str| text.parse::<Agent>().expect(text);
+        assert!(parse("claude-code/engineer").is_child_of(&parse("claude-code")));
+        assert!(!parse("claude-code").is_child_of(&parse("claude-code")));
+        assert!(!parse("claude-codex").is_child_of(&parse("claude-code")));
+        assert_eq!(parse("claude-code/engineer").role(), "engineer");
     }
 
     #[test]

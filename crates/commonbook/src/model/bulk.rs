@@ -1,4 +1,4 @@
-//! Acts on many memories at once: adopting and purging, each with a preview and an undo.
+//! Bulk operations: adopting and purging many memories, each with a preview and an undo.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -14,103 +14,103 @@ use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// What was done to many memories.
+    /// The kind of a bulk operation.
     BulkKind {
-        /// They were given another owner.
+        /// The memories got another owner.
         Adopted = "adopted",
-        /// They were deleted, to be gone for good after 30 days.
+        /// The memories were deleted; after 30 days they are removed permanently.
         Purged = "purged",
     }
 }
 
-/// Something that was done to many memories at once, and can be undone.
+/// A change of many memories at once, which can be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BulkOperation {
-    /// Its id.
+    /// The operation's id.
     pub id: ActId,
-    /// The workspace it was done in.
+    /// The workspace of the memories.
     pub workspace: Workspace,
     /// What was done.
     pub kind: BulkKind,
     /// The agent that did it.
     pub agent: Agent,
-    /// When.
+    /// When it was done.
     pub at: Timestamp,
 }
 
-/// What an act did to one memory.
+/// One memory of a bulk operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BulkItem {
     /// The memory.
     pub memory: MemoryId,
-    /// Whose it was before.
+    /// Its owner before the operation.
     pub owner: Agent,
-    /// The revision that it left the memory at.
+    /// Its revision after the operation.
     pub revision: u64,
 }
 
-/// Gives memories that belong to nobody in particular another owner: those that are `legacy`, or
-/// whose owner's name fits a pattern. A dry run only tells which; undo takes it back.
+/// Gives memories without a real owner to another owner: those of `legacy`, or of owners whose name
+/// matches a pattern. Preview it with `dry_run`; take it back with `undo_act`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdoptMemories {
-    /// The agent that they belong to from now on; `human`, for what the person vouches for.
+    /// The new owner: an agent, or `human` for what the person vouches for.
     pub agent_name: String,
-    /// Whose they are now: a name, or the beginning of names with * at its end (import/*); legacy
-    /// by default.
+    /// The present owner: a name, or the beginning of names with `*` at its end (`import/*`);
+    /// `legacy` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Only those of this type.
+    /// Only memories of this type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// Only those about this topic.
+    /// Only memories with this topic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Only those kept since then: a time, a date, or so long ago (7d).
+    /// Only memories saved since this time: a time, a date, or an age such as `7d`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Only those kept until then.
+    /// Only memories saved before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Tell what would be done, and do nothing.
+    /// Only reports what would change; changes nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// Deletes all memories of yours, and of your children, that were kept since a time: when what an
-/// agent has saved cannot be trusted. A dry run only tells which; undo brings them back for 30 days,
-/// and then they are gone for good.
+/// Deletes all memories of you and your children that were saved since a time. Use it if an agent
+/// saved things that cannot be trusted. Preview it with `dry_run`; `undo_act` restores them for 30
+/// days, then they are removed permanently.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeSince {
-    /// Those kept since then: a time, a date, or so long ago (7d).
+    /// The memories saved since this time: a time, a date, or an age such as `7d`.
     pub since: String,
-    /// Only those kept until then.
+    /// Only memories saved before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Tell what would be done, and do nothing.
+    /// Only reports what would be deleted; deletes nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// Takes back what was done to many memories at once, of those that are still as it left them.
+/// Undoes a bulk operation. Memories that have changed since stay as they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoAct {
-    /// The id that it was answered with.
+    /// The id of the operation, from its response.
     pub act_id: ActId,
 }
 
-/// What was done to many memories, or would be.
+/// The result of a bulk operation or of its preview.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BulkResult {
-    /// What undoes it; nothing for a dry run, and where there was nothing to do.
+    /// The id to undo it with; `null` for a dry run and if no memory matched.
     pub act: Option<ActId>,
-    /// How many memories.
+    /// Number of memories.
     pub memories: u64,
-    /// The first of them, at most 20, as they were before.
+    /// The first 20 of them, as they were before.
     pub items: Vec<Memory>,
-    /// How many entries of cases were meant too: nobody changes or deletes those, and they stay.
+    /// Number of case entries that matched too. Entries cannot be changed or deleted, and stay.
     #[serde(default, skip_serializing_if = "is_none_of_them")]
     pub entries: u64,
 }
@@ -120,7 +120,7 @@ fn is_none_of_them(count: &u64) -> bool {
     *count == 0
 }
 
-/// Which memories are meant.
+/// The memories that a bulk operation selects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BulkSelection {
     owner: OwnerPattern,
@@ -136,7 +136,7 @@ enum OwnerPattern {
 }
 
 impl BulkSelection {
-    /// Whether this memory is one of them; one that is deleted never is.
+    /// Whether it selects this memory. A deleted memory never matches.
     #[must_use]
     pub fn fits(&self, memory: &Memory) -> bool {
         let owned = match &self.owner {
@@ -154,13 +154,13 @@ impl BulkSelection {
 }
 
 impl AdoptMemories {
-    /// To whom, and which memories.
+    /// Returns the new owner and the selection.
     ///
     /// # Errors
-    /// `invalid` with the field.
+    /// `invalid`, with the field.
     pub fn read(&self, now: Timestamp) -> Result<(Agent, BulkSelection)> {
         let to = match Agent::with_any_name(&self.agent_name) {
-            // No agent claims this name; an administrator says what stands under it.
+            // No agent can claim this name; only an administrator adopts for it.
             Ok(named) if named == Agent::human() => named,
             _ => {
                 let name = self.agent_name.parse::<AgentName>();
@@ -171,8 +171,11 @@ impl AdoptMemories {
             None => OwnerPattern::Is(Agent::legacy()),
             Some(pattern) => match pattern.strip_suffix('*') {
                 Some("") => {
-                    return Err(Error::invalid("owner", "this fits everybody's memories")
-                        .hint("Begin with the name of those that are meant: import/*."));
+                    return Err(Error::invalid(
+                        "owner",
+                        "a bare * matches every owner; expected the beginning of a name",
+                    )
+                    .hint("Begin with the name of the owners that you mean: import/*."));
                 }
                 Some(start) => OwnerPattern::Begins(start.to_lowercase()),
                 None => OwnerPattern::Is(
@@ -186,10 +189,10 @@ impl AdoptMemories {
 }
 
 impl PurgeSince {
-    /// Which memories are meant, of this agent.
+    /// Returns the selection among the memories of this agent.
     ///
     /// # Errors
-    /// `invalid` with the field.
+    /// `invalid`, with the field.
     pub fn read(&self, agent: &Agent, now: Timestamp) -> Result<BulkSelection> {
         let owner = OwnerPattern::IsOrBelow(agent.clone());
         bulk_selection(owner, Some(&self.since), self.until.as_deref(), now)
@@ -209,13 +212,13 @@ fn bulk_selection(
         .map(|text| period::parse_period_bound("until", text, PeriodBound::Last, now))
         .transpose()?;
     if since.zip(until).is_some_and(|(since, until)| until < since) {
-        return Err(Error::invalid("until", "this is before since"));
+        return Err(Error::invalid("until", "must not be earlier than since"));
     }
     Ok(BulkSelection { owner, since, until })
 }
 
 impl BulkResult {
-    /// One more memory that it is done to.
+    /// Adds one memory that the operation changes.
     pub fn add(&mut self, memory: &Memory) {
         self.memories += 1;
         if self.items.len() < limits::PAGE_DEFAULT as usize {

@@ -1,4 +1,5 @@
-//! The caller: who is behind the present request. Given by a door, never by a request's own fields.
+//! The caller: the agent behind a request. The interface provides it; a request's own fields never
+//! do.
 
 use std::path::PathBuf;
 
@@ -14,88 +15,88 @@ use crate::model::agent::{Agent, AgentName};
 use crate::model::token::{Token, TokenScope};
 use crate::model::workspace::Workspace;
 
-/// The way a request came in.
+/// The interface through which a request came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryPoint {
     /// The Model Context Protocol.
     Mcp,
-    /// HTTP under `/v1`.
+    /// HTTP below `/v1`.
     Rest,
     /// The command line.
     Cli,
-    /// A file of earlier memories.
+    /// An import file.
     Import,
-    /// What a coding client calls at certain moments of a session.
+    /// A hook of a coding client.
     Hook,
-    /// A handoff that nobody accepted in time.
+    /// The expiry of a handoff.
     Handoff,
 }
 
-/// What proves who calls.
+/// The proof of a caller's identity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallerProof {
-    /// Nothing but its own word, which is a courtesy between the processes of one person.
+    /// None: the caller's own word, which is enough between the processes of one person.
     #[default]
     Word,
-    /// A token of the agent, or of the agent above it.
+    /// A token of the agent, or of an agent above it.
     Token {
-        /// Which one.
+        /// The token's id.
         id: TokenId,
-        /// What it lets its holder do.
+        /// What the token permits.
         scopes: Vec<TokenScope>,
-        /// Whether it opens one workspace alone.
+        /// Whether the token opens one workspace only.
         bound: bool,
-        /// Whether the caller is a child of the token's agent, which only its own word says.
+        /// Whether only the caller's own word says which child of the token's agent it is.
         asserted: bool,
     },
 }
 
 impl CallerProof {
-    /// Whether this is a token that opens one workspace alone.
+    /// Whether this is a token for one workspace only.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         matches!(self, Self::Token { bound: true, .. })
     }
 
-    /// Whether a token proves an agent above the caller, and that it is the one below is its own word.
+    /// Whether the token proves only an agent above the caller.
     #[must_use]
     pub fn is_asserted(&self) -> bool {
         matches!(self, Self::Token { asserted: true, .. })
     }
 }
 
-/// Who is behind the present request.
+/// The agent behind a request, and where it works.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
-    /// The agent that speaks.
+    /// The agent.
     pub agent: Agent,
-    /// The device it runs on, where it says so.
+    /// The device it runs on, if given.
     pub device: Option<String>,
-    /// The client program and its version, where the door knows it.
+    /// The client program and its version, if known.
     pub client: Option<String>,
     /// The session it works in.
     pub session: Option<String>,
-    /// The workspace it speaks in.
+    /// The workspace it works in.
     pub workspace: Workspace,
-    /// The user it works for: it then sees what is about that user or about nobody.
+    /// The user it works for. The caller then sees only memories about that user or about no user.
     pub user: Option<String>,
-    /// The folder of the project that it works in, where it is on this machine.
+    /// The folder of its project, if on this machine.
     #[serde(default)]
     pub project: Option<PathBuf>,
-    /// The way the request came in.
+    /// The interface through which the request came.
     pub door: EntryPoint,
-    /// What proves who calls.
+    /// The proof of its identity.
     #[serde(default)]
     pub proof: CallerProof,
-    /// Whether the answer is still wanted.
+    /// Whether the caller still waits for the response.
     #[serde(skip)]
     pub cancellation: Cancellation,
 }
 
 impl Caller {
-    /// A caller with this name, or without one, in this workspace.
+    /// A caller with this name, or anonymous, in this workspace.
     #[must_use]
     pub fn new(name: Option<AgentName>, workspace: Workspace, door: EntryPoint) -> Self {
         let name = name.unwrap_or(AgentName { agent: Agent::anonymous(), device: None });
@@ -113,12 +114,11 @@ impl Caller {
         }
     }
 
-    /// The caller that a token proves: its agent, or the child of it that the caller says it is,
-    /// in the token's workspace where it is bound to one, else in the one that it has `named`, else
-    /// in that `near` it.
+    /// The caller that a token proves: the token's agent, or the child that the caller names. The
+    /// workspace is the one that the token is bound to, else `named`, else `near`.
     ///
     /// # Errors
-    /// `forbidden` for another agent's name, and for a workspace that the token does not open.
+    /// `forbidden` for the name of another agent, and for a workspace that the token does not open.
     pub fn from_token(
         token: &Token,
         claimed: Option<AgentName>,
@@ -130,16 +130,16 @@ impl Caller {
         let name = claimed.unwrap_or_else(|| own.clone());
         let asserted = name.agent != own.agent;
         if asserted && !name.agent.is_child_of(&own.agent) {
-            let message = format!("the token is that of {}, and not of {}", own.agent, name.agent);
+            let message = format!("the token belongs to {}, not to {}", own.agent, name.agent);
             return Err(Error::new(ErrorKind::Forbidden, message)
                 .hint(format!("Leave the name out, or name a child: {}/reviewer.", own.agent)));
         }
         let workspace = match (&token.workspace, named) {
             (None, named) => named.or(near).unwrap_or_else(Workspace::fallback),
             (Some(bound), Some(named)) if named != *bound => {
-                let message = format!("the token opens the workspace {bound}, and not {named}");
+                let message = format!("the token opens workspace {bound}, not {named}");
                 return Err(Error::new(ErrorKind::Forbidden, message)
-                    .hint("Leave the workspace out, or use a token that opens it."));
+                    .hint("Leave the workspace out, or use a token for it."));
             }
             (Some(bound), _) => bound.clone(),
         };
@@ -151,7 +151,7 @@ impl Caller {
     /// The same caller, working for this user.
     ///
     /// # Errors
-    /// `invalid` for what cannot be a user's id, `forbidden` when the caller works for another.
+    /// `invalid` for a malformed user id, `forbidden` if the caller works for another user.
     pub fn for_user(mut self, user: Option<&str>) -> Result<Self> {
         let Some(user) = user else { return Ok(self) };
         let user = user_id(user)?;
@@ -167,16 +167,16 @@ impl Caller {
         Ok(self)
     }
 
-    /// The same caller, working in the project in this folder.
+    /// The same caller, in the project in this folder.
     #[must_use]
     pub fn in_project(self, project: Option<PathBuf>) -> Self {
         Self { project, ..self }
     }
 
-    /// The same caller, or an agent that works below it: by its whole name, or by its role alone.
+    /// The same caller, or an agent below it, given by its full name or by its role alone.
     ///
     /// # Errors
-    /// `invalid` for what cannot be a name; `forbidden` for an agent that does not work below it.
+    /// `invalid` for a malformed name; `forbidden` for an agent that is not below the caller.
     pub fn narrow_to(self, to: Option<&str>) -> Result<Self> {
         let Some(to) = to else { return Ok(self) };
         let name = to.parse::<AgentName>()?;
@@ -189,7 +189,7 @@ impl Caller {
         } else if !name.agent.as_str().contains('/') && !self.agent.is_anonymous() {
             below.parse::<AgentName>()?.agent
         } else {
-            let message = format!("{} does not work below {}", name.agent, self.agent);
+            let message = format!("{} is not below {}", name.agent, self.agent);
             return Err(Error::new(ErrorKind::Forbidden, message)
                 .with_field("agent")
                 .hint(format!("Leave it out, or name an agent below yourself: {below}.")));
@@ -206,36 +206,36 @@ impl Caller {
     /// The same caller, in this session.
     ///
     /// # Errors
-    /// `invalid` for what cannot be a session's id.
+    /// `invalid` for a malformed session id.
     pub fn in_session(mut self, session: Option<&str>) -> Result<Self> {
         self.session = session.map(|id| session_id("session", id)).transpose()?;
         Ok(self)
     }
 }
 
-/// What [`session_id`] lets pass, blanks around it and its length aside, as the pattern of a JSON
-/// Schema. Of what is not ASCII it tells nothing: there it takes letters and digits of every script.
+/// What [`session_id`] accepts, after trimming and except for its length, as a JSON Schema pattern.
+/// Outside ASCII it accepts letters and digits of every script.
 pub const SESSION_PATTERN: &str = r#"^[^\x00-"$-*,;<>?\[-^`{-\x7f]+$"#;
 
-/// A session's id, which is told to agents: letters and digits of every script, and `-_.:@/+=#`.
+/// Checks a session's id, which agents see: letters and digits of every script, and `-_.:@/+=#`.
 ///
 /// # Errors
-/// `invalid` with the field for an empty one and for other characters, `too_large` for a long one.
+/// `invalid` with the field for an empty text and for other characters, `too_large` for a long one.
 pub fn session_id(field: &str, text: &str) -> Result<String> {
-    let hint = "Use letters, digits and -_.:@/+=#, such as the id that start_session answers.";
+    let hint = "Use letters, digits and -_.:@/+=#, such as the id that `start_session` returns.";
     let id = input::line(field, text, limits::SESSION_CHARS).map_err(|error| error.hint(hint))?;
     match id.chars().find(|c| !fits_session(*c)) {
         None => Ok(id),
         Some(odd) => {
-            let message = format!("{odd:?} was found, and a session's id was expected");
+            let message = format!("{odd:?} is not allowed in a session's id");
             Err(Error::invalid(field, message).hint(hint))
         }
     }
 }
 
-/// The session's id nearest to a text that was not meant as one, such as the name that a client has for
-/// its session: the text itself where it is an id; else what of it can stand in one, with a fingerprint
-/// of the whole. Equal texts get equal ids, and others get others. A blank text names no session.
+/// The session id nearest to a text that was not written as one, such as a client's own session
+/// name: the text itself if it is valid, else its valid characters with a hash of the whole. Equal
+/// texts get equal ids, different texts different ids. Returns `None` for a blank text.
 #[must_use]
 pub fn nearest_session_id(text: &str) -> Option<String> {
     let text = text.trim();
@@ -256,10 +256,10 @@ fn fits_session(c: char) -> bool {
     c.is_alphanumeric() || "-_.:@/+=#".contains(c)
 }
 
-/// A user's id: exact, case and all.
+/// Checks a user's id. Ids are case-sensitive.
 ///
 /// # Errors
-/// `invalid` for an empty one, `too_large` for a long one.
+/// `invalid` for an empty text, `too_large` for a long one.
 pub fn user_id(text: &str) -> Result<String> {
     input::line("user_id", text, limits::USER_CHARS)
 }

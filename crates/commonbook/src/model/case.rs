@@ -1,7 +1,7 @@
-//! Cases: one matter that several agents work on, as a log that is only ever added to.
+//! Cases: matters that several agents work on, each with an append-only log.
 //!
-//! An entry of a case is a memory that is filed in it: numbered without a gap, shared, and never
-//! changed or deleted by anyone. What was wrong is put right by a later entry that supersedes it.
+//! An entry of a case is a shared memory with a position in the case, numbered without gaps. Nobody
+//! changes or deletes it; a later entry corrects it by superseding it.
 
 pub mod digest;
 mod entry;
@@ -28,11 +28,11 @@ use crate::model::memory::fit_line;
 use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
-/// The key and the title of a case as everybody is told them: without secrets, and nothing that gives
+/// Checks a case's key and title, which every agent sees: removes secrets from the title, refuses
 /// orders to agents.
 ///
 /// # Errors
-/// `invalid` and `too_large` with the field.
+/// `invalid` or `too_large`, with the field.
 pub fn fit_title(key: &CaseKey, title: &str) -> Result<String> {
     let title = fit_line("title", title, limits::TITLE_CHARS)?;
     fit_line("key", &key.as_str().replace('-', " "), limits::CASE_KEY_CHARS)?;
@@ -40,35 +40,35 @@ pub fn fit_title(key: &CaseKey, title: &str) -> Result<String> {
 }
 
 string_enum! {
-    /// Whether a case is still worked on.
+    /// The status of a case.
     CaseStatus {
         /// Entries can be appended.
         Open = "open",
-        /// The work is done; it can be reopened.
+        /// The work is done. The case can be reopened.
         Closed = "closed",
-        /// It is put away; it can be reopened.
+        /// The case is put away. It can be reopened.
         Archived = "archived",
     }
 }
 
-/// One matter that several agents work on. Everybody in the workspace reads it and adds to it.
+/// A matter that several agents work on. Every agent in the workspace can read it and append to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Case {
-    /// Its name in the workspace.
+    /// Its key, unique in the workspace.
     pub key: CaseKey,
     /// The workspace it belongs to.
     pub workspace: Workspace,
     /// What it is about.
     pub title: String,
-    /// Whether it is still worked on.
+    /// Its status.
     pub status: CaseStatus,
-    /// How many entries it has; also the position of the last one, and its `context_version`.
+    /// Number of its entries; also the position of the last one, and its `context_version`.
     pub version: u64,
     /// The agent that opened it.
     pub opened_by: Agent,
     /// When it was opened.
     pub opened_at: Timestamp,
-    /// When it was last appended to, or its status changed.
+    /// When its last entry was appended or its status changed.
     pub changed_at: Timestamp,
 }
 
@@ -94,23 +94,26 @@ impl Case {
         }
     }
 
-    /// Whether entries can be appended.
+    /// Checks that entries can be appended.
     ///
     /// # Errors
     /// `conflict` for a case that is closed or archived.
     pub fn takes_entries(&self) -> Result<()> {
         match self.status {
             CaseStatus::Open => Ok(()),
-            status => Err(Error::conflict(format!("the case {} is {status}", self.key))
-                .hint("Reopen it, or open another one.")),
+            status => Err(Error::conflict(format!(
+                "case {} is {status}; expected an open case",
+                self.key
+            ))
+            .hint("Reopen it with `reopen_case`, or open another case.")),
         }
     }
 
-    /// The case after it was changed to this status, with what that is called; nothing when it has
-    /// the status already.
+    /// The case with this status, and the kind of the event. Returns `None` if it has the status
+    /// already.
     ///
     /// # Errors
-    /// `conflict` for closing a case that is archived.
+    /// `conflict` for closing an archived case.
     pub fn with_case_status(
         &self,
         status: CaseStatus,
@@ -119,8 +122,11 @@ impl Case {
         let kind = match (self.status, status) {
             (now, then) if now == then => return Ok(None),
             (CaseStatus::Archived, CaseStatus::Closed) => {
-                return Err(Error::conflict(format!("the case {} is archived", self.key))
-                    .hint("Reopen it first."));
+                return Err(Error::conflict(format!(
+                    "case {} is archived; expected an open case",
+                    self.key
+                ))
+                .hint("Reopen it first with `reopen_case`."));
             }
             (_, CaseStatus::Open) => EventKind::CaseReopened,
             (_, CaseStatus::Closed) => EventKind::CaseClosed,

@@ -1,10 +1,10 @@
-//! Collaboration: who hands work to whom, where that runs in circles, and what comes of it.
+//! Collaboration: the graph of handoffs between agents, with its cycles and statistics.
 //!
-//! Agents are the nodes, handoffs the edges: those that were rejected, withdrawn or have expired
-//! passed no work and are none. A new handoff that leads back to where its work came from closes a
-//! cycle. That can be right once, when QA hands back what failed; again and again it is two agents
-//! that pay for each other's turns. So by default a cycle is reported with its path, and refused
-//! when it is closed again; and a chain does not get longer than ten.
+//! Agents are the nodes, handoffs the edges; a handoff that was rejected, withdrawn or has expired
+//! passed no work and is not an edge. A new handoff that leads back to an earlier agent closes a
+//! cycle. Once, that can be right, as when QA returns what failed; repeated, two agents bounce the
+//! same work. So by default Commonbook reports a cycle with its path, refuses to close it again,
+//! and limits a chain to ten handoffs.
 
 pub mod export;
 mod requests;
@@ -29,24 +29,24 @@ use crate::model::agent::Agent;
 use crate::model::handoff::{Handoff, HandoffKind, HandoffStatus, choose};
 use commonbook_text::string_enum;
 
-/// A handoff as the collaboration graph knows it.
+/// A handoff as an edge of the collaboration graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffEdge {
-    /// The handoff.
+    /// The handoff's id.
     pub handoff: HandoffId,
     /// The agent that handed over.
     pub from: Agent,
-    /// The agent that it was for.
+    /// The target agent.
     pub to: Agent,
-    /// How the target's work stood to the source's.
+    /// How the target's work relates to the source's.
     pub kind: HandoffKind,
-    /// How far it has come.
+    /// Its status.
     pub status: HandoffStatus,
-    /// The handoff that its chain began with.
+    /// The first handoff of its chain.
     pub chain: HandoffId,
-    /// How far down the chain it stands.
+    /// Its depth in the chain.
     pub depth: u32,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,39 +73,39 @@ impl From<&Handoff> for HandoffEdge {
     }
 }
 
-/// Which handoffs are wanted as edges: those for which all that is said here holds.
+/// Selects handoffs as edges; all conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EdgeFilter {
     /// Of this chain.
     pub chain: Option<HandoffId>,
     /// Of this case.
     pub case: Option<String>,
-    /// Made or accepted in this session, or of the case that it is on.
+    /// Created or accepted in this session, or of the session's case.
     pub work: Option<(String, Option<String>)>,
     /// From or to this agent.
     pub agent: Option<Agent>,
-    /// That somebody still has to do something about.
+    /// Pending or accepted.
     pub open: bool,
-    /// Made since this time.
+    /// Created since this time.
     pub since: Option<Timestamp>,
 }
 
 /// A cycle that a handoff closes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffCycle {
-    /// The agents around it, each handing over to the next: from the one that hands over now, to
-    /// its target, and on until it is the same again.
+    /// The agents of the cycle, each handing over to the next; begins and ends with the source of
+    /// the new handoff.
     pub path: Vec<Agent>,
     /// Whether it was closed before.
     pub again: bool,
 }
 
-/// A handoff that was made, with what it does to the graph.
+/// A created handoff, and its effect on the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CreateHandoffResult {
-    /// The handoff, which names what goes along.
+    /// The handoff, with the memories and entities that it carries.
     pub handoff: Handoff,
-    /// What is wrong with it, in words, where something is: it closes a cycle, or its chain is long.
+    /// A warning, if it closes a cycle or its chain is long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// The cycle that it closes.
@@ -113,7 +113,7 @@ pub struct CreateHandoffResult {
     pub cycle: Option<HandoffCycle>,
 }
 
-/// The graph of those who handed work to each other.
+/// A directed graph of agents that hand work to each other.
 #[derive(Debug, Clone, Default)]
 pub struct CollaborationGraph<'a> {
     places: FxHashMap<&'a Agent, usize>,
@@ -135,7 +135,7 @@ impl<'a> CollaborationGraph<'a> {
         graph
     }
 
-    /// The graph of the handoffs that passed work, or may yet.
+    /// The graph of the handoffs that passed work or still can.
     pub fn of_edges(edges: impl IntoIterator<Item = &'a HandoffEdge>) -> Self {
         let working = edges.into_iter().filter(|edge| edge.status.passes_work());
         Self::of(working.map(|edge| (&edge.from, &edge.to)))
@@ -152,11 +152,11 @@ impl<'a> CollaborationGraph<'a> {
         place
     }
 
-    /// The cycle that a handoff from `from` to `to` closes: the shortest, and of equally short
-    /// ones the one whose handoffs were given first.
+    /// The cycle that a handoff from `from` to `to` closes: the shortest; among equally short ones,
+    /// the one whose handoffs were given first.
     ///
-    /// It was closed before if that very handoff was made before: every other edge of the cycle
-    /// is there, so whichever came last closed it.
+    /// It was closed before if the same handoff was made before: every other edge of the cycle
+    /// exists, so the last one closed it.
     #[must_use]
     pub fn closing_cycle(&self, from: &Agent, to: &Agent) -> Option<HandoffCycle> {
         if from == to {
@@ -169,7 +169,7 @@ impl<'a> CollaborationGraph<'a> {
         Some(HandoffCycle { path, again: self.edges.contains(&(end, start)) })
     }
 
-    /// The shortest way from one place to another, both included; breadth first.
+    /// The shortest path between two nodes, both included; breadth first.
     fn path(&self, start: usize, end: usize) -> Option<Vec<usize>> {
         let mut came_from = vec![usize::MAX; self.agents.len()];
         came_from[start] = start;
@@ -195,28 +195,28 @@ impl<'a> CollaborationGraph<'a> {
 }
 
 string_enum! {
-    /// What happens to a handoff that does what it should not.
+    /// What happens to a handoff that violates a rule.
     RuleAction {
-        /// It is made, and nothing is said.
+        /// It is created without a warning.
         Allow = "allow",
-        /// It is made, and the answer says what is wrong with it.
+        /// It is created, and the response contains a warning.
         Warn = "warn",
         /// It is refused.
         Reject = "reject",
     }
 }
 
-/// What is done about cycles and long chains.
+/// The rules for cycles and long chains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HandoffRules {
-    /// When a cycle is closed for the first time.
+    /// For a cycle that is closed for the first time.
     pub cycle: RuleAction,
-    /// When the same cycle is closed again.
+    /// For a cycle that is closed again.
     pub same_cycle: RuleAction,
-    /// When a chain gets too long.
+    /// For a chain that gets too long.
     pub deep_chain: RuleAction,
-    /// How many handoffs a chain may have one after the other.
+    /// Maximum number of handoffs in a chain.
     pub deepest: u32,
 }
 
@@ -231,24 +231,24 @@ impl Default for HandoffRules {
     }
 }
 
-/// What is decided for everybody's handoffs.
+/// Settings for the handoffs of all agents.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CollaborationSettings {
-    /// What is done about cycles and long chains.
+    /// The rules for cycles and long chains.
     pub rules: HandoffRules,
-    /// How the memories that go along are chosen.
+    /// How memories are chosen for a handoff.
     pub handoff: choose::HandoffSettings,
 }
 
 impl CollaborationSettings {
-    /// Checks what a configuration chose.
+    /// Checks the settings.
     ///
     /// # Errors
     /// `invalid`, with the field.
     pub fn check(&self) -> Result<()> {
         if self.rules.deepest == 0 {
-            return Err(Error::invalid("rules.deepest", "a chain has one handoff at the least"));
+            return Err(Error::invalid("rules.deepest", "0 is out of range; expected at least 1"));
         }
         self.handoff.check().map_err(|error| {
             let field = error.field.clone().unwrap_or_default();
@@ -257,30 +257,30 @@ impl CollaborationSettings {
     }
 }
 
-/// What is wrong with a handoff that is made all the same; its answer and an event tell it.
+/// The warnings of a handoff that is created; its response and an event contain them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffWarnings {
     /// The cycle that it closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<HandoffCycle>,
-    /// How long its chain is, where that is too long.
+    /// The length of its chain, if too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deep: Option<u32>,
 }
 
 impl HandoffWarnings {
-    /// What is wrong, in words; nothing when all is well.
+    /// The warnings as text; `None` if there are none.
     #[must_use]
     pub fn warning_text(&self) -> Option<String> {
         let cycle = self.cycle.as_ref().map(HandoffCycle::cycle_text);
-        let deep = self.deep.map(|depth| format!("this is number {depth} of its chain"));
-        let told: Vec<String> = cycle.into_iter().chain(deep).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        let deep = self.deep.map(|depth| format!("this is handoff {depth} of its chain"));
+        let warnings: Vec<String> = cycle.into_iter().chain(deep).collect();
+        (!warnings.is_empty()).then(|| warnings.join("; "))
     }
 }
 
 impl HandoffCycle {
-    /// The cycle in words, with its path; of a long one the beginning and the end.
+    /// The cycle as text with its path, shortened in the middle if long.
     #[must_use]
     pub fn cycle_text(&self) -> String {
         const PATH_ENDS_SHOWN: usize = 6;
@@ -294,15 +294,15 @@ impl HandoffCycle {
             }
         };
         let again = if self.again { " again" } else { "" };
-        format!("this closes a cycle of {}{again}: {path}", names.len().saturating_sub(1))
+        format!("this handoff closes a cycle of {}{again}: {path}", names.len().saturating_sub(1))
     }
 }
 
 impl HandoffRules {
-    /// Judges a handoff from `from` to `to` that would be number `depth` of its chain.
+    /// Checks a handoff from `from` to `to` at `depth` of its chain.
     ///
     /// # Errors
-    /// `conflict` where the rules refuse it, with the path of the cycle or the length of the chain.
+    /// `conflict` if the rules refuse it, with the path of the cycle or the length of the chain.
     pub fn judge(
         &self,
         graph: &CollaborationGraph<'_>,
@@ -330,17 +330,16 @@ impl HandoffRules {
 }
 
 fn depth_error(depth: u32, deepest: u32) -> Error {
-    let message =
-        format!("this would be handoff {depth} of its chain, and a chain has at most {deepest}");
+    let message = format!("this would be handoff {depth} of its chain; the maximum is {deepest}");
     Error::conflict(message).with_field("to").hint(
-        "Do the work yourself, or complete what you have and let whoever began the chain decide.",
+        "Do the work yourself, or complete your handoffs and let the agent that began the chain decide.",
     )
 }
 
 fn cycle_error(cycle: &HandoffCycle) -> Error {
-    Error::conflict(cycle.cycle_text()).with_field("to").hint(
-        "Handing it around again will not finish it. Do it yourself, or ask the user what to do.",
-    )
+    Error::conflict(cycle.cycle_text())
+        .with_field("to")
+        .hint("Do the work yourself, or ask the user; another handoff will not finish it.")
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! Contradictions: two memories that cannot both hold, found by rules that read words alone.
+//! Contradictions: two memories that cannot both hold, found by rules on their words alone.
 //!
-//! Two memories are compared when they mention the same thing or topic. What each states plainly
-//! is taken apart into what it is about and what it says of that (`contradiction/clause.rs`); two
-//! clauses about the same that differ in exactly one way, a number, a date, a side of a pair of
-//! opposites, a denial, contradict each other (`contradiction/compare.rs`). What is uncertain is
-//! passed over: a change in time, a guess, what happened once, what is said of another environment.
-//! Nothing is ever decided by itself: a contradiction is told, and stays open until somebody
-//! resolves it.
+//! Two memories that mention the same entity or topic are compared. Each is split into plain
+//! statements with a subject and a value (`commonbook_text::claims`); two statements with the same
+//! subject that differ in exactly one way (a number, a date, opposites, a negation) contradict each
+//! other (`contradiction/compare.rs`). Uncertain cases are skipped: changes over time, guesses,
+//! single events, different environments. Nothing is resolved automatically: a contradiction is
+//! reported, and stays open until an agent resolves it.
 
 mod compare;
 mod requests;
@@ -30,47 +29,47 @@ use crate::model::agent::Agent;
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
 
-/// What two memories share that are compared.
+/// What two compared memories have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ComparisonBasis {
-    /// A topic or a notion.
+    /// A topic or a concept.
     Topic,
-    /// A thing that both speak of: a tool, a person, a file.
+    /// An entity: a tool, a person, a file.
     Thing,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContradictionFinding {
-    /// What they differ in.
+    /// How they differ.
     pub kind: DifferenceKind,
-    /// Why, in a sentence with the words in which they differ.
+    /// The reason, in a sentence with the differing words.
     pub reason: String,
-    /// How certain it is, from 0 to 1: 0.8 for a number or a boolean, 0.75 for a date or a denial,
-    /// 0.7 for an antonym and for a second author; 0.1 more where both speak of the same thing and not only of a topic, 0.05
-    /// more where four words of what they are about agree; 0.15 less where one of them is narrower
-    /// by a word, 0.1 less where one agent said both.
+    /// Confidence from 0 to 1. Base: 0.8 for a number or boolean, 0.75 for a date or negation, 0.7
+    /// for an antonym and for a second author. Add 0.1 if both mention the same entity and not only
+    /// a topic, and 0.05 if four words of the subject agree; subtract 0.15 if one subject is
+    /// narrower by a word, and 0.1 if one agent wrote both.
     pub confidence: f64,
 }
 
-/// One of two memories that contradict each other, in brief.
+/// A summary of one of two contradicting memories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContradictionSide {
-    /// Its id.
+    /// The memory's id.
     pub id: MemoryId,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Agent,
     /// Its heading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The beginning of what it says.
+    /// The beginning of its text.
     pub text: String,
-    /// Since when it holds.
+    /// The start of the time in which it holds.
     pub at: Timestamp,
 }
 
 impl ContradictionSide {
-    /// This memory, in brief.
+    /// The summary of this memory.
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
         let (text, limit) = (&memory.text, limits::GLANCE_CHARS);
@@ -90,17 +89,17 @@ impl ContradictionSide {
 pub struct Contradiction {
     /// Its id.
     pub id: ContradictionId,
-    /// The workspace that both memories are kept in.
+    /// The workspace of both memories.
     pub workspace: Workspace,
-    /// The two memories, the older first.
+    /// The two memories, older first.
     pub memories: [ContradictionSide; 2],
-    /// What they differ in.
+    /// How they differ.
     pub kind: DifferenceKind,
-    /// Why, in a sentence with the words in which they differ.
+    /// The reason, in a sentence with the differing words.
     pub reason: String,
-    /// How certain it is, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// Whether somebody has resolved it.
+    /// Whether it is open or resolved.
     pub status: ContradictionStatus,
     /// When it was found.
     pub found_at: Timestamp,
@@ -112,45 +111,45 @@ pub struct Contradiction {
 /// How a contradiction was resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResolutionRecord {
-    /// What became of the two memories.
+    /// The resolution.
     pub resolution: ContradictionResolution,
-    /// Who resolved it.
+    /// The agent that resolved it.
     pub resolved_by: Agent,
-    /// When.
+    /// When it was resolved.
     pub resolved_at: Timestamp,
-    /// In which context each holds, with `keep_both`.
+    /// The context in which each memory holds, with `keep_both`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// The memory that stands: with `keep_newer` and `override` one of the two, with `merge` a new
-    /// one.
+    /// The memory that holds: one of the two with `keep_newer` and `override`, a new one with
+    /// `merge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<MemoryId>,
 }
 
-/// A contradiction as it is kept: of two memories at these revisions. It is shown only while both
-/// still are at them, so that it never says what a reader of the memories cannot read.
+/// A stored contradiction between two memories at given revisions. It is shown only while both are
+/// at these revisions, so that it never reveals text that a reader of the memories cannot read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContradictionRecord {
-    /// Its id, which follows from its memories.
+    /// Its id, derived from its memories.
     pub id: ContradictionId,
-    /// The workspace that both memories are kept in.
+    /// The workspace of both memories.
     pub workspace: Workspace,
-    /// The two memories, the older first, each with the revision that was compared.
+    /// The two memories, older first, each with the revision that was compared.
     pub memories: [(MemoryId, u64); 2],
-    /// What they share.
+    /// What they have in common.
     pub shared: ComparisonBasis,
-    /// What was found.
+    /// The result of the comparison.
     pub found: ContradictionFinding,
-    /// When.
+    /// When it was found.
     pub found_at: Timestamp,
     /// How it was resolved.
     pub resolved: Option<ResolutionRecord>,
-    /// The fingerprint of the request that resolved it: asking for the same again is no conflict.
+    /// The hash of the request that resolved it: repeating that request is not a conflict.
     pub request_sha256: Option<String>,
 }
 
 impl ContradictionRecord {
-    /// What was found in these two memories, the older first.
+    /// A new record about these two memories, older first.
     #[must_use]
     pub fn new(
         older: &Memory,
@@ -171,7 +170,7 @@ impl ContradictionRecord {
         }
     }
 
-    /// Whether it is resolved.
+    /// Whether it is open or resolved.
     #[must_use]
     pub fn status(&self) -> ContradictionStatus {
         if self.resolved.is_some() {
@@ -181,7 +180,7 @@ impl ContradictionRecord {
         }
     }
 
-    /// The contradiction as it is told, with its memories.
+    /// The contradiction with summaries of its memories.
     #[must_use]
     pub fn into_contradiction(self, older: &Memory, newer: &Memory) -> Contradiction {
         let status = self.status();
@@ -199,30 +198,29 @@ impl ContradictionRecord {
     }
 }
 
-/// The id of the contradiction of two memories, in whichever order: the same whoever finds it.
+/// The id of the contradiction between two memories, independent of their order.
 #[must_use]
 pub fn id_of(a: MemoryId, b: MemoryId) -> ContradictionId {
     ContradictionId::from_name(&format!("contradiction\n{}\n{}", a.min(b), a.max(b)))
 }
 
-/// Since when a memory holds.
+/// The start of the time in which a memory holds.
 #[must_use]
 pub fn valid_since(memory: &Memory) -> Timestamp {
     memory.valid_from.unwrap_or(memory.recorded_at)
 }
 
-/// Two memories in the order of time.
+/// Two memories, older first.
 #[must_use]
 pub fn ordered_by_time<'m>(a: &'m Memory, b: &'m Memory) -> (&'m Memory, &'m Memory) {
     if (valid_since(a), a.id) <= (valid_since(b), b.id) { (a, b) } else { (b, a) }
 }
 
-/// How certain it is that two authors of one profile contradict each other.
+/// Confidence of a conflict between two authors of one profile.
 const SECOND_AUTHOR_CONFIDENCE: f64 = 0.7;
 
-/// What stands against two memories of which the second is another agent's profile of the same user,
-/// or its state of the same task: nobody has said whose counts. Agents below one root are one author,
-/// for one of them answers for all.
+/// Finds a conflict between a user's profile, or the state of a user's task, and another agent's
+/// version of the same. Agents below one root count as one author.
 #[must_use]
 pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionFinding> {
     let kind = older.memory_type.as_str();
@@ -242,12 +240,13 @@ pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionF
 }
 
 /// Whether two memories of a workspace can contradict each other at all: both are current, about
-/// the same user or about nobody, hold at the same time, and there may be somebody who sees both.
+/// the same user or no user, hold at the same time, and some agent can see both.
 #[must_use]
 pub fn may_contradict(a: &Memory, b: &Memory) -> bool {
     let current = |memory: &Memory| memory.is_current() && !memory.is_quarantined();
-    let before =
-        |one: &Memory, other: &Memory| one.valid_until.is_some_and(|end| end <= valid_since(other));
+    let before = |first: &Memory, second: &Memory| {
+        first.valid_until.is_some_and(|end| end <= valid_since(second))
+    };
     let hidden =
         a.owner != b.owner && a.sharing == Sharing::Private && b.sharing == Sharing::Private;
     a.id != b.id

@@ -1,4 +1,4 @@
-//! Cursors: how far an agent has read a case or the journal, and what has changed since.
+//! Cursors: how far an agent has read a case or the journal, and the changes since.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,55 +12,55 @@ use crate::model::event::Event;
 use crate::model::memory::{Memory, QuarantineNotice};
 use crate::model::token::TokenScope;
 
-/// Tells what has changed since you last looked, oldest first, and how much is left: in one case, or
-/// of everything in the workspace that you may see. What you did yourself is left out.
+/// Returns what has changed since you last looked, oldest first: in one case, or in everything of
+/// the workspace that you may see. Leaves out your own changes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangesSince {
     /// Only the entries of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Since this place of the journal or the case; by default since the one that you have marked,
-    /// or since the beginning.
+    /// Starts after this position of the journal or the case; by default after your mark, or at the
+    /// beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of changes per call, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// Mark what is told as read: the next call goes on after it.
+    /// Marks the returned changes as read, so that the next call continues after them.
     #[serde(default)]
     pub mark: bool,
-    /// Tell what you did yourself too. Entries of a case always are.
+    /// Includes your own changes. Entries of a case always include them.
     #[serde(default)]
     pub own: bool,
 }
 
-/// What has changed.
+/// The changes since a position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesResponse {
-    /// The place after which it begins.
+    /// The position after which they begin.
     pub after: u64,
-    /// What happened in the workspace, oldest first; nothing when a case was asked for.
+    /// Events of the workspace, oldest first; empty if a case was requested.
     pub changes: Vec<ChangeNotice>,
-    /// The new entries of the case, in order; nothing when none was asked for.
+    /// New entries of the case, in order; empty if no case was requested.
     pub entries: Vec<CaseEntry>,
-    /// What you, and the agents below you, kept since then and others are not given: 20 at the most.
+    /// Quarantined memories that you, or agents below you, saved since then; at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_apart: Vec<QuarantineNotice>,
-    /// The place up to which everything was told: what to mark, or to give as `after` next.
+    /// The last position covered: mark it with `mark_read`, or pass it as `after` in the next call.
     pub through: u64,
-    /// How many are left after that, of those that you may see; of a long journal, of its next
-    /// 100,000 places.
+    /// Number of further changes that you may see; in a long journal, among its next 100,000
+    /// events.
     pub left: u64,
 }
 
-/// Something that happened.
+/// One change in the workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeNotice {
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// The beginning of the memory that it happened to, as that is now.
+    /// The beginning of the memory's text, as it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
     /// The short handle of that memory, which every tool takes for its id.
@@ -68,19 +68,20 @@ pub struct ChangeNotice {
     pub handle: Option<String>,
 }
 
-/// Marks how far you have read a case or the journal, so that reading goes on from there. A mark
-/// never goes back; give `after` to read again.
+/// Marks how far you have read a case or the journal; `changes_since` continues there. A mark never
+/// moves back: pass `after` to read again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkRead {
     /// The case; the journal of the workspace by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// The last place that you have read; the present end by default.
+    /// The last position that you have read; the present end by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
@@ -89,39 +90,39 @@ pub struct MarkRead {
 /// How far an agent has read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadMark {
-    /// The case; the journal when there is none.
+    /// The case; `null` for the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// The last place that is marked as read.
+    /// The last position marked as read.
     pub position: u64,
-    /// The place of the last entry, or of the last event.
+    /// The position of the last entry or event.
     pub end: u64,
 }
 
-/// Whether this caller has places of its own to mark.
+/// Checks that this caller can have marks.
 ///
 /// # Errors
-/// `unauthenticated` for who calls without a name; as [`access::require_scope`] for a token that does not
-/// write.
+/// `unauthenticated` for a caller without a name; as [`access::require_scope`] for a token without
+/// the scope to write.
 pub fn may_mark(caller: &Caller) -> Result<()> {
     if caller.agent.is_anonymous() {
-        let message = "who has no name has no place of its own to mark";
+        let message = "a caller without a name has no mark";
         return Err(Error::new(ErrorKind::Unauthenticated, message)
-            .hint("Say who you are, or give `after` yourself."));
+            .hint("Give your name, or pass `after`."));
     }
     access::require_scope(caller, TokenScope::Write)
 }
 
-/// The beginning of what a memory says; nothing of one that is quarantined.
+/// The beginning of a memory's text; `None` if it is quarantined.
 #[must_use]
 pub fn visible_beginning(memory: &Memory) -> Option<String> {
     if memory.is_quarantined() {
         return None;
     }
     let text = memory.title.as_ref().or(memory.summary.as_ref()).unwrap_or(&memory.text);
-    let mut told: String = text.chars().take(limits::GLANCE_CHARS).collect();
-    if told.len() < text.len() {
-        told.push('…');
+    let mut beginning: String = text.chars().take(limits::GLANCE_CHARS).collect();
+    if beginning.len() < text.len() {
+        beginning.push('…');
     }
-    Some(told)
+    Some(beginning)
 }

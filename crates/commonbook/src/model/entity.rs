@@ -1,8 +1,9 @@
-//! Entities: the things that memories speak about, each under one name for all agents.
+//! Entities: the people, tools, files and concepts that memories mention, each under one name for
+//! all agents.
 //!
-//! What two agents say about the same thing comes together under one entity: found by its exact
-//! name ([`value`]), by one that is nearly the same ([`commonbook_text::entities::likeness`]), and told apart where a letter
-//! makes a difference. [`merging`] joins what was said; [`commonbook_text::entities`] finds entities in a text.
+//! Statements of several agents about one thing meet in one entity, found by its exact name
+//! ([`name`]) or a similar one ([`commonbook_text::entities::likeness`]). [`merging`] combines the
+//! statements; [`commonbook_text::entities`] finds entities in a text.
 
 pub mod merging;
 mod name;
@@ -39,82 +40,83 @@ use crate::model::workspace::Workspace;
 use commonbook_text::{injection, secrets};
 use merging::MergeStrategy;
 
-/// Confidence of what an agent says outright, when it names none.
+/// Confidence of a statement whose author gives none.
 pub const STATED_CONFIDENCE: f64 = 1.0;
 
-/// What one agent said about an attribute of an entity.
+/// One agent's claim about an attribute of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttributeClaim {
-    /// What it is said to be.
+    /// The value of the attribute.
     pub value: Value,
-    /// Who says so.
+    /// The agent that claims it.
     pub agent: Agent,
-    /// When it was said.
+    /// When it was claimed.
     pub at: Timestamp,
-    /// How certain it is, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// The memory that says so, where one does.
+    /// The memory that is its source.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<MemoryId>,
 }
 
-/// An attribute of an entity: what holds, and what others say instead.
+/// An attribute of an entity: the value that holds, and conflicting claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EntityAttribute {
-    /// What holds, with its source.
+    /// The claim that holds.
     #[serde(flatten)]
     pub held: AttributeClaim,
-    /// What contradicts it, each with its source; the most certain first.
+    /// Conflicting claims, most certain first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub conflicts: Vec<AttributeClaim>,
 }
 
-/// A thing that memories speak about.
+/// A person, tool, file, concept or other thing that memories mention.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entity {
-    /// Its id. After a merge the old id leads here for ever.
+    /// Its id. After a merge, the old id continues to lead here.
     pub id: EntityId,
     /// The workspace it belongs to.
     pub workspace: Workspace,
-    /// The session that it is known in alone; the whole workspace's, when there is none.
+    /// The session to which it is limited; `null` for the whole workspace.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
-    /// What sort of thing it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
-    /// Its name, as it was first written, in your sight.
+    /// Its name, as the first memory that you may see writes it.
     pub value: String,
-    /// Its name as it is compared: entities of a type that are alike here are one.
+    /// Its normalised name. Entities of one type with the same normalised name are one.
     pub normalised: String,
-    /// Other names that it is known by.
+    /// Its other names.
     pub aliases: Vec<String>,
-    /// What was said about it, in sentences.
+    /// A description, in sentences.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
-    /// How certain it is that there is such a thing, from 0 to 1.
+    /// Confidence that the entity exists, from 0 to 1.
     pub confidence: f64,
-    /// What is known about it by name, with sources and conflicts.
+    /// Its attributes by name, with sources and conflicts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub attributes: BTreeMap<String, EntityAttribute>,
-    /// How often what is stated about it changed: 1 at first, 0 while memories only mention it.
+    /// Number of changes of its statements, from 1; 0 while memories only mention it.
     pub version: u64,
-    /// How often something was merged into it.
+    /// Number of merges into it.
     pub merge_count: u64,
-    /// The agent that stated something about it last, or mentioned it, while nobody has.
+    /// The agent that last stated something about it; without statements, the agent that last
+    /// mentioned it.
     pub last_agent: Agent,
-    /// When something was first stated about it.
+    /// When it was first stated or mentioned.
     pub first_seen: Timestamp,
-    /// When something was last stated about it.
+    /// When it was last stated or mentioned.
     pub last_seen: Timestamp,
-    /// How often something was stated about it; memories that mention it are counted on its page.
+    /// Number of statements about it. `get_entity` counts the memories that mention it.
     pub occurrences: u64,
-    /// The entity that it was merged into, if it was.
+    /// The entity that it was merged into.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub merged_into: Option<EntityId>,
 }
 
 impl Entity {
-    /// A thing as an agent speaks of it for the first time.
+    /// A new entity from its first statement.
     #[must_use]
     pub fn new(name: &EntityName, seen: &EntitySighting) -> Self {
         let held =
@@ -128,7 +130,7 @@ impl Entity {
         }
     }
 
-    /// A thing that memories mention, and nobody has stated anything about.
+    /// An entity that memories mention and no agent has stated.
     #[must_use]
     pub fn from_mention(name: &EntityName, confidence: f64, agent: &Agent, at: Timestamp) -> Self {
         Self {
@@ -152,7 +154,7 @@ impl Entity {
         }
     }
 
-    /// The name that its id follows from.
+    /// The name that its id is derived from.
     #[must_use]
     pub fn name(&self) -> EntityName {
         EntityName {
@@ -165,8 +167,8 @@ impl Entity {
         }
     }
 
-    /// The entity after this was stated about it; the same when it has to wait for a decision. What
-    /// memories alone had mentioned so far is called as it is called here.
+    /// The entity after this statement; unchanged if the statement waits for a decision. An entity
+    /// that was only mentioned takes its name from the statement.
     #[must_use]
     pub fn with_statement(&self, seen: &EntitySighting, strategy: MergeStrategy) -> Self {
         if strategy != MergeStrategy::Manual && self.version == 0 {
@@ -179,7 +181,7 @@ impl Entity {
         }
     }
 
-    /// What of it is different in `after`.
+    /// The fields that differ in `after`.
     #[must_use]
     pub fn differing_fields(&self, after: &Self) -> Vec<&'static str> {
         let fields = [
@@ -191,7 +193,7 @@ impl Entity {
         fields.iter().filter(|(_, changed)| *changed).map(|(field, _)| *field).collect()
     }
 
-    /// Whether a normalised name is one of its own.
+    /// Whether this is one of its normalised names.
     #[must_use]
     pub fn is_called(&self, normalised: &str) -> bool {
         let is = |alias: &String| value::normalise(self.entity_type, alias) == normalised;
@@ -199,36 +201,36 @@ impl Entity {
     }
 }
 
-/// What an agent says about an entity at some time, checked.
+/// A validated statement of an agent about an entity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EntitySighting {
-    /// What sort of thing it is.
+    /// The entity's type.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
     /// Its name.
     pub value: String,
-    /// Its name as it is compared.
+    /// Its normalised name.
     pub normalised: String,
-    /// What is said about it, in sentences.
+    /// A description, in sentences.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
-    /// How certain it is, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// What is said about its attributes.
+    /// Claims about its attributes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub claims: BTreeMap<String, AttributeClaim>,
-    /// Who says so.
+    /// The agent that states it.
     pub agent: Agent,
-    /// When.
+    /// When it was stated.
     pub at: Timestamp,
 }
 
 impl EntitySighting {
-    /// What a request says, checked against the limits.
+    /// Validates a request.
     ///
     /// # Errors
-    /// `invalid` for an empty value, for one that names nothing of its type and for a confidence
-    /// that is not from 0 to 1; `too_large` for what is over its limit.
+    /// `invalid` for an empty value, for a value that cannot name an entity of its type, and for a
+    /// confidence outside 0 to 1; `too_large` for a field over its limit.
     pub fn of(request: &ResolveEntity, agent: &Agent, at: Timestamp) -> Result<Self> {
         let kind = request.entity_type;
         let value = input::line("value", &request.value, limits::ENTITY_VALUE_CHARS)?;
@@ -236,22 +238,26 @@ impl EntitySighting {
         let value = secrets::redact(&value).text.into_owned();
         let normalised = value::normalise(kind, &value);
         if normalised.is_empty() {
-            return Err(Error::invalid("value", format!("{value:?} does not name a {kind}"))
-                .hint("Give the name by which others would know it."));
+            return Err(Error::invalid("value", format!("{value:?} cannot name a {kind}"))
+                .hint("Give the name by which other agents would know it."));
         }
-        let confidence = checked_confidence(request.confidence.unwrap_or(STATED_CONFIDENCE))?;
+        let confidence = input::in_range(
+            "confidence",
+            request.confidence.unwrap_or(STATED_CONFIDENCE),
+            0.0..=1.0,
+        )?;
         let mut metadata = request.metadata.clone();
         let within = match metadata.get("context") {
             Some(Value::String(_)) if request.context.is_none() => metadata.remove("context"),
             _ => None,
         };
-        let told = request.context.as_deref().or(within.as_ref().and_then(Value::as_str));
+        let context = request.context.as_deref().or(within.as_ref().and_then(Value::as_str));
         let claims = claims(metadata, agent, at, confidence)?;
         Ok(Self {
             entity_type: kind,
             value,
             normalised,
-            context: told.map(checked_context).transpose()?.flatten(),
+            context: context.map(checked_context).transpose()?.flatten(),
             confidence,
             claims,
             agent: agent.clone(),
@@ -260,14 +266,7 @@ impl EntitySighting {
     }
 }
 
-fn checked_confidence(confidence: f64) -> Result<f64> {
-    if (0.0..=1.0).contains(&confidence) {
-        return Ok(confidence);
-    }
-    Err(Error::invalid("confidence", format!("{confidence} is not from 0 to 1")))
-}
-
-/// A context without blanks around it; none when nothing is left.
+/// Trims a description; `None` if it is empty.
 fn checked_context(text: &str) -> Result<Option<String>> {
     let text = secrets::redact(text.trim()).text.into_owned();
     input::refuse_control_characters("context", &text)?;
@@ -276,17 +275,17 @@ fn checked_context(text: &str) -> Result<Option<String>> {
     if chars > limits::ENTITY_CONTEXT_CHARS {
         let limit = limits::ENTITY_CONTEXT_CHARS;
         return Err(Error::too_large("context", chars, limit, "characters")
-            .hint("Say the essential, and save the whole as a memory."));
+            .hint("State the essential, and save the whole text as a memory."));
     }
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Refuses what would have to be quarantined: everybody is told of an entity, and nobody could look
-/// at it before.
+/// Refuses texts that would be quarantined: every agent sees an entity, and nobody reviews it
+/// first.
 fn gives_no_orders(field: &str, text: &str) -> Result<()> {
     let Some(reason) = injection::reasons(text).into_iter().next() else { return Ok(()) };
     Err(Error::invalid(field, reason.sentence()).hint(
-        "Say what it is, or save the text as a memory: a person can review and release that.",
+        "Describe the entity, or save the text as a memory: a person can review and release that.",
     ))
 }
 
@@ -309,7 +308,7 @@ fn claims(
             let limit = limits::ENTITY_ATTRIBUTE_BYTES;
             return Err(Error::too_large(&field, written.len(), limit, "bytes"));
         }
-        // JSON writes control characters as escapes; only texts can hold them.
+        // JSON writes control characters as escapes, so only strings can contain them.
         let value = match value {
             Value::String(text) => {
                 input::refuse_control_characters(&field, &text)?;

@@ -1,4 +1,4 @@
-//! Events: facts about the layer, in one journal a workspace. The journal is the audit.
+//! Events: what happened in a workspace, in one journal each. The journal is the audit log.
 
 mod follow;
 
@@ -17,7 +17,7 @@ use crate::model::workspace::Workspace;
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum EventKind {
-    /// A memory was kept.
+    /// A memory was saved.
     #[serde(rename = "memory.saved")]
     MemorySaved,
     /// A memory was changed.
@@ -29,43 +29,43 @@ pub enum EventKind {
     /// A memory was deleted; it can be restored.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted,
-    /// A deleted memory was brought back.
+    /// A deleted memory was restored.
     #[serde(rename = "memory.restored")]
     MemoryRestored,
-    /// A memory was removed for good.
+    /// A memory was removed permanently.
     #[serde(rename = "memory.purged")]
     MemoryPurged,
-    /// A memory was set apart: it tries to instruct other agents.
+    /// A memory was quarantined: it tries to instruct other agents.
     #[serde(rename = "memory.quarantined")]
     MemoryQuarantined,
-    /// Somebody has looked at a quarantined memory, and lets others read it.
+    /// A person reviewed a quarantined memory and released it.
     #[serde(rename = "memory.released")]
     MemoryReleased,
-    /// The author of a quarantined memory asks a person to release it.
+    /// The author of a quarantined memory asks for its release.
     #[serde(rename = "memory.appealed")]
     MemoryAppealed,
-    /// Something was stated about an entity for the first time.
+    /// An entity was stated for the first time.
     #[serde(rename = "entity.created")]
     EntityCreated,
-    /// Something new was stated about an entity, or another was merged into it.
+    /// New statements were added to an entity, or another entity was merged into it.
     #[serde(rename = "entity.merged")]
     EntityMerged,
-    /// A merge into an entity was taken back.
+    /// A merge into an entity was undone.
     #[serde(rename = "entity.unmerged")]
     EntityUnmerged,
-    /// A statement about an entity, or a merge, waits for somebody's decision.
+    /// A statement about an entity, or a merge, waits for a decision.
     #[serde(rename = "entity.queued")]
     EntityQueued,
-    /// What waited for a decision was dropped.
+    /// A waiting statement or merge was dropped.
     #[serde(rename = "entity.dismissed")]
     EntityDismissed,
     /// Two memories contradict each other.
     #[serde(rename = "contradiction.found")]
     ContradictionFound,
-    /// Somebody has decided what becomes of two memories that contradicted each other.
+    /// A contradiction between two memories was resolved.
     #[serde(rename = "contradiction.resolved")]
     ContradictionResolved,
-    /// Two things were related, or related once more.
+    /// A relation between two entities was stated, or stated again.
     #[serde(rename = "relation.added")]
     RelationAdded,
     /// A case was opened.
@@ -74,22 +74,22 @@ pub enum EventKind {
     /// Entries were appended to a case; each is a `memory.saved` too.
     #[serde(rename = "case.appended")]
     CaseAppended,
-    /// A case was closed: the work is done.
+    /// A case was closed: its work is done.
     #[serde(rename = "case.closed")]
     CaseClosed,
-    /// A case was put away.
+    /// A case was archived.
     #[serde(rename = "case.archived")]
     CaseArchived,
-    /// A case was opened again.
+    /// A case was reopened.
     #[serde(rename = "case.reopened")]
     CaseReopened,
     /// A session was started.
     #[serde(rename = "session.started")]
     SessionStarted,
-    /// A session goes on that was paused or had ended, or that another one takes up.
+    /// A paused or ended session continues, also in another session.
     #[serde(rename = "session.resumed")]
     SessionResumed,
-    /// The agent will go on with a session later.
+    /// A session was paused; its agent will continue later.
     #[serde(rename = "session.paused")]
     SessionPaused,
     /// A session has ended.
@@ -98,43 +98,43 @@ pub enum EventKind {
     /// A checkpoint was made of a session.
     #[serde(rename = "checkpoint.created")]
     CheckpointCreated,
-    /// A session has ended in which something was kept, and nobody has summed it up.
+    /// A session has ended with saved memories and without a summary.
     #[serde(rename = "session.unsummarised")]
     SessionUnsummarised,
-    /// Work was handed over.
+    /// A handoff was created.
     #[serde(rename = "handoff.created")]
     HandoffCreated,
     /// A handoff was accepted.
     #[serde(rename = "handoff.accepted")]
     HandoffAccepted,
-    /// What a handoff asked for is done.
+    /// The work of a handoff is done.
     #[serde(rename = "handoff.completed")]
     HandoffCompleted,
     /// A handoff was rejected.
     #[serde(rename = "handoff.rejected")]
     HandoffRejected,
-    /// A handoff was taken back.
+    /// A handoff was withdrawn.
     #[serde(rename = "handoff.withdrawn")]
     HandoffWithdrawn,
-    /// A handoff was not accepted in time.
+    /// A handoff expired without being accepted.
     #[serde(rename = "handoff.expired")]
     HandoffExpired,
-    /// A handoff was made that leads back to where its work came from.
+    /// A handoff was created that leads back to an earlier agent of its chain.
     #[serde(rename = "handoff.cycle_found")]
     HandoffCycleFound,
-    /// An agent was given a context; only it is told.
+    /// A context was built for an agent; only that agent sees the event.
     #[serde(rename = "context.built")]
     ContextBuilt,
-    /// An agent's standing memory was read for it; only it is told.
+    /// An agent's standing memory was read; only that agent sees the event.
     #[serde(rename = "agent.memory.loaded")]
     AgentMemoryLoaded,
-    /// The store had lost events of this journal, and somebody went on without them.
+    /// The store had lost events of this journal, and the operator accepted the loss.
     #[serde(rename = "store.loss_accepted")]
     StoreLossAccepted,
 }
 
 impl EventKind {
-    /// Every kind.
+    /// Every kind, in the order of the documentation.
     pub const ALL: &'static [Self] = &[
         Self::MemorySaved,
         Self::MemoryUpdated,
@@ -176,7 +176,7 @@ impl EventKind {
         Self::StoreLossAccepted,
     ];
 
-    /// The kind as it is written, `noun.past_tense`.
+    /// The kind's name on the wire, `noun.past_tense`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -221,25 +221,25 @@ impl EventKind {
         }
     }
 
-    /// Whether it happens to a memory, whose own sight then decides who is told.
+    /// Whether its subject is a memory, whose own permissions then decide who sees the event.
     #[must_use]
     pub fn is_of_memory(self) -> bool {
         self.name().starts_with("memory.")
     }
 
-    /// Whether it happens to two memories that contradict each other: who sees both is told.
+    /// Whether its subject is a contradiction: agents that see both memories see the event.
     #[must_use]
     pub fn is_of_contradiction(self) -> bool {
         self.name().starts_with("contradiction.")
     }
 }
 
-/// A fact about the layer.
+/// One event of a workspace's journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// Its place in the workspace's journal: 1, 2, 3 … without a gap.
+    /// Its position in the journal: 1, 2, 3 … without gaps.
     pub sequence: u64,
-    /// The workspace whose journal it is in.
+    /// The workspace.
     pub workspace: Workspace,
     /// When it happened.
     pub at: Timestamp,
@@ -254,20 +254,20 @@ pub struct Event {
     pub topics: Vec<String>,
     /// How much what it happened to matters.
     pub importance: Importance,
-    /// The fields that changed, with `memory.updated`.
+    /// The fields that changed, in `memory.updated`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// What else it says: with `agent.memory.loaded`, `agent_id`, `memory_source`, `memory_size`
-    /// (bytes) and `timestamp`; with `context.built`, its figures; with `store.loss_accepted`, the
-    /// last event that the store held (`stored`) and the last that was acknowledged (`marked`).
+    /// Further data. `agent.memory.loaded` has `agent_id`, `memory_source`, `memory_size` (bytes)
+    /// and `timestamp`; `context.built` its figures; `store.loss_accepted` the last event that the
+    /// store held (`stored`) and the last that was acknowledged (`marked`).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 
-/// An event that is about to be appended; the journal gives it its place.
+/// An event to be appended; the journal assigns its position.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
-    /// The workspace whose journal it goes to.
+    /// The workspace.
     pub workspace: Workspace,
     /// When it happened.
     pub at: Timestamp,
@@ -275,26 +275,26 @@ pub struct NewEvent {
     pub kind: EventKind,
     /// The agent that did it.
     pub actor: Agent,
-    /// The id of what it happened to.
+    /// The id of the subject.
     pub subject: String,
-    /// The owner of what it happened to: who sees the event when the thing itself is gone.
+    /// The subject's owner, who sees the event even when the subject is gone.
     pub owner: Agent,
-    /// Who else may read what it happened to: an event of a private time stays its owner's.
+    /// The subject's sharing at the time: an event of a private subject stays its owner's.
     pub sharing: Sharing,
-    /// Another agent that is told of it however it is shared: the other side of a handoff.
+    /// Another agent that sees the event whatever its sharing: the other side of a handoff.
     pub told: Option<Agent>,
-    /// The topics of what it happened to.
+    /// The subject's topics.
     pub topics: Vec<String>,
-    /// How much what it happened to matters.
+    /// The subject's importance.
     pub importance: Importance,
     /// The fields that changed.
     pub changed: Vec<String>,
-    /// What else it says.
+    /// Further data.
     pub details: Map<String, Value>,
 }
 
 impl NewEvent {
-    /// This happened to `memory`, by `actor`, at `at`.
+    /// An event about `memory`, by `actor`, at `at`.
     #[must_use]
     pub fn of(kind: EventKind, memory: &Memory, actor: &Agent, at: Timestamp) -> Self {
         Self {
@@ -313,7 +313,8 @@ impl NewEvent {
         }
     }
 
-    /// This happened to what is no memory, by `actor`, at `at`; those who may read it are told.
+    /// An event about a subject that is not a memory, by `actor`, at `at`; agents that may read the
+    /// subject see it.
     #[must_use]
     pub fn for_subject(
         kind: EventKind,
@@ -339,7 +340,7 @@ impl NewEvent {
         }
     }
 
-    /// The same event, saying this too.
+    /// The same event, with these details added.
     #[must_use]
     pub fn with_details(mut self, details: &[(&str, Value)]) -> Self {
         self.details = details.iter().map(|(name, it)| ((*name).to_owned(), it.clone())).collect();
@@ -354,11 +355,11 @@ impl NewEvent {
     }
 }
 
-/// An event of a journal, with what decides who is told of it.
+/// An event of a journal, with what decides who sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRecord {
     /// The event.
     pub event: Event,
-    /// What decides who is told of it.
+    /// What decides who sees it.
     pub reach: EventVisibility,
 }

@@ -1,9 +1,9 @@
-//! The graph: relations between entities and between memories, and what can be asked of them.
+//! The graph: relations between entities and between memories.
 //!
-//! A relation is said by somebody, holds for some time, and grows stronger each time it is said.
-//! Walks ([`walk`]) see the graph through a function that gives the links of some nodes. Sight is
-//! that function's: a node or link that the caller may not see is never given, so that neither a
-//! path leads through it nor a count tells of it.
+//! A relation has an author and a time of validity, and grows stronger each time it is stated.
+//! Walks ([`walk`]) read the graph through a function that returns the links of some nodes. That
+//! function applies the permission rule, so neither a path nor a count reveals a node or link that
+//! the caller may not see.
 
 pub mod export;
 mod page;
@@ -28,13 +28,13 @@ use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::workspace::Workspace;
 
-/// How strong a relation is that was said once.
+/// Strength of a relation that was stated once.
 pub const FIRST_STRENGTH: f64 = 0.5;
-/// What saying it again adds (seed 000's original), up to 1.
+/// Added for each repetition, up to a strength of 1.
 pub const REPEATED_STRENGTH: f64 = 0.1;
 
-/// How two things are related: any slug; well known are `supersedes`, `context`, `depends_on`,
-/// `part_of`, `uses` and `relates_to`.
+/// The type of a relation, a slug. Well known are `supersedes`, `context`, `depends_on`, `part_of`,
+/// `uses` and `relates_to`.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -42,11 +42,11 @@ pub const REPEATED_STRENGTH: f64 = 0.1;
 pub struct RelationType(String);
 
 impl RelationType {
-    /// The well-known kinds, in the order of the documentation.
+    /// The well-known types, in the order of the documentation.
     pub const WELL_KNOWN: [&'static str; 6] =
         ["supersedes", "context", "depends_on", "part_of", "uses", "relates_to"];
 
-    /// The slug.
+    /// The type as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -81,7 +81,7 @@ impl fmt::Display for RelationType {
     }
 }
 
-/// What a relation leads from or to: an entity, `ent_…`, or a memory, `mem_…`.
+/// One end of a relation: an entity, `ent_…`, or a memory, `mem_…`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -104,8 +104,11 @@ impl FromStr for GraphNode {
             "mem" => text.parse().map(Self::Memory),
             _ => {
                 let shown: String = text.chars().take(40).collect();
-                Err(Error::invalid("node", format!("{shown:?} is neither an entity nor a memory"))
-                    .hint("Give an id that begins with 'ent_' or 'mem_'."))
+                Err(Error::invalid(
+                    "node",
+                    format!("{shown:?} is not the id of an entity or memory"),
+                )
+                .hint("Give an id that begins with 'ent_' or 'mem_'."))
             }
         }
     }
@@ -134,41 +137,41 @@ impl fmt::Display for GraphNode {
     }
 }
 
-/// A typed link between two things. Of one type there is one between the same two, in each
-/// direction.
+/// A typed, directed relation between two entities or two memories. Each pair has at most one of
+/// each type and direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Relation {
     /// Its id.
     pub id: RelationId,
     /// The workspace it belongs to.
     pub workspace: Workspace,
-    /// Where it leads from.
+    /// Where it begins.
     pub from: GraphNode,
-    /// Where it leads to.
+    /// Where it ends.
     pub to: GraphNode,
-    /// How they are related.
+    /// Its type.
     #[serde(rename = "type")]
     pub relation_type: RelationType,
-    /// How strong it is, from 0 to 1: 0.5 at first, and 0.1 more each time it is said.
+    /// Its strength from 0 to 1: 0.5 at first, plus 0.1 for each repetition.
     pub strength: f64,
-    /// How often it was said.
+    /// Number of times it was stated.
     pub count: u64,
-    /// Who said it first.
+    /// The agent that stated it first.
     pub author: Agent,
-    /// When it was first said.
+    /// When it was first stated.
     pub recorded_at: Timestamp,
-    /// When it was last said.
+    /// When it was last stated.
     pub last_at: Timestamp,
-    /// From when on it holds.
+    /// The start of the time in which it holds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds.
+    /// The end of the time in which it holds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub valid_until: Option<Timestamp>,
 }
 
 impl Relation {
-    /// A relation that nobody said before.
+    /// A relation stated for the first time.
     #[must_use]
     pub fn new(
         id: RelationId,
@@ -195,24 +198,23 @@ impl Relation {
         }
     }
 
-    /// The relation after it was said once more: stronger, and valid as was said last where
-    /// something was said of that.
+    /// The relation after a repetition: stronger, and with the newest validity, if given.
     #[must_use]
-    pub fn reinforce(&self, said: &AddRelation, at: Timestamp) -> Self {
+    pub fn reinforce(&self, request: &AddRelation, at: Timestamp) -> Self {
         let count = self.count.saturating_add(1);
         let further = u32::try_from(count - 1).unwrap_or(u32::MAX);
         Self {
             count,
-            // From the count, so that many small sums leave no dust.
+            // Computed from the count, so that rounding errors do not add up.
             strength: (FIRST_STRENGTH + REPEATED_STRENGTH * f64::from(further)).min(1.0),
             last_at: self.last_at.max(at),
-            valid_from: said.valid_from.or(self.valid_from),
-            valid_until: said.valid_until.or(self.valid_until),
+            valid_from: request.valid_from.or(self.valid_from),
+            valid_until: request.valid_until.or(self.valid_until),
             ..self.clone()
         }
     }
 
-    /// Whether it holds at a time: from `valid_from` on, and no longer at `valid_until`.
+    /// Whether it holds at a time: from `valid_from` until before `valid_until`.
     #[must_use]
     pub fn holds_at(&self, at: Timestamp) -> bool {
         self.valid_from.is_none_or(|from| from <= at)

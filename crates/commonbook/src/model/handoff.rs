@@ -1,9 +1,10 @@
-//! Handoffs: one agent's work given to another, with the memory that goes with it.
+//! Handoffs: one agent gives its work to another, with the memories for it.
 //!
-//! A handoff waits until its target accepts it, and its target alone can. What it carries was
-//! chosen when it was made ([`choose`]) and is kept as text ([`crate::prompt::handoff`]), so that whoever accepts
-//! it twice reads the same, as far as it still may. A handoff that nobody accepts in time becomes an ordinary
-//! memory. Where each step leads is a function of status and step alone ([`next_status`]).
+//! A handoff waits until its target accepts it; no other agent can. The memories that it carries
+//! are chosen when it is created ([`choose`]) and stored as text ([`crate::prompt::handoff`]), so
+//! accepting twice returns the same text, apart from what the target may no longer see. A handoff
+//! that expires becomes an ordinary memory. The next status depends only on the status and the step
+//! ([`next_status`]).
 
 pub mod choose;
 mod lifecycle;
@@ -32,32 +33,32 @@ use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// How far a handoff has come.
+    /// The status of a handoff.
     HandoffStatus {
-        /// Its target has not answered yet.
+        /// The target has not answered yet.
         Pending = "pending",
-        /// Its target works on it.
+        /// The target works on it.
         Accepted = "accepted",
-        /// Its target has done it.
+        /// The target has done it.
         Completed = "completed",
-        /// Its target will not do it.
+        /// The target refused it.
         Rejected = "rejected",
-        /// Its source took it back before anybody accepted it.
+        /// The source withdrew it before it was accepted.
         Withdrawn = "withdrawn",
-        /// Nobody accepted it in time; what it said is an ordinary memory now.
+        /// It was not accepted in time; its text is an ordinary memory now.
         Expired = "expired",
     }
 }
 
 impl HandoffStatus {
-    /// Whether somebody still has to do something about it.
+    /// Whether an agent still has to act on it.
     #[must_use]
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Accepted)
     }
 
-    /// Whether work has passed, or may yet pass, from its source to its target: such a handoff is
-    /// an edge of the collaboration graph.
+    /// Whether work has passed from source to target, or still can: then the handoff is an edge of
+    /// the collaboration graph.
     #[must_use]
     pub const fn passes_work(self) -> bool {
         matches!(self, Self::Pending | Self::Accepted | Self::Completed)
@@ -65,15 +66,15 @@ impl HandoffStatus {
 }
 
 string_enum! {
-    /// How the target's work stands to the source's.
+    /// How the target's work relates to the source's.
     HandoffKind {
-        /// The target goes on where the source stops.
+        /// The target continues where the source stops.
         Sequential = "sequential",
-        /// The target works beside the source, which goes on.
+        /// The target works in parallel with the source.
         Parallel = "parallel",
-        /// The source splits its work among several targets, and this is one of them.
+        /// The source splits its work among several targets, including this one.
         Fork = "fork",
-        /// Several branches come together at the target again.
+        /// The target joins several branches.
         Join = "join",
     }
 }
@@ -86,23 +87,23 @@ impl Default for HandoffKind {
 }
 
 string_enum! {
-    /// Why a memory went along with a handoff.
+    /// Why a handoff includes a memory.
     InclusionReason {
         /// The source named it.
         Named = "named",
-        /// It is about the task, or was kept during the work that is handed over.
+        /// It fits the task, or was saved during the work that is handed over.
         Chosen = "chosen",
         /// It came to the source by an earlier handoff.
         Inherited = "inherited",
     }
 }
 
-/// Which handoffs a list gives.
+/// A filter of handoffs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HandoffFilter {
-    /// On which side of them the reader stands.
+    /// The side of the reader.
     pub side: HandoffSide,
-    /// How far they have come: one of these.
+    /// One of these statuses; empty for any.
     pub status: Vec<HandoffStatus>,
     /// From or to this other agent.
     pub with: Option<Agent>,
@@ -110,192 +111,198 @@ pub struct HandoffFilter {
     pub chain: Option<HandoffId>,
     /// Of this case.
     pub case: Option<String>,
-    /// Whether the newest of each counterpart, all below one root being one, precedes every second newest.
+    /// Whether the newest handoff of each counterpart comes before every second newest; agents
+    /// below one root are one counterpart.
     pub in_turn: bool,
 }
 
-/// A memory that goes along with a handoff.
+/// A memory that a handoff includes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffMemory {
-    /// The memory.
+    /// The memory's id.
     pub id: MemoryId,
     /// The agent that wrote it first.
     pub author: Agent,
-    /// Why it goes along.
+    /// Why it is included.
     pub why: InclusionReason,
-    /// How well it fits the task, 0 to 1.
+    /// Its score for the task, 0 to 1.
     pub score: f64,
-    /// Whether it is private: its owner named it for this target, and it goes no further.
+    /// True if it is private: the owner named it for this target, and later handoffs do not include
+    /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
-    /// How many tokens it takes in the text.
+    /// Its length in the text, in tokens.
     pub tokens: u32,
 }
 
-/// An entity that goes along with a handoff.
+/// An entity that a handoff includes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffEntity {
-    /// The entity.
+    /// The entity's id.
     pub id: EntityId,
-    /// What sort of thing it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
     /// Its name.
     pub value: String,
-    /// How many tokens it takes in the text.
+    /// Its length in the text, in tokens.
     pub tokens: u32,
 }
 
-/// One agent's work given to another.
+/// A handoff of one agent's work to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Handoff {
     /// Its id.
     pub id: HandoffId,
     /// The workspace it belongs to.
     pub workspace: Workspace,
-    /// The agent that hands over.
+    /// The source: the agent that hands over.
     pub from: Agent,
-    /// The agent that it is for, and the only one that can accept it.
+    /// The target: the only agent that can accept it.
     pub to: Agent,
     /// The user that the work is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// The session that it was made in.
+    /// The session in which it was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The case that the work belongs to.
+    /// The case of the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// What is to be done.
+    /// The work to be done.
     pub task: String,
-    /// What its target has to know about the work so far.
+    /// What the target has to know about the work so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The files that are being worked on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active_files: Vec<String>,
-    /// What was decided.
+    /// The decisions made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions_made: Vec<String>,
-    /// What comes next, in order.
+    /// The next steps, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next_steps: Vec<String>,
-    /// How the target's work stands to the source's.
+    /// How the target's work relates to the source's.
     pub kind: HandoffKind,
-    /// How far it has come.
+    /// Its status.
     pub status: HandoffStatus,
-    /// The handoffs that this one goes on from.
+    /// The handoffs that it continues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<HandoffId>,
-    /// The handoff that its chain began with; its own id where it begins one.
+    /// The first handoff of its chain; its own id if it begins one.
     pub chain: HandoffId,
-    /// How far down its chain it stands: 1 at the beginning.
+    /// Its depth in the chain, from 1.
     pub depth: u32,
-    /// The memories that go along.
+    /// The memories that it includes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<HandoffMemory>,
-    /// The entities that go along.
+    /// The entities that it includes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<HandoffEntity>,
-    /// How many tokens it is, written out for its target.
+    /// Length of its full text, in tokens.
     pub tokens: u32,
-    /// What came of it, or why it was rejected or withdrawn.
+    /// Its result, or the reason why it was rejected or withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it expires, unless it is accepted before.
+    /// When it expires unless it is accepted before.
     pub expires_at: Timestamp,
     /// When it was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_at: Option<Timestamp>,
-    /// The session that it was accepted in.
+    /// The session in which it was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_in: Option<String>,
     /// When it was completed, rejected, withdrawn or expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// How often it changed: 1 at first.
+    /// Number of its changes, from 1.
     pub version: u64,
 }
 
-/// Where a new handoff stands among those before it.
+/// The position of a new handoff in its chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainPosition {
-    /// The handoffs that it goes on from.
+    /// The handoffs that it continues.
     pub follows: Vec<HandoffId>,
-    /// The handoff that its chain began with.
+    /// The first handoff of the chain.
     pub chain: HandoffId,
-    /// How far down the chain it stands.
+    /// Its depth in the chain.
     pub depth: u32,
 }
 
 impl ChainPosition {
-    /// The place of a handoff `id` that `from` makes.
+    /// The position of a handoff `id` that `from` creates.
     ///
-    /// `received` are those that `from` has accepted, the completed ones too, in the order in
-    /// which it accepted them: by the journal, not by the clock. Where the request names none of
-    /// them, it goes on from the last one that is still open and not of another case; else from
-    /// the last one that was completed in the same session or case.
+    /// `received` are the handoffs that `from` has accepted, also completed ones, in order of
+    /// acceptance by the journal, not by the clock. If the request names none of them, the new one
+    /// continues the last that is still open and not of another case; else the last that was
+    /// completed in the same session or case.
     ///
     /// # Errors
-    /// `invalid` when a named one did not come to `from`, was not accepted, or when several are
-    /// named and this is no join.
+    /// `invalid` if a named handoff was not sent to `from` or not accepted, or if several are named
+    /// and the kind is not `join`.
     pub fn of(
         id: HandoffId,
-        asked: &HandoffDraft,
+        draft: &HandoffDraft,
         from: &Agent,
         received: &[Handoff],
     ) -> Result<Self> {
-        let came =
-            |it: &&Handoff| it.to == *from && it.accepted_at.is_some() && it.status.passes_work();
+        let came = |handoff: &&Handoff| {
+            handoff.to == *from && handoff.accepted_at.is_some() && handoff.status.passes_work()
+        };
         let mut before = Vec::new();
-        for (place, named) in asked.follows.iter().enumerate() {
-            let found = received.iter().filter(came).find(|it| it.id == *named);
+        for (place, named) in draft.follows.iter().enumerate() {
+            let found = received.iter().filter(came).find(|handoff| handoff.id == *named);
             before.push(found.ok_or_else(|| {
                 let field = format!("follows[{place}]");
-                Error::invalid(&field, format!("{named} is no handoff that you have accepted"))
-                    .hint("Accept it first, or leave follows out to go on from the latest.")
+                Error::invalid(&field, format!("{named} is not a handoff that you have accepted"))
+                    .hint("Accept it first, or leave follows out to continue the latest one.")
             })?);
         }
         if before.is_empty() {
-            before.extend(latest_received(asked, received.iter().filter(came)));
+            before.extend(latest_received(draft, received.iter().filter(came)));
         }
-        if before.len() > 1 && asked.kind != HandoffKind::Join {
-            return Err(Error::invalid("follows", "only a join goes on from several handoffs")
-                .hint("Send kind \"join\", or name one handoff."));
+        if before.len() > 1 && draft.kind != HandoffKind::Join {
+            return Err(Error::invalid("follows", "several handoffs given; expected kind join")
+                .hint("Set `kind` to join, or name one handoff."));
         }
-        let depth = before.iter().map(|it| it.depth).max().unwrap_or(0).saturating_add(1);
+        let depth = before.iter().map(|handoff| handoff.depth).max().unwrap_or(0).saturating_add(1);
         Ok(Self {
-            follows: before.iter().map(|it| it.id).collect(),
-            chain: before.first().map_or(id, |it| it.chain),
+            follows: before.iter().map(|handoff| handoff.id).collect(),
+            chain: before.first().map_or(id, |handoff| handoff.chain),
             depth,
         })
     }
 }
 
-/// The handoff that work goes on from when nobody says.
+/// The handoff that work continues by default.
 fn latest_received<'a>(
-    asked: &HandoffDraft,
+    draft: &HandoffDraft,
     received: impl DoubleEndedIterator<Item = &'a Handoff> + Clone,
 ) -> Option<&'a Handoff> {
     let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
-    let other_case =
-        |it: &Handoff| it.case.is_some() && asked.case.is_some() && it.case != asked.case;
-    let near = |it: &Handoff| {
-        same(&it.accepted_in, &asked.session)
-            || same(&it.session, &asked.session)
-            || same(&it.case, &asked.case)
+    let other_case = |handoff: &Handoff| {
+        handoff.case.is_some() && draft.case.is_some() && handoff.case != draft.case
     };
-    let mut newest = received.rev().filter(|it| !other_case(it));
-    let open = newest.clone().find(|it| it.status == HandoffStatus::Accepted);
-    open.or_else(|| newest.find(|it| it.status == HandoffStatus::Completed && near(it)))
+    let near = |handoff: &Handoff| {
+        same(&handoff.accepted_in, &draft.session)
+            || same(&handoff.session, &draft.session)
+            || same(&handoff.case, &draft.case)
+    };
+    let mut newest = received.rev().filter(|handoff| !other_case(handoff));
+    let open = newest.clone().find(|handoff| handoff.status == HandoffStatus::Accepted);
+    open.or_else(|| {
+        newest.find(|handoff| handoff.status == HandoffStatus::Completed && near(handoff))
+    })
 }
 
-/// Who hands over, and where.
+/// The origin of a handoff.
 #[derive(Debug, Clone)]
 pub struct HandoffOrigin {
-    /// The workspace it belongs to.
+    /// The workspace.
     pub workspace: Workspace,
     /// The agent that hands over.
     pub from: Agent,
@@ -304,30 +311,30 @@ pub struct HandoffOrigin {
 }
 
 impl Handoff {
-    /// The handoff that a request makes, with nothing in it yet ([`crate::prompt::handoff::pack`]).
+    /// The handoff of a request, without memories yet ([`crate::prompt::handoff::pack`]).
     #[must_use]
     pub fn new(
         id: HandoffId,
-        asked: &HandoffDraft,
+        draft: &HandoffDraft,
         origin: HandoffOrigin,
         place: ChainPosition,
         now: Timestamp,
     ) -> Self {
-        let life = jiff::SignedDuration::from_hours(i64::from(asked.expires_hours));
+        let life = jiff::SignedDuration::from_hours(i64::from(draft.expires_hours));
         Self {
             id,
             workspace: origin.workspace,
             from: origin.from,
-            to: asked.to.clone(),
+            to: draft.to.clone(),
             user_id: origin.user_id,
-            session: asked.session.clone(),
-            case: asked.case.clone(),
-            task: asked.task.clone(),
-            context: asked.context.clone(),
-            active_files: asked.active_files.clone(),
-            decisions_made: asked.decisions_made.clone(),
-            next_steps: asked.next_steps.clone(),
-            kind: asked.kind,
+            session: draft.session.clone(),
+            case: draft.case.clone(),
+            task: draft.task.clone(),
+            context: draft.context.clone(),
+            active_files: draft.active_files.clone(),
+            decisions_made: draft.decisions_made.clone(),
+            next_steps: draft.next_steps.clone(),
+            kind: draft.kind,
             status: HandoffStatus::Pending,
             follows: place.follows,
             chain: place.chain,
@@ -345,14 +352,14 @@ impl Handoff {
         }
     }
 
-    /// Whether this agent made it or is to accept it.
+    /// Whether this agent is its source or its target.
     #[must_use]
     pub fn is_between(&self, agent: &Agent) -> bool {
         self.from == *agent || self.to == *agent
     }
 
-    /// The handoff as this agent may see it: whoever has no part in it learns neither how long its
-    /// text is nor that anything private went along.
+    /// The handoff as this agent may see it. Any other agent than source and target sees neither
+    /// the length of the text nor whether it includes private memories.
     #[must_use]
     pub fn redacted_for(mut self, agent: &Agent) -> Self {
         if !self.is_between(agent) {
@@ -362,7 +369,7 @@ impl Handoff {
         self
     }
 
-    /// What decides whether this agent may see it: those that it is between see it like their own.
+    /// What decides whether this agent may see it: source and target see it like their own.
     #[must_use]
     pub fn handoff_visibility(&self, agent: &Agent) -> Visibility {
         Visibility {
@@ -374,7 +381,7 @@ impl Handoff {
         }
     }
 
-    /// What happened to it: of one for a user, only those that it is between are told.
+    /// An event about it. If the work is for a user, only source and target see the event.
     #[must_use]
     pub fn event(&self, kind: EventKind, agent: &Agent, at: Timestamp) -> NewEvent {
         let sharing = if self.user_id.is_some() { Sharing::Private } else { Sharing::Shared };
@@ -383,11 +390,15 @@ impl Handoff {
         NewEvent { owner: self.from.clone(), told: Some(self.to.clone()), ..event }
     }
 
-    /// The memory that an expired handoff leaves: what its author wrote, to be found like any other.
+    /// The text of the memory that an expired handoff becomes: what its author wrote.
     #[must_use]
     pub fn expired_text(&self) -> String {
-        let mut text =
-            format!("Handed over by {} to {}, and not accepted.\n\n", self.from, self.to);
+        let mut text = format!(
+            "Handoff from {} to {}, not accepted in time.
+            
+            ",
+            self.from, self.to
+        );
         text += &format!("## Task\n{}\n", self.task);
         if let Some(context) = &self.context {
             text += &format!("\n## Context\n{context}\n");

@@ -1,4 +1,4 @@
-//! Lines of JSON from elsewhere: what was said in a conversation, or what an export wrote.
+//! Import lines: JSON from a conversation or from an export.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -15,50 +15,50 @@ use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
 use crate::model::memory::{Memory, MemoryType, QuarantineNotice, SaveMemory, SaveOutcome};
 use crate::model::workspace::Workspace;
 
-/// One line that was understood.
+/// One parsed line.
 #[derive(Debug, Clone)]
 pub enum ImportLine {
-    /// Something that was said, in a conversation.
+    /// One turn of a conversation.
     Said(Box<ConversationTurn>),
-    /// A memory as an export writes it; it keeps its id, its owner and its times.
+    /// A memory as an export writes it; it keeps its id, owner and times.
     Exported(Box<Memory>),
 }
 
-/// What became of a line that was taken in.
+/// The result of one imported line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportLineResult {
-    /// Whether it is new.
+    /// Whether it was new.
     pub outcome: SaveOutcome,
-    /// The memory that was set apart, and why, where others are not given it.
+    /// The notice of a memory that was quarantined.
     pub set_apart: Option<QuarantineNotice>,
 }
 
-/// Something that was said.
+/// One turn of a conversation.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ConversationTurn {
-    /// What was said.
+    /// The text.
     pub text: String,
-    /// The conversation; names the workspace unless one is given.
+    /// The conversation; names the workspace if the import names none.
     #[serde(default)]
     pub conv: Option<String>,
-    /// Who said it; names the agent. Nobody in particular when it is empty: then the caller.
+    /// The speaker; names the agent. If empty, the caller is the agent.
     #[serde(default)]
     pub speaker: Option<String>,
-    /// The session it was said in.
+    /// The session.
     #[serde(default)]
     pub session: Option<String>,
-    /// When it was said: a time, with or without its zone (then UTC), or a date.
+    /// When it was said: a time with or without its zone (then UTC), or a date.
     #[serde(default)]
     pub ts: Option<String>,
-    /// Everything else on the line; kept as metadata.
+    /// Every other field of the line; kept as metadata.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
-    /// The fingerprint of the line, by which a second import knows it.
+    /// The hash of the line, by which a repeated import recognises it.
     #[serde(skip)]
     pub sha256: String,
 }
 
-/// Understands one line.
+/// Parses one line.
 ///
 /// # Errors
 /// `invalid` for a line that is not UTF-8, not JSON, or has no text.
@@ -69,22 +69,21 @@ pub fn parse(line: &[u8]) -> Result<ImportLine> {
         return input::from_value(value).map(Box::new).map(ImportLine::Exported);
     }
     let canonical = value.to_string();
-    let mut said: ConversationTurn = input::from_value(value)?;
-    said.sha256 = sha256(&canonical);
-    Ok(ImportLine::Said(Box::new(said)))
+    let mut turn: ConversationTurn = input::from_value(value)?;
+    turn.sha256 = sha256(&canonical);
+    Ok(ImportLine::Said(Box::new(turn)))
 }
 
 impl ImportLine {
-    /// The workspace that the line goes to: the given one, else the one it names, else the
-    /// caller's.
+    /// The workspace of the line: `given`, else the one that the line names, else the caller's.
     ///
     /// # Errors
-    /// `invalid` when the conversation's name has no letter or digit.
-    pub fn workspace(&self, given: Option<&Workspace>, caller: &Caller) -> Result<Workspace> {
-        match (given, self) {
-            (Some(given), _) => Ok(given.clone()),
+    /// `invalid` if the conversation's name has no letter or digit.
+    pub fn workspace(&self, requested: Option<&Workspace>, caller: &Caller) -> Result<Workspace> {
+        match (requested, self) {
+            (Some(requested), _) => Ok(requested.clone()),
             (None, Self::Exported(memory)) => Ok(memory.workspace.clone()),
-            (None, Self::Said(said)) => match &said.conv {
+            (None, Self::Said(turn)) => match &turn.conv {
                 None => Ok(caller.workspace.clone()),
                 Some(conv) => Workspace::nearest_workspace_name(conv)
                     .ok_or_else(|| Error::invalid("conv", format!("{conv:?} names no workspace"))),
@@ -95,7 +94,7 @@ impl ImportLine {
     /// The memory that the line becomes in this workspace.
     ///
     /// # Errors
-    /// `invalid` and `too_large`, as for any other memory.
+    /// `invalid` or `too_large`, as for any other memory.
     pub fn memory(
         self,
         workspace: &Workspace,
@@ -113,7 +112,7 @@ impl ImportLine {
                 }
                 Ok(*memory)
             }
-            Self::Said(said) => said.memory(workspace, caller, MemoryId::new(ids, now), now),
+            Self::Said(turn) => turn.memory(workspace, caller, MemoryId::new(ids, now), now),
         }
     }
 }
@@ -147,7 +146,8 @@ impl ConversationTurn {
     }
 }
 
-/// A time with its zone, a time without one (taken as UTC), or a date (its beginning in UTC).
+/// Parses a time with its zone, a time without one (taken as UTC), or a date (its beginning in
+/// UTC).
 fn parse_line_time(text: &str) -> Result<Timestamp> {
     let zoned = text.parse::<Timestamp>();
     let local = || text.parse::<DateTime>().and_then(|time| TimeZone::UTC.to_timestamp(time));
@@ -201,7 +201,7 @@ mod tests {
         let table = [
             ("{\"text\": \"tea\"", "not JSON"),
             ("{\"speaker\": \"ann\"}", "missing field `text`"),
-            ("{\"text\": \"\"}", "nothing to keep"),
+            ("{\"text\": \"\"}", "text: must not be empty"),
             ("{\"text\": \"tea\", \"ts\": \"yesterday\"}", "not a time"),
             ("{\"text\": \"tea\", \"speaker\": \"!!\"}", "empty"),
             ("{\"text\": \"tea\", \"conv\": \"!!\"}", "names no workspace"),

@@ -1,10 +1,9 @@
-//! Learnings: what an agent says in so many words that it wants remembered.
+//! Learnings: what an agent explicitly says that it wants remembered.
 //!
-//! Nothing is guessed. A learning is a block with a heading of its own (`Remember:`, `Memorize:`,
-//! `Add To Memory:`) with a type and a content, a list or a sentence; or JSON with `remember`, which
-//! adds, or `MEMORIES`, which takes the place of all that was there. A sentence in which somebody
-//! remembers something is none; neither is what stands in code, in a quotation, or in a context
-//! that was given to the agent.
+//! Nothing is guessed. A learning is a block under a heading of its own (`Remember:`, `Memorize:`,
+//! `Add To Memory:`) with a type and a content, a list or a sentence; or JSON with `remember`,
+//! which adds, or `MEMORIES`, which replaces. Ignored are sentences that only contain the word,
+//! code, quotations, and contexts that Commonbook gave to the agent.
 
 mod block;
 mod json;
@@ -22,30 +21,30 @@ use commonbook_text::echo::without_contexts;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// What sort of thing was learned.
+    /// The type of a learning.
     LearningType {
-        /// How things are done here again and again.
+        /// How recurring work is done.
         Pattern = "pattern",
-        /// How it is built.
+        /// How the system is built.
         Architecture = "architecture",
-        /// What to keep to.
+        /// A rule to follow.
         Guideline = "guideline",
-        /// What went wrong, and is not to go wrong again.
+        /// A mistake to avoid.
         Mistake = "mistake",
-        /// How to go about a problem.
+        /// An approach to a problem.
         Strategy = "strategy",
-        /// How it connects to others.
+        /// How it connects to other systems.
         Integration = "integration",
         /// What makes it fast or slow.
         Performance = "performance",
-        /// Anything else that is good to know.
+        /// Any other useful fact.
         Context = "context",
     }
 }
 
 impl LearningType {
-    /// The type that a word names: itself, in the plural, or by another word for it. What names
-    /// none is [`Self::Context`].
+    /// The type that a word names, also in the plural or by a synonym; [`Self::Context`] for any
+    /// other word.
     #[must_use]
     pub fn from_type_word(word: &str) -> Self {
         Self::of_word(word).unwrap_or(Self::Context)
@@ -71,35 +70,35 @@ impl LearningType {
     }
 }
 
-/// One thing that was learned.
+/// One learning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Learning {
-    /// What sort of thing it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: LearningType,
-    /// What was learned.
+    /// Its content.
     pub content: String,
 }
 
-/// What an agent wants remembered.
+/// The learnings of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LearningUpdate {
-    /// What takes the place of all that was there, where it says so.
+    /// The learnings that replace all earlier ones, if the message says so.
     pub replace: Option<Vec<Learning>>,
-    /// What comes to it.
+    /// The learnings to add.
     pub append: Vec<Learning>,
-    /// What was not taken, with the reason; never silently.
+    /// Learnings that were not accepted, each with the reason.
     pub left_out: Vec<String>,
 }
 
-/// What a message wants remembered, each thing once. The contexts that stand in it are passed over.
+/// Extracts the learnings of a message, without duplicates. Skips contexts that Commonbook gave.
 #[must_use]
 pub fn extract_learnings(message: &str) -> LearningUpdate {
     let text = without_contexts(message);
     let mut learned = LearningUpdate::default();
-    for said in json::learnings_in_json(&text) {
-        let learnings = said.learnings;
-        if said.replaces {
+    for found in json::learnings_in_json(&text) {
+        let learnings = found.learnings;
+        if found.replaces {
             learned.replace.get_or_insert_default().extend(learnings);
         } else {
             learned.append.extend(learnings);
@@ -115,7 +114,7 @@ pub fn extract_learnings(message: &str) -> LearningUpdate {
     learned
 }
 
-/// Each learning once, without those that are no learnings, and not more than there may be.
+/// Removes duplicates and texts that are no learnings, and limits their number.
 fn keep_distinct(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
     let mut seen: Vec<String> = Vec::new();
     learnings.retain(|learning| {
@@ -126,13 +125,13 @@ fn keep_distinct(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
         }
         if chars > limits::LEARNING_CHARS {
             left_out.push(format!(
-                "a learning of {chars} characters, and at most {} fit",
+                "a learning has {chars} characters; the maximum is {}",
                 limits::LEARNING_CHARS
             ));
             return false;
         }
         if seen.len() == limits::LEARNINGS {
-            left_out.push(format!("more than {} learnings in one message", limits::LEARNINGS));
+            left_out.push(format!("the message has more than {} learnings", limits::LEARNINGS));
             return false;
         }
         seen.push(same);
@@ -140,7 +139,7 @@ fn keep_distinct(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
     });
 }
 
-/// Whether a content can be a learning: more than a word, and no place to be filled in.
+/// Whether a content can be a learning: more than one word, and not a placeholder.
 fn says_something(content: &str) -> bool {
     let place = |open, close| content.starts_with(open) && content.ends_with(close);
     let words = content.split_whitespace().count();

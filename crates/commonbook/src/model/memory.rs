@@ -1,4 +1,4 @@
-//! Memories: what is kept, and what its author may choose.
+//! Memories: the record, and what its author may choose.
 
 mod memory_type;
 mod mentions;
@@ -41,13 +41,13 @@ use commonbook_text::string_enum;
 string_enum! {
     /// How much a memory matters.
     Importance {
-        /// Good to have.
+        /// Nice to know.
         Low = "low",
-        /// The usual.
+        /// The default.
         Normal = "normal",
-        /// Worth reading before work that touches it.
+        /// Worth reading before any work on its subject.
         High = "high",
-        /// Harm follows where it is not known.
+        /// Not knowing it causes harm.
         Critical = "critical",
     }
 }
@@ -60,11 +60,11 @@ impl Default for Importance {
 }
 
 string_enum! {
-    /// Who else may read a memory.
+    /// Who besides its owner may read a memory.
     Sharing {
-        /// Its owner alone.
+        /// Only its owner.
         Private = "private",
-        /// Everybody in the workspace.
+        /// Every agent in the workspace.
         Shared = "shared",
     }
 }
@@ -72,119 +72,120 @@ string_enum! {
 string_enum! {
     /// How far a memory is trusted.
     Trust {
-        /// As its author is.
+        /// As much as its author.
         Normal = "normal",
-        /// It came from outside and was not looked at.
+        /// It came from outside the workspace, and nobody has reviewed it.
         Untrusted = "untrusted",
-        /// It tries to instruct other agents; nobody but its author is given it until somebody has
-        /// looked at it and released it.
+        /// It tries to instruct other agents. Only its author receives it until a person reviews
+        /// and releases it.
         Quarantined = "quarantined",
     }
 }
 
-/// Where a memory came from.
+/// The origin of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemorySource {
     /// The agent that wrote it.
     pub agent: Agent,
-    /// The device it was written from.
+    /// The device on which it was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub device: Option<String>,
-    /// The client program it was written through, with its version.
+    /// The client program that wrote it, with its version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub client: Option<String>,
-    /// The session it was written in.
+    /// The session in which it was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
-    /// The door it came in by.
+    /// The interface through which it was saved.
     pub how: EntryPoint,
-    /// Whether only its own word says that it was this child of the agent that a token proved.
+    /// True if a token proves only the parent agent, and the caller itself asserted that it is this
+    /// child.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub asserted: bool,
-    /// The SHA-256 of the text as first written; of the whole line for an imported one.
+    /// The SHA-256 of the text as first written; for an imported memory, of the whole line.
     pub sha256: String,
 }
 
-/// One thing kept.
+/// One memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
-    /// Its id.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The workspace it is kept in.
+    /// The workspace that holds it.
     pub workspace: Workspace,
     /// The agent that may change it.
     pub owner: Agent,
-    /// The user it is about.
+    /// The user it is about. Callers that work for another user do not see it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user_id: Option<String>,
-    /// What sort of memory it is.
+    /// The type of the memory.
     pub memory_type: MemoryType,
     /// A heading.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub title: Option<String>,
-    /// What is kept.
+    /// The content.
     pub text: String,
-    /// The text in a sentence or two.
+    /// The text in one or two sentences.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub summary: Option<String>,
-    /// What it is about, as short words.
+    /// Its topics, as short words.
     pub topics: Vec<String>,
-    /// The things that it names itself; others are found in it.
+    /// The entities that its author named. Entities found in the text are stored separately.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub entities: Vec<EntityLabel>,
     /// How much it matters.
     pub importance: Importance,
-    /// Who else may read it.
+    /// Who besides its owner may read it.
     pub sharing: Sharing,
     /// The session it belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
-    /// The case that it is an entry of: then nobody changes or deletes it.
+    /// The case that it is an entry of. An entry cannot be changed or deleted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub case: Option<CaseKey>,
-    /// Its place in the case: 1, 2, 3 … without a gap.
+    /// Its position in the case: 1, 2, 3 … without gaps.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub position: Option<u64>,
     /// Where it came from.
     pub source: MemorySource,
     /// How far it is trusted.
     pub trust: Trust,
-    /// Why it is quarantined, or was until somebody released it.
+    /// Why it is quarantined, or was before its release.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[schemars(with = "Vec<String>")]
     pub suspicions: Vec<InjectionReason>,
-    /// What waits until somebody has looked at it, while it is quarantined.
+    /// What takes effect only after a person has reviewed it; set while it is quarantined.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub review: Option<PendingReview>,
-    /// The kinds of secrets that were taken out of it before it was kept.
+    /// The kinds of secrets that were removed before it was stored.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub redacted: Vec<String>,
-    /// Whatever else its author wants to keep with it.
+    /// Any further data of its author, as a JSON object.
     pub metadata: Map<String, Value>,
-    /// When it was first kept.
+    /// When it was first saved.
     pub recorded_at: Timestamp,
     /// When it last changed.
     pub revised_at: Timestamp,
     /// The agent that changed it last.
     pub revised_by: Agent,
-    /// How often it was written: 1 at first.
+    /// Number of times it was written, from 1.
     pub revision: u64,
-    /// From when on it holds, where that differs from `recorded_at`.
+    /// The start of the time in which it holds, if that differs from `recorded_at`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds.
+    /// The end of the time in which it holds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub valid_until: Option<Timestamp>,
     /// The memory that replaced it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub superseded_by: Option<MemoryId>,
-    /// When it was deleted; it can be restored for 30 days.
+    /// When it was deleted. It can be restored for 30 days.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deleted_at: Option<Timestamp>,
 }
 
 impl Memory {
-    /// Whether everybody in its workspace can read it, whoever they work for.
+    /// Whether every agent in its workspace may read it, whichever user the agent works for.
     #[must_use]
     pub fn is_common(&self) -> bool {
         self.sharing == Sharing::Shared
@@ -193,14 +194,14 @@ impl Memory {
             && !self.is_quarantined()
     }
 
-    /// Checks what a writer chose against the limits.
+    /// Checks the fields that a writer chose against the limits.
     ///
     /// # Errors
-    /// `invalid` and `too_large`, with the field.
+    /// `invalid` or `too_large`, with the field.
     pub fn check(&self) -> Result<()> {
         if self.text.trim().is_empty() {
-            return Err(Error::invalid("text", "there is nothing to keep")
-                .hint("Put what is to be remembered into text."));
+            return Err(Error::invalid("text", "must not be empty")
+                .hint("Put what is to be remembered into `text`."));
         }
         if self.text.len() > limits::TEXT_BYTES {
             return Err(Error::too_large("text", self.text.len(), limits::TEXT_BYTES, "bytes"));
@@ -240,20 +241,20 @@ impl Memory {
         }
         match (self.valid_from, self.valid_until) {
             (Some(from), Some(until)) if until < from => {
-                Err(Error::invalid("valid_until", "this is before valid_from"))
+                Err(Error::invalid("valid_until", "must not be earlier than valid_from"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether a search gives it: neither deleted nor superseded.
+    /// Whether searches return it: neither deleted nor superseded.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.deleted_at.is_none() && self.superseded_by.is_none()
     }
 }
 
-/// Refuses control characters in any text of a metadata value.
+/// Refuses control characters in every text of a metadata value.
 fn no_control_within(value: &Value) -> Result<()> {
     match value {
         Value::String(text) => input::refuse_control_characters("metadata", text),
@@ -266,32 +267,32 @@ fn no_control_within(value: &Value) -> Result<()> {
     }
 }
 
-/// Things by their names, each once.
+/// Removes duplicates: entities that have the same name and type count once.
 ///
 /// # Errors
-/// `too_large` for too many.
-pub(crate) fn distinct_entities(given: &[EntityLabel]) -> Result<Vec<EntityLabel>> {
-    if given.len() > limits::NAMED_ENTITIES {
+/// `too_large` if there are more than [`limits::NAMED_ENTITIES`].
+pub(crate) fn distinct_entities(labels: &[EntityLabel]) -> Result<Vec<EntityLabel>> {
+    if labels.len() > limits::NAMED_ENTITIES {
         let limit = limits::NAMED_ENTITIES;
-        return Err(Error::too_large("entities", given.len(), limit, "entities"));
+        return Err(Error::too_large("entities", labels.len(), limit, "entities"));
     }
-    let mut entities: Vec<EntityLabel> = Vec::with_capacity(given.len());
-    for named in given {
-        if !entities.iter().any(|other| other.names_same(named)) {
-            entities.push(named.clone());
+    let mut entities: Vec<EntityLabel> = Vec::with_capacity(labels.len());
+    for label in labels {
+        if !entities.iter().any(|known| known.names_same(label)) {
+            entities.push(label.clone());
         }
     }
     Ok(entities)
 }
 
-/// The topics, trimmed and each once, in order.
-pub(crate) fn distinct_topics(given: &[String]) -> Result<Vec<String>> {
-    if given.len() > limits::TOPICS {
-        return Err(Error::too_large("topics", given.len(), limits::TOPICS, "topics"));
+/// Trims the topics and removes duplicates; keeps their order.
+pub(crate) fn distinct_topics(texts: &[String]) -> Result<Vec<String>> {
+    if texts.len() > limits::TOPICS {
+        return Err(Error::too_large("topics", texts.len(), limits::TOPICS, "topics"));
     }
     let mut seen = BTreeSet::new();
-    let mut topics = Vec::with_capacity(given.len());
-    for (place, topic) in given.iter().enumerate() {
+    let mut topics = Vec::with_capacity(texts.len());
+    for (place, topic) in texts.iter().enumerate() {
         let topic = input::line(&format!("topics[{place}]"), topic, limits::TOPIC_CHARS)?;
         if seen.insert(topic.to_lowercase()) {
             topics.push(topic);

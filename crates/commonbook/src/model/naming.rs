@@ -1,9 +1,9 @@
-//! Naming: which words nobody may take as a name, and which name another looks like.
+//! Naming: reserved words, and names that look like other names.
 
 use commonbook_text::injection;
 
-/// Words that nobody can take: each has a meaning of its own, or is the word for a role that a prompt
-/// gives more weight than an agent.
+/// Words that no agent or type can use: each has a meaning in Commonbook, or names a role to which
+/// models give more weight than to an agent.
 pub const RESERVED_NAMES: [&str; 16] = [
     "legacy",
     "anonymous",
@@ -23,24 +23,23 @@ pub const RESERVED_NAMES: [&str; 16] = [
     "nobody",
 ];
 
-/// The name that this one looks like: with Latin letters for those of other scripts that are drawn
-/// alike.
+/// The Latin name that this one looks like: every look-alike letter of another script replaced.
 #[must_use]
 pub(crate) fn fold_lookalikes(name: &str) -> String {
-    // A letter that only carries a mark is told from the bare one.
+    // An accented letter differs from the bare one.
     let fold = |c: char| {
         Some(injection::latin(c)).filter(|like| like.is_ascii_alphabetic() && !is_latin(c))
     };
     name.chars().map(|c| fold(c).unwrap_or(c)).collect()
 }
 
-/// Whether a name has Latin letters beside others that look like Latin ones.
+/// Whether a name mixes Latin letters with look-alikes of another script.
 pub(crate) fn mixes_scripts(name: &str) -> bool {
     let alike = |c: char| !is_latin(c) && injection::latin(c).is_ascii_alphabetic();
     name.contains(is_latin) && name.contains(alike)
 }
 
-/// Whether a character is a letter of the Latin script, with marks or without.
+/// Whether a character is a Latin letter, accented or not.
 fn is_latin(c: char) -> bool {
     c.is_ascii_alphabetic()
         || matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}') && c.is_alphabetic()

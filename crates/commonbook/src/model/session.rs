@@ -1,7 +1,7 @@
-//! Sessions: one stretch of one agent's work, by which what was kept in it is found together.
+//! Sessions: spans of one agent's work, which group what was saved in them.
 //!
-//! The id is made here and echoed by the client with what it writes. A client that has an id of its
-//! own for what it does finds its session again by that.
+//! Commonbook assigns the id, and the client sends it with its writes. A client with an id of its
+//! own finds its session by that.
 
 use std::ops::Deref;
 
@@ -23,25 +23,25 @@ use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// Whether a session goes on.
+    /// The status of a session.
     SessionStatus {
-        /// Its agent works in it.
+        /// The agent works in it.
         Active = "active",
-        /// Its agent has said that it will go on later.
+        /// The agent will continue later.
         Paused = "paused",
         /// It has ended.
         Completed = "completed",
     }
 }
 
-/// One stretch of one agent's work.
+/// A span of one agent's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
-    /// Its id, to be sent with what is written in it.
+    /// Its id; send it with writes that belong to it.
     pub id: SessionId,
-    /// The workspace it is in.
+    /// The workspace.
     pub workspace: Workspace,
-    /// The agent whose work it is.
+    /// The agent.
     pub agent: Agent,
     /// The device it runs on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,13 +52,13 @@ pub struct Session {
     /// The user it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// The case that is worked on.
+    /// The case of the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// The client's own id of it; told to its agent alone.
+    /// The client's own id of it; only its agent sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_session: Option<String>,
-    /// Whether it goes on.
+    /// Its status.
     pub status: SessionStatus,
     /// When it was started.
     pub started_at: Timestamp,
@@ -67,13 +67,13 @@ pub struct Session {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// The memory that sums it up: an entry of its case, where it has one.
+    /// The memory with its summary; an entry of its case, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<MemoryId>,
 }
 
 impl Session {
-    /// A session of this caller that begins now, about no case and without an id of its client's.
+    /// A new session of this caller, without a case or a client's id.
     #[must_use]
     pub fn of(caller: &Caller, id: SessionId, now: Timestamp) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// What decides who sees it: everybody in the workspace, unless it is for a user.
+    /// What decides who sees it: every agent in the workspace, unless it is for a user.
     #[must_use]
     pub fn session_visibility(&self) -> Visibility {
         Visibility {
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Who is told of what happens to it: of one for a user, its agent alone.
+    /// The sharing of its events: if it is for a user, only its agent sees them.
     #[must_use]
     pub fn event_sharing(&self) -> Sharing {
         match self.user_id {
@@ -114,17 +114,17 @@ impl Session {
         }
     }
 
-    /// The session as this agent is told it.
+    /// The session as this agent may see it.
     #[must_use]
     pub fn for_agent(self, agent: &Agent) -> Self {
         let client_session = self.client_session.filter(|_| self.agent == *agent);
         Self { client_session, ..self }
     }
 
-    /// Whether this caller may end or pause it.
+    /// Checks that this caller may end or pause it.
     ///
     /// # Errors
-    /// `forbidden` with the code `ownership_mismatch` when it is another agent's.
+    /// `forbidden` with the code `ownership_mismatch` if it belongs to another agent.
     pub fn may_change(&self, caller: &Caller) -> Result<()> {
         if self.agent == caller.agent || self.agent.is_child_of(&caller.agent) {
             return Ok(());
@@ -135,11 +135,11 @@ impl Session {
             self.agent.as_str(),
             caller.agent.as_str()
         );
-        Err(Error { message, ..error }.hint("Resume it: that starts a session of your own."))
+        Err(Error { message, ..error }
+            .hint("Resume it with `resume_session`: that starts a session of your own."))
     }
 
-    /// The session after something was done in it, with what that is called where it had ended or
-    /// was paused.
+    /// The session after activity, and the kind of event if it had ended or was paused.
     #[must_use]
     pub fn with_touch(&self, at: Timestamp) -> (Self, Option<EventKind>) {
         let kind = (self.status != SessionStatus::Active).then_some(EventKind::SessionResumed);
@@ -147,7 +147,7 @@ impl Session {
         (Self { status, touched_at, ended_at: None, ..self.clone() }, kind)
     }
 
-    /// The session as it ends.
+    /// The session after its end.
     #[must_use]
     pub fn with_end(&self, at: Timestamp) -> Self {
         let ended_at = Some(at.max(self.touched_at));
@@ -155,21 +155,21 @@ impl Session {
     }
 }
 
-/// Starts a session: a stretch of your work, by which what you keep in it is found together and can
-/// be resumed. Send its id with what you write. One that you have started under the same
-/// client_session before is found again, and goes on.
+/// Starts a session: a span of your work whose memories are grouped and can be resumed. Send its id
+/// with your writes. If you started one with the same `client_session` before, continues that one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartSession {
-    /// Your own id of it, by which it is found again: letters, digits and `-_.:@/+=#`.
+    /// Your own id for it, by which it is found again: letters, digits and `-_.:@/+=#`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS), regex(pattern = SESSION_PATTERN))]
     pub client_session: Option<String>,
-    /// The case that you work on.
+    /// The key of the case that you work on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
@@ -179,9 +179,9 @@ pub struct StartSession {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOutcome {
-    /// It was started now.
+    /// This call started it.
     Started,
-    /// It was there, and goes on.
+    /// It existed, and continues.
     Found,
 }
 
@@ -194,38 +194,40 @@ pub struct StartSessionResult {
     pub outcome: SessionOutcome,
 }
 
-/// Says that a session of yours goes on, or that you will go on with it later.
+/// Marks a session of yours as active, or as paused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TouchSession {
-    /// The session: its id, or your own id of it.
+    /// The session: its id, or your own id for it.
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: String,
-    /// You will go on with it later.
+    /// Pauses the session: you will continue later.
     #[serde(default)]
     pub pause: bool,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// Ends a session of yours. Sum up what came of it: the summary becomes an entry of the case that
-/// you worked on, where there is one, else a memory that the next agent finds.
+/// Ends a session of yours, with a summary. The summary becomes an entry of the session's case, or
+/// else a memory that other agents find.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndSession {
-    /// The session: its id, or your own id of it; the one that you work in when you name none.
+    /// The session: its id, or your own id for it; your present one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
-    /// What came of it, in up to 512 characters.
+    /// The summary of its results, up to 512 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
@@ -237,7 +239,7 @@ pub struct EndSessionResult {
     /// The session as it is now.
     #[serde(flatten)]
     pub session: Session,
-    /// What to do now, where others are not given its summary.
+    /// What to do if its summary is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -250,79 +252,79 @@ impl Deref for EndSessionResult {
     }
 }
 
-/// Shows a session with what was kept in it, of what you may see.
+/// Returns one session and what was saved in it that you may see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetSession {
-    /// The session: its id, or your own id of it.
+    /// The session: its id, or your own id for it.
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: String,
 }
 
-/// A session with what was kept in it.
+/// A session with what was saved in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionDetails {
     /// The session.
     pub session: Session,
-    /// How many memories were kept in it, of those that the caller may see.
+    /// Number of its memories that you may see.
     pub memory_count: u64,
-    /// The newest of them, at most 20; a list with its id as `session` tells all.
+    /// The newest of them, at most 20; `list_memories` with this session returns all.
     pub memories: Vec<Memory>,
 }
 
-/// Lists the sessions of the workspace, those that were started last first.
+/// Lists the sessions of the workspace, last started first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListSessions {
-    /// Only those of this agent.
+    /// Only sessions of this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
-    /// Only those with this status.
+    /// Only sessions with this status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SessionStatus>,
-    /// Only those on this case.
+    /// Only sessions of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Only those in which something was kept, and that have ended without a summary.
+    /// Only sessions that have ended without a summary although something was saved in them.
     #[serde(default)]
     pub unsummarised: bool,
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of sessions per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
 
-/// What must hold of the sessions that a list gives.
+/// A filter of sessions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionFilter {
     /// Of this agent.
     pub owner: Option<String>,
     /// With this status.
     pub status: Option<SessionStatus>,
-    /// On this case.
+    /// Of this case.
     pub case: Option<CaseKey>,
-    /// In which something was kept, and that have ended without a summary.
+    /// Ended without a summary, with something saved.
     pub unsummarised: bool,
 }
 
-/// What a caller calls a session by.
+/// How a caller refers to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionName {
-    /// Its id.
+    /// By its id.
     Id(SessionId),
-    /// The client's own id of it.
+    /// By the client's own id.
     Own(String),
 }
 
 impl SessionName {
-    /// What this text calls a session by.
+    /// Parses a reference.
     ///
     /// # Errors
-    /// `invalid` and `too_large` for what can be neither.
+    /// `invalid` or `too_large` for a text that is neither kind of id.
     pub fn read(text: &str) -> Result<Self> {
         let text = input::line("session", text, limits::SESSION_CHARS)?;
         Ok(text.parse().map_or(Self::Own(text), Self::Id))

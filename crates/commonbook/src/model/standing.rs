@@ -1,13 +1,12 @@
 //! Standing memory: what an agent's role always knows, in a Markdown file that people edit too.
 //!
-//! A file is sections with lists (`## Known Issues`, `- Avoid os.getcwd()`), as in seed 003. What
-//! Commonbook does not change stays as it is, to the byte. Within a section the oldest item stands
-//! first; a file that is over its limits loses the oldest item of its longest section, and whoever
-//! asked is told which.
+//! A file has sections with lists (`## Known Issues`, `- Avoid os.getcwd()`). Bytes that Commonbook
+//! does not edit stay unchanged. Within a section the oldest item comes first; a file over its
+//! limits loses the oldest item of its longest section, and the caller receives a warning.
 
 mod edit;
-mod pick;
-mod place;
+mod excerpt;
+mod paths;
 mod route;
 #[cfg(test)]
 mod tests;
@@ -20,24 +19,24 @@ use serde::{Deserialize, Serialize};
 use crate::base::limits;
 
 pub use edit::{AddOutcome, says_same, section_of};
-pub use pick::StandingExcerpt;
-pub use place::standing_paths;
+pub use excerpt::StandingExcerpt;
+pub use paths::standing_paths;
 pub use route::{RoleMatch, route};
 
-/// The section that an item without one is put into.
+/// The default section of an item.
 pub const RECENT_SECTION: &str = "Recent Learnings";
 
 /// The sections of a new file.
 const DEFAULT_SECTIONS: [&str; 3] = [RECENT_SECTION, "Project-Specific Patterns", "Known Issues"];
 
-/// How large a file may get.
+/// The size limits of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandingLimits {
-    /// Bytes of the whole file.
+    /// Size of the file, in bytes.
     pub bytes: usize,
-    /// Items of all sections together.
+    /// Number of items in all sections.
     pub items: usize,
-    /// Characters of a line.
+    /// Length of a line, in characters.
     pub line_chars: usize,
 }
 
@@ -51,23 +50,23 @@ impl Default for StandingLimits {
     }
 }
 
-/// What the configuration says of one role; the rest is as for all.
+/// The limits that the configuration sets for one role; others keep their default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsOverride {
-    /// Bytes of the whole file.
+    /// Size of the file, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
-    /// Items of all sections together.
+    /// Number of items in all sections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<usize>,
-    /// Characters of a line.
+    /// Length of a line, in characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_chars: Option<usize>,
 }
 
 impl StandingLimits {
-    /// These limits, but for what is overridden.
+    /// These limits with the overrides applied.
     #[must_use]
     pub fn with_override(self, other: &LimitsOverride) -> Self {
         Self {
@@ -78,23 +77,23 @@ impl StandingLimits {
     }
 }
 
-/// What whoever changed a file, or looks at one, should know.
+/// A warning about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StandingWarning {
-    /// An item was taken out so that the file keeps to its limits.
+    /// An item was removed to keep the file within its limits.
     Dropped {
-        /// The section it stood in.
+        /// Its section.
         section: String,
-        /// What it said.
+        /// Its text.
         text: String,
     },
-    /// Something is over its limit, and nothing can be taken out to mend it.
+    /// The file is over a limit, and removing items does not help.
     Over {
-        /// What: `bytes`, `items`, `characters of a line`.
+        /// The limit: `bytes`, `items`, `characters of a line`.
         what: &'static str,
-        /// How much there is.
+        /// The present value.
         found: usize,
-        /// How much there may be.
+        /// The maximum.
         limit: usize,
     },
 }
@@ -106,19 +105,19 @@ impl fmt::Display for StandingWarning {
                 write!(f, "the file is full; the oldest item of '{section}' was dropped: {text}")
             }
             Self::Over { what, found, limit } => {
-                write!(f, "{found} {what}, and at most {limit} fit")
+                write!(f, "{found} {what}; the maximum is {limit}")
             }
         }
     }
 }
 
-/// A standing memory file, taken apart.
+/// A parsed standing memory file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingDocument {
     blocks: Vec<StandingBlock>,
 }
 
-/// Some lines of a file, as they are, with what they say.
+/// Some lines of a file with their meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct StandingBlock {
     raw: String,
@@ -129,34 +128,34 @@ struct StandingBlock {
 enum StandingBlockKind {
     /// A heading that begins a section.
     Section(String),
-    /// An item of a list, with the lines that belong to it.
+    /// A list item with its continuation lines.
     Item(String),
     /// Anything else.
     Prose,
 }
 
-/// What there is in a file.
+/// Figures of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StandingStatus {
-    /// Bytes of the whole file.
+    /// Size of the file, in bytes.
     pub bytes: usize,
-    /// Items of all sections together.
+    /// Number of items in all sections.
     pub items: usize,
-    /// Each section with its items.
+    /// Each section with its number of items.
     pub sections: Vec<(String, usize)>,
-    /// Characters of the longest line.
+    /// Length of the longest line, in characters.
     pub longest_line: usize,
 }
 
 impl StandingDocument {
-    /// A new file for this role.
+    /// An empty file for this role.
     #[must_use]
     pub fn new(role: &str) -> Self {
         let sections = DEFAULT_SECTIONS.iter().map(|section| format!("\n## {section}\n"));
         Self::parse(&format!("# Agent Memory: {role}\n{}", sections.collect::<String>()))
     }
 
-    /// The file that a text is; any text is one.
+    /// Parses a text; every text is a valid file.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut blocks: Vec<StandingBlock> = Vec::new();
@@ -167,7 +166,7 @@ impl StandingDocument {
             let bare = line.trim_start_matches('\u{feff}').trim_end();
             let mark = code_mark(bare);
             let is_code = match (code, mark) {
-                // What is never closed is no code: it would hide the rest of the file.
+                // An unclosed code fence is ignored: it would hide the rest of the file.
                 (None, Some(mark)) => rest.lines().any(|line| code_mark(line) == Some(mark)),
                 (open, _) => open.is_some(),
             };
@@ -177,14 +176,14 @@ impl StandingDocument {
             };
             let kind = if is_code { StandingBlockKind::Prose } else { kind_of(bare) };
             match (blocks.last_mut(), &kind) {
-                // What is indented below an item belongs to it.
+                // Lines indented below an item belong to it.
                 (
-                    Some(StandingBlock { raw, kind: StandingBlockKind::Item(said) }),
+                    Some(StandingBlock { raw, kind: StandingBlockKind::Item(text) }),
                     StandingBlockKind::Prose,
                 ) if bare.starts_with([' ', '\t']) && !bare.trim().is_empty() => {
                     raw.push_str(line);
-                    said.push(' ');
-                    said.push_str(bare.trim());
+                    text.push(' ');
+                    text.push_str(bare.trim());
                 }
                 (
                     Some(StandingBlock { raw, kind: StandingBlockKind::Prose }),
@@ -196,7 +195,7 @@ impl StandingDocument {
         Self { blocks }
     }
 
-    /// The text of the file.
+    /// The file as text.
     #[must_use]
     pub fn render(&self) -> String {
         self.blocks.iter().map(|block| block.raw.as_str()).collect()
@@ -215,7 +214,7 @@ impl StandingDocument {
         })
     }
 
-    /// What there is in the file.
+    /// The figures of the file.
     #[must_use]
     pub fn status(&self) -> StandingStatus {
         let text = self.render();
@@ -236,7 +235,7 @@ impl StandingDocument {
         }
     }
 
-    /// What of the file is over its limits.
+    /// The limits that the file exceeds.
     #[must_use]
     pub fn limit_warnings(&self, limits: &StandingLimits) -> Vec<StandingWarning> {
         let status = self.status();
@@ -249,23 +248,23 @@ impl StandingDocument {
         over.map(|(what, found, limit)| StandingWarning::Over { what, found, limit }).collect()
     }
 
-    /// The line end that the file uses.
+    /// The line ending of the file.
     fn line_end(&self) -> &'static str {
         if self.blocks.iter().any(|block| block.raw.ends_with("\r\n")) { "\r\n" } else { "\n" }
     }
 }
 
-/// The mark by which a line opens or closes a block of code.
+/// The fence with which a line opens or closes a code block.
 fn code_mark(line: &str) -> Option<&'static str> {
     ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark))
 }
 
-/// What a line by itself is. Lists within lists and what is indented deeper belong to their item.
+/// The kind of a line by itself. Nested lists and deeper indentation belong to their item.
 fn kind_of(line: &str) -> StandingBlockKind {
     if let Some(heading) = line.strip_prefix('#') {
         let name = heading.trim_start_matches('#');
         let depth = 1 + heading.len() - name.len();
-        // The one heading of the first level is the title of the file.
+        // The only first-level heading is the title of the file.
         return match name.strip_prefix([' ', '\t']) {
             Some(name) if (2..=6).contains(&depth) => {
                 StandingBlockKind::Section(name.trim().to_owned())
@@ -290,7 +289,7 @@ fn kind_of(line: &str) -> StandingBlockKind {
     }
 }
 
-/// Whether a line is a rule across the page: `- - -`.
+/// Whether a line is a horizontal rule: `- - -`.
 fn is_rule(line: &str) -> bool {
     let marks: Vec<char> = line.chars().filter(|c| !c.is_whitespace()).collect();
     marks.len() >= 3 && marks.iter().all(|mark| *mark == marks[0] && "-*".contains(*mark))

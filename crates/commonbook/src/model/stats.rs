@@ -1,4 +1,4 @@
-//! Statistics: what a workspace holds, of what the caller may see.
+//! Statistics of a workspace, as far as the caller may see it.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::workspace::Workspace;
 
-/// Counts the memories of the workspace that you may see: in all, by agent and by type.
+/// Counts the memories of the workspace that you may see: in total, by agent and by type.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetStats {}
 
-/// What a workspace holds.
+/// Figures of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspaceStats {
-    /// The workspace that was counted.
+    /// The workspace.
     pub workspace: Workspace,
-    /// Memories that stand.
+    /// Number of current memories.
     pub memories: u64,
-    /// Memories that were deleted and can be restored.
+    /// Number of deleted memories that can be restored.
     pub deleted: u64,
-    /// Events in the journal.
+    /// Number of events in the journal.
     pub events: u64,
-    /// Sessions that have ended without a summary, though something was kept in them.
+    /// Number of sessions that have ended without a summary although something was saved in them.
     pub unsummarised: u64,
-    /// Open contradictions of two memories that you may both read, of those found so far.
+    /// Number of open contradictions found so far between memories that you may both read.
     pub contradictions: u64,
-    /// Memories that stand, by owner.
+    /// Number of current memories per owner.
     pub by_agent: BTreeMap<String, u64>,
-    /// Memories that stand, by type.
+    /// Number of current memories per type.
     pub by_type: BTreeMap<String, u64>,
-    /// Bytes that the whole home takes on disk, every workspace together.
+    /// Disk space of all workspaces together, in bytes.
     pub disk_bytes: u64,
 }
 
-/// Memories of one owner and type, as a store counts them.
+/// Numbers of memories of one owner and type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryCount {
     /// The owner.
     pub owner: String,
     /// The type.
     pub memory_type: String,
-    /// How many stand.
+    /// Number of current memories.
     pub standing: u64,
-    /// How many were deleted.
+    /// Number of deleted memories.
     pub deleted: u64,
 }
 
-/// Lists the users that memories of this workspace are about, of those memories that you may see.
+/// Lists the users that the memories of this workspace are about, as far as you may see these
+/// memories.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListUsers {}
@@ -57,19 +58,19 @@ pub struct ListUsers {}
 /// A user that memories are about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UserRecord {
-    /// The user's id, exact, case and all.
+    /// The user's id, case-sensitive.
     pub user_id: String,
-    /// How many memories about the user the caller may see.
+    /// Number of memories about the user that you may see.
     pub memory_count: u64,
-    /// When the first of them was kept.
+    /// When the first of them was saved.
     pub first_seen: Timestamp,
-    /// When the last of them was kept.
+    /// When the last of them was saved.
     pub last_seen: Timestamp,
 }
 
-/// The users that memories are about, by id.
+/// The users, sorted by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UserList {
-    /// One record each.
+    /// One record per user.
     pub items: Vec<UserRecord>,
 }

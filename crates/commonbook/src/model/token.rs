@@ -1,7 +1,7 @@
-//! Tokens: what proves which agent calls over HTTP.
+//! Tokens: the proof of an agent's identity over HTTP.
 //!
-//! A token is shown once, when it is made; what is kept is the SHA-256 of its 256 random bits, which
-//! needs no salt and no slow hash: nobody guesses 256 bits.
+//! A token is shown once, when it is created. Commonbook stores the SHA-256 of its 256 random bits;
+//! a salt or a slow hash is not needed, because 256 random bits cannot be guessed.
 
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -17,19 +17,19 @@ use crate::model::agent::{Agent, AgentName};
 use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
-/// How the text of every token begins.
+/// The prefix of every token.
 const TOKEN_PREFIX: &str = "cbk_";
 
 string_enum! {
-    /// What a token lets its holder do.
+    /// What a token permits.
     TokenScope {
         /// Read what its agent may see.
         Read = "read",
-        /// Keep, change and remove what its agent may.
+        /// Save, change and delete what its agent may.
         Write = "write",
-        /// What a person does at the command line: review and release what is quarantined.
+        /// Administer, as a person at the command line: review and release quarantined memories.
         Admin = "admin",
-        /// What the hooks of a client do for it: give context, and keep what was learned.
+        /// Run a client's hooks: receive context and save learnings.
         Hook = "hook",
     }
 }
@@ -41,14 +41,14 @@ pub struct Token {
     pub id: TokenId,
     /// The agent that it proves.
     pub agent: Agent,
-    /// What it lets its holder do.
+    /// What it permits.
     pub scopes: Vec<TokenScope>,
-    /// The only workspace that it opens besides `global`; every one where there is none.
+    /// The only workspace that it opens besides `global`; `null` for all.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub workspace: Option<Workspace>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// From when on it holds no more.
+    /// When it expires.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute.
@@ -59,7 +59,7 @@ pub struct Token {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A token as it is kept: with the fingerprint of its secret.
+/// A token as stored: with the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRecord {
     /// The token.
@@ -69,7 +69,7 @@ pub struct TokenRecord {
 }
 
 impl TokenRecord {
-    /// Whether this is its secret; takes as long for a wrong one as for the right one.
+    /// Compares the secret in constant time.
     #[must_use]
     pub fn matches_secret(&self, secret: &str) -> bool {
         self.secret_sha256.as_bytes().ct_eq(sha256(secret).as_bytes()).into()
@@ -77,10 +77,10 @@ impl TokenRecord {
 }
 
 impl Token {
-    /// Checks that it holds at this time.
+    /// Checks that it is valid at this time.
     ///
     /// # Errors
-    /// `unauthenticated` when it was revoked, or has expired.
+    /// `unauthenticated` if it was revoked or has expired.
     pub fn check_valid(&self, now: Timestamp) -> Result<()> {
         let over = match (self.revoked_at, self.expires_at) {
             (Some(_), _) => "was revoked",
@@ -88,16 +88,16 @@ impl Token {
             _ => return Ok(()),
         };
         Err(Error::new(ErrorKind::Unauthenticated, format!("the token {over}"))
-            .hint("Make another with `commonbook token create`."))
+            .hint("Create another with `commonbook token create`."))
     }
 }
 
-/// The text that a caller shows: the token's id, and the secret that proves it.
+/// The text that a caller sends: the token's id and its secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BearerToken {
-    /// Which token it is.
+    /// The token's id.
     pub id: TokenId,
-    /// What proves it, 64 hexadecimal digits.
+    /// The secret, 64 hexadecimal digits.
     pub secret: String,
 }
 
@@ -105,16 +105,16 @@ impl BearerToken {
     /// A new secret for this token.
     ///
     /// # Errors
-    /// `unavailable` when the machine has no random bits to give.
+    /// `unavailable` if the machine has no random bits.
     pub fn new(id: TokenId, ids: &dyn IdSource) -> Result<Self> {
         let secret = ids.secret()?.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self { id, secret })
     }
 
-    /// What a caller shows.
+    /// Parses the text that a caller sends.
     ///
     /// # Errors
-    /// `unauthenticated` when it is no token of ours; the text is not repeated.
+    /// `unauthenticated` if it is not a token. The error does not repeat the text.
     pub fn read(text: &str) -> Result<Self> {
         let parts = text.strip_prefix(TOKEN_PREFIX).and_then(|rest| rest.split_once('_'));
         let bearer = parts.and_then(|(id, secret)| {
@@ -137,36 +137,37 @@ impl std::fmt::Debug for BearerToken {
     }
 }
 
-/// The token is none that there is: whether its id or its secret is wrong is not told.
+/// The error for an unknown token. It does not say whether the id or the secret is wrong.
 #[must_use]
 pub fn unknown_token() -> Error {
-    Error::new(ErrorKind::Unauthenticated, "there is no such token")
-        .hint("`commonbook token list` shows those that there are; send one as `Authorization: Bearer TOKEN`.")
+    Error::new(ErrorKind::Unauthenticated, "this token does not exist")
+        .hint("See the tokens with `commonbook token list`, and send one as `Authorization: Bearer TOKEN`.")
 }
 
-/// Makes a token that proves an agent over HTTP. From then on nobody calls over HTTP without one.
-/// The token is shown once and never again.
+/// Creates a token that proves an agent over HTTP. Once a token exists, every HTTP call needs one.
+/// The response shows the secret, which cannot be shown again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
-    /// The name of the agent that it proves, and with it the agent's children.
+    /// The name of the agent. The token also proves the agent's children.
     pub agent_name: String,
-    /// What it lets its holder do: read, write, admin, hook; read and write by default.
+    /// What it permits: read, write, admin, hook; read and write by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<TokenScope>,
-    /// The only workspace that it opens besides global; every one by default.
+    /// The only workspace that it opens besides global; all by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
-    /// How long it holds (30d, 12h) or until when (2027-01-01T00:00:00Z); for ever by default.
+    /// When it expires: a duration (`30d`, `12h`) or a time (`2027-01-01T00:00:00Z`); never by
+    /// default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
 
 impl CreateToken {
-    /// The token that this request makes.
+    /// The token of this request.
     ///
     /// # Errors
-    /// `invalid` for a name that nobody can have, and for a time that is none or over.
+    /// `invalid` for a reserved or malformed name, and for a time that is malformed or in the past.
     pub fn token(&self, id: TokenId, now: Timestamp) -> Result<Token> {
         let name =
             self.agent_name.parse::<AgentName>().map_err(|error| error.with_field("agent_name"))?;
@@ -189,7 +190,7 @@ impl CreateToken {
     }
 }
 
-/// When something ends that holds so long, or until then.
+/// Parses a duration from now, or a time.
 fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     let in_time = |span: Span| now.to_zoned(TimeZone::UTC).checked_add(span).ok();
     let end = match text.parse::<Timestamp>() {
@@ -197,48 +198,51 @@ fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
         Err(_) => text.parse::<Span>().ok().and_then(in_time).map(|zoned| zoned.timestamp()),
     };
     let end = end.ok_or_else(|| {
-        Error::invalid("expires", "this is no time; it takes 30d, 12h, or 2027-01-01T00:00:00Z")
+        Error::invalid(
+            "expires",
+            "expected a duration such as 30d or 12h, or a time such as 2027-01-01T00:00:00Z",
+        )
     })?;
     if end <= now {
-        return Err(Error::invalid("expires", "this time is over"));
+        return Err(Error::invalid("expires", "is in the past"));
     }
     Ok(whole_milliseconds(end))
 }
 
-/// Lists the tokens that there are, the newest first, without their secrets.
+/// Lists all tokens, newest first, without their secrets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {}
 
-/// The tokens that there are.
+/// All tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenList {
-    /// One each, the newest first.
+    /// The tokens, newest first.
     pub items: Vec<Token>,
 }
 
-/// Ends a token: from now on it proves nothing.
+/// Revokes a token: it is invalid from now on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeToken {
-    /// The id of the token, as the list shows it.
+    /// The token's id, from the list of tokens.
     pub token_id: TokenId,
 }
 
-/// Gives a token another secret: the one before ends at once, all else stays.
+/// Replaces the secret of a token. The old secret is invalid at once; nothing else changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateToken {
-    /// The id of the token, as the list shows it.
+    /// The token's id, from the list of tokens.
     pub token_id: TokenId,
 }
 
-/// A token with its secret, which is shown this once.
+/// A token with its secret, which is shown only once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewToken {
     /// The token.
     pub token: Token,
-    /// What the agent sends as `Authorization: Bearer SECRET`.
+    /// The secret, to be sent as `Authorization: Bearer SECRET`.
     pub secret: String,
 }
 
@@ -261,8 +265,8 @@ mod tests {
         assert_eq!((bearer.secret.len(), bearer.text().len()), (64, 95));
         assert_eq!(BearerToken::read(&bearer.text()).unwrap(), bearer);
         assert!(!format!("{bearer:?}").contains(&bearer.secret));
-        let other = BearerToken::new(id, &RandomIds::default()).unwrap();
-        assert_ne!(other.secret, bearer.secret);
+        let foreign = BearerToken::new(id, &RandomIds::default()).unwrap();
+        assert_ne!(foreign.secret, bearer.secret);
         for wrong in ["", "cbk_", "cbk_x_y", "tok_", &bearer.secret, &bearer.text()[1..]] {
             let error = BearerToken::read(wrong).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Unauthenticated, "{wrong:?}");
@@ -290,7 +294,7 @@ mod tests {
         }
         let until = |text: &str| {
             token(&CreateToken { expires: Some(text.into()), ..named("rook") })
-                .map(|it| it.expires_at)
+                .map(|token| token.expires_at)
         };
         let day = Timestamp::from_second(86_400).ok();
         assert_eq!(until("1d").unwrap(), day);

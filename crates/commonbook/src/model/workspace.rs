@@ -1,4 +1,5 @@
-//! Workspaces: what one group of agents shares; the unit of sharing, of order and of sharding.
+//! Workspaces: what one group of agents shares. A workspace is the unit of sharing, ordering and
+//! sharding.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,25 +18,25 @@ use crate::base::{input, limits};
 pub struct Workspace(String);
 
 impl Workspace {
-    /// The workspace of those who name none.
+    /// The default workspace.
     #[must_use]
     pub fn fallback() -> Self {
         Self("default".to_owned())
     }
 
-    /// The workspace that holds what is true everywhere; every search reads it too.
+    /// The workspace whose memories every search includes.
     #[must_use]
     pub fn global() -> Self {
         Self("global".to_owned())
     }
 
-    /// The name.
+    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// This workspace and `global`: what is read unless told otherwise.
+    /// This workspace and `global`: what a caller reads by default.
     #[must_use]
     pub fn with_global(&self) -> Vec<Self> {
         let global = Self::global();
@@ -45,8 +46,8 @@ impl Workspace {
         vec![self.clone(), global]
     }
 
-    /// The nearest workspace name to a text that was not meant as one, a folder's name say:
-    /// what cannot stand in a name becomes `-`.
+    /// The nearest workspace name to a text that was not written as one, such as a folder's name:
+    /// characters that a name cannot hold become `-`.
     #[must_use]
     pub fn nearest_workspace_name(text: &str) -> Option<Self> {
         let fits = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '.') { c } else { '-' };

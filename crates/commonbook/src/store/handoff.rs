@@ -73,5 +73,5 @@ pub trait SettledClockRows {
     fn settled_clock(&self) -> Result<Option<SettledClock>>;
 
     /// Keeps what another look has shown.
-    fn put_settled_clock(&mut self, steady: SettledClock) -> Result<()>;
+    fn put_settled_clock(&mut self, clock: SettledClock) -> Result<()>;
 }

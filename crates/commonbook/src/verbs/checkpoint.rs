@@ -250,7 +250,7 @@ fn insert_checkpoint(
     tx.put_activity(session, SessionActivity::start_at(now))?;
     tx.append_event(&crate::model::event::NewEvent { subject: id.to_string(), ..event })?;
     let all = tx.checkpoints(session)?;
-    let sure = tx.settled_clock()?.map_or(Timestamp::UNIX_EPOCH, |known| known.sure);
+    let sure = tx.settled_clock()?.map_or(Timestamp::UNIX_EPOCH, |clock| clock.confirmed);
     let gone = checkpoints_to_sweep(&all, sure);
     for checkpoint in all.iter().filter(|checkpoint| gone.contains(&checkpoint.id)) {
         tx.drop_checkpoint(checkpoint)?;

@@ -194,7 +194,7 @@ pub(crate) fn what_an_agent_accepted_comes_in_the_order_in_which_it_did(fresh: &
     let overdue = |at| store.read(|tx| tx.overdue_handoffs(at, 10)).unwrap();
     assert_eq!(overdue(all[3].expires_at), all[3..]);
     assert_eq!(overdue(all[3].expires_at - SignedDuration::from_secs(1)), []);
-    let steady = SettledClock { sure: now(), shown: all[3].expires_at };
+    let steady = SettledClock { confirmed: now(), candidate: all[3].expires_at };
     assert_eq!(store.read(|tx| tx.settled_clock()).unwrap(), None);
     store.write(move |tx| tx.put_settled_clock(steady)).unwrap();
     assert_eq!(store.read(|tx| tx.settled_clock()).unwrap(), Some(steady));

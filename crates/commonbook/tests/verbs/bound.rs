@@ -46,7 +46,7 @@ impl Bound {
     fn refused<T: std::fmt::Debug>(&self, attempt: Result<T>) {
         let error = attempt.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Forbidden, "{error}");
-        assert!(error.message.contains("workspace x alone"), "{error}");
+        assert!(error.message.contains("only in workspace x"), "{error}");
         assert_eq!(self.stands(), self.rule);
     }
 }

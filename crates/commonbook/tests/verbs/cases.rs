@@ -233,7 +233,7 @@ fn nobody_changes_or_deletes_an_entry_by_any_verb() {
     ];
     for error in errors {
         assert_eq!(error.kind, ErrorKind::Forbidden);
-        assert!(error.message.contains("an entry of the case retries"), "{error}");
+        assert!(error.message.contains("an entry of case retries"), "{error}");
         assert!(error.hint.is_some_and(|hint| hint.contains("supersedes")));
     }
     let acted = world.book.purge_since(&ann, &request(json!({"since": "2020"}))).unwrap();

@@ -1,4 +1,4 @@
-//! The audiences of the home: which of them a question is admitted to, found without meeting others.
+//! The audiences of the home: finds those of a caller without reading others.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use crate::index::facts::interner::NameInterner;
 use crate::model::access::{Audience, Sight};
 use crate::model::memory::{Sharing, Trust};
 
-/// Bytes of the key of an audience.
+/// Length of an audience's key, in bytes.
 pub(in crate::index) const KEY_BYTES: usize = 11;
 
-/// The letters that the key of an audience is written in: six bits each.
+/// The alphabet of audience keys: six bits per letter.
 const KEY_LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 
-/// What the words of an audience begin with in the index: 64 bits of its SHA-256. Who could make two
-/// audiences with one key would still be shown nothing: each memory that is found is judged by its class.
+/// The prefix of an audience's terms in the index: 64 bits of its SHA-256. Two audiences with the
+/// same key would leak nothing: each hit is also checked by its class.
 pub(in crate::index) fn audience_key(audience: &Audience) -> String {
     let text = serde_json::to_string(audience).unwrap_or_default();
     let digest = Sha256::digest(text.as_bytes());
@@ -25,12 +25,12 @@ pub(in crate::index) fn audience_key(audience: &Audience) -> String {
     (0..KEY_BYTES).map(letter).collect()
 }
 
-/// The audiences by their numbers.
+/// The audiences by number.
 #[derive(Debug, Default)]
 pub(super) struct AudienceTable {
     all: Vec<AudienceEntry>,
     numbers: HashMap<Audience, u32>,
-    /// Those of each workspace, by the number that it has in the catalog.
+    /// Those of each workspace, by the workspace's number in the catalog.
     workspaces: HashMap<u32, WorkspaceAudiences>,
 }
 
@@ -40,11 +40,11 @@ struct AudienceEntry {
     audience: Audience,
     key: String,
     classes: Vec<u32>,
-    /// How many memories its classes have.
+    /// Number of memories in its classes.
     memories: u64,
 }
 
-/// The audiences of a workspace by whom each lets in at the most.
+/// The audiences of a workspace, by the widest caller that each admits.
 #[derive(Debug, Default)]
 struct WorkspaceAudiences {
     everybody: Vec<u32>,
@@ -54,7 +54,7 @@ struct WorkspaceAudiences {
 }
 
 impl AudienceTable {
-    /// The number of an audience, which the next class belongs to.
+    /// The number of the audience of a new class.
     pub(super) fn enrol(&mut self, audience: Audience, workspace: u32, class: u32) -> u32 {
         let number = match self.numbers.get(&audience) {
             Some(number) => *number,
@@ -64,21 +64,21 @@ impl AudienceTable {
         number
     }
 
-    /// Gives an audience that is new the next number.
+    /// Adds an audience.
     fn add_audience(&mut self, audience: Audience, workspace: u32) -> u32 {
         let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let members = self.workspaces.entry(workspace).or_default();
         match &audience {
             Audience::Everybody(_) => members.everybody.push(number),
-            Audience::Reach(reach) => {
-                members.owners.entry(reach.owner.as_str().into()).or_default().push(number);
-                match (reach.sharing, reach.trust, &reach.user_id) {
+            Audience::Reach(visibility) => {
+                members.owners.entry(visibility.owner.as_str().into()).or_default().push(number);
+                match (visibility.sharing, visibility.trust, &visibility.user_id) {
                     (Sharing::Private, ..) => {}
                     (Sharing::Shared, Trust::Quarantined, _) => members.reviewers.push(number),
                     (Sharing::Shared, _, Some(user)) => {
                         members.users.entry(user.as_str().into()).or_default().push(number);
                     }
-                    // Such a memory is everybody's.
+                    // Every caller of the workspace is in this audience.
                     (Sharing::Shared, _, None) => members.everybody.push(number),
                 }
             }
@@ -89,13 +89,13 @@ impl AudienceTable {
         number
     }
 
-    /// Counts a memory of an audience, or no longer.
+    /// Adjusts the number of memories of an audience.
     pub(super) fn count(&mut self, number: u32, sign: i64) {
         let memories = &mut self.all[number as usize].memories;
         *memories = memories.wrapping_add_signed(sign);
     }
 
-    /// What the words of an audience begin with in the index.
+    /// The prefix of the audience's terms in the index.
     pub(super) fn key(&self, number: u32) -> &str {
         &self.all[number as usize].key
     }
@@ -105,8 +105,7 @@ impl AudienceTable {
         &self.all[number as usize].classes
     }
 
-    /// The audiences that a caller belongs to and that have memories, with the numbers of their
-    /// workspaces, in order.
+    /// The caller's audiences that have memories, with the numbers of their workspaces, sorted.
     pub(super) fn admitted(&self, sight: &Sight, workspaces: &NameInterner) -> Vec<(u32, u32)> {
         let mut admitted = Vec::new();
         for workspace in &sight.workspaces {
@@ -143,7 +142,7 @@ mod tests {
     const WORKSPACES: [&str; 3] = ["x", "global", "y"];
     const TRUSTS: [Trust; 2] = [Trust::Normal, Trust::Quarantined];
 
-    fn reach(drawn: [usize; 5]) -> Visibility {
+    fn visibility(drawn: [usize; 5]) -> Visibility {
         let [workspace, owner, user, sharing, trust] = drawn;
         Visibility {
             workspace: WORKSPACES[workspace % 3].parse().unwrap(),
@@ -168,11 +167,11 @@ mod tests {
             let sight = Sight {
                 agent: Agent::with_any_name(AGENTS[agent]).unwrap(), user, workspaces, reviews,
             };
-            for (class, reach) in (0..).zip(reaches.into_iter().map(reach)) {
-                let workspace = names.intern(reach.workspace.as_str());
-                let number = audiences.enrol(Audience::of(&reach), workspace, class);
+            for (class, visibility) in (0..).zip(reaches.into_iter().map(visibility)) {
+                let workspace = names.intern(visibility.workspace.as_str());
+                let number = audiences.enrol(Audience::of(&visibility), workspace, class);
                 audiences.count(number, 1);
-                if sight.can_see(&reach) {
+                if sight.can_see(&visibility) {
                     meant.push((workspace, number));
                 }
             }
@@ -184,7 +183,7 @@ mod tests {
 
     #[test]
     fn keys_have_one_length_and_tell_audiences_apart() {
-        let all = (0..240).map(|n| Audience::of(&reach([n, n / 3, n / 12, n / 36, n / 72])));
+        let all = (0..240).map(|n| Audience::of(&visibility([n, n / 3, n / 12, n / 36, n / 72])));
         let audiences: std::collections::HashSet<Audience> = all.collect();
         let keys: std::collections::HashSet<String> = audiences.iter().map(audience_key).collect();
         assert!(keys.len() > 20 && keys.len() == audiences.len());

@@ -1,4 +1,4 @@
-//! The classes of memories: what each has for all of its members, who they are, and its audience.
+//! Classes of memories: the facts that all members share, the members, and the audience.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -11,13 +11,13 @@ use crate::index::facts::interner::NameInterner;
 use crate::model::access::{Audience, Sight};
 use crate::model::search::rank;
 
-/// Words of all memories of one class, for the statistics that ranking needs.
+/// Word counts of all memories of a class, for ranking.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::index) struct LengthStatistics {
     pub(in crate::index) memories: u64,
-    /// Their lengths in words.
+    /// The sum of their lengths in words.
     pub(in crate::index) plain: f64,
-    /// Their lengths as ranking measures them.
+    /// The sum of their weighted lengths.
     pub(in crate::index) long: f64,
 }
 
@@ -29,30 +29,30 @@ impl LengthStatistics {
     }
 }
 
-/// A class that a memory is in, with the memory's length there.
+/// The class of a memory, with the memory's length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClassMembership {
     pub(super) class: u32,
     pub(super) length: f32,
 }
 
-/// The classes by their numbers.
+/// The classes by number.
 #[derive(Debug, Default)]
 pub(in crate::index) struct ClassTable {
     all: Vec<MemoryClass>,
-    /// The number of each class, which stands in `all`.
+    /// The number of each class in `all`.
     numbers: HashTable<u32>,
-    /// What classes are hashed by: strangers choose the names in them.
+    /// Keyed per process: agents choose the names in classes.
     hasher: RandomState,
-    /// The number of each class's workspace.
+    /// The workspace of each class.
     workspaces: Vec<u32>,
     /// The audience of each class.
     audience_of: Vec<u32>,
     sums: Vec<LengthStatistics>,
-    /// The memories of each audience. They lie in the order of their numbers as far as they came so:
-    /// walked class by class, their vectors would be fetched from all over.
+    /// The memories of each audience, mostly in the order of their numbers, so that a scan reads
+    /// their vectors sequentially.
     members: Vec<Vec<MemoryNumber>>,
-    /// The place of each memory among the members of its audience.
+    /// The index of each memory among the members of its audience.
     places: Vec<u32>,
     audiences: AudienceTable,
     authors: ClassAuthors,
@@ -69,11 +69,11 @@ impl ClassTable {
         }
         let number = u32::try_from(all.len()).unwrap_or(u32::MAX);
         numbers.insert_unique(hash, number, |number| hasher.hash_one(&all[*number as usize]));
-        let workspace = workspaces.intern(class.reach.workspace.as_str());
-        let audience = self.audiences.enrol(Audience::of(&class.reach), workspace, number);
+        let workspace = workspaces.intern(class.visibility.workspace.as_str());
+        let audience = self.audiences.enrol(Audience::of(&class.visibility), workspace, number);
         self.workspaces.push(workspace);
         self.audience_of.push(audience);
-        self.authors.push(class.reach.owner.as_str());
+        self.authors.push(class.visibility.owner.as_str());
         self.sums.push(LengthStatistics::default());
         if self.members.len() <= audience as usize {
             self.members.push(Vec::new());
@@ -82,7 +82,7 @@ impl ClassTable {
         number
     }
 
-    /// Takes a memory of this length among the members of a class.
+    /// Adds a memory of this length to a class.
     pub(super) fn add_member(&mut self, class: u32, number: MemoryNumber, length: f32) {
         let members = &mut self.members[self.audience_of[class as usize] as usize];
         let place = number as usize;
@@ -94,8 +94,8 @@ impl ClassTable {
         self.count(class, length, 1);
     }
 
-    /// Takes a memory from one class to another, with its length in each; who stays in its audience
-    /// keeps its place.
+    /// Moves a memory to another class, with its length in each; it keeps its index if the audience
+    /// stays.
     pub(super) fn move_member(
         &mut self,
         number: MemoryNumber,
@@ -111,7 +111,7 @@ impl ClassTable {
         }
     }
 
-    /// Takes a memory of this length from the members of its class.
+    /// Removes a memory of this length from its class.
     pub(super) fn remove_member(&mut self, class: u32, number: MemoryNumber, length: f32) {
         let members = &mut self.members[self.audience_of[class as usize] as usize];
         let place = self.places[number as usize];
@@ -131,22 +131,22 @@ impl ClassTable {
         self.audiences.count(self.audience_of[class as usize], sign);
     }
 
-    /// Makes room for so many memories.
+    /// Reserves capacity for more memories.
     pub(super) fn reserve(&mut self, more: usize) {
         self.places.reserve(more);
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub(in crate::index) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// What the memories of a class have alike.
+    /// The shared facts of a class.
     pub(in crate::index) fn class(&self, class: u32) -> &MemoryClass {
         &self.all[class as usize]
     }
 
-    /// The number of the workspace of a class.
+    /// The number of a class's workspace.
     pub(in crate::index) fn workspace(&self, class: u32) -> u32 {
         self.workspaces[class as usize]
     }
@@ -156,7 +156,7 @@ impl ClassTable {
         self.audience_of[class as usize]
     }
 
-    /// The sums of the members of a class.
+    /// The word counts of a class.
     pub(in crate::index) fn sums(&self, class: u32) -> &LengthStatistics {
         &self.sums[class as usize]
     }
@@ -166,12 +166,12 @@ impl ClassTable {
         &self.members[audience as usize]
     }
 
-    /// How many memories all classes have.
+    /// The number of memories in all classes.
     pub(in crate::index) fn memories(&self) -> u64 {
         self.sums.iter().map(|sums| sums.memories).sum()
     }
 
-    /// What the words of an audience begin with in the index.
+    /// The prefix of the audience's terms in the index.
     pub(in crate::index) fn key(&self, audience: u32) -> &str {
         self.audiences.key(audience)
     }
@@ -181,12 +181,12 @@ impl ClassTable {
         self.audiences.classes(audience)
     }
 
-    /// As [`AudienceTable::verify_token`].
+    /// As [`AudienceTable::admitted`].
     pub(super) fn admitted(&self, sight: &Sight, workspaces: &NameInterner) -> Vec<(u32, u32)> {
         self.audiences.admitted(sight, workspaces)
     }
 
-    /// Whether one of these words is what the author of a class is called by.
+    /// Whether one of these words names the author of a class.
     pub(in crate::index) fn is_author_named(&self, class: u32, words: &[String]) -> bool {
         self.authors.is_named(class, words)
     }

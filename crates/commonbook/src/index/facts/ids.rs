@@ -1,4 +1,4 @@
-//! The number of each memory by its workspace and its id.
+//! The number of each memory by workspace and id.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,42 +8,42 @@ use rustc_hash::FxHasher;
 use super::MemoryNumber;
 use crate::base::id::MemoryId;
 
-/// What is looked up: the number of a workspace, and an id.
+/// A lookup key: the number of a workspace, and an id.
 pub(super) type CatalogKey = (u32, MemoryId);
 
-/// Numbers by what they are of. Only the numbers are kept; the key of each is told by `of`, the same
-/// for as long as it is here.
+/// A hash table of numbers only. The function `key_of` returns the key of a number, which must not
+/// change while the number is in the table.
 #[derive(Debug, Default)]
 pub(super) struct NumberTable(HashTable<MemoryNumber>);
 
 impl NumberTable {
-    /// Makes room for so many more.
-    pub(super) fn reserve(&mut self, more: usize, of: impl Fn(MemoryNumber) -> CatalogKey) {
-        self.0.reserve(more, |number| hash(&of(*number)));
+    /// Reserves capacity for more numbers.
+    pub(super) fn reserve(&mut self, more: usize, key_of: impl Fn(MemoryNumber) -> CatalogKey) {
+        self.0.reserve(more, |number| hash(&key_of(*number)));
     }
 
     /// The number of a key.
     pub(super) fn get(
         &self,
         key: CatalogKey,
-        of: impl Fn(MemoryNumber) -> CatalogKey,
+        key_of: impl Fn(MemoryNumber) -> CatalogKey,
     ) -> Option<MemoryNumber> {
-        self.0.find(hash(&key), |number| of(*number) == key).copied()
+        self.0.find(hash(&key), |number| key_of(*number) == key).copied()
     }
 
-    /// Takes in the number of a key that is not here yet.
+    /// Inserts the number of a new key.
     pub(super) fn insert(
         &mut self,
         key: CatalogKey,
         number: MemoryNumber,
-        of: impl Fn(MemoryNumber) -> CatalogKey,
+        key_of: impl Fn(MemoryNumber) -> CatalogKey,
     ) {
-        self.0.insert_unique(hash(&key), number, |number| hash(&of(*number)));
+        self.0.insert_unique(hash(&key), number, |number| hash(&key_of(*number)));
     }
 
-    /// Takes out the number of a key.
+    /// Removes the number of a key.
     pub(super) fn remove(&mut self, key: CatalogKey, number: MemoryNumber) {
-        if let Ok(found) = self.0.find_entry(hash(&key), |other| *other == number) {
+        if let Ok(found) = self.0.find_entry(hash(&key), |candidate| *candidate == number) {
             found.remove();
         }
     }

@@ -1,4 +1,4 @@
-//! Taking in what a sheet tells: each document gets the number of its memory.
+//! Loading segment files: each document gets the number of its memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,43 +10,47 @@ use crate::base::error::Result;
 use crate::index::damage::index_damage;
 use crate::index::facts::segment_file::{SegmentFile, TextColumn};
 
-/// Whatever has no number: a document that was deleted when its segment was read.
+/// The number of a document that was deleted when its segment was read.
 pub(in crate::index) const NO_MEMORY: MemoryNumber = MemoryNumber::MAX;
 
-/// What the catalog knows of the documents of one segment.
+/// The catalog numbers of one segment's documents.
 #[derive(Debug, Clone)]
 pub(in crate::index) struct SegmentDocuments {
     /// The number of each document's memory.
     pub(in crate::index) numbers: Arc<[MemoryNumber]>,
-    /// The audiences that they have, in order.
+    /// Their audiences, sorted.
     pub(in crate::index) audiences: Arc<[u32]>,
 }
 
 impl MemoryCatalog {
-    /// Takes in the memories of these segments that are not known yet, and answers the numbers of
-    /// each one's documents. Where there was nothing before, they stay in their sheets.
+    /// Adds the new memories of these segments, and returns the numbers of each segment's
+    /// documents. In an empty catalog their facts stay in the segment files.
     ///
     /// # Errors
-    /// `unavailable` when a sheet is not what was written.
+    /// `unavailable` if a segment file is damaged.
     pub(in crate::index) fn load_segments<A: Fn(u32) -> bool>(
         &mut self,
         segments: Vec<(SegmentFile, A)>,
     ) -> Result<Vec<SegmentDocuments>> {
         let flat = self.classed.is_empty();
         if flat {
-            // For all of them at once: to grow is to copy what is there.
-            self.reserve(segments.iter().map(|(sheet, _)| sheet.documents as usize).sum());
+            // Once for all segments: growing copies what exists.
+            self.reserve(
+                segments.iter().map(|(segment_file, _)| segment_file.documents as usize).sum(),
+            );
         }
-        let segments: Vec<(Arc<SegmentFile>, A)> =
-            segments.into_iter().map(|(sheet, alive)| (Arc::new(sheet), alive)).collect();
+        let segments: Vec<(Arc<SegmentFile>, A)> = segments
+            .into_iter()
+            .map(|(segment_file, alive)| (Arc::new(segment_file), alive))
+            .collect();
         let mut classes = HashMap::new();
         let mut numbers = Vec::with_capacity(segments.len());
-        for (sheet, alive) in &segments {
-            let names = SegmentNames::of(sheet, self, &mut classes)?;
+        for (segment_file, alive) in &segments {
+            let names = SegmentNames::of(segment_file, self, &mut classes)?;
             if flat {
-                self.kept.add_segment(Arc::clone(sheet), names.topics.clone());
+                self.kept.add_segment(Arc::clone(segment_file), names.topics.clone());
             }
-            numbers.push(self.load_segment(sheet, names, flat, alive)?);
+            numbers.push(self.load_segment(segment_file, names, flat, alive)?);
         }
         if flat {
             self.rebuild_sessions();
@@ -56,18 +60,18 @@ impl MemoryCatalog {
 
     fn load_segment(
         &mut self,
-        sheet: &SegmentFile,
+        segment_file: &SegmentFile,
         mut names: SegmentNames<'_>,
         flat: bool,
         alive: impl Fn(u32) -> bool,
     ) -> Result<SegmentDocuments> {
-        let mut numbers = Vec::with_capacity(sheet.documents as usize);
+        let mut numbers = Vec::with_capacity(segment_file.documents as usize);
         let mut topics = Vec::new();
-        for document in 0..sheet.documents {
-            // Each has a place, also one whose memory is elsewhere or gone.
+        for document in 0..segment_file.documents {
+            // Every document gets a number, also if its memory is in another segment or deleted.
             let place = flat.then(|| self.next_number());
-            let facts = sheet.facts(document);
-            let texts = sheet.texts(document);
+            let facts = segment_file.facts(document);
+            let texts = segment_file.texts(document);
             let class = *names.classes.get(texts.class).ok_or_else(index_damage)?;
             if !alive(document) || self.is_outdated(class, facts.id, facts.sequence) {
                 numbers.push(NO_MEMORY);
@@ -90,7 +94,8 @@ impl MemoryCatalog {
                 continue;
             }
             topics.clear();
-            topics.extend(sheet.topics(document).filter_map(|place| names.topics.get(place)));
+            topics
+                .extend(segment_file.topics(document).filter_map(|place| names.topics.get(place)));
             numbers.push(self.put_entry(&entry, &topics, false));
         }
         let written = numbers.iter().filter(|number| **number != NO_MEMORY);
@@ -103,8 +108,8 @@ impl MemoryCatalog {
     }
 }
 
-/// The numbers that the catalog has for the texts of a sheet, which are few beside its documents:
-/// each is looked up once.
+/// The catalog numbers of a segment file's texts: few compared to its documents, so each is looked
+/// up once.
 struct SegmentNames<'s> {
     classes: Vec<u32>,
     sessions: NumberedNames<'s>,
@@ -113,9 +118,9 @@ struct SegmentNames<'s> {
 }
 
 impl<'s> SegmentNames<'s> {
-    /// Those of a sheet; `classes` has the number of each class that was read before.
+    /// The names of a segment file; `classes` has the number of each class.
     fn of(
-        sheet: &'s SegmentFile,
+        segment_file: &'s SegmentFile,
         catalog: &mut MemoryCatalog,
         classes: &mut HashMap<&'s str, u32>,
     ) -> Result<Self> {
@@ -130,16 +135,16 @@ impl<'s> SegmentNames<'s> {
             Ok(number)
         };
         let numbered = |column| NumberedNames {
-            names: sheet.distinct(column).collect(),
+            names: segment_file.distinct(column).collect(),
             numbers: FxHashMap::default(),
             // No workspace has the number 0.
             last: ((0, 0), 0),
         };
         Ok(Self {
-            classes: sheet.distinct(TextColumn::Class).map(class).collect::<Result<_>>()?,
+            classes: segment_file.distinct(TextColumn::Class).map(class).collect::<Result<_>>()?,
             sessions: numbered(TextColumn::Session),
             cases: numbered(TextColumn::Case),
-            topics: sheet
+            topics: segment_file
                 .distinct(TextColumn::Topic)
                 .map(|topic| catalog.intern_topic(topic))
                 .collect(),
@@ -147,23 +152,23 @@ impl<'s> SegmentNames<'s> {
     }
 }
 
-/// Names that belong to a workspace, with the numbers that the catalog gives them.
+/// Names within workspaces, with their numbers in the catalog.
 struct NumberedNames<'s> {
     names: Vec<&'s str>,
-    /// By workspace and place.
+    /// By workspace and index.
     numbers: FxHashMap<(u32, usize), u32>,
-    /// The last one that was asked for: most documents are of the session of the one before.
+    /// The last lookup: most documents have the session of the previous one.
     last: ((u32, usize), u32),
 }
 
 impl NumberedNames<'_> {
-    /// The number of a name in the workspace of a class; 0 where there is no name.
+    /// The number of a name in the workspace of a class; 0 without a name.
     fn number(&mut self, name: usize, class: u32, catalog: &mut MemoryCatalog) -> u32 {
         let Some(place) = name.checked_sub(1) else { return 0 };
         let key = (catalog.classes.workspace(class), place);
         if self.last.0 != key {
             let number = *self.numbers.entry(key).or_insert_with(|| {
-                let workspace = catalog.classes.class(class).reach.workspace.clone();
+                let workspace = catalog.classes.class(class).visibility.workspace.clone();
                 let name = self.names.get(place).copied().unwrap_or_default();
                 catalog.intern_session(workspace.as_str(), name)
             });

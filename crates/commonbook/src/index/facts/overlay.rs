@@ -1,5 +1,5 @@
-//! The facts of every memory by its number: those of the segments that the index was opened with
-//! lie in their sheets, and all others beside them.
+//! The facts of every memory by number: documents of the segments at opening are read from their
+//! files, everything newer lies in an overlay.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::index::facts::segment_file::SegmentFile;
 #[derive(Debug, Default)]
 pub(super) struct FactOverlay {
     parts: Vec<SegmentRange>,
-    /// Numbers below are of documents in the parts.
+    /// Lower numbers belong to the segment files.
     flat: MemoryNumber,
-    /// What of those is no longer as it lies there.
+    /// Facts that replace those of the segment files.
     changed: FxHashMap<MemoryNumber, OverlayEntry>,
-    /// The numbers from `flat` on.
+    /// The facts of numbers from `flat` on.
     own: Vec<OverlayEntry>,
-    /// The topics of what lies in no sheet. Those that a memory had before stay behind.
+    /// The topics of the overlay. Replaced ones stay.
     topics: Vec<u32>,
 }
 
-/// A sheet, whose documents have their numbers in order.
+/// A segment file with a range of numbers.
 #[derive(Debug)]
 struct SegmentRange {
     first: MemoryNumber,
     end: MemoryNumber,
-    sheet: Arc<SegmentFile>,
+    segment_file: Arc<SegmentFile>,
     /// The number of each of its distinct topics.
     topics: Vec<u32>,
 }
@@ -36,19 +36,20 @@ struct SegmentRange {
 #[derive(Debug)]
 struct OverlayEntry {
     facts: MemoryFacts,
-    /// Where its topics are among all.
+    /// The range of its topics.
     topics: Range<usize>,
 }
 
 impl FactOverlay {
-    /// Gives the documents of a sheet the next numbers. To be called before anything is set.
-    pub(super) fn add_segment(&mut self, sheet: Arc<SegmentFile>, topics: Vec<u32>) {
-        let (first, end) = (self.flat, self.flat.saturating_add(sheet.documents));
+    /// Assigns the next numbers to the documents of a segment file. To be called before anything is
+    /// set.
+    pub(super) fn add_segment(&mut self, segment_file: Arc<SegmentFile>, topics: Vec<u32>) {
+        let (first, end) = (self.flat, self.flat.saturating_add(segment_file.documents));
         self.flat = end;
-        self.parts.push(SegmentRange { first, end, sheet, topics });
+        self.parts.push(SegmentRange { first, end, segment_file, topics });
     }
 
-    /// Sets what is known of a number: one that is there, or the next.
+    /// Sets the facts of an existing number, or of the next one.
     pub(super) fn set(&mut self, number: MemoryNumber, facts: MemoryFacts, topics: &[u32]) {
         let before = self.own_entry(number).map(|own| own.topics.clone());
         let topics = before.filter(|own| self.topics_of(own) == topics).unwrap_or_else(|| {
@@ -67,26 +68,26 @@ impl FactOverlay {
         }
     }
 
-    /// What is known of a memory.
+    /// The facts of a memory.
     pub(super) fn facts(&self, number: MemoryNumber) -> MemoryFacts {
         if let Some(own) = self.own_entry(number) {
             return own.facts;
         }
         let part = self.segment_range(number);
-        part.sheet.facts(number - part.first)
+        part.segment_file.facts(number - part.first)
     }
 
-    /// Whether a memory has the topic of this number.
+    /// Whether a memory has this topic.
     pub(super) fn has_topic(&self, number: MemoryNumber, topic: u32) -> bool {
         if let Some(own) = self.own_entry(number) {
             return self.topics_of(&own.topics).contains(&topic);
         }
         let part = self.segment_range(number);
-        let mut topics = part.sheet.topics(number - part.first);
+        let mut topics = part.segment_file.topics(number - part.first);
         topics.any(|place| part.topics.get(place) == Some(&topic))
     }
 
-    /// What lies beside the sheets.
+    /// The entry of the overlay.
     fn own_entry(&self, number: MemoryNumber) -> Option<&OverlayEntry> {
         match number.checked_sub(self.flat) {
             Some(place) => self.own.get(place as usize),

@@ -1,8 +1,8 @@
-//! The facts of one segment's memories, laid flat in a file beside its words: what starts reads them
-//! where they lie, each when it is asked for, and makes nothing of them first.
+//! Segment files: the facts of one segment's memories in a flat file beside its words. A process
+//! that starts reads each fact in place when needed, without parsing.
 //!
-//! A segment never changes, and so neither does its sheet. It can be lost, or be anything at all:
-//! whatever is not whole is passed over, and tantivy's columns are read instead.
+//! A segment never changes, and so neither does its file. A missing or damaged file is ignored, and
+//! tantivy's columns are read instead.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -19,23 +19,24 @@ use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::index::damage::index_damage;
 
-/// What a sheet begins with, and which form it has.
+/// The first bytes of a file, with the version of the format.
 const MAGIC: [u8; 8] = *b"cbsheet1";
 
-/// How the names of sheets end.
+/// The file extension.
 const SEGMENT_FILE_ENDING: &str = "sheet";
 
-/// The numbers of a document: two halves of its id and of its heir's, its sequence, print, lengths
-/// and marks, then from when until when it holds.
+/// The numbers of a document: two halves of its id and of its successor's, its sequence,
+/// fingerprint, lengths and signals, then the start and end of its validity.
 pub(in crate::index) type PackedFacts = [u64; 10];
 
-/// Bytes of a document: its numbers, and those of its class, session, case, and where its topics end.
+/// Size of a document: its numbers, and those of its class, session, case, and the end of its
+/// topics.
 const ROW_BYTES: usize = size_of::<PackedFacts>() + 4 * size_of::<u32>();
 
-/// Bytes of the number of a text.
+/// Size of a text's number.
 const TEXT_NUMBER_BYTES: usize = size_of::<u32>();
 
-/// The columns of texts, in their order; a class is JSON.
+/// The columns of texts, in order; a class is JSON.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TextColumn {
     Class,
@@ -44,7 +45,7 @@ pub(super) enum TextColumn {
     Topic,
 }
 
-/// How many columns of texts there are.
+/// The number of text columns.
 const TEXT_COLUMNS: usize = 4;
 
 /// The facts of one segment.
@@ -52,17 +53,16 @@ const TEXT_COLUMNS: usize = 4;
 pub(in crate::index) struct SegmentFile {
     /// The file, checked.
     bytes: OwnedBytes,
-    /// Where in it the numbers of the topics of all documents lie, one after the other; then come
-    /// the rows.
+    /// The range of the topic numbers of all documents; the rows follow.
     topics: Range<usize>,
-    /// Documents.
+    /// Number of documents.
     pub(super) documents: u32,
-    /// Where the distinct texts of each column lie.
+    /// The ranges of the distinct texts of each column.
     distinct: [Vec<Range<usize>>; TEXT_COLUMNS],
 }
 
-/// Where the texts of a document are: its class is a place among the distinct ones; its session and
-/// its case are one more than their places, and 0 is none.
+/// The texts of a document: its class is an index; its session and case are an index plus one, and
+/// 0 for none.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextPositions {
     pub(super) class: usize,
@@ -71,8 +71,8 @@ pub(super) struct TextPositions {
 }
 
 impl SegmentFile {
-    /// The sheet of these distinct texts and rows; in each row the numbers of a document, then its
-    /// class, its session, its case, and where in `topics` its own end.
+    /// Builds a file of these distinct texts and rows; each row has the numbers of a document, then
+    /// its class, session, case, and the end of its own topics in `topics`.
     pub(in crate::index) fn of(
         segment: &SegmentReader,
         texts: &[Vec<String>; TEXT_COLUMNS],
@@ -97,10 +97,10 @@ impl SegmentFile {
         Self::parse(OwnedBytes::new(bytes), segment).ok_or_else(index_damage)
     }
 
-    /// Reads the sheet of a segment; nothing where there is none.
+    /// Reads the file of a segment. Returns `None` if it does not exist.
     ///
     /// # Errors
-    /// `unavailable` when the file is not what was written, or is another segment's.
+    /// `unavailable` if it is damaged or belongs to another segment.
     pub(in crate::index) fn read(folder: &Path, segment: &SegmentReader) -> Result<Option<Self>> {
         let directory =
             MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
@@ -144,7 +144,7 @@ impl SegmentFile {
         &self.bytes[begin..begin + ROW_BYTES]
     }
 
-    /// What is known of a document.
+    /// The facts of a document.
     pub(super) fn facts(&self, document: u32) -> MemoryFacts {
         let numbers = self.row(document).as_chunks().0;
         unpack_facts(&std::array::from_fn(|place| u64::from_le_bytes(numbers[place])))
@@ -155,13 +155,13 @@ impl SegmentFile {
         std::array::from_fn(|place| u32::from_le_bytes(places[place]))
     }
 
-    /// Where the texts of a document are.
+    /// The texts of a document.
     pub(super) fn texts(&self, document: u32) -> TextPositions {
         let [class, session, case, _] = self.text_numbers(document).map(|place| place as usize);
         TextPositions { class, session, case }
     }
 
-    /// The topics of a document, as places among the distinct ones.
+    /// The topics of a document, as indexes of distinct texts.
     pub(super) fn topics(&self, document: u32) -> impl Iterator<Item = usize> {
         let end = |document: u32| self.text_numbers(document)[3] as usize * TEXT_NUMBER_BYTES;
         let begin = document.checked_sub(1).map_or(0, end);
@@ -170,7 +170,7 @@ impl SegmentFile {
         topics.map(|topic| u32::from_le_bytes(*topic) as usize)
     }
 
-    /// Writes it out, whole or not at all.
+    /// Writes the file atomically.
     pub(in crate::index) fn write(
         &self,
         folder: &Path,
@@ -185,18 +185,18 @@ impl SegmentFile {
     }
 }
 
-/// What stands before the facts: they are of this segment, and of so many documents.
+/// The header: identifies the segment and its number of documents.
 fn segment_header(segment: &SegmentReader) -> Vec<u8> {
     let id = segment.segment_id().uuid_string();
     [&MAGIC[..], id.as_bytes(), &segment.max_doc().to_le_bytes()].concat()
 }
 
-/// The name of the file of a segment's sheet.
+/// The file name for a segment.
 fn file_name(segment: &SegmentReader) -> String {
     format!("{}.{SEGMENT_FILE_ENDING}", segment.segment_id().uuid_string())
 }
 
-/// The file of a segment's sheet.
+/// The path of a segment's file.
 pub(in crate::index) fn file_path(folder: &Path, segment: &SegmentReader) -> PathBuf {
     folder.join(file_name(segment))
 }
@@ -214,7 +214,7 @@ fn take_count(rest: &mut &[u8]) -> Option<usize> {
 }
 
 fn unpack_facts(numbers: &PackedFacts) -> MemoryFacts {
-    let [id0, id1, heir0, heir1, sequence, print, lengths, marks, from, until] = *numbers;
+    let [id0, id1, heir0, heir1, sequence, fingerprint, lengths, signals, from, until] = *numbers;
     let id = |high, low| MemoryId::from_uuid(Uuid::from_u64_pair(high, low));
     let half = |number: u64| (number & u64::from(u32::MAX)) as u32;
     MemoryFacts {
@@ -222,31 +222,34 @@ fn unpack_facts(numbers: &PackedFacts) -> MemoryFacts {
         sequence,
         from: from.cast_signed(),
         until: until.cast_signed(),
-        heir: (heir0 | heir1 != 0).then(|| id(heir0, heir1)),
+        successor: (heir0 | heir1 != 0).then(|| id(heir0, heir1)),
         lengths: WordLengths { head: half(lengths >> 32), body: half(lengths) },
-        marks: TextSignals {
-            first_person: half(marks >> 2),
-            tells_time: marks & 2 != 0,
-            updates: marks & 1 != 0,
+        signals: TextSignals {
+            first_person: half(signals >> 2),
+            tells_time: signals & 2 != 0,
+            updates: signals & 1 != 0,
         },
-        print,
+        fingerprint,
     }
 }
 
-/// The sheets in a folder, also those that were not finished.
+/// The segment files in a folder, unfinished ones included.
 pub(in crate::index) fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|it| it.to_string_lossy().ends_with(SEGMENT_FILE_ENDING)) {
+        if path
+            .extension()
+            .is_some_and(|ending| ending.to_string_lossy().ends_with(SEGMENT_FILE_ENDING))
+        {
             files.push(path);
         }
     }
     Ok(files)
 }
 
-/// Removes the sheet of a segment, which is not what was written.
+/// Deletes the damaged file of a segment.
 pub(in crate::index) fn discard(folder: &Path, segment: &SegmentReader) {
-    // Where it cannot be removed, it is passed over the next time too.
+    // If it cannot be deleted, the next reader ignores it too.
     drop(fs::remove_file(file_path(folder, segment)));
 }

@@ -1,4 +1,4 @@
-//! Which memories stand together in a session, in the order of time, audience by audience.
+//! Sessions: the memories of each session in order of time, by audience.
 
 use std::cmp::Ordering;
 
@@ -6,28 +6,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::MemoryNumber;
 
-/// The memories of one session that have one audience: who asks walks through those of its own
-/// audiences, and past nobody else's.
+/// A strand: the memories of one session with one audience. A search walks only strands of its
+/// caller's audiences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct StrandKey {
-    /// The number of the session, which is not 0.
+    /// The number of the session, not 0.
     pub(super) session: u32,
     pub(super) audience: u32,
 }
 
-/// The strands by their numbers.
+/// The strands by number.
 #[derive(Debug, Default)]
 pub(super) struct StrandTable {
     numbers: FxHashMap<StrandKey, u32>,
-    /// The memories of the strands that the index was opened with, strand after strand.
+    /// The memories of the strands at opening, strand after strand.
     members: Vec<MemoryNumber>,
-    /// Where in `members` those of each strand end.
+    /// The end of each strand in `members`.
     ends: Vec<u32>,
-    /// The memories of what is new or has changed since.
+    /// The memories of new and changed strands.
     changed: FxHashMap<u32, Vec<MemoryNumber>>,
-    /// The place of each memory in its strand, where that is in order.
+    /// The index of each memory in its strand, if the strand is sorted.
     places: Vec<u32>,
-    /// Those that are not in order.
+    /// The strands that are not sorted.
     unsorted: FxHashSet<u32>,
 }
 
@@ -36,19 +36,19 @@ pub(super) struct StrandTable {
 pub(in crate::index) struct SessionNeighbours {
     /// Each with its distance.
     pub(in crate::index) memories: Vec<(MemoryNumber, usize)>,
-    /// How many memories were looked at for them.
+    /// Number of memories read to find them.
     pub(in crate::index) looked_at: u64,
 }
 
 impl StrandTable {
-    /// The sessions of all these memories, of each the strand that it stands in.
+    /// Builds the strands of all these memories.
     pub(super) fn of(
         strands: Vec<Option<StrandKey>>,
         order: impl Fn(&MemoryNumber, &MemoryNumber) -> Ordering,
     ) -> Self {
         let mut sessions = Self::default();
         let mut ends: Vec<u32> = Vec::new();
-        // Most memories stand in the strand of the one before.
+        // Most memories are in the strand of the previous one.
         let mut last = None;
         let mut number_of = |strand: Option<StrandKey>| -> Option<u32> {
             let strand = strand?;
@@ -71,7 +71,7 @@ impl StrandTable {
         let mut members = vec![0; sum as usize];
         for (number, strand) in (0..).zip(&numbers) {
             let Some(strand) = strand else { continue };
-            // Where a strand begins comes to be where it ends.
+            // The begin of a strand moves to its end.
             let place = &mut ends[*strand as usize];
             members[*place as usize] = number;
             *place += 1;
@@ -89,19 +89,19 @@ impl StrandTable {
         Self { members, ends, places, ..sessions }
     }
 
-    /// The number of a strand, which has one from now on.
+    /// The number of a strand; assigns one to a new strand.
     fn number(&mut self, strand: StrandKey) -> u32 {
         let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         *self.numbers.entry(strand).or_insert(next)
     }
 
-    /// The strands of a session that have one of these audiences.
+    /// The strands of a session with one of these audiences.
     pub(super) fn strands(&self, session: u32, audiences: &[(u32, u32)]) -> Vec<u32> {
         let number = |audience| self.numbers.get(&StrandKey { session, audience }).copied();
         audiences.iter().filter_map(|(_, audience)| number(*audience)).collect()
     }
 
-    /// The memories of a strand, in the order of time.
+    /// The memories of a strand, in order of time.
     pub(super) fn members(&self, strand: u32) -> &[MemoryNumber] {
         match self.changed.get(&strand) {
             Some(members) => members,
@@ -116,21 +116,21 @@ impl StrandTable {
         self.changed.entry(strand).or_insert_with(|| opened_members(members, ends, strand).to_vec())
     }
 
-    /// Puts a memory into a strand, where it is in one.
+    /// Adds a memory to a strand, if it has one.
     pub(super) fn file(&mut self, number: MemoryNumber, strand: Option<StrandKey>) {
         if let Some(strand) = strand {
             self.changed_members(strand).push(number);
         }
     }
 
-    /// Takes a memory out of the strand that it is in, if it is in one.
+    /// Removes a memory from its strand, if it has one.
     pub(super) fn unfile(&mut self, number: MemoryNumber, strand: Option<StrandKey>) {
         if let Some(strand) = strand {
             self.changed_members(strand).retain(|other| *other != number);
         }
     }
 
-    /// Puts the strands that changed back in order.
+    /// Sorts the strands that changed.
     pub(super) fn sort_changed(
         &mut self,
         order: impl Fn(&MemoryNumber, &MemoryNumber) -> Ordering,
@@ -148,7 +148,7 @@ impl StrandTable {
         }
     }
 
-    /// The admitted memories of these strands around one of a strand of its own, nearest first on
+    /// The admitted memories of these strands around a memory of another strand, nearest first on
     /// each side, with their distance: at most `reach` on each side.
     pub(super) fn neighbours(
         &self,
@@ -190,7 +190,7 @@ impl StrandTable {
     }
 }
 
-/// The memories of a strand as it was opened with.
+/// The memories of a strand as at opening.
 fn opened_members<'m>(
     members: &'m [MemoryNumber],
     ends: &[u32],
@@ -202,5 +202,5 @@ fn opened_members<'m>(
     &members[begin as usize..*end as usize]
 }
 
-/// How many places of a strand are looked at on each side for neighbours that are admitted.
+/// Positions of a strand read on each side to find admitted neighbours.
 const NEIGHBOUR_STEPS_MAX: usize = 32;

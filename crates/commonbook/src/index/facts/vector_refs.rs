@@ -1,15 +1,15 @@
-//! Where the vectors of each memory lie, and which memories have none yet.
+//! The vectors of each memory, and the memories without one.
 
 use fixedbitset::FixedBitSet;
 
 use super::MemoryNumber;
 use crate::index::vectors::VectorRows;
 
-/// What links memories to their vectors.
+/// Links memories to their vectors.
 #[derive(Debug, Default)]
 pub(in crate::index) struct VectorRefs {
     rows: Vec<Option<VectorRows>>,
-    /// The memories without one.
+    /// The memories without vectors.
     bare: FixedBitSet,
 }
 
@@ -21,7 +21,7 @@ impl VectorRefs {
         self.bare.set(place, rows.is_none());
         match self.rows.get_mut(place) {
             Some(there) => *there = rows,
-            // Where nothing is embedded there is no place for it either.
+            // Without vectors no entry is needed.
             None if rows.is_none() => {}
             None => {
                 self.rows.resize(self.bare.len(), None);
@@ -30,19 +30,19 @@ impl VectorRefs {
         }
     }
 
-    /// Notes that a memory is gone, and needs none.
+    /// Marks a memory as deleted; it needs no vector.
     pub(super) fn forget(&mut self, number: MemoryNumber) {
         self.set(number, None);
         self.bare.set(number as usize, false);
     }
 
-    /// Where the vectors of a memory lie.
+    /// The vectors of a memory.
     #[inline]
     pub(in crate::index) fn of(&self, number: MemoryNumber) -> Option<VectorRows> {
         self.rows.get(number as usize).copied().flatten()
     }
 
-    /// The memories without a vector, those that came last first.
+    /// The memories without a vector, newest first.
     pub(in crate::index) fn unembedded(&self) -> impl Iterator<Item = MemoryNumber> {
         self.bare
             .ones()
@@ -50,7 +50,7 @@ impl VectorRefs {
             .map(|place| MemoryNumber::try_from(place).unwrap_or(MemoryNumber::MAX))
     }
 
-    /// How many have none.
+    /// The number of memories without a vector.
     pub(in crate::index) fn unembedded_count(&self) -> u64 {
         self.bare.count_ones(..) as u64
     }

@@ -1,8 +1,8 @@
-//! The scan of all vectors for the nearest ones.
+//! The scan of all vectors for the nearest.
 //!
-//! Up to some ten thousand texts every vector is compared. Beyond, all of them are compared by
-//! their signs alone, an eighth of the bytes, and those of the nearest signs by their vectors: a
-//! million vectors are more than memory brings in twenty milliseconds.
+//! Up to some ten thousand texts, every vector is compared. Beyond that, all are compared by their
+//! signs, an eighth of the bytes, and the nearest of those by their vectors: reading a million
+//! whole vectors takes more than twenty milliseconds.
 
 use std::f64::consts::PI;
 use std::sync::LazyLock;
@@ -14,35 +14,35 @@ use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use commonbook_embed::QuantisedVector;
 use commonbook_embed::quantised::add_signs;
 
-/// Memories from which on a scan is worth several threads.
+/// Number of memories from which on a scan uses several threads.
 const PARALLEL_MEMORIES_MIN: usize = 20_000;
 
-/// Memories up to which every vector is compared.
+/// Number of memories up to which every vector is compared.
 const EXACT_MEMORIES_MAX: usize = 20_000;
 
-/// Memories of the nearest signs that are compared by their vectors, for each one that is kept.
+/// Memories compared by vectors after the scan of signs, per memory kept.
 const RESCORE_FACTOR: u32 = 20;
 
-/// Steps of one: nearness is summed up in these.
+/// Steps per unit in which nearness is summed.
 const NEARNESS_STEPS: f64 = (1_u64 << 30) as f64;
 
-/// Threads of one scan. The system takes as long to say it as a small scan takes: it is asked once.
+/// Threads of one scan. Queried once, because the query takes as long as a small scan.
 static SCAN_THREADS_MAX: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from).min(8));
 
-/// How near the admitted memories are to a question.
+/// The nearness of the admitted memories to a question.
 #[derive(Debug, Default)]
 pub(in crate::index) struct ScanResult {
-    /// The nearest ones, in no order.
+    /// The nearest memories, unordered.
     pub(in crate::index) nearest: Vec<(MemoryNumber, f32)>,
-    /// How many comparisons were made, of whole vectors and of signs.
+    /// Number of comparisons, of whole vectors and of signs.
     pub(in crate::index) compared: u64,
     /// The least and the greatest nearness of all, and their sum and number.
     pub(in crate::index) lowest: f32,
     pub(in crate::index) highest: f32,
     pub(in crate::index) sum: f64,
     pub(in crate::index) count: u64,
-    /// What is farther than this is not among the nearest.
+    /// Memories farther than this are not among the nearest.
     floor: f32,
 }
 
@@ -54,7 +54,7 @@ impl ScanResult {
     fn add(&mut self, number: MemoryNumber, near: f32) {
         self.lowest = self.lowest.min(near);
         self.highest = self.highest.max(near);
-        // In whole steps, so that the sum is the same in whichever order memories come.
+        // In whole steps, so that the sum does not depend on the order of memories.
         self.sum += (f64::from(near) * NEARNESS_STEPS).round();
         self.count += 1;
         self.compared += 1;
@@ -75,7 +75,7 @@ impl ScanResult {
         }
     }
 
-    /// Leaves only the nearest; of those that are equally near, the newest.
+    /// Keeps only the nearest; among equal ones, the newest.
     fn keep_nearest(&mut self, keep: usize, catalog: &MemoryCatalog) {
         if self.nearest.len() > keep {
             let nearer = |a: &(MemoryNumber, f32), b: &(MemoryNumber, f32)| {
@@ -87,28 +87,28 @@ impl ScanResult {
     }
 }
 
-/// What is searched, and for what.
+/// A scan: what is searched, and for what.
 pub(in crate::index) struct VectorScan<'l> {
     pub(in crate::index) vectors: &'l VectorIndex,
     pub(in crate::index) catalog: &'l MemoryCatalog,
-    /// The memories that may be found: how the scan goes depends on these alone.
+    /// The memories that may be found. The course of the scan depends only on these.
     pub(in crate::index) admitted: &'l [MemoryNumber],
     pub(in crate::index) question: &'l QuantisedVector,
 }
 
-/// Memories, and in how many signs each differs from the question.
+/// Memories with the number of signs in which each differs from the question.
 struct SignDistances {
     each: Vec<(MemoryNumber, u16)>,
-    /// How many of them differ in how many.
+    /// Number of memories per distance.
     counts: Vec<u32>,
 }
 
-/// Compares the question with every admitted memory that has vectors; keeps the `keep` nearest.
-pub(in crate::index) fn scan(look: &VectorScan<'_>, keep: usize) -> ScanResult {
-    let few = look.admitted.len() <= EXACT_MEMORIES_MAX;
-    let mut scan = if few { look.scan_exactly(keep) } else { look.scan_by_signs(keep) };
-    scan.keep_nearest(keep, look.catalog);
-    scan
+/// Compares the question with every admitted memory that has vectors, and keeps the `keep` nearest.
+pub(in crate::index) fn scan(scan: &VectorScan<'_>, keep: usize) -> ScanResult {
+    let few = scan.admitted.len() <= EXACT_MEMORIES_MAX;
+    let mut result = if few { scan.scan_exactly(keep) } else { scan.scan_by_signs(keep) };
+    result.keep_nearest(keep, scan.catalog);
+    result
 }
 
 impl VectorScan<'_> {
@@ -124,7 +124,7 @@ impl VectorScan<'_> {
     fn compare(&self, keep: usize, numbers: impl IntoIterator<Item = MemoryNumber>) -> ScanResult {
         let mut scan = ScanResult::empty();
         for number in numbers {
-            let Some(rows) = self.catalog.links.of(number) else { continue };
+            let Some(rows) = self.catalog.vector_refs.of(number) else { continue };
             scan.add(number, self.vectors.nearness(rows, self.question));
             if scan.nearest.len() >= 4 * keep {
                 scan.keep_nearest(keep, self.catalog);
@@ -133,14 +133,14 @@ impl VectorScan<'_> {
         scan
     }
 
-    /// The nearest of those whose signs are nearest, and the farthest of those whose signs are
-    /// farthest; the mean is that of the signs.
+    /// Compares the vectors of the memories with the nearest signs and with the farthest; the mean
+    /// is that of the signs.
     fn scan_by_signs(&self, keep: usize) -> ScanResult {
         let mut question = Vec::new();
         add_signs(&self.question.values, &mut question);
         let signs = self.vectors.signs();
         let most = self.question.values.len();
-        // Compiled once more for processors that count bits in one instruction.
+        // Compiled a second time for processors that count bits in one instruction.
         let apart = |part| Arch::new().dispatch(|| self.sign_distances(part, &signs, &question));
         let parts = run_parallel(self.parallel_parts(), apart);
         let mut far = vec![0; most + 1];
@@ -155,7 +155,7 @@ impl VectorScan<'_> {
             let outside = part.each.into_iter().filter(|(_, far)| outside(*far));
             self.compare(keep, outside.map(|(number, _)| number))
         });
-        // The angle between two vectors is to a straight one as the signs that differ are to all
+        // The angle between two vectors, as a share of π, is the share of signs that differ
         // (Goemans and Williamson 1995, for random directions).
         let cosine = |far: usize| (PI * far as f64 / most as f64).cos();
         let sum = far.iter().enumerate().map(|(far, count)| f64::from(*count) * cosine(far)).sum();
@@ -164,7 +164,7 @@ impl VectorScan<'_> {
         ScanResult { sum, count, compared: scan.compared + count, ..scan }
     }
 
-    /// In how many signs each admitted memory of these that has vectors differs from the question.
+    /// The number of differing signs of each admitted memory that has vectors.
     #[inline(always)]
     fn sign_distances(
         &self,
@@ -178,7 +178,7 @@ impl VectorScan<'_> {
             counts: vec![0; most as usize + 1],
         };
         for number in numbers {
-            let Some(rows) = self.catalog.links.of(*number) else { continue };
+            let Some(rows) = self.catalog.vector_refs.of(*number) else { continue };
             let far = signs.distance(rows, question).min(most);
             apart.counts[far as usize] += 1;
             apart.each.push((*number, far as u16));
@@ -186,14 +186,14 @@ impl VectorScan<'_> {
         apart
     }
 
-    /// The memories, in as many parts as there are cores, where there are many.
+    /// The memories, split by the number of cores if there are many.
     fn parallel_parts(&self) -> Vec<&[MemoryNumber]> {
         let count = if self.admitted.len() < PARALLEL_MEMORIES_MIN { 1 } else { *SCAN_THREADS_MAX };
         self.admitted.chunks(self.admitted.len().div_ceil(count).max(1)).collect()
     }
 }
 
-/// Does this with each part, all at once: the first in this thread, each other in one of its own.
+/// Runs `act` on each part in parallel: the first in this thread, each other in its own.
 fn run_parallel<P: Send, T: Send>(parts: Vec<P>, act: impl Fn(P) -> T + Sync) -> Vec<T> {
     let mut parts = parts.into_iter();
     let Some(first) = parts.next() else { return Vec::new() };
@@ -207,7 +207,7 @@ fn run_parallel<P: Send, T: Send>(parts: Vec<P>, act: impl Fn(P) -> T + Sync) ->
     })
 }
 
-/// How many steps it takes until so many are counted; all of them when there are fewer.
+/// The number of steps after which `wanted` are counted; all steps if there are fewer.
 fn distance_limit<'c>(counts: impl Iterator<Item = &'c u32>, wanted: u32) -> u32 {
     let within = counts.scan(0, |sum, count| {
         *sum += count;
@@ -238,7 +238,7 @@ mod tests {
             shared + &own
         });
         let mut catalog = MemoryCatalog::default();
-        let (mut batch, mut prints) = (Vec::new(), Vec::new());
+        let (mut batch, mut fingerprints) = (Vec::new(), Vec::new());
         for (text, sequence) in texts.zip(1..) {
             let request = SaveMemory { text, ..SaveMemory::default() };
             let memory = request.memory(&caller, MemoryId::new(&ids, now), now).unwrap();
@@ -246,8 +246,8 @@ mod tests {
             let described =
                 MemoryDescription::of(&memory, sequence, lengths, TextSignals::default());
             let vector = model.embed_query(&memory.text).unwrap();
-            batch.push((described.facts.print, vec![QuantisedVector::of(&vector)]));
-            prints.push(described.facts.print);
+            batch.push((described.facts.fingerprint, vec![QuantisedVector::of(&vector)]));
+            fingerprints.push(described.facts.fingerprint);
             catalog.put(described, None);
         }
         write_batch(folder, model.spec().dimension, &batch, &CompactionMode::Stay).unwrap();
@@ -266,14 +266,14 @@ mod tests {
         let admits = |number: &MemoryNumber| number.is_multiple_of(2);
         let admitted: Vec<MemoryNumber> = (0..18_000).filter(admits).collect();
         let admitted = admitted.as_slice();
-        let look =
+        let scan =
             VectorScan { vectors: &vectors, catalog: &catalog, admitted, question: &question };
         let best = |mut scan: ScanResult| {
             scan.keep_nearest(100, &catalog);
             scan.nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             scan
         };
-        let (exact, by_signs) = (best(look.scan_exactly(100)), best(look.scan_by_signs(100)));
+        let (exact, by_signs) = (best(scan.scan_exactly(100)), best(scan.scan_by_signs(100)));
         assert_eq!((exact.count, by_signs.count), (9_000, 9_000));
         let nearest =
             |scan: &ScanResult| scan.nearest.iter().map(|near| near.1).collect::<Vec<_>>();
@@ -283,9 +283,9 @@ mod tests {
         assert!((exact.lowest - by_signs.lowest).abs() < 0.1);
         assert!((exact.sum - by_signs.sum).abs() / 9_000.0 < 0.05);
         let admitted: &[MemoryNumber] = &[0, 1, 2, 3, 4, 5, 6];
-        let look =
+        let scan =
             VectorScan { vectors: &vectors, catalog: &catalog, admitted, question: &question };
-        let (exact, by_signs) = (best(look.scan_exactly(100)), best(look.scan_by_signs(100)));
+        let (exact, by_signs) = (best(scan.scan_exactly(100)), best(scan.scan_by_signs(100)));
         assert_eq!(exact.nearest, by_signs.nearest);
         assert_eq!((exact.lowest, exact.count), (by_signs.lowest, by_signs.count));
     }

@@ -1,4 +1,4 @@
-//! The facts of one segment as tantivy's columns have them.
+//! The facts of one segment from tantivy's columns.
 
 use std::fmt::Debug;
 
@@ -10,13 +10,13 @@ use crate::base::error::Result;
 use crate::index::damage::index_damage;
 use crate::index::facts::segment_file::{PackedFacts, SegmentFile};
 
-/// Documents whose facts are read at once: one by one takes several times as long.
+/// Documents whose facts are read at once: reading one by one takes several times as long.
 const BLOCK_DOCUMENTS: u32 = 1024;
 
-/// The columns of texts: of the first three a document has one at the most.
+/// The text columns: a document has at most one value of each of the first three.
 const TEXT_COLUMN_NAMES: [&str; 4] = ["class", "session", "case", "topic"];
 
-/// The sheet of a segment, made of its columns.
+/// The segment file of a segment, built from its columns.
 pub(super) fn read_columns(segment: &SegmentReader) -> Result<SegmentFile> {
     let facts = segment.fast_fields();
     let text = |name: &&str| facts.str(name).map_err(|error| index_damage().with_cause(error));
@@ -42,11 +42,12 @@ pub(super) fn read_columns(segment: &SegmentReader) -> Result<SegmentFile> {
         }));
         for (place, document) in documents.into_iter().enumerate() {
             topics.extend(text_ordinals(topic, document));
-            let one = |column| text_ordinals(column, document).next();
+            let first = |column| text_ordinals(column, document).next();
             let end =
                 u32::try_from(topics.len()).map_err(|error| index_damage().with_cause(error))?;
-            let class = one(class).ok_or_else(index_damage)?;
-            let [session, case] = [session, case].map(|it| one(it).map_or(0, |place| place + 1));
+            let class = first(class).ok_or_else(index_damage)?;
+            let [session, case] =
+                [session, case].map(|column| first(column).map_or(0, |place| place + 1));
             let mut numbers = PackedFacts::default();
             for (number, values) in numbers.iter_mut().zip(&block) {
                 *number = values[place].ok_or_else(index_damage)?;
@@ -81,6 +82,6 @@ fn distinct_texts(column: Option<&StrColumn>) -> Result<Vec<String>> {
 
 /// The ordinals of a document's texts.
 fn text_ordinals(column: Option<&StrColumn>, document: u32) -> impl Iterator<Item = u32> {
-    let places = column.into_iter().flat_map(move |column| column.term_ords(document));
-    places.map(|place| u32::try_from(place).unwrap_or(u32::MAX))
+    let ordinals = column.into_iter().flat_map(move |column| column.term_ords(document));
+    ordinals.map(|ordinal| u32::try_from(ordinal).unwrap_or(u32::MAX))
 }

@@ -1,4 +1,4 @@
-//! Reading the words of one commit, and the facts that stand beside them.
+//! Reading the words of one commit, and their facts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,24 +24,23 @@ use crate::index::unwritable;
 /// The words as of one commit.
 pub(in crate::index) struct IndexGeneration {
     folder: PathBuf,
-    /// Whether the facts of some segment had to be taken from its columns.
-    pub(in crate::index) lacks_sheets: bool,
+    /// Whether the facts of some segment were read from its columns.
+    pub(in crate::index) lacks_segment_files: bool,
     reader: IndexReader,
     searcher: Searcher,
     fields: SchemaFields,
-    /// What is known of the documents of each segment, in the order of the searcher's segments.
+    /// The documents of each segment, in the order of the searcher's segments.
     segments: Vec<SegmentDocuments>,
-    pub(in crate::index) places: JournalPositions,
+    pub(in crate::index) positions: JournalPositions,
 }
 
-/// Where the words of a caller's audiences lie: each segment that has some, with the keys of those
-/// that it has.
+/// The words of a caller's audiences: each segment that has some, with the keys of those audiences.
 #[derive(Debug, Default)]
 pub(in crate::index) struct AudienceScope(Vec<(usize, Vec<String>)>);
 
 impl IndexGeneration {
-    /// Opens the last commit, and puts what it knows into the catalog; nothing when there is none
-    /// of this form.
+    /// Opens the last commit, and loads its facts into the catalog. Returns `None` if there is no
+    /// commit in this format.
     pub(in crate::index) fn open(
         folder: &Path,
         catalog: &mut MemoryCatalog,
@@ -54,35 +53,35 @@ impl IndexGeneration {
         if index.schema() != schema {
             return Ok(None);
         }
-        let Some(places) = commit_positions(&index)? else { return Ok(None) };
+        let Some(positions) = commit_positions(&index)? else { return Ok(None) };
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let mut generation = Self {
             folder: folder.to_owned(),
-            lacks_sheets: false,
+            lacks_segment_files: false,
             reader,
             searcher,
             fields,
             segments: Vec::new(),
-            places,
+            positions,
         };
         generation.number_documents(catalog, &BTreeMap::new())?;
         Ok(Some(generation))
     }
 
-    /// Goes on to the last commit; what the catalog has as it is there, it has no more in the tail.
+    /// Switches to the last commit. Memories in the same state leave the delta.
     pub(in crate::index) fn reload(&mut self, catalog: &mut MemoryCatalog) -> Result<()> {
         let known: BTreeMap<_, _> = (self.searcher.segment_readers().iter())
             .map(SegmentReader::segment_id)
             .zip(self.segments.iter().cloned())
             .collect();
-        // The places first: a commit between the two only makes the words newer than the places.
-        let places = commit_positions(self.searcher.index())?.ok_or_else(index_damage)?;
+        // Positions first: a commit in between only makes the words newer than the positions.
+        let positions = commit_positions(self.searcher.index())?.ok_or_else(index_damage)?;
         self.reader.reload()?;
         self.searcher = self.reader.searcher();
         self.number_documents(catalog, &known)?;
-        self.places = places;
+        self.positions = positions;
         Ok(())
     }
 
@@ -93,12 +92,12 @@ impl IndexGeneration {
     ) -> Result<()> {
         let readers = self.searcher.segment_readers().to_vec();
         let new = readers.iter().filter(|segment| !known.contains_key(&segment.segment_id()));
-        let sheets = new.map(|segment| {
+        let segment_files = new.map(|segment| {
             let alive = |document| !segment.is_deleted(document);
             Ok((self.load_segment_file(segment)?, alive))
         });
-        let sheets = sheets.collect::<Result<_>>()?;
-        let mut new = catalog.load_segments(sheets)?.into_iter();
+        let segment_files = segment_files.collect::<Result<_>>()?;
+        let mut new = catalog.load_segments(segment_files)?.into_iter();
         let documents = |segment: &SegmentReader| {
             let documents = known.get(&segment.segment_id()).cloned().or_else(|| new.next());
             documents.ok_or_else(index_damage)
@@ -107,28 +106,28 @@ impl IndexGeneration {
         Ok(())
     }
 
-    /// The facts of a segment: its sheet, or where there is none that is whole, its columns.
+    /// The facts of a segment: its segment file, or its columns if that file is missing or damaged.
     fn load_segment_file(&mut self, segment: &SegmentReader) -> Result<SegmentFile> {
         match SegmentFile::read(&self.folder, segment) {
-            Ok(Some(sheet)) => return Ok(sheet),
+            Ok(Some(segment_file)) => return Ok(segment_file),
             Ok(None) => {}
             Err(error) => {
                 let segment_id = segment.segment_id().uuid_string();
-                tracing::warn!(%error, segment_id, "a sheet of the search index is made anew");
+                tracing::warn!(%error, segment_id, "a segment file of the search index is written again");
                 segment_file::discard(&self.folder, segment);
             }
         }
-        self.lacks_sheets = true;
+        self.lacks_segment_files = true;
         columns::read_columns(segment)
     }
 
-    /// What writes the sheets that its segments do not have yet.
+    /// A function that writes the missing segment files.
     pub(in crate::index) fn segment_file_writer(&self) -> impl FnOnce() -> Result<()> + use<> {
         let (folder, segments) = (self.folder.clone(), self.searcher.segment_readers().to_vec());
         move || write_segment_files(&folder, &segments)
     }
 
-    /// Where the words of these audiences lie, which stand beside the numbers of their workspaces.
+    /// The words of these audiences.
     pub(in crate::index) fn scope(
         &self,
         catalog: &MemoryCatalog,
@@ -142,8 +141,8 @@ impl IndexGeneration {
         AudienceScope(segments.filter(|(_, keys): &(_, Vec<_>)| !keys.is_empty()).collect())
     }
 
-    /// Gives every memory in this scope that has this word, with how often it stands in its head
-    /// and its body.
+    /// Calls `found` for every memory in this scope that contains this word, with the number of
+    /// occurrences in head and body.
     pub(in crate::index) fn word_postings(
         &self,
         scope: &AudienceScope,
@@ -181,8 +180,8 @@ impl IndexGeneration {
         Ok(())
     }
 
-    /// Gives every memory in this scope that has these words one after the other; some may come
-    /// twice.
+    /// Calls `found` for every memory in this scope that contains the phrase; possibly twice for
+    /// one memory.
     pub(in crate::index) fn phrase_documents(
         &self,
         scope: &AudienceScope,
@@ -215,7 +214,7 @@ impl IndexGeneration {
         Ok(())
     }
 
-    /// The files whose contents are not what was written.
+    /// The damaged files.
     pub(in crate::index) fn damage(&self) -> Result<Vec<String>> {
         let files = self.searcher.index().validate_checksum()?;
         Ok(files.into_iter().map(|file| file.display().to_string()).collect())
@@ -227,10 +226,10 @@ fn inverted_index(segment: &SegmentReader, field: Field) -> Result<Arc<InvertedI
     Ok(segment.inverted_index(field)?)
 }
 
-/// Postings that are read before they are counted.
+/// Postings read between two counts.
 const COUNT_POSTINGS: u64 = 1_024;
 
-/// Gives each document of these two lists, with how often each has it.
+/// Calls `found` for every document of these two lists, with its frequency in each.
 fn merge_postings(
     [mut head, mut body]: [Option<SegmentPostings>; 2],
     meter: &SearchMeter<'_>,
@@ -261,19 +260,19 @@ fn merge_postings(
     }
 }
 
-/// Writes the sheets of those of a generation's segments that have none, and removes those of other
-/// segments. To be called by who holds the lease alone.
+/// Writes the missing files of these segments, and deletes those of other segments. Only the holder
+/// of the lease may call it.
 ///
 /// # Errors
-/// `unavailable` when the folder cannot be read or written.
+/// `unavailable` if the folder cannot be read or written.
 fn write_segment_files(folder: &Path, segments: &[SegmentReader]) -> Result<()> {
     let there = segment_file::files(folder).map_err(|error| unwritable(folder, &error))?;
     let mut known = Vec::with_capacity(segments.len());
     for segment in segments {
         let place = segment_file::file_path(folder, segment);
         if !there.contains(&place) {
-            let sheet = columns::read_columns(segment)?;
-            sheet.write(folder, segment).map_err(|error| unwritable(folder, &error))?;
+            let segment_file = columns::read_columns(segment)?;
+            segment_file.write(folder, segment).map_err(|error| unwritable(folder, &error))?;
         }
         known.push(place);
     }
@@ -283,10 +282,10 @@ fn write_segment_files(folder: &Path, segments: &[SegmentReader]) -> Result<()> 
     Ok(())
 }
 
-/// The places of the last commit; nothing when it is of another form.
+/// The positions of the last commit; `None` if it has another format.
 fn commit_positions(index: &Index) -> Result<Option<JournalPositions>> {
     let Some(payload) = index.load_metas()?.payload else { return Ok(None) };
     let payload: CommitPayload =
         serde_json::from_str(&payload).map_err(|error| index_damage().with_cause(error))?;
-    Ok((payload.format == FORMAT_VERSION).then_some(payload.places))
+    Ok((payload.format == FORMAT_VERSION).then_some(payload.positions))
 }

@@ -1,4 +1,4 @@
-//! Which documents have words one after the other.
+//! Phrases: the documents that contain words in sequence.
 
 use tantivy::index::InvertedIndexReader;
 use tantivy::postings::{Postings, SegmentPostings};
@@ -9,17 +9,17 @@ use crate::base::error::Result;
 use crate::index::budget::SearchMeter;
 use crate::index::damage::index_damage;
 
-/// A word of a phrase, and where it stands in one field of one segment.
+/// A word of a phrase, with its postings in one field of one segment.
 struct PhraseWord {
     list: SegmentPostings,
-    /// Its places in the phrase.
+    /// Its offsets in the phrase.
     offsets: Vec<u32>,
-    /// Its positions in the document that is looked at.
+    /// Its positions in the present document.
     positions: Vec<u32>,
 }
 
 impl PhraseWord {
-    /// Goes to this document, or the next one that has the word.
+    /// Moves to this document, or to the next one that contains the word.
     fn seek(&mut self, document: DocId, meter: &SearchMeter<'_>) -> Result<DocId> {
         if self.list.doc() < document {
             meter.postings(1)?;
@@ -34,7 +34,7 @@ impl PhraseWord {
         Ok(())
     }
 
-    /// Whether it stands wherever a phrase that begins here has it.
+    /// Whether the word stands at each of its offsets in a phrase that begins here.
     fn fits(&self, begin: u32) -> bool {
         let stands = |offset: &u32| self.positions.binary_search(&(begin + offset)).is_ok();
         self.offsets.iter().all(stands)
@@ -43,12 +43,12 @@ impl PhraseWord {
 
 /// A phrase in one field of one segment, among the words of one audience.
 pub(super) struct PhraseMatcher {
-    /// Each word once, the rarest first.
+    /// Each distinct word, rarest first.
     words: Vec<PhraseWord>,
 }
 
 impl PhraseMatcher {
-    /// The phrase of these words; none where one of them stands nowhere.
+    /// The phrase of these words; `None` if one of them does not occur.
     pub(super) fn of(
         segment: &InvertedIndexReader,
         field: Field,
@@ -74,7 +74,7 @@ impl PhraseMatcher {
         Ok(Some(Self { words: words.into_iter().map(|(_, word)| word).collect() }))
     }
 
-    /// Gives every document that has the phrase.
+    /// Calls `each` for every document that contains the phrase.
     pub(super) fn each(
         &mut self,
         meter: &SearchMeter<'_>,
@@ -104,7 +104,7 @@ impl PhraseMatcher {
     }
 }
 
-/// Whether the words stand one after the other in the document that all of them are at.
+/// Whether the present document of all words contains them in sequence.
 fn matches_document(
     rarest: &mut PhraseWord,
     others: &mut [PhraseWord],

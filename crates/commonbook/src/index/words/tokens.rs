@@ -1,20 +1,20 @@
-//! The terms of a text in the index: each word behind the key of those who read it.
+//! The terms of the index: each word with the key of its audience as a prefix.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::index::facts::KEY_BYTES;
 
-/// What the tokenizer is called in the schema.
+/// The tokenizer's name in the schema.
 pub(super) const TOKENIZER_NAME: &str = "audience";
 
-/// Makes terms of a text that begins with the key of an audience: that key before each word, so that
-/// the words of each audience lie in dictionary and postings by themselves.
+/// A tokenizer for a text that begins with an audience's key. It prefixes every word with the key,
+/// so that the words of each audience are separate in dictionary and postings.
 #[derive(Clone, Default)]
 pub(super) struct AudienceTokenizer {
     token: Token,
 }
 
-/// What [`AudienceTokenizer`] reads from.
+/// The token stream of [`AudienceTokenizer`].
 pub(super) struct AudienceTokens<'t> {
     key: &'t str,
     rest: &'t str,

@@ -1,4 +1,4 @@
-//! Audiences: who reads a memory, decided for many memories alike.
+//! Audiences: groups of memories that the same callers may see.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,19 +7,19 @@ use crate::model::agent::Agent;
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
 
-/// Who reads a memory. All memories of one audience are seen by the same callers, so what is looked
-/// up audience by audience takes no longer where others keep more that the caller does not see.
+/// The callers that may see a memory. All memories of one audience have the same readers, so a
+/// lookup by audience takes no time for memories that the caller does not see.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
-    /// Everybody who reads in this workspace: the memory is shared, about no user, and not quarantined.
+    /// Every reader of the workspace: the memory is shared, about no user, and not quarantined.
     Everybody(Workspace),
-    /// Those whom this reach lets in.
+    /// The callers that this visibility admits.
     Reach(Visibility),
 }
 
 impl Audience {
-    /// The audience of a memory with this reach.
+    /// The audience of a memory with this visibility.
     #[must_use]
     pub fn of(reach: &Visibility) -> Self {
         let open = reach.sharing == Sharing::Shared
@@ -28,7 +28,7 @@ impl Audience {
         if open {
             return Self::Everybody(reach.workspace.clone());
         }
-        // Of trust, the rule asks only whether a memory is quarantined.
+        // The rule only distinguishes quarantined memories from others.
         let trust = match reach.trust {
             Trust::Quarantined => Trust::Quarantined,
             _ => Trust::Normal,
@@ -36,8 +36,8 @@ impl Audience {
         Self::Reach(Visibility { trust, ..reach.clone() })
     }
 
-    /// The audience of what an author states of two things: who belongs to the audiences of both. Where
-    /// neither holds the other, that is the author alone. Both are of one workspace.
+    /// The audience of a statement about two memories by `author`: the callers of both audiences.
+    /// If neither contains the other, only the author. Both are of one workspace.
     #[must_use]
     pub fn of_both(first: &Self, second: &Self, author: &Agent) -> Self {
         let (one, other) = match (first, second) {
@@ -59,7 +59,7 @@ impl Audience {
 }
 
 impl Sight {
-    /// Whether the caller belongs to this audience: then it sees each of its memories, else none.
+    /// Whether the caller belongs to this audience: it sees all of its memories, or none.
     #[must_use]
     pub fn belongs_to(&self, audience: &Audience) -> bool {
         match audience {

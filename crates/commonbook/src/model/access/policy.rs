@@ -1,4 +1,4 @@
-//! The policy of a home: what it decides for everybody, beyond what each memory says.
+//! The access policy of a home: settings for all agents.
 
 use super::require_scope;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -6,12 +6,12 @@ use crate::model::caller::Caller;
 use crate::model::memory::{MemoryType, Sharing};
 use crate::model::token::TokenScope;
 
-/// What the layer decides for everybody, beyond what each memory says.
+/// Settings of access for all agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessPolicy {
-    /// Whether who calls without a name may write.
+    /// Whether callers without a name may write.
     pub anonymous_writes: bool,
-    /// Who else may read a memory when its author does not say; a conversation stays private.
+    /// The default sharing of a memory; conversations stay private.
     pub sharing: Sharing,
 }
 
@@ -22,25 +22,26 @@ impl Default for AccessPolicy {
 }
 
 impl AccessPolicy {
-    /// How a memory of this type is shared when its author does not say.
+    /// The sharing of a memory of this type whose author does not choose.
     #[must_use]
     pub fn sharing_of(&self, memory_type: &MemoryType) -> Sharing {
-        // Of the two the narrower.
+        // The narrower of both.
         self.sharing.min(memory_type.default_sharing())
     }
 
-    /// Whether this caller may write.
+    /// Checks that this caller may write.
     ///
     /// # Errors
-    /// `unauthenticated` for who calls without a name where that is not allowed; else as [`require_scope`].
+    /// `unauthenticated` for a caller without a name if that is not allowed; else as
+    /// [`require_scope`].
     pub fn may_write(&self, caller: &Caller) -> Result<()> {
         if caller.agent.is_anonymous() && !self.anonymous_writes {
             return Err(Error::new(
                 ErrorKind::Unauthenticated,
-                "in production nobody writes without a name",
+                "callers without a name may not write here",
             )
             .hint(
-                "Say who you are: --agent or COMMONBOOK_AGENT_ID at the command line, the header \
+                "Give your name: --agent or COMMONBOOK_AGENT_ID at the command line, the header \
                  X-Commonbook-Agent or a token over HTTP.",
             ));
         }

@@ -1,11 +1,10 @@
-//! Digest: the key facts of what agents have kept, as entries that their case does not have yet.
+//! Digest: proposes the key facts of agents' memories as entries that their case does not have yet.
 //!
-//! It is extractive: a proposed entry is a sentence that an agent wrote, or the summary that it
-//! gave, and names the memories that say so. No model takes part in what is proposed, and the same
-//! memories give the same entries in whatever order they come; one may put them into other words
-//! ([`writing`]). What two agents say alike is one entry with two
-//! sources; what they say differently, another number or a "not", is two: nobody's word is fixed
-//! here. Appending what was proposed leaves nothing of it to propose.
+//! It is extractive: a proposal is a sentence or summary that an agent wrote, with the memories
+//! that state it as sources. No model decides what is proposed, and the same memories give the same
+//! proposals in any order; a writer may reword them ([`writing`]). Statements with the same meaning
+//! become one entry with several sources; statements that differ in a number or a negation stay
+//! two. Nothing is proposed again after it was appended.
 
 mod sentence;
 pub mod writing;
@@ -27,94 +26,96 @@ use crate::model::memory::{Importance, Memory};
 use commonbook_text::terms;
 use sentence::{DigestSentence, sentences};
 
-/// How much of a fact's words has to stand in an entry for the entry to say it already.
+/// Share of a fact's words that an entry must contain to cover the fact.
 const COVERED_SHARE_MIN: f64 = 0.8;
 
-/// How well a further sentence of a memory has to score, beside its best one.
+/// Score of a further sentence of a memory, as a share of its best sentence's score.
 const FURTHER_SENTENCE_SCORE_MIN: f64 = 0.8;
 
-/// Facts of one memory at the most.
+/// Facts per memory.
 const FACTS_PER_MEMORY_MAX: usize = 3;
 
-/// What each further author adds to the score of what they say alike.
+/// Added to the score for each further author of the same statement.
 const AGREEMENT_BONUS: f64 = 0.15;
 
-/// Gathers what the agents on a case have shared about it and the case does not have yet, and appends
-/// it: sentences of their own, each with its sources, unless the settings name a writer.
+/// Appends the key facts that the agents on a case have shared about it and that the case does not
+/// have yet. Each entry is an agent's own sentence with its sources, unless the settings name a
+/// writer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DigestCase {
-    /// The case.
+    /// The case's key.
     pub key: CaseKey,
-    /// Show what would be appended, and append nothing.
+    /// Returns the proposed entries and appends nothing.
     #[serde(default)]
     pub dry_run: bool,
-    /// How many entries at the most, 1 to 20; 20 by default.
+    /// Maximum number of entries, 1 to 20; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::DIGEST_ENTRIES))]
     pub limit: Option<u32>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// What a case did not have yet.
+/// The entries that a case did not have yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DigestResult {
-    /// The entries, the oldest fact first.
+    /// The entries, oldest fact first.
     pub proposed: Vec<EntryProposal>,
-    /// Where they were appended; nothing with `dry_run`, and where there is nothing to append.
+    /// The result of the append; `null` with `dry_run` or if there was nothing to append.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<AppendResult>,
-    /// What went wrong with the writer in the settings, where one did not write all of it.
+    /// What failed in the configured writer, if it did not write every entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// A memory that facts are taken from. It is shared, and not quarantined: nothing else is given.
+/// A memory that facts are taken from. It is shared and not quarantined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestSource {
-    /// The memory.
+    /// The memory's id.
     pub id: MemoryId,
     /// The agent that wrote it first.
     pub author: Agent,
     /// Its heading.
     pub title: Option<String>,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// What it says, in short.
+    /// Its summary.
     pub summary: Option<String>,
-    /// What it is about.
+    /// Its topics.
     pub topics: Vec<String>,
     /// How much it matters.
     pub importance: Importance,
-    /// Since when it holds.
+    /// The start of the time in which it holds.
     pub since: Timestamp,
 }
 
 /// An entry that a case does not have yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EntryProposal {
-    /// What it says, in at most 512 characters.
+    /// What it says, up to 512 characters.
     pub summary: String,
-    /// Whose words these are: extract, an agent's own; or command or endpoint, the writer's in the
-    /// settings.
+    /// The writer of the summary: `extract` for an agent's own sentence, `command` or `endpoint`
+    /// for the configured writer.
     #[serde(default)]
     pub written_by: WriterKind,
-    /// The agent's own sentence, where these are a writer's words.
+    /// The agent's own sentence, if the configured writer reworded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract: Option<String>,
-    /// The memories that say so, the one whose words these are first.
+    /// The memories that state it; the one that the sentence comes from is first.
     pub sources: Vec<MemoryId>,
-    /// The agents that say so, in the same order, each once.
+    /// The agents that state it, in the same order, without duplicates.
     pub authors: Vec<Agent>,
-    /// What they are about.
+    /// The topics of its sources.
     pub topics: Vec<String>,
-    /// How much the one matters that matters most.
+    /// The highest importance of its sources.
     pub importance: Importance,
-    /// How much of a key fact it is; to compare entries of one digest with each other.
+    /// How important the fact is, relative to others of the same digest.
     pub score: f64,
 }
 
@@ -134,7 +135,7 @@ impl From<Memory> for DigestSource {
 }
 
 impl EntryProposal {
-    /// The entry that says so, with its sources.
+    /// The proposal as an entry with its sources.
     #[must_use]
     pub fn entry(&self) -> NewEntry {
         let sources: Vec<String> = self.sources.iter().map(ToString::to_string).collect();
@@ -154,22 +155,22 @@ impl EntryProposal {
     }
 }
 
-/// A sentence as it is compared.
+/// A sentence with its fingerprint and origin.
 struct CandidateFact<'a> {
     from: &'a DigestSource,
     text: String,
-    print: FactFingerprint,
+    fingerprint: FactFingerprint,
     score: f64,
 }
 
-/// What a sentence says, for comparing: its content words, its numbers, whether it denies.
+/// What a sentence says, for comparison: its content words, its numbers, and whether it negates.
 struct FactFingerprint {
     words: BTreeSet<usize>,
     numbers: BTreeSet<usize>,
     denies: bool,
 }
 
-/// Words by number, the same for all texts of a digest.
+/// Numbers words, the same for all texts of a digest.
 #[derive(Default)]
 struct DigestVocabulary(FxHashMap<String, usize>);
 
@@ -191,13 +192,13 @@ impl DigestVocabulary {
     }
 }
 
-/// Words that turn a sentence into its opposite; `t` is what "didn't" leaves.
+/// Words that negate a sentence; `t` is what remains of "didn't".
 const DENIAL_WORDS: [&str; 9] =
     ["not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "t"];
 
 impl FactFingerprint {
-    /// Whether this says what `other` says: nearly all its words, each of its numbers, and as
-    /// affirming or denying as it is.
+    /// Whether this covers `other`: contains nearly all of its words and each of its numbers, and
+    /// negates if it does.
     fn covers_fact(&self, other: &Self) -> bool {
         let shared = other.words.intersection(&self.words).count() as f64;
         self.denies == other.denies
@@ -206,10 +207,10 @@ impl FactFingerprint {
     }
 }
 
-/// Proposes entries for a case that has these summaries, at most `most`, the oldest fact first.
+/// Proposes at most `most` entries for a case that has these summaries, oldest fact first.
 #[must_use]
 pub fn propose_entries(
-    given: &[DigestSource],
+    memories: &[DigestSource],
     known: &[String],
     most: usize,
 ) -> Vec<EntryProposal> {
@@ -217,17 +218,18 @@ pub fn propose_entries(
     let known: Vec<FactFingerprint> =
         known.iter().map(|summary| lexicon.fact_fingerprint(summary)).collect();
     let mut once: BTreeMap<MemoryId, &DigestSource> = BTreeMap::new();
-    for memory in given {
+    for memory in memories {
         once.entry(memory.id).or_insert(memory);
     }
     let facts = extract_facts(once.into_values(), &mut lexicon);
-    let new =
-        facts.into_iter().filter(|fact| !known.iter().any(|entry| entry.covers_fact(&fact.print)));
+    let new = facts
+        .into_iter()
+        .filter(|fact| !known.iter().any(|entry| entry.covers_fact(&fact.fingerprint)));
     let mut groups = group_facts(new.collect());
     groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
     groups.truncate(most.min(limits::DIGEST_ENTRIES));
     let since: FxHashMap<MemoryId, Timestamp> =
-        given.iter().map(|memory| (memory.id, memory.since)).collect();
+        memories.iter().map(|memory| (memory.id, memory.since)).collect();
     groups.sort_by_key(|entry| {
         (entry.sources.first().and_then(|id| since.get(id)), entry.sources.clone())
     });
@@ -236,57 +238,58 @@ pub fn propose_entries(
 
 /// The facts of each memory: its summary, else its best sentences.
 fn extract_facts<'a>(
-    given: impl Iterator<Item = &'a DigestSource>,
+    memories: impl Iterator<Item = &'a DigestSource>,
     lexicon: &mut DigestVocabulary,
 ) -> Vec<CandidateFact<'a>> {
     let split: Vec<(&DigestSource, Vec<DigestSentence>)> =
-        given.map(|memory| (memory, sentences(memory))).collect();
-    let mut prints = Vec::with_capacity(split.len());
+        memories.map(|memory| (memory, sentences(memory))).collect();
+    let mut fingerprints = Vec::with_capacity(split.len());
     let mut in_memories: FxHashMap<usize, u32> = FxHashMap::default();
     for (_, sentences) in &split {
-        let of: Vec<FactFingerprint> =
-            sentences.iter().map(|it| lexicon.fact_fingerprint(&it.text)).collect();
+        let own: Vec<FactFingerprint> =
+            sentences.iter().map(|sentence| lexicon.fact_fingerprint(&sentence.text)).collect();
         let all: BTreeSet<usize> =
-            of.iter().flat_map(|print| print.words.iter().copied()).collect();
+            own.iter().flat_map(|fingerprint| fingerprint.words.iter().copied()).collect();
         for word in all {
             *in_memories.entry(word).or_default() += 1;
         }
-        prints.push(of);
+        fingerprints.push(own);
     }
     let mut facts = Vec::new();
-    for ((memory, sentences), prints) in split.into_iter().zip(prints) {
-        let mut of: Vec<CandidateFact<'_>> = sentences
+    for ((memory, sentences), fingerprints) in split.into_iter().zip(fingerprints) {
+        let mut candidates: Vec<CandidateFact<'_>> = sentences
             .into_iter()
-            .zip(prints)
-            .filter(|(sentence, print)| sentence.whole || print.words.len() >= 3)
-            .map(|(sentence, print)| {
-                let score = score(&sentence, &print, memory, &in_memories);
-                CandidateFact { from: memory, text: sentence.text, print, score }
+            .zip(fingerprints)
+            .filter(|(sentence, fingerprint)| sentence.whole || fingerprint.words.len() >= 3)
+            .map(|(sentence, fingerprint)| {
+                let score = score(&sentence, &fingerprint, memory, &in_memories);
+                CandidateFact { from: memory, text: sentence.text, fingerprint, score }
             })
             .collect();
-        of.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let best = of.first().map_or(0.0, |fact| fact.score);
-        of.retain(|fact| fact.score >= FURTHER_SENTENCE_SCORE_MIN * best);
-        of.truncate(FACTS_PER_MEMORY_MAX);
-        facts.extend(of);
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let best = candidates.first().map_or(0.0, |fact| fact.score);
+        candidates.retain(|fact| fact.score >= FURTHER_SENTENCE_SCORE_MIN * best);
+        candidates.truncate(FACTS_PER_MEMORY_MAX);
+        facts.extend(candidates);
     }
     facts
 }
 
-/// How much of a key fact a sentence is.
+/// How important a sentence is as a fact.
 fn score(
     sentence: &DigestSentence,
-    print: &FactFingerprint,
+    fingerprint: &FactFingerprint,
     memory: &DigestSource,
     in_memories: &FxHashMap<usize, u32>,
 ) -> f64 {
-    // What several memories speak of is what the case is about.
+    // Words that several memories use belong to the subject of the case.
     let weight = |word: &usize| f64::from(in_memories.get(word).copied().unwrap_or(1)).ln_1p();
-    let central = print.words.iter().map(weight).sum::<f64>() / (print.words.len().max(1) as f64);
+    let central =
+        fingerprint.words.iter().map(weight).sum::<f64>() / (fingerprint.words.len().max(1) as f64);
     let mut score = central;
     for (holds, worth) in [
         (sentence.tells_outcome, 0.5),
-        (!print.numbers.is_empty(), 0.25),
+        (!fingerprint.numbers.is_empty(), 0.25),
         (sentence.first, 0.25),
         (sentence.whole, 0.5),
         (sentence.leans, -0.5),
@@ -303,18 +306,18 @@ fn score(
     matters * score.max(0.0)
 }
 
-/// Facts that are said alike are one entry. The longest is looked at first, so that it says what
-/// the shorter ones do.
+/// Groups equal facts into one proposal. Starts with the longest, so that it covers the shorter
+/// ones.
 fn group_facts(mut facts: Vec<CandidateFact<'_>>) -> Vec<EntryProposal> {
     facts.sort_by(|a, b| {
-        let key = |fact: &CandidateFact<'_>| (Reverse(fact.print.words.len()), fact.from.id);
+        let key = |fact: &CandidateFact<'_>| (Reverse(fact.fingerprint.words.len()), fact.from.id);
         key(a).cmp(&key(b)).then(b.score.total_cmp(&a.score)).then(a.text.cmp(&b.text))
     });
     let mut groups: Vec<(FactFingerprint, EntryProposal)> = Vec::new();
-    for CandidateFact { from, text, print, score } in facts {
-        match groups.iter_mut().find(|(group, _)| group.covers_fact(&print)) {
+    for CandidateFact { from, text, fingerprint, score } in facts {
+        match groups.iter_mut().find(|(group, _)| group.covers_fact(&fingerprint)) {
             Some((_, entry)) => join_fact(entry, from, score),
-            None => groups.push((print, propose_entry(from, text, score))),
+            None => groups.push((fingerprint, propose_entry(from, text, score))),
         }
     }
     groups

@@ -1,4 +1,4 @@
-//! Entries: memories as a case tells them, in its order.
+//! Entries: memories as a case lists them.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,17 +11,17 @@ use crate::model::memory::{Importance, Memory, MemoryType};
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// What sort of entry it is; its memory's type is called the same.
+    /// The kind of an entry; its memory's type has the same name.
     EntryKind {
-        /// Something worth knowing for who works on this.
+        /// Worth knowing for the agents on this case.
         Note = "note",
-        /// What was decided.
+        /// Something that was decided.
         Decision = "decision",
-        /// What was reached.
+        /// Something that was reached.
         Milestone = "milestone",
-        /// What somebody has to find out or decide.
+        /// Something to find out or decide.
         Question = "question",
-        /// What was found out.
+        /// The answer to a question.
         Answer = "answer",
     }
 }
@@ -34,7 +34,7 @@ impl Default for EntryKind {
 }
 
 impl EntryKind {
-    /// The type of a memory that is such an entry.
+    /// The memory type of this kind.
     ///
     /// # Errors
     /// Never: every kind is a slug.
@@ -42,27 +42,27 @@ impl EntryKind {
         MemoryType::try_from(self.name().to_owned())
     }
 
-    /// The kind of an entry whose memory is of this type.
+    /// The kind of an entry whose memory has this type.
     #[must_use]
     pub fn of(memory_type: &MemoryType) -> Self {
-        let known = Self::ALL.iter().find(|kind| kind.name() == memory_type.as_str());
-        known.copied().unwrap_or_default()
+        let kind = Self::ALL.iter().find(|kind| kind.name() == memory_type.as_str());
+        kind.copied().unwrap_or_default()
     }
 }
 
 /// An entry of a case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseEntry {
-    /// Its place in the case: 1, 2, 3 … without a gap.
+    /// Its position in the case: 1, 2, 3 … without gaps.
     pub position: u64,
-    /// Whether it is kept from you, and only its place is told: it is quarantined until a person
-    /// has looked at it, or it is about a user that you do not work for.
+    /// True if you may see only its position, because it is quarantined or about a user that you do
+    /// not work for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
     /// The id of its memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_id: Option<MemoryId>,
-    /// What sort of entry it is.
+    /// Its kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EntryKind>,
     /// The agent that wrote it.
@@ -71,35 +71,35 @@ pub struct CaseEntry {
     /// When it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// What it says, in a sentence or two.
+    /// What it says, in one or two sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What it says at length, where it does.
+    /// The full text, if it says more than the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What it is about, as short words.
+    /// Its topics, as short words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
     /// How much it matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// The session it was written in.
+    /// The session in which it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The earlier entries that it takes the place of.
+    /// The earlier entries that it supersedes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
-    /// The later entry that took its place.
+    /// The later entry that supersedes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<MemoryId>,
 }
 
 impl CaseEntry {
-    /// A memory as an entry that supersedes these.
+    /// The entry of a memory that supersedes these others.
     #[must_use]
     pub fn of(memory: Memory, supersedes: Vec<MemoryId>) -> Self {
         let kind = EntryKind::of(&memory.memory_type);
-        // Without a text of its own, the text of its memory is the summary.
+        // An entry without a full text keeps its summary as the memory's text.
         let (summary, text) = match memory.summary {
             Some(summary) if summary == memory.text => (summary, None),
             Some(summary) => (summary, Some(memory.text)),
@@ -122,7 +122,7 @@ impl CaseEntry {
         }
     }
 
-    /// The place of an entry that the caller is not given.
+    /// The position of an entry that the caller may not see.
     #[must_use]
     pub fn withheld(position: u64) -> Self {
         Self { position, withheld: true, ..Self::default() }

@@ -1,4 +1,4 @@
-//! Asking for cases: opening, adding to, reading and ending them, and what is answered.
+//! Requests that open, append to, read and close cases, and their responses.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -13,20 +13,22 @@ use crate::model::caller::Caller;
 use crate::model::memory::{Importance, Memory, SaveMemory, Sharing};
 use commonbook_text::secrets;
 
-/// Opens a case, the log of one matter that several agents work on; one that is there already is
-/// found, whatever its status. Every agent of the workspace reads it and appends to it.
+/// Opens a case: the append-only log of one matter that several agents work on. Returns an existing
+/// case with this key instead, whatever its status. Every agent in the workspace can read it and
+/// append to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenCase {
-    /// Its name in the workspace: letters, digits, - and dots; made of the title by default.
+    /// The case's key: letters, digits, `-` and dots; derived from the title by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<CaseKey>,
     /// What it is about, up to 200 characters; the key by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
@@ -36,9 +38,9 @@ pub struct OpenCase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseOutcome {
-    /// It was opened now.
+    /// This call opened it.
     Opened,
-    /// It was there.
+    /// It existed.
     Found,
 }
 
@@ -51,143 +53,145 @@ pub struct OpenCaseResult {
     pub outcome: CaseOutcome,
 }
 
-/// An entry that is about to be appended.
+/// An entry to be appended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewEntry {
-    /// What it says, in up to 512 characters; understandable on its own.
+    /// What it says, up to 512 characters. Must be understandable on its own.
     #[schemars(length(min = 1, max = limits::SUMMARY_CHARS))]
     pub summary: String,
-    /// What it says at length, where that is worth keeping, up to 64 KiB.
+    /// The full text, up to 64 KiB, if it says more than the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::TEXT_BYTES))]
     pub text: Option<String>,
-    /// What sort of entry it is: note (the default), decision, milestone, question or answer.
+    /// Its kind: note (the default), decision, milestone, question or answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EntryKind>,
-    /// What it is about, as up to 32 short words.
+    /// Up to 32 short words for its subjects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// The ids of earlier entries of this case, anybody's, that it takes the place of.
+    /// The ids of earlier entries of this case, by any agent, that this one supersedes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::ENTRIES))]
     pub supersedes: Vec<MemoryId>,
 }
 
-/// Appends 1 to 20 entries to a case, all of them or none: decisions, findings, questions, as short
-/// summaries that every agent on the case reads. Nobody can change or delete them; to put one
-/// right, append another that supersedes it.
+/// Appends 1 to 20 entries to a case, all of them or none: decisions, findings and questions, as
+/// short summaries that every agent on the case reads. Entries cannot be changed or deleted; to
+/// correct one, append another that supersedes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppendEntries {
-    /// The case.
+    /// The case's key.
     pub key: CaseKey,
     /// The entries, in order.
     #[schemars(length(min = 1, max = limits::ENTRIES))]
     pub entries: Vec<NewEntry>,
-    /// Opens the case under this title, if there is none of the key yet.
+    /// If no case has this key, opens one with this title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
-    /// The `context_version` that you have read up to: when the case has moved on, nothing is
-    /// appended, and the answer has `moved` with the latest version.
+    /// The `context_version` that you have read. If the case has newer entries, the call appends
+    /// nothing and returns `moved` with the latest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// Appends one entry to a case: a decision, a finding, a question, as a short summary that every
-/// agent on the case reads. Nobody can change or delete it; to put one right, append another that
-/// supersedes it.
+/// Appends one entry to a case: a decision, a finding or a question, as a short summary that every
+/// agent on the case reads. Entries cannot be changed or deleted; to correct one, append another
+/// that supersedes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppendEntry {
-    /// The case.
+    /// The case's key.
     pub key: CaseKey,
-    /// What it says, in up to 512 characters; understandable on its own.
+    /// What it says, up to 512 characters. Must be understandable on its own.
     pub summary: String,
-    /// What it says at length, where that is worth keeping, up to 64 KiB.
+    /// The full text, up to 64 KiB, if it says more than the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What sort of entry it is: note (the default), decision, milestone, question or answer.
+    /// Its kind: note (the default), decision, milestone, question or answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EntryKind>,
-    /// What it is about, as up to 32 short words.
+    /// Up to 32 short words for its subjects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// The ids of earlier entries of this case, anybody's, that it takes the place of.
+    /// The ids of earlier entries of this case, by any agent, that this one supersedes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
-    /// Opens the case under this title, if there is none of the key yet.
+    /// If no case has this key, opens one with this title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The `context_version` that you have read up to: when the case has moved on, nothing is
-    /// appended, and the answer has `moved` with the latest version.
+    /// The `context_version` that you have read. If the case has newer entries, the call appends
+    /// nothing and returns `moved` with the latest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     pub idempotency_key: Option<String>,
 }
 
 impl From<AppendEntry> for AppendEntries {
-    fn from(one: AppendEntry) -> Self {
-        let AppendEntry { summary, text, kind, topics, importance, supersedes, .. } = one;
+    fn from(request: AppendEntry) -> Self {
+        let AppendEntry { summary, text, kind, topics, importance, supersedes, .. } = request;
         Self {
-            key: one.key,
+            key: request.key,
             entries: vec![NewEntry { summary, text, kind, topics, importance, supersedes }],
-            title: one.title,
-            expected_version: one.expected_version,
-            idempotency_key: one.idempotency_key,
+            title: request.title,
+            expected_version: request.expected_version,
+            idempotency_key: request.idempotency_key,
         }
     }
 }
 
-/// What was appended, or why nothing was.
+/// The result of an append.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AppendResult {
-    /// The version of the case after this, which is the position of its last entry.
+    /// The version of the case after the call: the position of its last entry.
     pub context_version: u64,
-    /// The entries that were appended, in order; none when the case has moved on.
+    /// The entries that were appended, in order; empty if the case had moved.
     pub entries: Vec<EntryPosition>,
-    /// The case was not at the expected version: read on from there, and append again.
+    /// Set if the case was not at the expected version: read the newer entries, and append again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<VersionConflict>,
 }
 
-/// An entry that was appended, and where it stands.
+/// An appended entry and its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EntryPosition {
     /// The id of its memory.
     pub entry_id: MemoryId,
-    /// Its place in the case.
+    /// Its position in the case.
     pub position: u64,
-    /// What to do now, where others are not given it.
+    /// What to do if the entry is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// Where a case has moved to.
+/// The version that a case has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionConflict {
-    /// Its present version.
+    /// Its latest version.
     pub latest: u64,
 }
 
 impl AppendResult {
-    /// Nothing was appended: the case is at this version, and not at the expected one.
+    /// The result of an append that did not match the case's version.
     #[must_use]
     pub fn version_conflict(latest: u64) -> Self {
         Self {
@@ -199,14 +203,14 @@ impl AppendResult {
 }
 
 impl AppendEntries {
-    /// Checks how many entries there are.
+    /// Checks the number of entries.
     ///
     /// # Errors
-    /// `invalid` for none, `too_large` for more than fit into one call.
+    /// `invalid` for none, `too_large` for more than one call accepts.
     pub fn check(&self) -> Result<()> {
         let count = self.entries.len();
         if count == 0 {
-            return Err(Error::invalid("entries", "there is nothing to append"));
+            return Err(Error::invalid("entries", "must not be empty; expected 1 to 20 entries"));
         }
         if count > limits::ENTRIES {
             return Err(Error::too_large("entries", count, limits::ENTRIES, "entries")
@@ -217,11 +221,11 @@ impl AppendEntries {
 }
 
 impl NewEntry {
-    /// The memory that this entry makes in a case; its position is given when it is filed.
+    /// The memory of this entry; its position is set when it is appended.
     ///
     /// # Errors
-    /// `invalid` and `too_large`, with the field, for what `limits` does not admit; `invalid` for
-    /// superseding others with what is quarantined.
+    /// `invalid` or `too_large`, with the field that exceeds its limits; `invalid` if a quarantined
+    /// entry supersedes others.
     pub fn memory(
         &self,
         caller: &Caller,
@@ -231,8 +235,8 @@ impl NewEntry {
     ) -> Result<Memory> {
         let summary = self.summary.trim();
         if summary.is_empty() {
-            return Err(Error::invalid("summary", "there is nothing to append")
-                .hint("Say in a sentence or two what the others have to know."));
+            return Err(Error::invalid("summary", "must not be empty")
+                .hint("Say in one or two sentences what the other agents have to know."));
         }
         if self.supersedes.len() > limits::ENTRIES {
             let found = self.supersedes.len();
@@ -250,81 +254,86 @@ impl NewEntry {
         };
         let mut memory = request.memory(caller, id, now)?;
         if memory.is_quarantined() && !self.supersedes.is_empty() {
-            return Err(Error::invalid("supersedes", "what is quarantined supersedes nothing")
-                .hint(format!("Say it in other words: {}", memory.reasons().collect::<String>())));
+            return Err(Error::invalid(
+                "supersedes",
+                "this entry is quarantined and cannot supersede another",
+            )
+            .hint(format!("Reword it. {}", memory.reasons().collect::<String>())));
         }
         memory.case = Some(case.clone());
         Ok(memory)
     }
 }
 
-/// Reads the entries of a case, oldest first, none skipped and none twice.
+/// Reads the entries of a case in order, oldest first. For a short text of the newest ones, use
+/// `get_case_context`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadCase {
-    /// The case.
+    /// The case's key.
     pub key: CaseKey,
-    /// Only entries after this position; by default after the one that you have marked as read, or
-    /// from the beginning.
+    /// Only entries after this position; by default after your mark, or from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of entries per call, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// Mark what is told as read: the next call without `after` goes on after it.
+    /// Marks the returned entries as read, so that the next call without `after` continues after
+    /// them.
     #[serde(default)]
     pub mark: bool,
 }
 
-/// A stretch of a case.
+/// Some entries of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseEntries {
-    /// The entries, in the order of their positions.
+    /// The entries, by position.
     pub entries: Vec<CaseEntry>,
-    /// The version of the case, which is the position of its last entry.
+    /// The version of the case: the position of its last entry.
     pub context_version: u64,
-    /// Whether the case is still worked on.
+    /// The status of the case.
     pub status: CaseStatus,
-    /// What to give as `after` for the next stretch; `null` when there is nothing more yet.
+    /// The `after` of the next call; `null` if there are no more entries yet.
     pub next: Option<u64>,
 }
 
-/// Tells what a case is about, whether it is still worked on, and how many entries it has.
+/// Returns a case's title, status and number of entries, without the entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetCase {
-    /// The case.
+    /// The case's key.
     pub key: CaseKey,
 }
 
-/// Lists the cases of the workspace, those that were opened last first.
+/// Lists the cases of the workspace, last opened first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListCases {
-    /// Only those with this status.
+    /// Only cases with this status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<CaseStatus>,
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of cases per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
 
-/// Makes one request after another that names a case and takes an idempotency key.
+/// Declares requests that have only a case and an idempotency key.
 macro_rules! of_one_case {
     ($($(#[$about:meta])* $name:ident,)+) => {$(
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
-            /// The case.
+            /// The case's key.
             pub key: CaseKey,
-            /// Any text of your own: the same key with the same request is carried out once and
-            /// answered alike, for 24 hours.
+            /// Idempotency key, any text. Repeating the same request with the same key within 24
+            /// hours changes nothing and returns the first response; another request with it fails
+            /// with `conflict`.
             #[serde(default, skip_serializing)]
             #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
             pub idempotency_key: Option<String>,
@@ -333,21 +342,21 @@ macro_rules! of_one_case {
 }
 
 of_one_case! {
-    /// Closes a case: the work is done. Nothing can be appended then; searches leave its entries
-    /// out, unless they ask for the case or include what is closed; it stays readable.
+    /// Closes a case: its work is done. No more entries can be appended. The case stays readable,
+    /// but searches leave its entries out unless they ask for the case or include closed cases.
     CloseCase,
-    /// Puts a case away, as closing does, for good or until somebody reopens it.
+    /// Archives a case. It behaves like a closed one until an agent reopens it.
     ArchiveCase,
-    /// Opens a case again that was closed or archived.
+    /// Reopens a closed or archived case.
     ReopenCase,
 }
 
-/// Tells the newest summaries of a case within a budget, to be read before work on it goes on:
-/// what was superseded is left out.
+/// Returns the newest summaries of a case as one text within a budget, without superseded entries.
+/// Read it before you continue work on the case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetCaseContext {
-    /// The case.
+    /// The case's key.
     pub key: CaseKey,
     /// Tokens of the text at most, 200 to 16,000; 1,000 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -376,31 +385,33 @@ impl GetCaseContext {
 pub struct CaseContext {
     /// The case.
     pub case: Case,
-    /// The newest entries that fit, the oldest of them first.
+    /// The newest entries that fit, in order of position.
     pub entries: Vec<CaseEntry>,
-    /// How many earlier places of the case were not looked at: what was told filled the budget.
+    /// Number of earlier positions that were not read because the budget was full.
     pub left_out: u64,
-    /// The case and those entries, for an agent to read: as information, between marks.
+    /// The case and these entries as text for an agent, marked as information.
     pub text: String,
 }
 
 impl OpenCase {
-    /// The key and the title of the case.
+    /// The key and the title of the new case.
     ///
     /// # Errors
-    /// `invalid` and `too_large` with the field.
+    /// `invalid` or `too_large`, with the field.
     pub fn key_and_title(&self) -> Result<(CaseKey, String)> {
         let title = self.title.as_deref();
         let key = match (&self.key, title) {
             (Some(key), _) => key.clone(),
-            // What must not be told must not be told in the key either.
+            // The key is derived from the checked title, so that it holds no secret either.
             (None, Some(title)) => {
                 CaseKey::from_title(&secrets::redact(title).text).ok_or_else(|| {
-                    Error::invalid("title", "no key can be made of this")
-                        .hint("Give a key: letters, digits, - and dots.")
+                    Error::invalid("title", "has no letter or digit to derive a key from")
+                        .hint("Set `key`: letters, digits, - and dots.")
                 })?
             }
-            (None, None) => return Err(Error::invalid("key", "a case needs a key or a title")),
+            (None, None) => {
+                return Err(Error::invalid("key", "expected a key or a title"));
+            }
         };
         let title = fit_title(&key, title.unwrap_or(key.as_str()))?;
         Ok((key, title))

@@ -1,4 +1,4 @@
-//! Asking for checkpoints, and what resuming answers.
+//! Requests for checkpoints, and the response of a resume.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,83 +9,84 @@ use crate::base::limits;
 use crate::model::collaboration::HandoffEdge;
 use crate::model::session::Session;
 
-/// Sums up what came of your work until now, in one go: appends the summary to the case that the
-/// session is on (or keeps it as a memory), marks the case as read, and makes a checkpoint.
+/// Saves a summary of your work so far and creates a checkpoint, in one call: appends the summary
+/// to the session's case (or saves it as a memory), marks the case as read, and makes the
+/// checkpoint.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointAndSummarise {
-    /// What came of it, in up to 512 characters.
+    /// The summary, up to 512 characters.
     #[schemars(length(min = 1, max = limits::SUMMARY_CHARS))]
     pub summary: String,
-    /// The session; the one that you work in when you name none.
+    /// The session; your present one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
     /// Why the checkpoint is made: `manual` (the default), `workflow`, `milestone`, or `automatic`.
     #[serde(default)]
     pub kind: CheckpointKind,
-    /// What to call it, in up to 200 characters.
+    /// The checkpoint's title, up to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// What became of a summary.
+/// A saved summary with its checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SummariseResult {
-    /// The entry of the case, or the memory, that it is kept as.
+    /// The case entry, or the memory, that holds the summary.
     pub summary: MemoryId,
-    /// The version of the case after it, which is marked as read.
+    /// The version of the case after it, marked as read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_version: Option<u64>,
     /// The checkpoint.
     pub checkpoint: Checkpoint,
-    /// What to do now, where others are not given the summary.
+    /// What to do if the summary is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// Lists the checkpoints of a session, the newest first; there are ten at the most.
+/// Lists the checkpoints of a session, newest first; at most ten.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListCheckpoints {
-    /// The session; the one that you work in when you name none.
+    /// The session; your present one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
 }
 
-/// Shows one checkpoint.
+/// Returns one checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetCheckpoint {
-    /// The id of the checkpoint.
+    /// The checkpoint's id.
     pub checkpoint: CheckpointId,
 }
 
-/// A session resumed, and the one that the caller works in from now on.
+/// A resumed session, and the session that the caller works in from now on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumeSessionResult {
-    /// The session that you work in now: the resumed one where it is yours, else a new one of yours
-    /// on the same case.
+    /// Your session from now on: the resumed one if it is yours, else a new one on the same case.
     pub session: Session,
-    /// All of it, for an agent to read.
+    /// The result as text for an agent.
     pub text: String,
-    /// The memories of the session that were wanted, the newest first.
+    /// The memories of the session that you requested, newest first.
     pub memories: Vec<MemoryId>,
-    /// The entities that were wanted, the latest first.
+    /// The entities that you requested, latest first.
     pub entities: Vec<EntityId>,
-    /// The handoffs that are open.
+    /// The open handoffs.
     pub handoffs: Vec<OpenHandoff>,
-    /// Who handed work to whom, the newest first.
+    /// All handoffs, newest first.
     pub history: Vec<HandoffEdge>,
-    /// How far the cases have come.
+    /// The state of the cases.
     pub cases: Vec<CasePosition>,
-    /// What was resumed.
+    /// Figures of the resume.
     pub metadata: ResumeMetadata,
 }

@@ -72,22 +72,22 @@ fn a_request_names_its_session_and_agents() {
 #[test]
 fn resuming_asks_for_a_mode_an_agent_and_a_budget() {
     let caller = agent("developer");
-    let of = |mode, agent: Option<&str>, budget| ResumeSession {
+    let resume = |mode, agent: Option<&str>, budget| ResumeSession {
         mode,
         owner: agent.map(str::to_owned),
         budget,
         ..ResumeSession::default()
     };
-    let mine = of(ResumeMode::Agent, None, None).check(&caller).expect("it is right");
+    let mine = resume(ResumeMode::Agent, None, None).check(&caller).expect("it is right");
     assert_eq!((mine.agent, mine.budget), (Some(caller.clone()), 5_000));
     let theirs =
-        of(ResumeMode::Agent, Some("analyst"), Some(500)).check(&caller).expect("it is right");
+        resume(ResumeMode::Agent, Some("analyst"), Some(500)).check(&caller).expect("it is right");
     assert_eq!(theirs.agent, Some(agent("analyst")));
     let table = [
-        (of(ResumeMode::Full, Some("analyst"), None), "owner"),
-        (of(ResumeMode::Agent, Some("a/"), None), "owner"),
-        (of(ResumeMode::Full, None, Some(499)), "budget"),
-        (of(ResumeMode::Full, None, Some(40_001)), "budget"),
+        (resume(ResumeMode::Full, Some("analyst"), None), "owner"),
+        (resume(ResumeMode::Agent, Some("a/"), None), "owner"),
+        (resume(ResumeMode::Full, None, Some(499)), "budget"),
+        (resume(ResumeMode::Full, None, Some(40_001)), "budget"),
         (ResumeSession { session: Some(" ".into()), ..ResumeSession::default() }, "session"),
     ];
     for (request, field) in table {
@@ -122,7 +122,11 @@ fn a_sweep_keeps_ten_and_lets_the_automatic_ones_go_first() {
             let gone = checkpoints_to_sweep(given, at(1));
             let numbers: Vec<u64> = gone
                 .iter()
-                .filter_map(|id| all.iter().find(|it| it.id == *id).map(|it| it.sequence))
+                .filter_map(|id| {
+                    all.iter()
+                        .find(|checkpoint| checkpoint.id == *id)
+                        .map(|checkpoint| checkpoint.sequence)
+                })
                 .collect();
             assert_eq!(numbers, expected, "{kinds:?}");
         }
@@ -151,11 +155,11 @@ fn a_clock_that_leaps_by_a_day_removes_and_reorders_nothing() {
     let all: Vec<Checkpoint> =
         made.map(|(hours, n)| checkpoint(&ids, n, CheckpointKind::Automatic, *hours)).collect();
     // Looked at in between, the clock a month ahead for a moment.
-    let looks = [0, 1, 25, -23, 2, 31 * 24, 3, 4];
-    let mut steady = SettledClock::starting(at(looks[0]));
-    for look in looks {
-        steady = steady.observe(at(look));
-        assert!(checkpoints_to_sweep(&all, steady.sure).is_empty(), "{look}");
+    let readings = [0, 1, 25, -23, 2, 31 * 24, 3, 4];
+    let mut clock = SettledClock::starting(at(readings[0]));
+    for reading in readings {
+        clock = clock.observe(at(reading));
+        assert!(checkpoints_to_sweep(&all, clock.confirmed).is_empty(), "{reading}");
     }
     let many: Vec<Checkpoint> = (1..=11)
         .map(|n| checkpoint(&ids, n, CheckpointKind::Automatic, if n == 1 { 24 } else { 0 }))
@@ -203,8 +207,8 @@ proptest! {
             checkpoint(&ids, number, CheckpointKind::ALL[*kind], *hours)
         }).collect();
         let gone = checkpoints_to_sweep(&all, at(sure));
-        let (over, left): (Vec<_>, Vec<_>) = all.iter().partition(|it| is_expired(it, at(sure)));
-        prop_assert!(over.iter().all(|it| gone.contains(&it.id)));
+        let (over, left): (Vec<_>, Vec<_>) = all.iter().partition(|checkpoint| is_expired(checkpoint, at(sure)));
+        prop_assert!(over.iter().all(|checkpoint| gone.contains(&checkpoint.id)));
         prop_assert_eq!(all.len() - gone.len(), left.len().min(10));
         prop_assert!(left.last().is_none_or(|newest| !gone.contains(&newest.id)));
     }

@@ -1,4 +1,4 @@
-//! Export: the collaboration graph as DOT, for drawing, and as lines, for reading.
+//! Export: the collaboration graph as DOT and as lines of text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,9 +8,8 @@ use crate::model::agent::Agent;
 use crate::model::graph::export::quote_dot;
 use crate::model::handoff::HandoffStatus;
 
-/// The drawing instructions that Graphviz reads: an arrow for each two agents, with the number of
-/// handoffs, dashed where none of them passed any work. Nothing that an agent is called ends a
-/// label or begins an attribute.
+/// The graph for Graphviz: one arrow per pair of agents with the number of handoffs, dashed if none
+/// of them passed work. Names are escaped, so that none ends a label or begins an attribute.
 #[must_use]
 pub fn dot(edges: &[HandoffEdge]) -> String {
     let agents: BTreeSet<&Agent> = edges.iter().flat_map(|edge| [&edge.from, &edge.to]).collect();
@@ -33,8 +32,7 @@ pub fn dot(edges: &[HandoffEdge]) -> String {
     dot
 }
 
-/// The chains as lines: their handoffs in the order in which they were made, each set in by how far
-/// down the chain it stands.
+/// The chains as lines: their handoffs in order of creation, indented by depth.
 #[must_use]
 pub fn text(chains: &[HandoffChain]) -> String {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Asking for the collaboration graph.
+//! The request for the collaboration graph, and its response.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,11 +11,11 @@ use crate::base::limits;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// How the collaboration graph is drawn.
+    /// The format of a drawing.
     DrawingFormat {
-        /// As lines, chain by chain.
+        /// Lines of text, chain by chain.
         Text = "text",
-        /// For Graphviz.
+        /// DOT, for Graphviz.
         Dot = "dot",
     }
 }
@@ -27,8 +27,8 @@ impl Default for DrawingFormat {
     }
 }
 
-/// Shows who hands work to whom: the chains of the latest 10,000 handoffs in your sight, how they
-/// ended, how long they waited, and a drawing.
+/// Returns the handoffs between agents: the chains of the latest 10,000 handoffs that you may see,
+/// with outcomes, waiting times and a drawing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetCollaborations {
@@ -36,34 +36,34 @@ pub struct GetCollaborations {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub agent_name: Option<String>,
-    /// Only those of the chain that began with this handoff.
+    /// Only handoffs of the chain that began with this handoff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<HandoffId>,
-    /// Only those of this case.
+    /// Only handoffs of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Only those that were made or accepted in this session.
+    /// Only handoffs that were created or accepted in this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
-    /// Only those that are pending or accepted.
+    /// Only pending and accepted handoffs.
     #[serde(default)]
     pub open: bool,
-    /// Only those that were made since this time, as RFC 3339.
+    /// Only handoffs that were created since this time, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// How they are drawn: `text`, the default, or `dot`.
+    /// The format of the drawing: `text` (the default) or `dot`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<DrawingFormat>,
 }
 
-/// Who hands work to whom.
+/// The handoffs between agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CollaborationOverview {
-    /// How many there were, of which status, between whom, and how long they took.
+    /// Counts by status and pair of agents, and durations.
     pub statistics: HandoffStatistics,
     /// The chains, in the order in which they began.
     pub chains: Vec<HandoffChain>,
-    /// All of it, drawn.
+    /// The drawing.
     pub drawing: String,
 }

@@ -1,4 +1,4 @@
-//! Statistics: who works with whom, how it ends, how long it waits; and the chains.
+//! Statistics of handoffs: counts, outcomes and durations, and the chains.
 
 use std::collections::BTreeMap;
 
@@ -11,56 +11,57 @@ use crate::base::id::HandoffId;
 use crate::model::agent::Agent;
 use crate::model::handoff::HandoffStatus;
 
-/// How long something took.
+/// A summary of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DurationSummary {
-    /// How many were measured. One that a clock that went back made end before it began is not.
+    /// Number of measured durations. One whose end precedes its beginning, because a clock was set
+    /// back, is not measured.
     pub count: u64,
-    /// Half of them took at most so many seconds.
+    /// The median, in seconds.
     pub p50_seconds: f64,
-    /// Nineteen of twenty took at most so many seconds.
+    /// The 95th percentile, in seconds.
     pub p95_seconds: f64,
-    /// The longest took so many seconds.
+    /// The maximum, in seconds.
     pub max_seconds: f64,
 }
 
-/// What became of the handoffs from one agent to another.
+/// The handoffs from one agent to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentPair {
     /// The agent that handed over.
     pub from: Agent,
-    /// The agent that it was for.
+    /// The target agent.
     pub to: Agent,
-    /// How many there were.
+    /// Number of handoffs.
     pub count: u64,
-    /// How many stand at each status; none is left out.
+    /// Number of handoffs per status, all statuses included.
     pub by_status: BTreeMap<HandoffStatus, u64>,
-    /// How long they waited to be accepted.
+    /// The time until they were accepted.
     pub to_accept: DurationSummary,
 }
 
-/// What became of handoffs.
+/// Counts and durations of handoffs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffStatistics {
-    /// How many there were.
+    /// Number of handoffs.
     pub count: u64,
-    /// How many agents took part.
+    /// Number of agents.
     pub agents: u64,
-    /// How many chains there were.
+    /// Number of chains.
     pub chains: u64,
-    /// How long the longest chain is.
+    /// Length of the longest chain.
     pub deepest: u32,
-    /// How many stand at each status; none is left out.
+    /// Number of handoffs per status, all statuses included.
     pub by_status: BTreeMap<HandoffStatus, u64>,
-    /// How long they waited to be accepted.
+    /// The time until they were accepted.
     pub to_accept: DurationSummary,
-    /// How long they took from there to their end.
+    /// The time from acceptance to completion.
     pub to_complete: DurationSummary,
-    /// The same of each two agents, those with the most handoffs first.
+    /// The same per pair of agents; pairs with the most handoffs first.
     pub pairs: Vec<AgentPair>,
 }
 
-/// Counts handoffs.
+/// The statistics of these handoffs.
 #[must_use]
 pub fn statistics(edges: &[HandoffEdge]) -> HandoffStatistics {
     let mut by_pair: BTreeMap<(&Agent, &Agent), Vec<&HandoffEdge>> = BTreeMap::new();
@@ -118,7 +119,7 @@ fn time_between(from: Timestamp, to: Timestamp) -> Option<SignedDuration> {
     (!passed.is_negative()).then_some(passed)
 }
 
-/// Ranks by the nearest-rank method.
+/// Computes percentiles by the nearest-rank method.
 fn duration_summary(passed: impl Iterator<Item = SignedDuration>) -> DurationSummary {
     let mut passed: Vec<SignedDuration> = passed.collect();
     passed.sort_unstable();
@@ -134,23 +135,23 @@ fn duration_summary(passed: impl Iterator<Item = SignedDuration>) -> DurationSum
     }
 }
 
-/// Handoffs that went on from one another.
+/// A chain: handoffs of which each continues an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffChain {
-    /// The handoff that it began with.
+    /// The first handoff of the chain.
     pub chain: HandoffId,
-    /// The agents that took part, in the order in which the work came to them.
+    /// The agents, in the order in which the work reached them.
     pub agents: Vec<Agent>,
-    /// How many handoffs stand one after the other at the most.
+    /// Maximum depth of its handoffs.
     pub depth: u32,
-    /// How many of them wait or are being worked on.
+    /// Number of its pending and accepted handoffs.
     pub open: u64,
-    /// Its handoffs, in the order in which they were made.
+    /// Its handoffs, in order of creation.
     pub handoffs: Vec<HandoffEdge>,
 }
 
-/// The chains that handoffs make, in the order in which they began. `edges` are in the order in
-/// which they were made: by the journal, not by the clock.
+/// The chains of these handoffs, in the order in which they began. `edges` are in order of creation
+/// by the journal, not by the clock.
 #[must_use]
 pub fn chains(edges: &[HandoffEdge]) -> Vec<HandoffChain> {
     let mut found: Vec<HandoffChain> = Vec::new();

@@ -58,7 +58,7 @@ fn a_cycle_is_the_same_again_when_its_last_handoff_was_there_before() {
     let again = |edges: &[(&Agent, &Agent)], from, to| {
         CollaborationGraph::of(edges.iter().map(|(a, b)| (*a, *b)))
             .closing_cycle(from, to)
-            .map(|it| it.again)
+            .map(|cycle| cycle.again)
     };
     assert_eq!(again(&[(a, b), (b, c)], c, a), Some(false));
     assert_eq!(again(&[(a, b), (b, c), (c, a)], c, a), Some(true));
@@ -135,7 +135,7 @@ proptest! {
             let graph = CollaborationGraph::of(before.iter().map(|(a, b)| (&agents[*a], &agents[*b])));
             let (from, to) = edges[count];
             let Some(cycle) = graph.closing_cycle(&agents[from], &agents[to]) else { continue };
-            let place = |agent: &Agent| agents.iter().position(|it| it == agent).expect("known");
+            let place = |agent: &Agent| agents.iter().position(|candidate| candidate == agent).expect("known");
             let steps: Vec<(usize, usize)> =
                 cycle.path.windows(2).map(|two| (place(&two[0]), place(&two[1]))).collect();
             let whole = steps.iter().all(|step| before.contains(step));
@@ -152,11 +152,11 @@ fn the_rules_report_first_and_refuse_then() {
     let closed = CollaborationGraph::of([(a, b), (b, c), (c, a)]);
     let rules = HandoffRules::default();
     let warned = rules.judge(&ring, c, a, 3).expect("the first time it is made");
-    let path = "this closes a cycle of 3: a2 → a0 → a1 → a2";
+    let path = "this handoff closes a cycle of 3: a2 → a0 → a1 → a2";
     assert_eq!(warned.warning_text().as_deref(), Some(path));
     let refused = rules.judge(&closed, c, a, 6).expect_err("the second time it is not");
     assert_eq!(refused.kind, ErrorKind::Conflict);
-    assert_eq!(refused.message, "this closes a cycle of 3 again: a2 → a0 → a1 → a2");
+    assert_eq!(refused.message, "this handoff closes a cycle of 3 again: a2 → a0 → a1 → a2");
     assert_eq!(refused.field.as_deref(), Some("to"));
     assert_eq!(rules.judge(&ring, a, c, 2).expect("all is well").warning_text(), None);
 }
@@ -173,16 +173,19 @@ fn each_policy_does_what_it_says() {
         for graph in [&first, &again] {
             let answer = rules.judge(graph, b, a, 2);
             assert_eq!(answer.is_err(), policy == RuleAction::Reject);
-            let told = answer.is_ok_and(|warnings| warnings.cycle.is_some());
-            assert_eq!(told, policy == RuleAction::Warn);
+            let warned = answer.is_ok_and(|warnings| warnings.cycle.is_some());
+            assert_eq!(warned, policy == RuleAction::Warn);
         }
         let deep = rules.judge(&CollaborationGraph::default(), a, b, 11);
         assert_eq!(deep.is_err(), policy == RuleAction::Reject);
-        assert_eq!(deep.is_ok_and(|it| it.deep == Some(11)), policy == RuleAction::Warn);
+        assert_eq!(
+            deep.is_ok_and(|warnings| warnings.deep == Some(11)),
+            policy == RuleAction::Warn
+        );
         assert!(
             rules
                 .judge(&CollaborationGraph::default(), a, b, 10)
-                .is_ok_and(|it| it.warning_text().is_none())
+                .is_ok_and(|warnings| warnings.warning_text().is_none())
         );
     }
     let rules: HandoffRules = serde_json::from_str(r#"{"cycle":"allow"}"#).expect("it fits");
@@ -190,12 +193,12 @@ fn each_policy_does_what_it_says() {
 }
 
 #[test]
-fn a_long_cycle_is_told_by_its_ends() {
+fn a_long_cycle_is_shortened_in_the_middle() {
     let agents = agents(50);
     let cycle = line(&agents).closing_cycle(&agents[49], &agents[0]).expect("it is a ring");
-    let told = cycle.cycle_text();
-    assert!(told.starts_with("this closes a cycle of 50: a49 → a0 → a1 → a2"), "{told}");
-    assert!(told.ends_with("… 39 more … → a44 → a45 → a46 → a47 → a48 → a49"), "{told}");
+    let text = cycle.cycle_text();
+    assert!(text.starts_with("this handoff closes a cycle of 50: a49 → a0 → a1 → a2"), "{text}");
+    assert!(text.ends_with("… 39 more … → a44 → a45 → a46 → a47 → a48 → a49"), "{text}");
 }
 
 fn edge(ids: &CountingIds, from: usize, to: usize, status: HandoffStatus) -> HandoffEdge {
@@ -263,11 +266,11 @@ fn chains_are_told_in_order_and_drawn_safely() {
     use HandoffStatus::{Accepted, Completed, Withdrawn};
     let ids = CountingIds::default();
     let first = edge(&ids, 0, 1, Completed);
-    let of = |edge: HandoffEdge, depth| HandoffEdge { chain: first.handoff, depth, ..edge };
-    let third = of(edge(&ids, 1, 3, Withdrawn), 2);
-    let second = of(edge(&ids, 1, 2, Accepted), 2);
-    let other = edge(&ids, 7, 8, Accepted);
-    let edges = [first.clone(), other.clone(), third.clone(), second.clone()];
+    let at = |edge: HandoffEdge, depth| HandoffEdge { chain: first.handoff, depth, ..edge };
+    let third = at(edge(&ids, 1, 3, Withdrawn), 2);
+    let second = at(edge(&ids, 1, 2, Accepted), 2);
+    let unrelated = edge(&ids, 7, 8, Accepted);
+    let edges = [first.clone(), unrelated.clone(), third.clone(), second.clone()];
     let found = chains(&edges);
     assert_eq!(found.len(), 2);
     let names: Vec<&str> = found[0].agents.iter().map(Agent::as_str).collect();
@@ -276,7 +279,7 @@ fn chains_are_told_in_order_and_drawn_safely() {
     let at = "sequential, 2026-11-21 10:00";
     let expected = format!(
         "{0}: 3 handoffs, depth 2\n  ✓ a0 → a1  completed, {at}  {0}\n    · a1 → a3  withdrawn, {at}  {1}\n    · a1 → a2  accepted, {at}  {2}\n{3}: 1 handoff, depth 1\n  · a7 → a8  accepted, {at}  {3}\n",
-        first.handoff, third.handoff, second.handoff, other.handoff
+        first.handoff, third.handoff, second.handoff, unrelated.handoff
     );
     assert_eq!(export::text(&found), expected);
     let dot = export::dot(&edges[..3]);

@@ -1,4 +1,4 @@
-//! Comparing what two memories state.
+//! Comparing the statements of two memories.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -17,7 +17,7 @@ use commonbook_text::claims::vocabulary::{
 use commonbook_text::terms;
 use commonbook_text::word_list::WordList;
 
-/// What is certain of a contradiction of each kind, before anything speaks for or against it.
+/// Confidence of each kind of difference, before bonuses and penalties.
 const BASE_CONFIDENCE: [(DifferenceKind, f64); 5] = [
     (DifferenceKind::Number, 0.8),
     (DifferenceKind::Date, 0.75),
@@ -25,51 +25,51 @@ const BASE_CONFIDENCE: [(DifferenceKind, f64); 5] = [
     (DifferenceKind::Negation, 0.75),
     (DifferenceKind::Antonym, 0.7),
 ];
-/// What it adds that both mention the same thing, and not only a topic.
+/// Added if both mention the same entity and not only a topic.
 const SAME_ENTITY_BONUS: f64 = 0.1;
-/// What it adds that both are about the same in so many words.
+/// Added if enough words of the subjects agree.
 const SAME_WORDS_BONUS: f64 = 0.05;
-/// How many words those are.
+/// Number of words for [`SAME_WORDS_BONUS`].
 const SAME_WORDS_MIN: usize = 4;
-/// What it takes away that one of them names something that the other does not.
+/// Subtracted if one subject has a word that the other lacks.
 const NARROWER_PENALTY: f64 = 0.15;
-/// What it takes away that one agent said both: it may have changed its mind.
+/// Subtracted if one agent wrote both: it may have changed its mind.
 const ONE_AUTHOR_PENALTY: f64 = 0.1;
-/// Words that both must be about, where one of them is narrower.
+/// Words that the subjects must share if one is narrower.
 const NARROWED_WORDS_MIN: usize = 4;
 /// Days within which "on Friday" means the same Friday.
 const SAME_WEEK_DAYS: i64 = 6;
 
-/// Types of memories that tell what happened, was said or is to be done: not how things are.
+/// Memory types that report events, conversations or tasks instead of facts.
 const STATEMENT_FREE_TYPES: [&str; 4] = ["episodic", "conversation", "task_context", "handoff"];
 
-/// Texts of which is known what they state: a memory is compared with many others, most of which are
-/// of the same days and compared with the next ones too.
+/// Texts whose statements are cached: each memory is compared with many others, mostly of the same
+/// days.
 const CLAUSE_CACHE_MAX: usize = 2_048;
 
-/// What these texts state, by the hash of each.
+/// The statements of texts, by the hash of each.
 static CLAUSE_CACHE: LazyLock<Mutex<FxHashMap<u64, Arc<[Clause]>>>> = LazyLock::new(Mutex::default);
 
-/// A key of this process alone: nobody can write two texts that are one.
+/// Keyed per process, so that no writer can construct two texts with the same hash.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// The plain statements of a text, which was perhaps taken apart before.
+/// The plain statements of a text, cached.
 fn clauses(text: &str) -> Arc<[Clause]> {
     let key = HASHER.hash_one(text);
-    let known = || CLAUSE_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(clauses) = known().get(&key) {
+    let cache = || CLAUSE_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(clauses) = cache().get(&key) {
         return Arc::clone(clauses);
     }
     let clauses: Arc<[Clause]> = clause::clauses(text).into();
-    let mut known = known();
-    if known.len() >= CLAUSE_CACHE_MAX {
-        known.clear();
+    let mut cache = cache();
+    if cache.len() >= CLAUSE_CACHE_MAX {
+        cache.clear();
     }
-    known.insert(key, Arc::clone(&clauses));
+    cache.insert(key, Arc::clone(&clauses));
     clauses
 }
 
-/// What a memory states, taken apart once to be compared with many others.
+/// The statements of a memory, parsed once for many comparisons.
 #[derive(Debug, Clone)]
 pub struct MemoryStatements<'m> {
     memory: &'m Memory,
@@ -80,7 +80,7 @@ pub struct MemoryStatements<'m> {
 }
 
 impl<'m> MemoryStatements<'m> {
-    /// What this memory states.
+    /// The statements of this memory.
     #[must_use]
     pub fn of(memory: &'m Memory) -> Self {
         let mut environments = BTreeSet::new();
@@ -94,13 +94,13 @@ impl<'m> MemoryStatements<'m> {
         Self { memory, clauses, environments, title }
     }
 
-    /// Whether there is nothing in it to compare.
+    /// Whether it has no statements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.clauses.is_empty()
     }
 
-    /// What contradicts the other, which is newer: the most certain, if anything does.
+    /// The most certain contradiction with a newer memory, if any.
     #[must_use]
     pub fn contradiction_with(
         &self,
@@ -127,7 +127,7 @@ impl<'m> MemoryStatements<'m> {
             .iter()
             .map(|older| newer.clauses.iter().map(|newer| pair.compare(older, newer)).collect())
             .collect();
-        // Who says both says that both hold, each of its own.
+        // A memory that states both values says that each holds separately.
         let agrees = |row: usize, column: usize| {
             outcomes[row].iter().any(ClauseComparison::is_same)
                 || outcomes.iter().any(|row| row[column].is_same())
@@ -145,8 +145,8 @@ impl<'m> MemoryStatements<'m> {
         best
     }
 
-    /// Whether the author of this one says so itself that it holds no longer, or goes on with it in
-    /// the same session.
+    /// Whether the same author withdraws this memory in the newer one, or continues it in the same
+    /// session.
     fn is_corrected_by(&self, newer: &Self) -> bool {
         let (a, b) = (self.memory, newer.memory);
         let corrects = || {
@@ -157,12 +157,12 @@ impl<'m> MemoryStatements<'m> {
     }
 }
 
-/// What becomes of two clauses.
+/// The relation of two statements.
 #[derive(Debug, Clone)]
 enum ClauseComparison {
-    /// They are about different things, or cannot be compared.
+    /// Different subjects, or values that cannot be compared.
     Unrelated,
-    /// They state the same.
+    /// The same statement.
     Same,
     Differs(ContradictionFinding),
 }
@@ -173,7 +173,7 @@ impl ClauseComparison {
     }
 }
 
-/// What two clauses differ in.
+/// The difference between two statements.
 struct ValueDifference {
     kind: DifferenceKind,
     older: String,
@@ -209,18 +209,19 @@ impl MemoryPair {
             }
         }
         if older.denied.is_some() != newer.denied.is_some() {
-            let said = |denied: &Option<String>| denied.clone().unwrap_or_default();
-            let (older, newer) = (said(&older.denied), said(&newer.denied));
+            let word_of = |denied: &Option<String>| denied.clone().unwrap_or_default();
+            let (older, newer) = (word_of(&older.denied), word_of(&newer.denied));
             differences.push(ValueDifference { kind: DifferenceKind::Negation, older, newer });
         }
         let shared = older.subject.keys().filter(|stem| newer.subject.contains_key(*stem));
         let common = shared.clone().count();
-        // Of names alone nothing is said that could be denied: "John: not at all, Maria".
-        let said = shared.clone().any(|stem| older.subject[stem].starts_with(char::is_lowercase))
-            || !older.sides.is_empty()
-            || !older.values.is_empty();
+        // A name alone is not a statement that can be denied: "John: not at all, Maria".
+        let deniable =
+            shared.clone().any(|stem| older.subject[stem].starts_with(char::is_lowercase))
+                || !older.sides.is_empty()
+                || !older.values.is_empty();
         let enough = if self.shared == ComparisonBasis::Thing { 1 } else { 2 };
-        if !said
+        if !deniable
             || common + alike < enough
             || common == 0
             || (narrow > 0 && common < NARROWED_WORDS_MIN)
@@ -230,12 +231,12 @@ impl MemoryPair {
         match differences.as_slice() {
             [] => ClauseComparison::Same,
             [one] => ClauseComparison::Differs(self.to_finding(older, newer, one, common, narrow)),
-            // Two that differ in two ways speak of two things, or of one in two states.
+            // Two differences mean two subjects, or two states of one.
             _ => ClauseComparison::Unrelated,
         }
     }
 
-    /// The values in which they differ; nothing where they cannot be compared.
+    /// The differing values; `None` if they cannot be compared.
     fn differing_values(&self, older: &Clause, newer: &Clause) -> Option<Vec<ValueDifference>> {
         if older.values.len() != newer.values.len() {
             return None;
@@ -260,7 +261,7 @@ impl MemoryPair {
         Some(differences)
     }
 
-    /// Whether of two values only one can hold, as these clauses put it.
+    /// Whether only one of two values can hold, as these statements phrase them.
     fn excludes(&self, older: &Clause, newer: &Clause, a: &ValuePhrase, b: &ValuePhrase) -> bool {
         let says = |stems: &WordList| {
             let begins = |word: &str| stems.iter().any(|stem| word.starts_with(stem));
@@ -288,7 +289,7 @@ impl MemoryPair {
         let base = BASE_CONFIDENCE
             .iter()
             .find(|(kind, _)| *kind == difference.kind)
-            .map_or(0.5, |it| it.1);
+            .map_or(0.5, |(_, base)| *base);
         let factors = [
             (self.shared == ComparisonBasis::Thing, SAME_ENTITY_BONUS),
             (common >= SAME_WORDS_MIN, SAME_WORDS_BONUS),
@@ -306,23 +307,27 @@ impl MemoryPair {
         let ValueDifference { kind, older, newer } = difference;
         let reason = match (kind, older.is_empty()) {
             (DifferenceKind::Negation, true) => {
-                format!("Of {about:?} the newer denies, with {newer:?}, what the older says")
+                format!(
+                    "About {about:?}, the newer memory denies with {newer:?} what the older states"
+                )
             }
             (DifferenceKind::Negation, false) => {
-                format!("Of {about:?} the older denies, with {older:?}, what the newer says")
+                format!(
+                    "About {about:?}, the older memory denies with {older:?} what the newer states"
+                )
             }
-            _ => format!("Of {about:?} the older says {older:?}, and the newer {newer:?}"),
+            _ => format!("About {about:?}, the older memory states {older:?}, the newer {newer:?}"),
         };
-        // Hundredths are as fine as such a figure can be.
+        // Two decimals are precise enough for such a figure.
         let confidence = ((base + sum) * 100.0).round() / 100.0;
         ContradictionFinding { kind: *kind, reason, confidence }
     }
 }
 
-/// How many words one of two clauses is narrower by; nothing where they are about different things.
+/// Number of words by which one subject is narrower; `None` if the subjects differ otherwise.
 fn extra_words(older: &Clause, newer: &Clause) -> Option<usize> {
-    let beyond = |one: &Clause, other: &Clause| -> Vec<String> {
-        one.subject.keys().filter(|stem| !other.subject.contains_key(*stem)).cloned().collect()
+    let beyond = |narrow: &Clause, wide: &Clause| -> Vec<String> {
+        narrow.subject.keys().filter(|stem| !wide.subject.contains_key(*stem)).cloned().collect()
     };
     let (a, b) = (beyond(older, newer), beyond(newer, older));
     let tells = |clause: &Clause, stem: &String| {
@@ -331,8 +336,8 @@ fn extra_words(older: &Clause, newer: &Clause) -> Option<usize> {
     };
     match (a.as_slice(), b.as_slice()) {
         ([], []) => Some(0),
-        ([one], []) => (!tells(older, one)).then_some(1),
-        ([], [one]) => (!tells(newer, one)).then_some(1),
+        ([narrow], []) => (!tells(older, narrow)).then_some(1),
+        ([], [narrow]) => (!tells(newer, narrow)).then_some(1),
         _ => None,
     }
 }

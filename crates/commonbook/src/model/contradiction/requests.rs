@@ -1,4 +1,4 @@
-//! Asking: listing contradictions, and resolving one.
+//! Requests that list and resolve contradictions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,115 +12,117 @@ use crate::model::memory::fit_line;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// Whether somebody has resolved a contradiction.
+    /// Whether a contradiction has been resolved.
     ContradictionStatus {
-        /// Nobody has.
+        /// Not resolved.
         Open = "open",
-        /// Somebody has.
+        /// Resolved.
         Resolved = "resolved",
     }
 }
 
 string_enum! {
-    /// What becomes of two memories that contradict each other.
+    /// How two contradicting memories are resolved.
     ContradictionResolution {
-        /// Both hold, each in its context, which has to be told.
+        /// Both hold, each in a context that you state.
         KeepBoth = "keep_both",
-        /// The newer takes the place of the older.
+        /// The newer memory supersedes the older.
         KeepNewer = "keep_newer",
-        /// A new memory takes the place of both.
+        /// A new memory supersedes both.
         Merge = "merge",
-        /// The one that is named takes the place of the other.
+        /// The memory that you name supersedes the other.
         Override = "override",
     }
 }
 
-/// Finds memories that contradict each other: of two agents, or of one at two times. You are told
-/// of those whose two memories you may both read.
+/// Lists pairs of memories that contradict each other, by two agents or by one at two times.
+/// Returns only pairs of which you may read both.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DetectContradictions {
-    /// Only where one of the two memories is about one of these topics.
+    /// Only pairs in which one memory has one of these topics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
-    /// Only what contradicts this memory.
+    /// Only contradictions of this memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryId>,
-    /// Whether somebody has resolved them: `open` when you do not say.
+    /// Only contradictions with this status; `open` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ContradictionStatus>,
-    /// How many at once, from 1 to 100; 20 when you do not say.
+    /// Number of contradictions per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
 
-/// Reads one contradiction, open or resolved.
+/// Returns one contradiction, open or resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetContradiction {
-    /// Its id.
+    /// The contradiction's id.
     pub contradiction: ContradictionId,
 }
 
-/// Decides what becomes of two memories that contradict each other. Taking the place of another
-/// agent's memory takes a right to change it, or a person who reviews; keeping both is open to who
-/// reads both.
+/// Resolves a contradiction between two memories. To supersede another agent's memory, you need the
+/// right to change it, or a person's review; any agent that can read both may use `keep_both`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResolveContradiction {
-    /// The id of the contradiction.
+    /// The contradiction's id.
     pub contradiction: ContradictionId,
-    /// What becomes of the two memories.
+    /// How to resolve it.
     pub resolution: ContradictionResolution,
-    /// In which context each of them holds, of at most 1,000 characters; required with `keep_both`.
+    /// The context in which each memory holds, up to 1,000 characters; required with `keep_both`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::CONTRADICTION_CONTEXT_CHARS))]
     pub context: Option<String>,
-    /// What holds instead of both, as the text of a new memory of yours; required with `merge`.
+    /// The text of a new memory of yours that supersedes both; required with `merge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: Option<String>,
-    /// The id of the memory that stands, one of the two; required with `override`.
+    /// The id of the memory that holds, one of the two; required with `override`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<MemoryId>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
 impl ResolveContradiction {
-    /// The request, with what its resolution needs and nothing else.
+    /// Checks that the request has the fields of its resolution and no others.
     ///
     /// # Errors
-    /// `invalid` with the field for what is missing or does not belong to the resolution,
-    /// `too_large` for a context over its limit.
+    /// `invalid` with the field that is missing or does not belong to the resolution, `too_large`
+    /// for a context over its limit.
     pub fn check(mut self) -> Result<Self> {
-        let given = [
+        let fields = [
             ("context", self.context.is_some(), ContradictionResolution::KeepBoth),
             ("text", self.text.is_some(), ContradictionResolution::Merge),
             ("keep", self.keep.is_some(), ContradictionResolution::Override),
         ];
-        for (field, given, resolution) in given {
-            if given && self.resolution != resolution {
+        for (field, is_set, resolution) in fields {
+            if is_set && self.resolution != resolution {
                 let reason =
-                    format!("this belongs to {resolution}, and not to {}", self.resolution);
+                    format!("this field belongs to {resolution}, not to {}", self.resolution);
                 return Err(Error::invalid(field, reason).hint("Leave it out."));
             }
-            if !given && self.resolution == resolution {
-                return Err(Error::invalid(field, format!("{resolution} needs this")).hint(
+            if !is_set && self.resolution == resolution {
+                return Err(Error::invalid(field, format!("{resolution} needs this field")).hint(
                     match resolution {
                         ContradictionResolution::KeepBoth => {
-                            "Say in which context each of the two holds."
+                            "Say in which context each of the two memories holds."
                         }
-                        ContradictionResolution::Merge => "Say what holds instead of both.",
-                        _ => "Give the id of the memory that stands.",
+                        ContradictionResolution::Merge => {
+                            "Set `text` to what holds instead of both."
+                        }
+                        _ => "Set `keep` to the id of the memory that holds.",
                     },
                 ));
             }
@@ -132,10 +134,10 @@ impl ResolveContradiction {
         Ok(self)
     }
 
-    /// The fingerprint of what is asked for, whoever asks.
+    /// The hash of the resolution, independent of the agent that requests it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let text = |given: &Option<String>| given.as_deref().unwrap_or_default().to_owned();
+        let text = |field: &Option<String>| field.as_deref().unwrap_or_default().to_owned();
         let keep = self.keep.map(|id| id.to_string()).unwrap_or_default();
         sha256(&[self.resolution.name(), &text(&self.context), &text(&self.text), &keep].join("\n"))
     }

@@ -244,16 +244,21 @@ fn pairs_are_judged_as_a_person_would_or_passed_over() {
 #[test]
 fn there_is_a_reason_with_the_words_in_which_they_differ() {
     let found = between("The API timeout is 30 seconds", "The API timeout is 60 seconds").unwrap();
-    let expected = r#"Of "API, timeout" the older says "30 seconds", and the newer "60 seconds""#;
+    let expected =
+        r#"About "API, timeout", the older memory states "30 seconds", the newer "60 seconds""#;
     assert_eq!(found.reason, expected);
     let found = between("Deploy on Fridays", "Never deploy on Fridays").unwrap();
-    assert_eq!(found.reason, r#"Of "Deploy" the newer denies, with "Never", what the older says"#);
+    assert_eq!(
+        found.reason,
+        r#"About "Deploy", the newer memory denies with "Never" what the older states"#
+    );
 }
 
 #[test]
 fn a_finding_is_the_more_certain_the_more_the_two_have_in_common() {
     let sure = |older: &str, newer: &str, agents: (&str, &str), shared| {
-        found(&plain(agents.0, older), &plain(agents.1, newer), shared).map(|it| it.confidence)
+        found(&plain(agents.0, older), &plain(agents.1, newer), shared)
+            .map(|finding| finding.confidence)
     };
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
     let table = [

@@ -1,7 +1,7 @@
-//! Merging: what becomes of what is known when somebody says something about the same thing.
+//! Merging: combines what is known about an entity with a new statement.
 //!
-//! Nothing that was said is lost to the strategy: where two say different things of an attribute,
-//! both claims stay with their sources, and the strategy only chooses which one holds.
+//! No strategy discards a claim: conflicting claims about an attribute all stay with their sources,
+//! and the strategy only chooses the one that holds.
 
 mod join;
 
@@ -16,15 +16,16 @@ use commonbook_text::entities::value;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// How what is known and what is said anew become one.
+    /// How a new statement is combined with what is known.
     MergeStrategy {
-        /// Both contexts, sentence by sentence; of contradicting attributes the more certain.
+        /// Joins both descriptions sentence by sentence; of conflicting attributes, the more
+        /// certain holds.
         MergeContext = "merge_context",
-        /// What was said last.
+        /// The newest statement holds.
         NewestWins = "newest_wins",
-        /// What is more certain; what is known, when both are alike.
+        /// The more certain statement holds; at equal confidence, the known one.
         HighestConfidence = "highest_confidence",
-        /// Nothing changes until somebody has decided.
+        /// Nothing changes until an agent decides.
         Manual = "manual",
     }
 }
@@ -36,21 +37,21 @@ impl Default for MergeStrategy {
     }
 }
 
-/// What came of merging.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MergeOutcome {
-    /// It said something new: the entity with it, one version further.
+    /// The statement was new: the entity with it, at the next version.
     Changed(Entity),
-    /// It said nothing new: the entity was only seen once more.
+    /// The statement was known: the entity, seen once more.
     Seen(Entity),
-    /// Somebody has to decide; the entity is as it was.
+    /// An agent has to decide; the entity is unchanged.
     Review,
 }
 
-/// Merges what was said about an entity into it.
+/// Merges a statement into an entity.
 ///
-/// An entity whose context, confidence, attributes or names change is one version further and was
-/// merged once more. Who spoke of it last, when and how often is kept even when nothing was new.
+/// If its description, confidence, attributes or names change, its version and its merge count
+/// increase. The last agent, time and number of statements are updated in any case.
 #[must_use]
 pub fn merge(entity: &Entity, seen: &EntitySighting, strategy: MergeStrategy) -> MergeOutcome {
     if strategy == MergeStrategy::Manual {
@@ -79,39 +80,39 @@ pub fn merge(entity: &Entity, seen: &EntitySighting, strategy: MergeStrategy) ->
     MergeOutcome::Changed(merged)
 }
 
-/// Whether what is said anew takes the place of what is known.
-fn prevails(strategy: MergeStrategy, known: f64, said: f64) -> bool {
+/// Whether the new statement replaces what is known.
+fn prevails(strategy: MergeStrategy, known: f64, stated: f64) -> bool {
     match strategy {
         MergeStrategy::NewestWins => true,
-        MergeStrategy::HighestConfidence => said > known,
+        MergeStrategy::HighestConfidence => stated > known,
         MergeStrategy::MergeContext | MergeStrategy::Manual => false,
     }
 }
 
-/// The context that holds; nobody loses one to a silence.
+/// The description that holds. A statement without one never removes it.
 fn merged_context(
     strategy: MergeStrategy,
     wins: bool,
     known: Option<&str>,
-    said: Option<&str>,
+    stated: Option<&str>,
 ) -> Option<String> {
-    match (strategy, known, said) {
-        (MergeStrategy::MergeContext, Some(known), Some(said)) => {
-            Some(join_sentences(known, said, limits::ENTITY_CONTEXT_CHARS))
+    match (strategy, known, stated) {
+        (MergeStrategy::MergeContext, Some(known), Some(stated)) => {
+            Some(join_sentences(known, stated, limits::ENTITY_CONTEXT_CHARS))
         }
-        (_, _, Some(said)) if wins => Some(said.to_owned()),
-        (_, known, said) => known.or(said).map(str::to_owned),
+        (_, _, Some(stated)) if wins => Some(stated.to_owned()),
+        (_, known, stated) => known.or(stated).map(str::to_owned),
     }
 }
 
-/// Adds what is said about attributes. New ones beyond the limit are left out, so that one writer
-/// cannot crowd out another.
+/// Adds claims about attributes. Ignores new attributes beyond the limit, so that one writer cannot
+/// crowd out others.
 fn add_claims(
     attributes: &mut BTreeMap<String, EntityAttribute>,
-    said: &BTreeMap<String, AttributeClaim>,
+    claims: &BTreeMap<String, AttributeClaim>,
     strategy: MergeStrategy,
 ) {
-    for (name, claim) in said {
+    for (name, claim) in claims {
         let full = attributes.len() >= limits::ENTITY_ATTRIBUTES;
         match attributes.get_mut(name) {
             Some(attribute) => add_claim(attribute, claim, strategy),
@@ -124,15 +125,15 @@ fn add_claims(
     }
 }
 
-/// Adds one claim: to what holds, or to what contradicts it. Who says the same again is no second
-/// source; who changes their mind takes back what they said.
+/// Adds one claim, as the one that holds or as a conflict. A repeated claim of one agent is not a
+/// second source; a changed claim replaces its earlier one.
 fn add_claim(attribute: &mut EntityAttribute, claim: &AttributeClaim, strategy: MergeStrategy) {
     if attribute.held.value == claim.value {
         attribute.held.confidence = attribute.held.confidence.max(claim.confidence);
-        attribute.conflicts.retain(|other| other.agent != claim.agent);
+        attribute.conflicts.retain(|conflict| conflict.agent != claim.agent);
         return;
     }
-    attribute.conflicts.retain(|other| other.agent != claim.agent);
+    attribute.conflicts.retain(|conflict| conflict.agent != claim.agent);
     let own = attribute.held.agent == claim.agent;
     let wins = own
         || match strategy {
@@ -142,21 +143,21 @@ fn add_claim(attribute: &mut EntityAttribute, claim: &AttributeClaim, strategy: 
     let loser =
         if wins { std::mem::replace(&mut attribute.held, claim.clone()) } else { claim.clone() };
     if !own {
-        let known = attribute
+        let is_known = attribute
             .conflicts
             .iter()
-            .any(|other| other.value == loser.value && other.agent == loser.agent);
-        if !known {
+            .any(|conflict| conflict.value == loser.value && conflict.agent == loser.agent);
+        if !is_known {
             attribute.conflicts.push(loser);
         }
     }
     let held = &attribute.held.value;
-    attribute.conflicts.retain(|other| other.value != *held);
+    attribute.conflicts.retain(|conflict| conflict.value != *held);
     attribute.conflicts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     attribute.conflicts.truncate(limits::ENTITY_CLAIMS);
 }
 
-/// Adds a name by which it was not known, while there is room.
+/// Adds a new name, unless the list is full.
 fn add_alias(entity: &mut Entity, name: &str) {
     let normalised = value::normalise(entity.entity_type, name);
     if !normalised.is_empty()

@@ -1,4 +1,4 @@
-//! Names: what a thing is called, and the id that follows from it.
+//! Names of entities, and the ids derived from them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,29 +15,28 @@ use crate::base::{input, limits};
 use crate::model::workspace::Workspace;
 use commonbook_text::entities::{value, vocabulary};
 
-/// A name that things of a workspace are known by, as mentions and the registry keep it.
+/// A name of an entity, as mentions and the registry store it.
 ///
-/// Its id follows from the workspace, the session, the type and the normalised name. So whoever finds
-/// the name gets the same id, whether or not somebody found it before: an id tells nobody of
-/// what others keep to themselves.
+/// Its id is derived from the workspace, the session, the type and the normalised name. The same
+/// name always gets the same id, so an id reveals nothing about other agents' private memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityName {
-    /// The id of a thing of this name, unless it leads to another.
+    /// The id of the entity with this name, unless it was merged.
     pub id: EntityId,
-    /// The workspace it is known in.
+    /// The workspace.
     pub workspace: Workspace,
-    /// The session it is known in alone, if it is.
+    /// The session to which it is limited.
     pub session: Option<String>,
-    /// What sort of thing has it.
+    /// The type of the entity.
     pub entity_type: EntityType,
-    /// The name as it was written.
+    /// The name as written.
     pub value: String,
-    /// The name as it is compared.
+    /// The normalised name.
     pub normalised: String,
 }
 
 impl EntityName {
-    /// The name of a thing of this type; none where the text names nothing of it.
+    /// The name of an entity of this type. Returns `None` if the text cannot be one.
     #[must_use]
     pub fn of(
         workspace: &Workspace,
@@ -56,7 +55,7 @@ impl EntityName {
         })
     }
 
-    /// The ids of all names that are known to mean the same, its own first.
+    /// The ids of this name and of all names with the same meaning; its own first.
     #[must_use]
     pub fn ids(&self) -> Vec<EntityId> {
         let (workspace, session) = (&self.workspace, self.session.as_deref());
@@ -73,19 +72,18 @@ fn id(
     entity_type: EntityType,
     normalised: &str,
 ) -> EntityId {
-    // No part holds a line end, so that no two lists of parts become one text.
+    // No part contains a line break, so different lists of parts never join to the same text.
     EntityId::from_name(&format!(
         "{workspace}\n{}\n{entity_type}\n{normalised}",
         session.unwrap_or("")
     ))
 }
 
-/// A thing by its type and name, as who saves a memory names it: `tool:TypeScript`, or an object
-/// with `type` and `value`.
+/// An entity by type and name, as in `tool:TypeScript` or an object with `type` and `value`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value")]
 pub struct EntityLabel {
-    /// What sort of thing it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
     /// Its name.
@@ -101,25 +99,22 @@ struct LabelParts {
 }
 
 impl EntityLabel {
-    /// Whether both name the same thing.
+    /// Whether both name the same entity.
     #[must_use]
     pub fn names_same(&self, other: &Self) -> bool {
         let normalised = |named: &Self| value::normalise(named.entity_type, &named.value);
         self.entity_type == other.entity_type && normalised(self) == normalised(other)
     }
 
-    /// A thing of this type and name, checked.
+    /// A checked label.
     ///
     /// # Errors
-    /// `invalid` for what names nothing of its type, `too_large` for a long name.
+    /// `invalid` for a value that cannot name an entity of its type, `too_large` for a long name.
     pub fn of(entity_type: EntityType, value: &str) -> Result<Self> {
         let value = line("value", value, limits::ENTITY_VALUE_CHARS)?;
         if value::normalise(entity_type, &value).is_empty() {
-            return Err(Error::invalid(
-                "value",
-                format!("{value:?} does not name a {entity_type}"),
-            )
-            .hint("Give the name by which others would know it."));
+            return Err(Error::invalid("value", format!("{value:?} cannot name a {entity_type}"))
+                .hint("Give the name by which other agents would know it."));
         }
         Ok(Self { entity_type, value })
     }
@@ -187,17 +182,17 @@ impl fmt::Display for EntityLabel {
     }
 }
 
-/// Which entity is meant: its id, or its type and any of its names, as in `tool:TypeScript`; the name
-/// alone where one type has it.
+/// An entity: its id, or its type and any of its names, as in `tool:TypeScript`. The name alone is
+/// enough if only one type has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("type" = "string", "minLength" = 1))]
 pub enum EntityRef {
-    /// By its id.
+    /// By id.
     Id(EntityId),
-    /// By its type and one of its names.
+    /// By type and name.
     Named(EntityLabel),
-    /// By one of its names.
+    /// By name.
     Called(String),
 }
 

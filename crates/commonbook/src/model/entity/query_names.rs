@@ -1,4 +1,4 @@
-//! What a question may speak of: every name that its words can be.
+//! The entity names that a question may contain.
 
 use rustc_hash::FxHashSet;
 
@@ -7,22 +7,22 @@ use crate::base::id::EntityId;
 use crate::model::workspace::Workspace;
 use commonbook_text::terms;
 
-/// Words of a question that are looked at.
+/// Words of a question that are read.
 const QUESTION_WORDS_MAX: usize = 32;
 
-/// Words of the longest name that is looked for.
+/// Words of the longest name.
 const NAME_WORDS_MAX: usize = 3;
 
-/// The ids of the names that a text may hold, in this workspace, each once. Whether there are such
-/// things, the registry knows.
+/// The ids of all names that a text may contain, in this workspace, without duplicates. The
+/// registry knows which exist.
 #[must_use]
 pub fn query_name_ids(workspace: &Workspace, text: &str) -> Vec<EntityId> {
     use EntityType::{Concept, File, Function, Issue, Organization, Person, Project, Tool, Url};
     let around = |c: char| matches!(c, '?' | '!' | ',' | ';' | '.' | ':' | '"' | '\'' | '(' | '`');
-    let given: Vec<&str> = text.split_whitespace().take(QUESTION_WORDS_MAX).collect();
+    let words: Vec<&str> = text.split_whitespace().take(QUESTION_WORDS_MAX).collect();
     let (mut ids, mut seen) = (Vec::new(), FxHashSet::default());
-    for length in 1..=NAME_WORDS_MAX.min(given.len()) {
-        for window in given.windows(length) {
+    for length in 1..=NAME_WORDS_MAX.min(words.len()) {
+        for window in words.windows(length) {
             let name = window.join(" ");
             let name = name.trim_matches(around).trim_end_matches("'s");
             let marked = name.contains(['/', '.', '_', ':', '#', '(']);

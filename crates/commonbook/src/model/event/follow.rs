@@ -1,4 +1,4 @@
-//! Asking for events: a stretch of a journal, and which of its events are wanted.
+//! Requests for events, and the filter of a journal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,89 +11,89 @@ use crate::model::caller::Caller;
 use crate::model::memory::{Importance, distinct_topics};
 use crate::model::workspace::Workspace;
 
-/// Reads the journal of the workspace, oldest first: what happened, to what, by whom. Only what
-/// is about memories that you may see.
+/// Lists the events of the workspace's journal, oldest first: what happened to which subject, and
+/// by which agent. Returns only events about memories that you may see.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListEvents {
-    /// Only what came after this sequence; 0, the beginning, by default.
+    /// Only events after this sequence; 0, the beginning, by default.
     #[serde(default)]
     pub after: u64,
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of events per call, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// Only what is about one of these topics.
+    /// Only events about one of these topics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
-    /// Only what is about things that matter at least so much.
+    /// Only events about subjects of at least this importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Only events of these kinds: `memory.saved`, or `memory.*` for all that begin so.
+    /// Only events of these kinds: `memory.saved`, or `memory.*` for all kinds with this beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
-    /// Only what others did.
+    /// Leaves out your own events.
     #[serde(default)]
     pub exclude_self: bool,
 }
 
-/// Follows the journal of the workspace: tells each event as it happens, oldest first, and only
-/// what is about memories that you may see.
+/// Streams the events of the workspace's journal as they happen, oldest first. Sends only events
+/// about memories that you may see.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FollowEvents {
-    /// What came after this sequence first; the present end of the journal by default.
+    /// Begins after this sequence; at the present end of the journal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// Only what is about one of these topics.
+    /// Only events about one of these topics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
-    /// Only what is about things that matter at least so much.
+    /// Only events about subjects of at least this importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Only events of these kinds: `memory.saved`, or `memory.*` for all that begin so.
+    /// Only events of these kinds: `memory.saved`, or `memory.*` for all kinds with this beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
-    /// Only what others did.
+    /// Leaves out your own events.
     #[serde(default)]
     pub exclude_self: bool,
 }
 
-/// A stretch of the journal.
+/// A page of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventPage {
-    /// The events, oldest first. Filters may leave few of them, or none, though more follow.
+    /// The events, oldest first. A filter can leave few or none, although more follow.
     pub items: Vec<Event>,
-    /// What to give as `after` for the next stretch; `null` when there is nothing more yet.
+    /// The `after` of the next call; `null` if there are no more events yet.
     pub next: Option<u64>,
 }
 
-/// What came next in a journal, and how far it was looked through for it.
+/// The next events of a journal, and how far it was read for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventBatch {
     /// The events, oldest first.
     pub items: Vec<Event>,
-    /// The place up to which everything that is wanted was told.
+    /// The last position that was read.
     pub through: u64,
     /// Whether the journal goes on beyond it.
     pub more: bool,
 }
 
-/// Which events of a journal are wanted; all of them by default.
+/// A filter of events; it admits all of them by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventFilter {
-    /// Of one of these kinds; of any, when there are none.
+    /// Of one of these kinds; empty for any.
     pub kinds: Vec<EventKind>,
-    /// About one of these topics, in lower case; about anything, when there are none.
+    /// About one of these topics, in lower case; empty for any.
     pub topics: Vec<String>,
-    /// About things of at least this importance.
+    /// About subjects of at least this importance.
     pub importance: Option<Importance>,
-    /// Not done by this agent.
+    /// Not by this agent.
     pub except: Option<Agent>,
 }
 
 impl EventFilter {
-    /// Whether this event is wanted.
+    /// Whether the filter admits this event.
     #[must_use]
     pub fn admits(&self, event: &Event) -> bool {
         let topics = &mut event.topics.iter().map(|topic| topic.to_lowercase());
@@ -121,18 +121,18 @@ impl EventFilter {
 }
 
 impl ListEvents {
-    /// Which events this caller wants.
+    /// The filter for this caller.
     ///
     /// # Errors
-    /// `invalid` for a kind of event that there is not, or an empty topic; `too_large` for too many
-    /// topics or a long one.
+    /// `invalid` for an unknown kind or an empty topic; `too_large` for too many topics or a long
+    /// one.
     pub fn filter(&self, caller: &Caller) -> Result<EventFilter> {
         EventFilter::of(caller, &self.topics, &self.events, self.importance, self.exclude_self)
     }
 }
 
 impl FollowEvents {
-    /// Which events this caller wants.
+    /// The filter for this caller.
     ///
     /// # Errors
     /// As [`ListEvents::filter`].
@@ -141,10 +141,10 @@ impl FollowEvents {
     }
 }
 
-/// The kinds that these names and beginnings mean, each once.
-fn kinds(given: &[String]) -> Result<Vec<EventKind>> {
+/// The kinds that match these names and prefixes, without duplicates.
+fn kinds(names: &[String]) -> Result<Vec<EventKind>> {
     let mut found: Vec<EventKind> = Vec::new();
-    for (place, name) in given.iter().enumerate() {
+    for (place, name) in names.iter().enumerate() {
         let meant = |kind: &&EventKind| match name.strip_suffix('*') {
             Some(beginning) => kind.name().starts_with(beginning),
             None => kind.name() == name,
@@ -154,10 +154,9 @@ fn kinds(given: &[String]) -> Result<Vec<EventKind>> {
         if found.len() == before {
             let all: Vec<_> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
             let all = all.join(", ");
-            let wrong = format!("there is no event {name:?}");
-            return Err(Error::invalid(&format!("events[{place}]"), wrong).hint(format!(
-                "There are {all}; a * at the end stands for any ending, as in memory.*."
-            )));
+            let wrong = format!("event kind {name:?} does not exist");
+            return Err(Error::invalid(&format!("events[{place}]"), wrong)
+                .hint(format!("Use one of {all}, or a prefix with *, as in memory.*.")));
         }
     }
     found.sort_by_key(|kind| kind.name());
@@ -165,16 +164,16 @@ fn kinds(given: &[String]) -> Result<Vec<EventKind>> {
     Ok(found)
 }
 
-/// A stretch of one journal, and which of its events are wanted.
+/// A filtered range of one journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRange {
-    /// The workspace whose journal it is of.
+    /// The workspace.
     pub workspace: Workspace,
-    /// The place that it begins after.
+    /// The position before the range.
     pub after: u64,
-    /// The last place that belongs to it.
+    /// The last position of the range.
     pub until: u64,
-    /// Which events are wanted.
+    /// The filter.
     pub filter: EventFilter,
 }
 
@@ -185,7 +184,7 @@ impl JournalRange {
         Self { workspace, after: 0, until: u64::MAX, filter: EventFilter::default() }
     }
 
-    /// What of it comes after this place.
+    /// The part of the range after this position.
     #[must_use]
     pub fn from_position(self, after: u64) -> Self {
         Self { after, ..self }

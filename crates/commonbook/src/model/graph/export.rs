@@ -1,4 +1,4 @@
-//! Export: a part of the graph as DOT, for drawing, and as JSON, for programs.
+//! Export: a part of the graph as DOT and as JSON.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::GraphNode;
 use super::walk::GraphLink;
 
-/// Characters of a label in a drawing; a longer one ends in `…`.
+/// Maximum length of a label, in characters; a longer one is cut and ends in `…`.
 const NODE_LABEL_CHARS_MAX: usize = 60;
 
-/// A node with what is shown of it.
+/// A node of an exported graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeView {
     /// The entity or memory.
@@ -21,7 +21,7 @@ pub struct NodeView {
     pub kind: String,
     /// The entity's name, or the memory's title or beginning.
     pub label: String,
-    /// Steps from where the walk began.
+    /// Number of steps from the start of the walk.
     pub steps: u32,
 }
 
@@ -32,19 +32,20 @@ pub struct KnowledgeSubgraph {
     pub nodes: Vec<NodeView>,
     /// The links between them.
     pub links: Vec<GraphLink>,
-    /// Whether a limit left something out.
+    /// Whether a limit left nodes out.
     pub cut: bool,
-    /// With `to`: whether there is a path to it, of at most 12 steps.
+    /// With `to`: whether a path of at most 12 steps exists; `null` if the search ended at its
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connected: Option<bool>,
-    /// The drawing that Graphviz reads, where one was asked for.
+    /// The graph in DOT for Graphviz, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dot: Option<String>,
 }
 
 impl KnowledgeSubgraph {
-    /// The drawing instructions that Graphviz reads. Nothing that an agent wrote ends a label or
-    /// begins an attribute.
+    /// The graph for Graphviz. Labels are escaped, so that no agent's text ends one or begins an
+    /// attribute.
     #[must_use]
     pub fn dot(&self) -> String {
         let mut dot = String::from("digraph commonbook {\n  node [shape=box];\n");
@@ -77,8 +78,8 @@ fn short_label(label: &str) -> String {
     shown
 }
 
-/// A text as a quoted string of DOT: backslashes and quotation marks are escaped, line ends are
-/// `\n`, and other control characters are left out.
+/// A text as a quoted DOT string: escapes backslashes and quotes, writes line breaks as `
+/// `, drops other control characters.
 pub(crate) fn quote_dot(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -1,4 +1,4 @@
-//! The page of an entity: what is stated about it, who mentions it, what it is related to.
+//! The page of an entity: its statements, mentions and relations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use super::export::KnowledgeSubgraph;
 use crate::model::entity::{AgentMentions, Entity, EntityStatement};
 
-/// Everything about one entity, in your sight.
+/// Everything about one entity that you may see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EntityPage {
     /// The entity.
     pub entity: Entity,
-    /// How many memories mention it.
+    /// Number of memories that mention it.
     pub memories: u64,
-    /// Whose memories mention it; who does so most first.
+    /// The agents whose memories mention it, most mentions first.
     pub mentioned_by: Vec<AgentMentions>,
-    /// What was stated about it, the newest first; at most 20.
+    /// The statements about it, newest first; at most 20.
     pub statements: Vec<EntityStatement>,
-    /// The entities that it is related to, the most strongly related first; at most 20.
+    /// The related entities, strongest relation first; at most 20.
     pub related: KnowledgeSubgraph,
 }

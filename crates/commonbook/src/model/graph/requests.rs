@@ -1,4 +1,4 @@
-//! Asking: relating two things, and walking the graph.
+//! Requests that add relations and walk the graph.
 
 use std::str::FromStr;
 
@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::{GraphNode, RelationType};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
-use crate::base::limits;
+use crate::base::{input, limits};
 use crate::model::entity::{EntityRef, EntityType};
 use commonbook_text::string_enum;
 
-/// Which entity or memory is meant: its id, or an entity by its type and any of its names, as in
-/// `tool:TypeScript`.
+/// A node: an id, or an entity by its type and any of its names, as in `tool:TypeScript`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("type" = "string", "minLength" = 1))]
@@ -53,47 +52,49 @@ impl From<NodeRef> for String {
     }
 }
 
-/// Relates two entities or two memories; saying it again makes the relation stronger.
+/// Relates two entities, or two memories. Repeating a relation makes it stronger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddRelation {
-    /// Where it leads from: the id of an entity or a memory, or an entity as `tool:TypeScript`.
+    /// Where the relation begins: the id of an entity or memory, or an entity as `tool:TypeScript`.
     pub from: NodeRef,
-    /// Where it leads to: another of the same sort.
+    /// Where it ends: an entity for an entity, a memory for a memory.
     pub to: NodeRef,
-    /// How they are related: `depends_on`, `part_of`, `uses` … or a slug of your own.
+    /// Its type: `depends_on`, `part_of`, `uses` … or a slug of your own.
     #[serde(rename = "type")]
     pub relation_type: RelationType,
-    /// From when on it holds; always, when you do not say.
+    /// The start of the time in which it holds; unlimited by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds; from then on it does no longer.
+    /// The end of the time in which it holds, exclusive; unlimited by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
 impl AddRelation {
-    /// Checks what the caller chose, between these two.
+    /// Checks the request for these resolved ends.
     ///
     /// # Errors
-    /// `invalid` for a thing with itself, for an entity with a memory, and for a time that ends
-    /// before it begins.
+    /// `invalid` if both ends are equal, if an entity is related to a memory, or if `valid_until`
+    /// is not after `valid_from`.
     pub fn check(&self, from: GraphNode, to: GraphNode) -> Result<()> {
         if from == to {
-            return Err(Error::invalid("to", "a thing is not related to itself"));
+            return Err(Error::invalid("to", "is the same as from; expected another node"));
         }
         if matches!(from, GraphNode::Entity(_)) != matches!(to, GraphNode::Entity(_)) {
-            return Err(Error::invalid("to", "an entity and a memory are linked by mentions")
-                .hint("Relate two entities or two memories."));
+            return Err(Error::invalid("to", "cannot relate an entity to a memory").hint(
+                "Relate two entities or two memories; mentions link a memory to its entities.",
+            ));
         }
         match (self.valid_from, self.valid_until) {
             (Some(from), Some(until)) if until <= from => {
-                Err(Error::invalid("valid_until", "this is not after valid_from"))
+                Err(Error::invalid("valid_until", "must be later than valid_from"))
             }
             _ => Ok(()),
         }
@@ -101,13 +102,13 @@ impl AddRelation {
 }
 
 string_enum! {
-    /// Which way relations are followed.
+    /// The direction in which relations are followed.
     WalkDirection {
-        /// As they lead, and against.
+        /// Both directions.
         Both = "both",
-        /// As they lead.
+        /// From begin to end.
         Out = "out",
-        /// Against.
+        /// From end to begin.
         In = "in",
     }
 }
@@ -120,70 +121,70 @@ impl Default for WalkDirection {
 }
 
 string_enum! {
-    /// How a graph is told.
+    /// The format of a graph.
     GraphFormat {
         /// Nodes and links.
         Json = "json",
-        /// With a drawing for Graphviz besides.
+        /// Nodes and links, and a drawing in DOT for Graphviz.
         Dot = "dot",
     }
 }
 
-/// Walks the graph from a thing: its neighbourhood, or the shortest path to another thing. Entities and
-/// memories are linked by relations, memories and the entities that they mention by `mentions`.
+/// Returns the neighbourhood of an entity or memory in the graph, or the shortest path to another
+/// one. Links are relations, and `mentions` between a memory and its entities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphQuery {
-    /// Where to begin: the id of an entity or a memory, or an entity as `tool:TypeScript`.
+    /// The start: the id of an entity or memory, or an entity as `tool:TypeScript`.
     pub from: NodeRef,
-    /// Where to get to: the answer is the shortest path to it.
+    /// The end of the path; without it, returns the neighbourhood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeRef>,
-    /// How many steps to go, 1 to 3; 1 when you do not say. Of no use with `to`.
+    /// Number of steps of the neighbourhood, 1 to 3; 1 by default. Ignored with `to`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::GRAPH_DEPTH))]
     pub depth: Option<u32>,
-    /// Follow relations of these types alone.
+    /// Follows only relations of these types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<RelationType>,
-    /// Give entities of these types alone.
+    /// Returns only entities of these types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<EntityType>,
-    /// Which way relations are followed; both when you do not say.
+    /// The direction in which relations are followed; both by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<WalkDirection>,
-    /// The graph as it held at this time; as it holds now when you do not say.
+    /// The graph as it was at this time; now by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// How many nodes to give at the most, 1 to 500; 100 when you do not say.
+    /// Maximum number of nodes, 1 to 500; 100 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::GRAPH_NODES))]
     pub limit: Option<u32>,
-    /// Whether a drawing is wanted besides.
+    /// The format; `json` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<GraphFormat>,
 }
 
-/// Which links a walk goes along.
+/// Selects the links of a walk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkFilter {
-    /// Relations of these types alone; of any, when there are none.
+    /// Relations of these types; empty for any.
     pub relations: Vec<RelationType>,
-    /// To entities of these types alone; of any, when there are none.
+    /// To entities of these types; empty for any.
     pub types: Vec<EntityType>,
-    /// Which way.
+    /// In this direction.
     pub direction: WalkDirection,
-    /// Along the links that follow from memories besides: `mentions` and `supersedes`.
+    /// Also the links that memories imply: `mentions` and `supersedes`.
     pub follows: bool,
-    /// As things stood at this time.
+    /// As of this time.
     pub at: Timestamp,
 }
 
-/// Nodes of one answer when nobody says how many.
+/// The default number of nodes of a response.
 pub const NODES_DEFAULT: u32 = 100;
 
 impl GraphQuery {
-    /// Which links the walk goes along, at this time unless another was asked for.
+    /// The filter of this request; as of `now` unless it names a time.
     #[must_use]
     pub fn link_filter(&self, now: Timestamp) -> LinkFilter {
         LinkFilter {
@@ -195,29 +196,21 @@ impl GraphQuery {
         }
     }
 
-    /// How far the walk goes.
+    /// The depth of the walk.
     ///
     /// # Errors
-    /// `invalid` when it is not from 1 to 3.
+    /// `invalid` if it is out of range.
     pub fn depth(&self) -> Result<u32> {
-        let depth = self.depth.unwrap_or(1);
-        if (1..=limits::GRAPH_DEPTH).contains(&depth) {
-            return Ok(depth);
-        }
-        Err(Error::invalid("depth", format!("{depth} is not from 1 to {}", limits::GRAPH_DEPTH))
-            .hint("Go on from one of the nodes that you get."))
+        input::in_range("depth", self.depth.unwrap_or(1), 1..=limits::GRAPH_DEPTH)
+            .map_err(|error| error.hint("Continue from one of the returned nodes."))
     }
 
-    /// How many nodes are given at the most.
+    /// The maximum number of nodes.
     ///
     /// # Errors
-    /// `invalid` when it is not from 1 to 500.
+    /// `invalid` if it is out of range.
     pub fn limit(&self) -> Result<usize> {
         let limit = self.limit.unwrap_or(NODES_DEFAULT) as usize;
-        if (1..=limits::GRAPH_NODES).contains(&limit) {
-            return Ok(limit);
-        }
-        let most = limits::GRAPH_NODES;
-        Err(Error::invalid("limit", format!("{limit} is not from 1 to {most}")))
+        input::in_range("limit", limit, 1..=limits::GRAPH_NODES)
     }
 }

@@ -20,7 +20,7 @@ fn ends() -> (GraphNode, GraphNode) {
 
 fn said(from: &str, to: &str, kind: &str) -> Result<AddRelation> {
     let request: AddRelation = input::from_value(json!({"from": from, "to": to, "type": kind}))?;
-    let node = |meant: &NodeRef| String::from(meant.clone()).parse::<GraphNode>();
+    let node = |reference: &NodeRef| String::from(reference.clone()).parse::<GraphNode>();
     request.check(node(&request.from)?, node(&request.to)?)?;
     Ok(request)
 }

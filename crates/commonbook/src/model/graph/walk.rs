@@ -1,7 +1,7 @@
 //! Walks: the neighbourhood of a node, and the shortest path between two.
 //!
-//! A walk asks for the links of many nodes at once, one question a step, so that a store answers
-//! each step with one statement.
+//! A walk requests the links of all nodes of one step together, so that a store needs one statement
+//! per step.
 
 use std::collections::VecDeque;
 
@@ -14,46 +14,45 @@ use crate::base::error::Result;
 use crate::base::id::RelationId;
 use crate::base::limits;
 
-/// A relation as a walk sees it.
+/// A relation as part of a walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLink {
-    /// The relation.
+    /// The relation's id.
     pub id: RelationId,
-    /// Where it leads from.
+    /// Where it begins.
     pub from: GraphNode,
-    /// Where it leads to.
+    /// Where it ends.
     pub to: GraphNode,
-    /// How they are related.
+    /// Its type.
     #[serde(rename = "type")]
     pub relation_type: RelationType,
-    /// How strong it is, from 0 to 1.
+    /// Its strength, from 0 to 1.
     pub strength: f64,
 }
 
 impl GraphLink {
-    /// The end that is not this one.
+    /// The other end of the link.
     #[must_use]
     pub fn other_end(&self, node: GraphNode) -> GraphNode {
         if self.from == node { self.to } else { self.from }
     }
 }
 
-/// What a walk reached.
+/// The result of a walk.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WalkResult {
-    /// Each node with the steps to it, nearest first, and the more strongly linked before others.
+    /// Each node with its number of steps, nearest first; strongly linked ones before others.
     pub nodes: Vec<(GraphNode, u32)>,
-    /// The links between these nodes that the walk went along or across.
+    /// The links between these nodes that the walk followed or crossed.
     pub links: Vec<GraphLink>,
-    /// Whether a limit left something out.
+    /// Whether a limit left nodes out.
     pub cut: bool,
 }
 
-/// Everything within some steps of a node.
+/// The nodes within some steps of a node.
 ///
-/// `links_of` gives the links of these nodes that the caller sees, at most as many as it is told,
-/// and the strongest ones when there are more. Links between two nodes of the last step are not
-/// asked for.
+/// `links_of` returns the links of these nodes that the caller may see, at most the given number,
+/// strongest first. Links between two nodes of the last step are not requested.
 ///
 /// # Errors
 /// Those of `links_of`.
@@ -113,24 +112,24 @@ fn stronger_first(a: &GraphLink, b: &GraphLink) -> std::cmp::Ordering {
     b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id))
 }
 
-/// What a search for a path found.
+/// The result of a path search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PathResult {
-    /// The links in order, from the first node to the last; none when both are one.
+    /// The links in order from the first node to the last; empty if both are the same.
     Found(Vec<GraphLink>),
-    /// There is none of at most [`limits::GRAPH_PATH_STEPS`] steps.
+    /// No path has at most [`limits::GRAPH_PATH_STEPS`] steps.
     None,
-    /// None was found before [`limits::GRAPH_LOOKED_AT`] links were looked at.
+    /// The search ended after [`limits::GRAPH_LOOKED_AT`] links without a path.
     Unknown,
 }
 
-/// The shortest path between two nodes, along relations of either direction; of several the one
-/// whose links are stronger where they part.
+/// The shortest path between two nodes, along relations of either direction; among several, the one
+/// with the stronger links where they part.
 ///
-/// The search begins at both ends and goes on where there is less to look at.
+/// Searches from both ends, and always extends the smaller side.
 ///
 /// # Errors
-/// Those of `links_of`, which is as in [`neighbourhood`].
+/// Those of `links_of`, as in [`neighbourhood`].
 pub fn shortest_path(
     from: GraphNode,
     to: GraphNode,
@@ -168,7 +167,7 @@ pub fn shortest_path(
     Ok(PathResult::None)
 }
 
-/// One end of a search, with how each node was reached from it.
+/// One side of the search, with the link by which it reached each node.
 struct PathFrontier {
     reached: FxHashMap<GraphNode, Option<GraphLink>>,
     frontier: Vec<GraphNode>,
@@ -179,7 +178,7 @@ impl PathFrontier {
         Self { reached: [(node, None)].into_iter().collect(), frontier: vec![node] }
     }
 
-    /// Takes the next step along these links; the node where it meets the other side, if it does.
+    /// Takes the next step along these links. Returns the node where both sides meet.
     fn step(&mut self, links: Vec<GraphLink>, other: &Self) -> Option<GraphNode> {
         let at: FxHashSet<GraphNode> = self.frontier.drain(..).collect();
         for link in links {
@@ -198,7 +197,7 @@ impl PathFrontier {
         None
     }
 
-    /// The links by which a node was reached, the last one first.
+    /// The links by which a node was reached, last first.
     fn path_back(&self, node: GraphNode) -> Vec<GraphLink> {
         let (mut path, mut at) = (VecDeque::new(), node);
         while let Some(Some(link)) = self.reached.get(&at) {

@@ -1,31 +1,29 @@
-//! Choosing: which memories and entities go along with a handoff, within its budget of tokens.
+//! Choosing: which memories and entities a handoff includes, within its token budget.
 //!
-//! A memory's score is the weighted sum of seed 000: 0.4 for how well it fits the task, 0.2 for how
-//! fresh it is (e^(−age / 7 days)), 0.3 for its tier (project 1, agent 0.7, conversation 0.4) and
-//! 0.1 for the entities that it shares with the task (Jaccard). It has to reach 0.5.
+//! A memory's score is a weighted sum: 0.4 for its fit to the task, 0.2 for its freshness (e^(−age
+//! / 7 days)), 0.3 for its tier (project 1, agent 0.7, conversation 0.4) and 0.1 for the entities
+//! that it shares with the task (Jaccard). It must reach 0.5.
 //!
-//! The original compared words where it had no vectors, got 0.1 for what was to the point, and so
-//! passed 0 of 3 relevant memories. What "fits the task" means, and on which scale, decides
-//! everything. Measured with our own search on tasks such as the seed's "Fix the performance issues
-//! identified": no word of it stands in the findings, and by nearness alone a note about the coffee
-//! machine comes before them. A search for the task is not enough, so there are two grounds:
+//! Fit has two grounds. Search alone is not enough: for a task such as "Fix the performance issues
+//! identified", the findings contain no word of it, and by vectors alone a note about the coffee
+//! machine ranks before them.
 //!
-//! * **It matches**, by what a search for the task and its context found: words, surroundings and
-//!   nearness, 0 to 1, as the parts of its score have them *before* importance, freshness, author and time
-//!   raise them, which would count twice. Words give 0.6 of it at most and nearness 0.4.
-//! * **It is at hand**: the source kept it in the session or case that is handed over. That alone
-//!   is worth [`AT_HAND_FIT`], half of all: with any tier but conversation it reaches the threshold
-//!   while it is fresh, and as a shared fact at any age.
+//! * **Match**: how well a search for the task and its context finds the memory, 0 to 1, *before*
+//! importance, freshness, author and time raise the score, which would count twice. Words give at
+//! most 0.6 of it and vectors 0.4.
+//! * **At hand**: the source saved it in the session or case that is handed over. That alone counts
+//! [`AT_HAND_FIT`]: with any tier but conversation it reaches the threshold while fresh, and as a
+//! shared fact at any age.
 //!
-//! Both join as `1 − (1 − match) (1 − hand)`, so that what is at hand is still ranked by the task.
-//! And since freshness and tier alone add up to 0.5 for whatever was saved today, a memory must
-//! besides fit by [`FIT_MIN`], which nearness alone never gives: what the vectors find nearest in
-//! a collection that holds nothing about the task is not passed on.
+//! Both combine as `1 − (1 − match) (1 − hand)`, so that memories at hand are still ranked by the
+//! task. Freshness and tier alone give 0.5 to anything saved today, so a memory must also fit by
+//! [`FIT_MIN`], which vectors alone never reach: the nearest memories of a collection that holds
+//! nothing about the task are not included.
 
-mod within;
+mod select;
 
-pub use within::saturating_tokens;
-pub use within::{ExclusionReason, HandoffSelection, MemoryExclusion, select_for_handoff};
+pub use select::saturating_tokens;
+pub use select::{ExclusionReason, HandoffSelection, MemoryExclusion, select_for_handoff};
 
 use std::collections::BTreeSet;
 
@@ -33,49 +31,49 @@ use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
-use crate::base::limits;
+use crate::base::{input, limits};
 use crate::model::agent::Agent;
 
-/// How well a memory has to fit when nobody says.
+/// Default minimum score of a memory.
 pub const DEFAULT_THRESHOLD: f64 = 0.5;
 
-/// How well a memory fits the task by being of the work that is handed over, whatever it says.
+/// Fit of a memory that belongs to the work, whatever its text.
 pub const AT_HAND_FIT: f64 = 0.5;
 
-/// How well a memory has to fit, however fresh it is and of whatever tier. Nearness alone gives 0.4
-/// at most. In long working sessions (BEAM, 90 questions) this drops nothing that was needed and
-/// stood among the first ten hits, and of all hits that nobody needed one half.
+/// Minimum fit of a memory, whatever its freshness and tier. Vectors alone give at most 0.4. In
+/// long working sessions (BEAM, 90 questions), this drops none of the needed memories among the
+/// first ten hits, and half of all others.
 pub const FIT_MIN: f64 = 0.5;
 
-/// What is left of the score with which a memory came, when it goes on with the next handoff.
+/// Factor for the score of a memory that a further handoff inherits.
 pub const CARRY_FACTOR: f64 = 0.9;
 
-/// How many hits of the search are candidates, at the most.
+/// Maximum number of search hits that are candidates.
 pub const SEARCH_CANDIDATES_MAX: u32 = 40;
 
-/// How many memories that are at hand are candidates besides, the newest.
+/// Maximum number of memories at hand that are candidates, newest first.
 pub const AT_HAND_CANDIDATES_MAX: u32 = 20;
 
-/// Days after which freshness is down to 1/e.
+/// Days after which freshness falls to 1/e.
 const FRESHNESS_DECAY_DAYS: f64 = 7.0;
 
-/// How a handoff's memories are chosen.
+/// How the memories of a handoff are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HandoffSettings {
-    /// Tokens of the whole text.
+    /// Length of the whole text, in tokens.
     pub budget: u32,
-    /// How many memories are chosen or named; what came by an earlier handoff is not counted.
+    /// Maximum number of chosen and named memories; inherited ones do not count.
     pub max_memories: u32,
-    /// How many entities go along.
+    /// Maximum number of entities.
     pub max_entities: u32,
-    /// How well a memory has to score.
+    /// Minimum score of a memory.
     pub threshold: f64,
-    /// How well it has to fit the task by itself.
+    /// Minimum fit of a memory to the task.
     pub least_fit: f64,
-    /// What each part of a score counts.
+    /// The weights of the score.
     pub weights: ScoreWeights,
 }
 
@@ -93,7 +91,7 @@ impl Default for HandoffSettings {
 }
 
 impl HandoffSettings {
-    /// Checks what a configuration chose.
+    /// Checks the settings.
     ///
     /// # Errors
     /// `invalid`, with the field.
@@ -108,9 +106,7 @@ impl HandoffSettings {
             ("weights.entities", entities),
         ];
         for (field, part) in parts {
-            if !(0.0..=1.0).contains(&part) {
-                return Err(Error::invalid(field, format!("{part} is not from 0 to 1")));
-            }
+            input::in_range(field, part, 0.0..=1.0)?;
         }
         let numbers = [
             ("budget", self.budget, limits::HANDOFF_TOKENS_MIN, limits::HANDOFF_TOKENS_MAX),
@@ -118,26 +114,23 @@ impl HandoffSettings {
             ("max_entities", self.max_entities, 1, limits::HANDOFF_ENTITIES_MAX),
         ];
         for (field, number, least, most) in numbers {
-            if !(least..=most).contains(&number) {
-                let reason = format!("{number} is not between {least} and {most}");
-                return Err(Error::invalid(field, reason));
-            }
+            input::in_range(field, number, least..=most)?;
         }
         Ok(())
     }
 }
 
-/// What each part of a score counts; all together 1.
+/// The weights of a score; their sum is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoreWeights {
-    /// How well it fits the task.
+    /// Weight of the fit to the task.
     pub semantic: f64,
-    /// How fresh it is.
+    /// Weight of the freshness.
     pub recency: f64,
-    /// Its tier.
+    /// Weight of the tier.
     pub tier: f64,
-    /// The entities that it shares with the task.
+    /// Weight of the entities shared with the task.
     pub entities: f64,
 }
 
@@ -147,14 +140,14 @@ impl Default for ScoreWeights {
     }
 }
 
-/// How far beyond its moment a memory is meant to reach.
+/// How widely a memory is meant to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryTier {
-    /// It is there for everybody: what is shared and lasts.
+    /// By every agent: shared and lasting.
     Project,
-    /// It is an agent's own: what is private, and what it did or had before it.
+    /// By one agent: private, or about what the agent did or works on.
     Agent,
-    /// It was said between an agent and its user.
+    /// By an agent and its user in one conversation.
     Conversation,
 }
 
@@ -170,7 +163,7 @@ impl MemoryTier {
         }
     }
 
-    /// What it is worth, 0 to 1 (seed 000).
+    /// The value of the tier in a score, 0 to 1.
     #[must_use]
     pub const fn tier_score(self) -> f64 {
         match self {
@@ -181,75 +174,77 @@ impl MemoryTier {
     }
 }
 
-/// A memory that may go along.
+/// A memory that a handoff may include.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandoffCandidate {
-    /// The memory. It is in the source's sight: nothing else is ever a candidate.
+    /// The memory. The source may see it.
     pub id: MemoryId,
     /// The agent that wrote it first.
     pub author: Agent,
     /// Whether it is private to the source.
     pub private: bool,
-    /// How far beyond its moment it is meant to reach.
+    /// Its tier.
     pub tier: MemoryTier,
-    /// Since when it holds.
+    /// The start of the time in which it holds.
     pub since: Timestamp,
-    /// How well a search for the task found it, 0 to 1: words, context and vector of its score's
-    /// parts; 0 when it was not found.
+    /// How well a search for the task found it, 0 to 1, from words, surroundings and vector; 0 if
+    /// not found.
     pub found: f64,
-    /// Whether the source kept it in the session or case that is handed over.
+    /// Whether the source saved it in the session or case that is handed over.
     pub at_hand: bool,
     /// The entities that it mentions.
     pub entities: BTreeSet<EntityId>,
     /// Whether the source named it.
     pub named: bool,
-    /// The score with which it came by an earlier handoff that this one goes on from.
+    /// Its score in the earlier handoff that this one continues.
     pub came_with: Option<f64>,
 }
 
-/// An entity that may go along.
+/// An entity that a handoff may include.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityCandidate {
-    /// The entity. The target may see it: nothing else is ever a candidate.
+    /// The entity. The target may see it.
     pub id: EntityId,
-    /// What sort of thing it is.
+    /// Its type.
     pub kind: String,
     /// Its name.
     pub value: String,
     /// Whether the task mentions it.
     pub in_task: bool,
-    /// Whether it came by an earlier handoff.
+    /// Whether an earlier handoff included it.
     pub came: bool,
-    /// How many tokens it takes in the text.
+    /// Its length in the text, in tokens.
     pub tokens: usize,
 }
 
 impl HandoffCandidate {
-    /// How well it fits the task, 0 to 1.
+    /// The fit to the task, 0 to 1.
     #[must_use]
     pub fn fit(&self) -> f64 {
         let hand = if self.at_hand { AT_HAND_FIT } else { 0.0 };
         1.0 - (1.0 - self.found.clamp(0.0, 1.0)) * (1.0 - hand)
     }
 
-    /// How well it scores, 0 to 1, for a task that mentions these entities.
+    /// The score, 0 to 1, for a task that mentions these entities.
     #[must_use]
     pub fn score(&self, weights: ScoreWeights, task: &BTreeSet<EntityId>, now: Timestamp) -> f64 {
         let own = weights.semantic * self.fit()
             + weights.recency * age_freshness(now.duration_since(self.since))
             + weights.tier * self.tier.tier_score()
             + weights.entities * entity_overlap(&self.entities, task);
-        // What an earlier task needed is worth going on with, even if this one says it otherwise.
+        // A memory that an earlier task needed stays relevant, even if this task is worded
+        // differently.
         own.max(self.came_with.map_or(0.0, |score| CARRY_FACTOR * score)).clamp(0.0, 1.0)
     }
 }
 
-/// How fresh something is, 1 down to 0. What a clock that went back makes lie ahead is of now.
+/// The freshness for an age, from 1 down to 0. A time in the future, after a clock was set back,
+/// counts as now.
 fn age_freshness(age: SignedDuration) -> f64 {
     (-age.as_secs_f64().max(0.0) / (FRESHNESS_DECAY_DAYS * 86_400.0)).exp()
 }
 
-/// How many entities two sets share, of all that are in either (Jaccard); 0 when there are none.
+/// The Jaccard index of two sets of entities; 0 if both are empty.
 fn entity_overlap(a: &BTreeSet<EntityId>, b: &BTreeSet<EntityId>) -> f64 {
     let shared = a.intersection(b).count();
     let all = a.len() + b.len() - shared;

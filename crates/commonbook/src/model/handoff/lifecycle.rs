@@ -1,4 +1,4 @@
-//! What becomes of a handoff: which step leads where, and who may take it.
+//! The lifecycle of a handoff: its steps, where they lead, and which agent may take them.
 
 use jiff::Timestamp;
 
@@ -10,15 +10,15 @@ use crate::model::memory::fit_text;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// What can be done with a handoff.
+    /// A step of a handoff.
     HandoffStep {
-        /// The target takes the work.
+        /// The target accepts it.
         Accept = "accept",
         /// The target has done it.
         Complete = "complete",
-        /// The target will not do it.
+        /// The target refuses it.
         Reject = "reject",
-        /// The source takes it back.
+        /// The source withdraws it.
         Withdraw = "withdraw",
         /// Its time is over.
         Expire = "expire",
@@ -26,15 +26,15 @@ string_enum! {
 }
 
 string_enum! {
-    /// Which side of handoffs an agent stands on.
+    /// The side of an agent in handoffs.
     HandoffSide {
-        /// They are for it.
+        /// The agent is the target.
         Received = "received",
-        /// It made them.
+        /// The agent is the source.
         Sent = "sent",
-        /// Either.
+        /// The agent is source or target.
         Either = "either",
-        /// Everybody's.
+        /// Handoffs of all agents.
         All = "all",
     }
 }
@@ -46,19 +46,19 @@ impl Default for HandoffSide {
     }
 }
 
-/// Who can take a step.
+/// The actor that may take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepActor {
-    /// The agent that the handoff is for.
+    /// The target agent.
     Target,
-    /// The agent that made it.
+    /// The source agent.
     Source,
-    /// The layer itself.
+    /// Commonbook itself.
     Layer,
 }
 
 impl HandoffStep {
-    /// Who can take this step.
+    /// The actor that may take this step.
     #[must_use]
     pub const fn step_actor(self) -> StepActor {
         match self {
@@ -69,26 +69,26 @@ impl HandoffStep {
     }
 }
 
-/// A step that is being taken.
+/// A step to be taken.
 #[derive(Debug, Clone, Copy)]
 pub struct StepAttempt<'a> {
-    /// Which one.
+    /// The step.
     pub step: HandoffStep,
     /// The agent that takes it.
     pub by: &'a Agent,
-    /// The session that it takes it in.
+    /// The session in which it is taken.
     pub session: Option<&'a str>,
     /// The reason or the result.
     pub note: Option<&'a str>,
-    /// When.
+    /// When it is taken.
     pub at: Timestamp,
 }
 
-/// Where a step leads from this status. A step taken again leads nowhere else, so that a call
-/// whose answer was lost can be made once more.
+/// The status after a step. Repeating a step changes nothing, so that a call whose response was
+/// lost can be repeated.
 ///
 /// # Errors
-/// `conflict` when the handoff has gone another way, with what can be done instead.
+/// `conflict` if the status does not permit the step, with a possible next step.
 pub fn next_status(status: HandoffStatus, step: HandoffStep) -> Result<HandoffStatus> {
     use HandoffStatus::{Accepted, Completed, Expired, Pending, Rejected, Withdrawn};
     match (status, step) {
@@ -98,32 +98,32 @@ pub fn next_status(status: HandoffStatus, step: HandoffStep) -> Result<HandoffSt
         (Pending | Withdrawn, HandoffStep::Withdraw) => Ok(Withdrawn),
         (Pending | Expired, HandoffStep::Expire) => Ok(Expired),
         (Pending, HandoffStep::Complete) => {
-            Err(Error::conflict("nobody has accepted this handoff yet")
-                .hint("Accept it first, with accept_handoff; its text tells what is to be done."))
+            Err(Error::conflict("this handoff is pending; expected an accepted one")
+                .hint("Accept it first with `accept_handoff`."))
         }
         (Accepted, HandoffStep::Withdraw) => {
-            Err(Error::conflict("this handoff has been accepted, and its target works on it")
-                .hint("Ask the target to reject it, or hand over what is new."))
+            Err(Error::conflict("this handoff is accepted; its target works on it")
+                .hint("Ask the target to reject it, or create another handoff for what is new."))
         }
         (Expired, _) => Err(Error::conflict("this handoff has expired")
-            .hint("What it said is an ordinary memory now: search_memory finds it.")),
+            .hint("Its text is an ordinary memory now: find it with `search_memory`.")),
         (status, step) => {
-            Err(Error::conflict(format!("this handoff is {status}: it is too late to {step} it"))
+            Err(Error::conflict(format!("this handoff is {status}; it is too late to {step} it"))
                 .hint(
-                    "list_handoffs shows what still waits; make a new one for what is left to do.",
+                    "See with `list_handoffs` which ones are open, or create a new one for the rest of the work.",
                 ))
         }
     }
 }
 
 impl Handoff {
-    /// The handoff after a step; nothing when it stands so already.
+    /// The handoff after a step. Returns `None` if its status does not change.
     ///
-    /// The clock decides nothing here: a handoff is expired when a sweep has said so.
+    /// The clock decides nothing here: a handoff expires when a sweep says so.
     ///
     /// # Errors
-    /// `forbidden` when another agent has to take the step, `conflict` when the handoff has gone
-    /// another way, `invalid` and `too_large` for the note.
+    /// `forbidden` if another agent has to take the step, `conflict` if the status does not permit
+    /// it, `invalid` or `too_large` for the note.
     pub fn apply_step(&self, taken: StepAttempt<'_>) -> Result<Option<Self>> {
         let StepAttempt { step, by, session, note, at } = taken;
         self.check_actor(step, by)?;
@@ -144,8 +144,8 @@ impl Handoff {
         Ok(Some(next))
     }
 
-    /// Whether its time is over. `sure` is a time that the clock has reached without doubt
-    /// ([`crate::base::settled_clock`]): a clock that leaps must not end what nobody had time to accept.
+    /// Whether its time is over. `sure` is a time that has certainly passed
+    /// ([`crate::base::settled_clock`]), so that a clock jump does not expire handoffs.
     #[must_use]
     pub fn is_overdue(&self, sure: Timestamp) -> bool {
         self.status == HandoffStatus::Pending && self.expires_at <= sure
@@ -154,23 +154,28 @@ impl Handoff {
     fn check_actor(&self, step: HandoffStep, by: &Agent) -> Result<()> {
         let (doer, hint) = match step.step_actor() {
             StepActor::Target if self.from == *by => {
-                (&self.to, "Withdraw it if it is not to be done.")
+                (&self.to, "Withdraw it with `withdraw_handoff` if the work is not to be done.")
             }
-            StepActor::Target => (&self.to, "list_handoffs shows those that are for you."),
-            StepActor::Source if self.to == *by => (&self.from, "Reject it if you will not do it."),
-            StepActor::Source => (&self.from, "list_handoffs shows those that you have made."),
+            StepActor::Target => (&self.to, "Find the handoffs for you with `list_handoffs`."),
+            StepActor::Source if self.to == *by => {
+                (&self.from, "Reject it with `reject_handoff` if you will not do the work.")
+            }
+            StepActor::Source => {
+                (&self.from, "Find the handoffs that you created with `list_handoffs`.")
+            }
             StepActor::Layer => return Ok(()),
         };
         if doer == by {
             return Ok(());
         }
-        let is = if step.step_actor() == StepActor::Target { "is for" } else { "was made by" };
-        let message = format!("this handoff {is} '{doer}', and you are '{by}'");
+        let relation =
+            if step.step_actor() == StepActor::Target { "is for" } else { "was created by" };
+        let message = format!("this handoff {relation} '{doer}', and you are '{by}'");
         Err(Error::new(ErrorKind::Forbidden, message).hint(hint))
     }
 }
 
-/// The field that a step's note comes in.
+/// The field of a step's note.
 const fn note_field(step: HandoffStep) -> &'static str {
     match step {
         HandoffStep::Complete => "result",
@@ -182,13 +187,13 @@ fn checked_note(step: HandoffStep, text: &str) -> Result<String> {
     let field = note_field(step);
     let text = text.trim();
     if text.is_empty() {
-        return Err(Error::invalid(field, "this must not be empty"));
+        return Err(Error::invalid(field, "must not be empty"));
     }
     input::refuse_control_characters(field, text)?;
     let chars = text.chars().count();
     if chars > limits::HANDOFF_NOTE_CHARS {
         return Err(Error::too_large(field, chars, limits::HANDOFF_NOTE_CHARS, "characters")
-            .hint("Say the essential, and save the whole as a memory."));
+            .hint("State the essential, and save the whole text as a memory."));
     }
     fit_text(field, text, limits::HANDOFF_NOTE_CHARS)
 }

@@ -1,4 +1,4 @@
-//! Asking: to hand over, to accept, complete, reject or withdraw, and to list handoffs.
+//! Requests about handoffs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,165 +13,166 @@ use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{fit_line, fit_text};
 
-/// Hands your work over to another agent, with the memories and entities that it needs for the
-/// task: you need not copy them into the context. They are chosen by how well they fit what you
-/// write here and by whether they were kept during this work; what came to you by an earlier
-/// handoff goes along too. The other agent finds it with `list_handoffs` and accepts it.
+/// Hands your work over to another agent, together with the memories and entities that it needs; do
+/// not copy these into the context. Commonbook chooses memories that fit your task and context or
+/// that you saved during this work, and passes on those of the handoff that you continue. The other
+/// agent finds the handoff with `list_handoffs` and accepts it with `accept_handoff`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateHandoff {
-    /// The agent that is to go on, such as `gemini-cli` or `claude-code/qa`.
+    /// The target agent, such as `gemini-cli` or `claude-code/qa`.
     #[serde(alias = "target_agent")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub to: String,
-    /// What is to be done, in a sentence or a few, up to 2,000 characters. Where you leave it out,
-    /// it is the first line of the context.
+    /// The work to be done, in one or a few sentences, up to 2,000 characters; the first line of
+    /// the context by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_TASK_CHARS))]
     pub task: Option<String>,
-    /// What the other agent has to know about the work so far, up to 16,000 characters.
+    /// What the target has to know about the work so far, up to 16,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::HANDOFF_CONTEXT_CHARS))]
     pub context: Option<String>,
-    /// The files that are being worked on, each with what is to be said of it: up to 50.
+    /// The files that are being worked on, each with a remark: up to 50 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
     pub active_files: Vec<String>,
-    /// What was decided, and why: up to 50 lines.
+    /// The decisions made, with their reasons: up to 50 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
     pub decisions_made: Vec<String>,
-    /// What comes next, in order: up to 50 lines.
+    /// The next steps, in order: up to 50 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
     pub next_steps: Vec<String>,
-    /// Whether the other agent goes on where you stop (`sequential`, the default), works beside
-    /// you (`parallel`), takes a part (`fork`), or brings several parts together (`join`).
+    /// How the target's work relates to yours: it continues where you stop (`sequential`, the
+    /// default), works beside you (`parallel`), takes a part (`fork`), or joins several parts
+    /// (`join`).
     #[serde(default)]
     pub kind: HandoffKind,
-    /// Memories that have to go along, by their ids, whatever they are about. A private one of
-    /// yours goes to this agent alone, and goes along only if you name it here.
+    /// The ids of memories to include in any case. A private memory of yours is included only if
+    /// you name it here, and goes only to this agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_MEMORIES_MAX))]
     pub memories: Vec<MemoryId>,
-    /// The handoffs that you go on from; the one that you accepted last when you name none.
+    /// The handoffs that this one continues; by default the one that you accepted last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_FOLLOWS))]
     pub follows: Vec<HandoffId>,
-    /// The case that the work belongs to, by its key.
+    /// The key of the case of this work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::CASE_KEY_CHARS))]
     pub case: Option<String>,
-    /// How many tokens all of it may be for the other agent, 500 to 40,000; 5,000 by default.
+    /// Maximum length of the whole text in tokens, 500 to 40,000; 5,000 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = limits::HANDOFF_TOKENS_MIN, max = limits::HANDOFF_TOKENS_MAX))]
     pub budget: Option<u32>,
-    /// How many memories are chosen, 1 to 100; 10 by default.
+    /// Maximum number of memories, 1 to 100; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_MEMORIES_MAX))]
     pub max_memories: Option<u32>,
-    /// How many entities go along, 1 to 100; 20 by default.
+    /// Maximum number of entities, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_ENTITIES_MAX))]
     pub max_entities: Option<u32>,
-    /// How well a memory has to fit, 0 to 1; 0.5 by default.
+    /// Minimum score of a chosen memory, 0 to 1; 0.5 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
-    /// After how many hours it expires if nobody accepts it, 1 to 720; 24 by default. What you
-    /// wrote then becomes an ordinary memory.
+    /// Hours until it expires if it is not accepted, 1 to 720; 24 by default. Your text then
+    /// becomes an ordinary memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_HOURS_MAX))]
     pub expires_hours: Option<u32>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// Takes a handoff that is for you, and answers all that you need for it. Taking it again answers
-/// the same.
+/// Accepts a handoff for you, and returns its text with everything that you need. Repeating the
+/// call returns the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcceptHandoff {
-    /// The id of the handoff, as `list_handoffs` shows it.
+    /// The handoff's id, from `list_handoffs`.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
 }
 
-/// Says that what a handoff asked of you is done.
+/// Marks a handoff that you accepted as done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompleteHandoff {
-    /// The id of the handoff.
+    /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
-    /// What came of it, up to 2,000 characters.
+    /// The result, up to 2,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub result: Option<String>,
 }
 
-/// Says that you will not do what a handoff asks of you, before or after you accepted it.
+/// Refuses a handoff for you, before or after you accepted it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectHandoff {
-    /// The id of the handoff.
+    /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
-    /// Why not, up to 2,000 characters.
+    /// The reason, up to 2,000 characters.
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub reason: String,
 }
 
-/// Takes back a handoff of yours that nobody has accepted yet.
+/// Withdraws a handoff of yours that has not been accepted yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WithdrawHandoff {
-    /// The id of the handoff.
+    /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
-    /// Why, up to 2,000 characters.
+    /// The reason, up to 2,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub reason: Option<String>,
 }
 
-/// Lists handoffs, newest first: those that wait for you or that you work on, unless you ask for
-/// others. Look here when you begin work.
+/// Lists handoffs, newest first; by default those for you that are pending or accepted. Call this
+/// when you begin work.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListHandoffs {
-    /// Those that are for you (`received`, the default), that you made (`sent`), `either`, or
-    /// those of `all` agents.
+    /// Handoffs for you (`received`, the default), by you (`sent`), `either`, or of `all` agents.
     #[serde(default)]
     pub side: HandoffSide,
-    /// Only those that have come so far; of those you receive, by default, the ones that are
-    /// pending or accepted, else all.
+    /// Only handoffs with one of these statuses; by default `pending` and `accepted` for those you
+    /// receive, and all others otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub status: Vec<HandoffStatus>,
-    /// Only those from or to this other agent.
+    /// Only handoffs from or to this other agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub with: Option<String>,
-    /// Only those of the chain that this handoff belongs to.
+    /// Only handoffs of the chain that this handoff belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<HandoffId>,
-    /// Only those of this case.
+    /// Only handoffs of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of handoffs per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
 
 impl ListHandoffs {
-    /// How far the handoffs that are asked for have come.
+    /// The statuses that the request selects.
     #[must_use]
     pub fn wanted_statuses(&self) -> Vec<HandoffStatus> {
         if !self.status.is_empty() {
@@ -182,10 +183,10 @@ impl ListHandoffs {
         all.filter(|status| !open || status.is_open()).collect()
     }
 
-    /// Which handoffs the store is asked for.
+    /// The filter for the store.
     ///
     /// # Errors
-    /// `invalid` for what cannot be the name of an agent.
+    /// `invalid` for a malformed agent name.
     pub fn filter(&self) -> Result<HandoffFilter> {
         let with = self.with.as_deref().map(Agent::with_any_name).transpose();
         Ok(HandoffFilter {
@@ -199,53 +200,53 @@ impl ListHandoffs {
     }
 }
 
-/// Shows one handoff with its receipt: what went along, and what was looked at and stayed behind.
+/// Returns one handoff with its receipt: which memories it includes, and which candidates it leaves
+/// out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetHandoff {
-    /// The id of the handoff.
+    /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
 }
 
-/// A request for a handoff, checked.
+/// A validated request for a handoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandoffDraft {
-    /// The agent that is to go on.
+    /// The target agent.
     pub to: Agent,
-    /// What is to be done.
+    /// The work to be done.
     pub task: String,
-    /// What it has to know about the work so far.
+    /// What the target has to know about the work so far.
     pub context: Option<String>,
     /// The files that are being worked on.
     pub active_files: Vec<String>,
-    /// What was decided.
+    /// The decisions made.
     pub decisions_made: Vec<String>,
-    /// What comes next.
+    /// The next steps.
     pub next_steps: Vec<String>,
-    /// How the target's work stands to the source's.
+    /// How the target's work relates to the source's.
     pub kind: HandoffKind,
-    /// The memories that have to go along, each once.
+    /// The memories to include, without duplicates.
     pub memories: Vec<MemoryId>,
-    /// The handoffs that it goes on from, each once.
+    /// The handoffs that it continues, without duplicates.
     pub follows: Vec<HandoffId>,
-    /// The session that it is made in.
+    /// The session in which it is created.
     pub session: Option<String>,
-    /// The case that the work belongs to.
+    /// The case of the work.
     pub case: Option<String>,
     /// How the memories are chosen.
     pub settings: HandoffSettings,
-    /// After how many hours it expires.
+    /// Hours until it expires.
     pub expires_hours: u32,
 }
 
 impl CreateHandoff {
-    /// What `from` asks for in `session`, checked against the limits. `defaults` are the settings
-    /// of the workspace.
+    /// Validates the request of `from` in `session`. `defaults` are the settings of the workspace.
     ///
     /// # Errors
-    /// `invalid` and `too_large`, with the field: for a handoff to oneself, for one that says
-    /// nothing, and for what `limits` does not admit.
+    /// `invalid` or `too_large`, with the field: for a handoff to its own source, for one without a
+    /// task, and for values out of range.
     pub fn check(
         &self,
         from: &Agent,
@@ -254,8 +255,8 @@ impl CreateHandoff {
     ) -> Result<HandoffDraft> {
         let to = self.to.parse::<AgentName>().map_err(|error| error.with_field("to"))?.agent;
         if to == *from {
-            return Err(Error::invalid("to", "a handoff to oneself hands nothing over")
-                .hint("Make a checkpoint to go on later, or name another agent."));
+            return Err(Error::invalid("to", "is yourself; expected another agent")
+                .hint("Name another agent, or make a checkpoint with `create_checkpoint` to continue later."));
         }
         let context = self.context.as_deref();
         let context =
@@ -273,11 +274,14 @@ impl CreateHandoff {
                 .take(limits::HANDOFF_TASK_CHARS)
                 .collect(),
             _ => {
-                return Err(Error::invalid("task", "nothing says what is to be done")
-                    .hint("Say in task what the other agent is to do, in a sentence or a few."));
+                return Err(Error::invalid(
+                    "task",
+                    "task and context are both empty; expected one",
+                )
+                .hint("Set `task` to what the other agent is to do, in one or a few sentences."));
             }
         };
-        let asked = HandoffDraft {
+        let draft = HandoffDraft {
             to,
             task,
             context,
@@ -301,13 +305,13 @@ impl CreateHandoff {
                 limits::HANDOFF_HOURS_MAX,
             )?,
         };
-        asked.check_whole(self.max_memories)?;
-        Ok(asked)
+        draft.check_whole(self.max_memories)?;
+        Ok(draft)
     }
 
-    /// The settings of a workspace, as far as the request does not say otherwise.
+    /// The settings of the workspace with the request's values.
     fn settings(&self, defaults: HandoffSettings) -> Result<HandoffSettings> {
-        // Who names more than the usual number means all of them.
+        // A caller that names more memories than the default maximum wants all of them.
         let named = u32::try_from(distinct_ids(&self.memories).len()).unwrap_or(u32::MAX);
         let usual = defaults.max_memories.max(named.min(limits::HANDOFF_MEMORIES_MAX));
         let settings = HandoffSettings {
@@ -323,7 +327,7 @@ impl CreateHandoff {
 }
 
 impl HandoffDraft {
-    /// What memories are searched by: the task, and what its source says about the work.
+    /// The text to search memories by: the task, and what the source wrote about the work.
     #[must_use]
     pub fn search_text(&self) -> String {
         let lines = self.next_steps.iter().chain(&self.decisions_made).chain(&self.active_files);
@@ -340,39 +344,39 @@ impl HandoffDraft {
                 limits::HANDOFF_BYTES,
                 "bytes with the lists",
             )
-            .hint("Save what is long as memories, and name them in memories."));
+            .hint("Save long texts as memories, and name their ids in `memories`."));
         }
         let most = max_memories.unwrap_or(limits::HANDOFF_MEMORIES_MAX) as usize;
         if self.memories.len() > most {
             return Err(Error::too_large("memories", self.memories.len(), most, "memories")
-                .hint("Name fewer, or send a greater max_memories."));
+                .hint("Name fewer, or raise `max_memories`."));
         }
         let follows = self.follows.len();
         if follows > limits::HANDOFF_FOLLOWS {
             return Err(Error::too_large("follows", follows, limits::HANDOFF_FOLLOWS, "handoffs")
-                .hint("Name the last one of each branch."));
+                .hint("Name only the last handoff of each branch."));
         }
         Ok(())
     }
 }
 
-/// Text of several lines, trimmed.
+/// Trims a text of several lines.
 fn checked_prose(field: &str, text: &str, limit: usize) -> Result<String> {
     let text = text.trim();
     input::refuse_control_characters(field, text)?;
     let chars = text.chars().count();
     if chars > limit {
         return Err(Error::too_large(field, chars, limit, "characters")
-            .hint("Say the essential; the memories about it go along."));
+            .hint("State the essential; the memories about it are included."));
     }
     fit_text(field, text, limit)
 }
 
-/// Lines, trimmed.
+/// Trims lines.
 fn checked_lines(field: &str, lines: &[String]) -> Result<Vec<String>> {
     if lines.len() > limits::HANDOFF_LINES {
         return Err(Error::too_large(field, lines.len(), limits::HANDOFF_LINES, "lines")
-            .hint("Keep those that the other agent needs now."));
+            .hint("Keep only those that the other agent needs now."));
     }
     let line = |(place, text): (usize, &String)| {
         fit_line(&format!("{field}[{place}]"), text, limits::HANDOFF_LINE_CHARS)
@@ -380,13 +384,13 @@ fn checked_lines(field: &str, lines: &[String]) -> Result<Vec<String>> {
     lines.iter().enumerate().map(line).collect()
 }
 
-/// Ids, each once, in their order.
-fn distinct_ids<T: Copy + PartialEq>(given: &[T]) -> Vec<T> {
-    let mut kept = Vec::with_capacity(given.len());
-    for id in given {
-        if !kept.contains(id) {
-            kept.push(*id);
+/// Removes duplicate ids; keeps their order.
+fn distinct_ids<T: Copy + PartialEq>(ids: &[T]) -> Vec<T> {
+    let mut distinct = Vec::with_capacity(ids.len());
+    for id in ids {
+        if !distinct.contains(id) {
+            distinct.push(*id);
         }
     }
-    kept
+    distinct
 }

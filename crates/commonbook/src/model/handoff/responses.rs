@@ -1,4 +1,4 @@
-//! Telling: what is answered about handoffs.
+//! Responses about handoffs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::Handoff;
 use super::choose::MemoryExclusion;
 
-/// A handoff that was accepted, with all that its target needs.
+/// An accepted handoff with everything that its target needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcceptHandoffResult {
     /// The handoff.
     pub handoff: Handoff,
-    /// What is to be done and all that goes along, to be read.
+    /// The handoff as text for an agent: the work, and the memories for it.
     pub text: String,
 }
 
@@ -25,9 +25,9 @@ pub struct HandoffStepResult {
 /// A handoff with its receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffReceipt {
-    /// The handoff, which tells who got which memories, and when.
+    /// The handoff, with the memories it includes.
     pub handoff: Handoff,
-    /// What was looked at and stayed behind, and why; told to its source alone.
+    /// The candidates left out, and why. Only its source receives this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<MemoryExclusion>,
 }

@@ -31,12 +31,12 @@ fn checked(request: &CreateHandoff) -> Result<HandoffDraft> {
 
 fn made(ids: &CountingIds, from: &str, request: &CreateHandoff, received: &[Handoff]) -> Handoff {
     let from = agent(from);
-    let asked = request.check(&from, Some("s1"), HandoffSettings::default()).expect("it is right");
+    let draft = request.check(&from, Some("s1"), HandoffSettings::default()).expect("it is right");
     let id = HandoffId::new(ids, at(0));
-    let place = ChainPosition::of(id, &asked, &from, received).expect("a place");
+    let place = ChainPosition::of(id, &draft, &from, received).expect("a place");
     let workspace = "w".parse().expect("a workspace");
     let origin = HandoffOrigin { workspace, from, user_id: None };
-    Handoff::new(id, &asked, origin, place, at(0))
+    Handoff::new(id, &draft, origin, place, at(0))
 }
 
 fn handoff() -> Handoff {
@@ -119,7 +119,7 @@ fn reason_and_result_are_kept_and_limited() {
     let by = agent("developer");
     let rejected =
         handoff().apply_step(taken(HandoffStep::Reject, &by, Some(" too busy "))).expect("it may");
-    assert_eq!(rejected.and_then(|it| it.note).as_deref(), Some("too busy"));
+    assert_eq!(rejected.and_then(|handoff| handoff.note).as_deref(), Some("too busy"));
     let long = "x".repeat(limits::HANDOFF_NOTE_CHARS + 1);
     let table = [
         (HandoffStep::Reject, "", ErrorKind::Invalid, "reason"),
@@ -256,10 +256,10 @@ fn a_request_of_seed_001_is_understood() {
         "active_files": ["src/engram/server.py (modified)"],
     });
     let request: CreateHandoff = crate::base::input::from_value(json).expect("it fits");
-    let asked = checked(&request).expect("it is right");
-    assert_eq!(asked.to, agent("gemini-cli"));
-    assert_eq!(asked.task, "Working on the code review.");
-    assert!(asked.search_text().ends_with("src/engram/server.py (modified)"));
+    let draft = checked(&request).expect("it is right");
+    assert_eq!(draft.to, agent("gemini-cli"));
+    assert_eq!(draft.task, "Working on the code review.");
+    assert!(draft.search_text().ends_with("src/engram/server.py (modified)"));
     let unknown = serde_json::json!({"to": "qa", "task": "x", "from": "boss"});
     assert!(crate::base::input::from_value::<CreateHandoff>(unknown).is_err());
 }
@@ -269,9 +269,9 @@ fn who_names_many_memories_means_all_of_them() {
     let ids = CountingIds::default();
     let memories: Vec<MemoryId> = (0..12).map(|_| MemoryId::new(&ids, at(0))).collect();
     let twice = [memories.clone(), memories.clone()].concat();
-    let asked = checked(&CreateHandoff { memories: twice, ..request() }).expect("it is right");
-    assert_eq!(asked.memories, memories);
-    assert_eq!(asked.settings.max_memories, 12);
+    let draft = checked(&CreateHandoff { memories: twice, ..request() }).expect("it is right");
+    assert_eq!(draft.memories, memories);
+    assert_eq!(draft.settings.max_memories, 12);
 }
 
 #[test]
@@ -351,9 +351,9 @@ fn a_handoff_goes_on_from_the_one_that_was_accepted_last() {
     let rejected = after(&first, HandoffStep::Reject, "b");
     let received = [rejected.clone(), second.clone(), waiting.clone(), others.clone()];
     for wrong in [vec![waiting.id], vec![others.id], vec![rejected.id]] {
-        let asked = to_c(None, wrong).check(&agent("b"), None, HandoffSettings::default());
+        let draft = to_c(None, wrong).check(&agent("b"), None, HandoffSettings::default());
         let id = HandoffId::new(&ids, at(0));
-        let error = ChainPosition::of(id, &asked.expect("it is right"), &agent("b"), &received);
+        let error = ChainPosition::of(id, &draft.expect("it is right"), &agent("b"), &received);
         assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Invalid));
     }
 }
@@ -368,10 +368,10 @@ fn a_completed_handoff_is_gone_on_from_in_the_same_work_only() {
     // It was accepted in s2.
     for (session, depth) in [(Some("s2"), 2), (Some("s9"), 1), (None, 1)] {
         done.session = None;
-        let asked =
+        let draft =
             to_c.check(&agent("b"), session, HandoffSettings::default()).expect("it is right");
         let id = HandoffId::new(&ids, at(0));
-        let place = ChainPosition::of(id, &asked, &agent("b"), &[done.clone()]).expect("a place");
+        let place = ChainPosition::of(id, &draft, &agent("b"), &[done.clone()]).expect("a place");
         assert_eq!(place.depth, depth, "{session:?}");
     }
 }
@@ -408,7 +408,7 @@ fn what_is_left_of_an_expired_handoff_fits_a_memory() {
     let handoff = made(&CountingIds::default(), "analyst", &full, &[]);
     let left = handoff.expired_text();
     assert!(left.len() <= limits::TEXT_BYTES);
-    assert!(left.starts_with("Handed over by analyst to developer"));
+    assert!(left.starts_with("Handoff from analyst to developer"));
     for part in ["## Task\nFix what was found\n", "## Context\nccc", "## Next steps\n- nnn"] {
         assert!(left.contains(part), "{part}");
     }

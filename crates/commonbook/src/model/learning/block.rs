@@ -1,4 +1,4 @@
-//! Learnings in words: blocks under `Remember:`, `Memorize:` or `Add To Memory:`.
+//! Learnings in prose: blocks under `Remember:`, `Memorize:` or `Add To Memory:`.
 
 use super::{Learning, LearningType};
 
@@ -8,15 +8,15 @@ const BLOCK_HEADINGS: [&str; 5] =
 
 /// A line that begins a block.
 struct BlockHeading<'a> {
-    /// The type that stands in brackets behind the word.
+    /// The type in brackets after the word.
     kind: Option<LearningType>,
-    /// What stands behind the colon.
+    /// The text after the colon.
     rest: &'a str,
     /// Whether it is marked as a heading, with `#` or in bold.
     marked: bool,
 }
 
-/// The learnings that stand in a message in words.
+/// The learnings of a message in prose.
 pub(super) fn learnings_in_prose(text: &str) -> Vec<Learning> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
@@ -35,7 +35,8 @@ pub(super) fn learnings_in_prose(text: &str) -> Vec<Learning> {
         };
         let (block, next) = block_from(&lines, place, !heading.rest.is_empty());
         let learnings = of_block(&heading, &block);
-        // In a block of code only what is complete counts; in prose a line amid a paragraph none.
+        // In code, only a block with all its fields counts; in prose, a heading inside a paragraph
+        // does not.
         let complete = fields(&heading, &block).is_some();
         if complete || (code.is_none() && (apart || heading.marked)) {
             found.extend(learnings);
@@ -48,9 +49,9 @@ pub(super) fn learnings_in_prose(text: &str) -> Vec<Learning> {
     found
 }
 
-/// The heading that a line is.
+/// Parses a line as a heading.
 fn heading(line: &str) -> Option<BlockHeading<'_>> {
-    // Four blanks make code of a line, and quotations are somebody else's.
+    // Four spaces make a line code, and a quotation is another author's.
     if line.starts_with("    ") || line.starts_with('\t') {
         return None;
     }
@@ -58,7 +59,7 @@ fn heading(line: &str) -> Option<BlockHeading<'_>> {
         |c: char| matches!(c, '#' | '*' | '_' | ' ') || (!c.is_ascii() && !c.is_alphanumeric());
     let bare = line.trim_start_matches(is_mark);
     let marks = &line[..line.len() - bare.len()];
-    // `* Remember: …` is an item of somebody's list.
+    // `* Remember: …` is an item of a list.
     if marks.starts_with("* ") {
         return None;
     }
@@ -86,9 +87,9 @@ fn starts_with(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
-/// The lines of a block from a place on, and the place behind them: up to a blank line, a heading, a
-/// line of `#` alone, or code. The blanks between a heading and its block, and between items of a
-/// list, do not end it.
+/// The lines of a block, and the index after it. It ends at a blank line, a heading, a line of only
+/// `#`, or code. Blank lines between a heading and its block, and between list items, do not end
+/// it.
 fn block_from<'a>(lines: &[&'a str], from: usize, begun: bool) -> (Vec<&'a str>, usize) {
     let mut block: Vec<&str> = Vec::new();
     let mut place = from;
@@ -108,7 +109,7 @@ fn block_from<'a>(lines: &[&'a str], from: usize, begun: bool) -> (Vec<&'a str>,
         }
         place += 1;
         if ends_paragraph(line) {
-            // The `#` alone that closes a block belongs to it; a heading does not.
+            // A closing line of `#` belongs to the block; a heading does not.
             place -= usize::from(!bare.trim_matches('#').is_empty());
             break;
         }
@@ -117,7 +118,7 @@ fn block_from<'a>(lines: &[&'a str], from: usize, begun: bool) -> (Vec<&'a str>,
     (block, place)
 }
 
-/// Whether a line ends the paragraph that it stands in: blank, a heading, a rule.
+/// Whether a line ends its paragraph: blank, a heading, a rule.
 fn ends_paragraph(line: &str) -> bool {
     let bare = line.trim();
     bare.is_empty() || bare.starts_with('#') || bare.starts_with("---") || bare.starts_with("===")
@@ -134,29 +135,29 @@ fn of_block(heading: &BlockHeading<'_>, block: &[&str]) -> Vec<Learning> {
     if heading.rest.is_empty() && block.iter().any(|line| item(line).is_some()) {
         return items(block).iter().map(|item| make(item)).collect();
     }
-    // `Remember: …` is the sentence behind it; a list below that is about something else.
+    // `Remember: …` covers its sentence; a list below it is a separate matter.
     let prose = block.iter().take_while(|line| item(line).is_none()).map(|line| line.trim());
-    let said: Vec<&str> =
+    let text: Vec<&str> =
         [heading.rest].into_iter().chain(prose).filter(|text| !text.is_empty()).collect();
-    let said = said.join(" ");
-    if said.is_empty() { Vec::new() } else { vec![make(&said)] }
+    let text = text.join(" ");
+    if text.is_empty() { Vec::new() } else { vec![make(&text)] }
 }
 
-/// The learning of a block with fields, `Type:` and `Content:`; the type may be left out.
+/// The learning of a block with the fields `Type:` and `Content:`; the type is optional.
 fn fields(heading: &BlockHeading<'_>, block: &[&str]) -> Option<Learning> {
     let (mut kind, mut content): (Option<String>, Option<String>) = (None, None);
     let mut in_content = false;
     for line in [heading.rest].iter().chain(block).map(|line| line.trim()) {
-        if let Some(said) = field(line, "type") {
+        if let Some(value) = field(line, "type") {
             // `Type: pattern Content: …` on one line.
-            let at = said.to_ascii_lowercase().find("content:");
+            let at = value.to_ascii_lowercase().find("content:");
             let (before, behind) =
-                at.map_or((said, None), |at| (&said[..at], Some(said[at + 8..].trim())));
+                at.map_or((value, None), |at| (&value[..at], Some(value[at + 8..].trim())));
             kind = Some(before.trim().trim_end_matches([',', ';', '|']).to_owned());
             content = behind.map(str::to_owned).or(content);
             in_content = behind.is_some();
-        } else if let Some(said) = field(line, "content") {
-            content = Some(said.to_owned());
+        } else if let Some(value) = field(line, "content") {
+            content = Some(value.to_owned());
             in_content = true;
         } else if let Some(content) = content.as_mut().filter(|_| in_content) {
             content.push(' ');
@@ -164,7 +165,7 @@ fn fields(heading: &BlockHeading<'_>, block: &[&str]) -> Option<Learning> {
         }
     }
     let content = content?.trim().to_owned();
-    // A list of all types is the form, and nobody has filled it in.
+    // A type that lists all types is an empty template.
     if kind.as_ref().is_some_and(|kind| kind.contains(['|', '<'])) {
         return Some(Learning { kind: LearningType::Context, content: String::new() });
     }
@@ -172,7 +173,7 @@ fn fields(heading: &BlockHeading<'_>, block: &[&str]) -> Option<Learning> {
     Some(Learning { kind: named.unwrap_or(LearningType::Context), content })
 }
 
-/// What stands behind a field's name: `- **Type:** pattern`.
+/// The value of a field: `- **Type:** pattern`.
 fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let bare = line.trim_start_matches(['-', '*', '_', ' ']);
     let rest =
@@ -180,7 +181,7 @@ fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     Some(rest.strip_prefix([':', '：'])?.trim_start_matches(['*', '_']).trim())
 }
 
-/// The items of a list, each with the lines below it.
+/// The items of a list, each with its continuation lines.
 fn items(block: &[&str]) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for line in block {
@@ -196,7 +197,7 @@ fn items(block: &[&str]) -> Vec<String> {
     items
 }
 
-/// The text of an item of a list: behind `-`, `*`, `+`, `•` or a number.
+/// The text of a list item after `-`, `*`, `+`, `•` or a number.
 fn item(line: &str) -> Option<&str> {
     let bare = line.trim();
     let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -205,7 +206,7 @@ fn item(line: &str) -> Option<&str> {
     Some(text.trim())
 }
 
-/// The type that a text begins with, and the text: `[mistake] …`, `**Pattern**: …`.
+/// Splits off a leading type: `[mistake] …`, `**Pattern**: …`.
 pub(super) fn split_type(text: &str) -> (Option<LearningType>, String) {
     let text = text.trim();
     let bare = text.trim_start_matches(['*', '_']);

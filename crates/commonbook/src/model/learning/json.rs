@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Learning, LearningType};
 
-/// What one key of one object says.
+/// The value of one key of one object.
 pub(super) struct JsonLearnings {
     pub(super) replaces: bool,
     pub(super) learnings: Vec<Learning>,
@@ -13,9 +13,9 @@ pub(super) struct JsonLearnings {
 /// Lines of a message that are tried as the beginning of an object.
 const OBJECT_LINES_MAX: usize = 200;
 
-/// What the JSON objects of a message say: those that begin a line, bare or in a block of code.
+/// The learnings of the JSON objects that begin a line of the message, bare or in a code block.
 pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
-    let (mut said, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
+    let (mut found, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start();
         let start = at + line.len() - bare.len();
@@ -27,25 +27,26 @@ pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
         let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
         if let Some(Ok(Value::Object(object))) = values.next() {
             read = start + values.byte_offset();
-            said.extend(of_object(&object));
+            found.extend(of_object(&object));
         }
     }
-    said
+    found
 }
 
 fn of_object(object: &Map<String, Value>) -> Vec<JsonLearnings> {
     let keys = [("remember", false), ("Remember", false), ("MEMORIES", true)];
-    let said = keys.into_iter().filter_map(|(key, replaces)| {
+    let found = keys.into_iter().filter_map(|(key, replaces)| {
         let value = object.get(key)?;
-        // `"remember": true` is a setting, and `"MEMORIES": []` is not an order to forget all.
+        // `"remember": true` is a setting, and `"MEMORIES": []` is not an order to delete
+        // everything.
         let learnings = of_value(value, None);
         (!learnings.is_empty()).then_some(JsonLearnings { replaces, learnings })
     });
-    said.collect()
+    found.collect()
 }
 
-/// The learnings of a value: a text, an object with a content, a list of such, or lists under types
-/// or sections.
+/// The learnings of a value: a string, an object with a content, a list, or lists by type or
+/// section.
 fn of_value(value: &Value, kind: Option<LearningType>) -> Vec<Learning> {
     match value {
         Value::String(text) => vec![of_text(text, kind)],
@@ -73,7 +74,7 @@ fn of_fields(object: &Map<String, Value>, kind: Option<LearningType>) -> Option<
     })
 }
 
-/// A learning of a text, which may begin with its type as a list's items do.
+/// The learning of a string, which may begin with its type.
 fn of_text(text: &str, kind: Option<LearningType>) -> Learning {
     let (named, content) = super::block::split_type(text);
     Learning { kind: named.or(kind).unwrap_or(LearningType::Context), content }

@@ -1,4 +1,4 @@
-//! Giving back what an agent has learned.
+//! The request to save learnings, and its response.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,62 +7,64 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::memory::Memory;
 
-/// Keeps what you say in so many words that you want remembered: each block of a message under
-/// `Remember:`, `Memorize:` or `Add To Memory:`, and JSON with `remember` or `MEMORIES`, becomes a
-/// learning of yours. What you were given before, or have kept already, is not kept again.
+/// Saves what a message explicitly marks as worth remembering: each block under `Remember:`,
+/// `Memorize:` or `Add To Memory:`, and JSON with `remember` or `MEMORIES`, becomes a learning of
+/// yours. Skips learnings that you have saved or received before. To save one statement directly,
+/// use `save_memory`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LearnRequest {
-    /// What was said, whole.
+    /// The whole message.
     #[schemars(length(min = 1))]
     pub message: String,
-    /// What it answers. Both together are kept as a private conversation, where that is configured
-    /// (`auto_extract`).
+    /// The prompt that the message answers. If `auto_extract` is configured, both are also saved as
+    /// a private conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// The user it was said to.
+    /// The user that the message was written to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// What was kept of a message.
+/// The learnings that were saved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LearnResult {
-    /// The learnings, as they are kept.
+    /// The learnings as stored.
     pub learnings: Vec<Memory>,
-    /// What to do now about those that others are not given, one for each.
+    /// What to do about each quarantined learning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
-    /// How many were known already, or had been given before.
+    /// Number of learnings that were saved or received before.
     pub repeated: u32,
-    /// What was not kept, with the reason.
+    /// Learnings that were not saved, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// The conversation, where it is kept.
+    /// The conversation, if it was saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<MemoryId>,
-    /// What came of it in the standing memory file, where the agent has one on this machine.
+    /// The change of the standing memory file, if the agent has one on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<StandingChange>,
 }
 
-/// What was changed in a standing memory file.
+/// The change of a standing memory file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingChange {
     /// Its path.
     pub file: String,
-    /// How many items came to it.
+    /// Number of items added.
     pub added: u32,
-    /// Where a copy of the file is kept as it was before `MEMORIES` replaced its items.
+    /// The path of the backup made before `MEMORIES` replaced its items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<String>,
-    /// What it lost: what had to make room, and what was replaced.
+    /// Items that were dropped to make room, or replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

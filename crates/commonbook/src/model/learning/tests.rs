@@ -84,33 +84,36 @@ fn blocks_are_learnings_with_their_type() {
 
 #[test]
 fn json_adds_with_remember_and_replaces_with_memories() {
-    let one = |kind, content: &str| Learning { kind, content: content.to_owned() };
+    let learning = |kind, content: &str| Learning { kind, content: content.to_owned() };
     let table: [(&str, &[Learning]); 8] = [
         (
             r#"{"remember": ["use pnpm here", {"type": "mistake", "content": "no sleeps in tests"}]}"#,
-            &[one(Context, "use pnpm here"), one(Mistake, "no sleeps in tests")],
+            &[learning(Context, "use pnpm here"), learning(Mistake, "no sleeps in tests")],
         ),
         (
             "Done.\n```json\n{\n  \"task_completed\": true,\n  \"remember\": [\"pattern: use builders\"]\n}\n```\nBye.",
-            &[one(Pattern, "use builders")],
+            &[learning(Pattern, "use builders")],
         ),
-        ("Done: \n{\"remember\": \"use pnpm here\"} and more", &[one(Context, "use pnpm here")]),
-        ("{broken\n{\"remember\": [\"use pnpm here\"]}", &[one(Context, "use pnpm here")]),
+        (
+            "Done: \n{\"remember\": \"use pnpm here\"} and more",
+            &[learning(Context, "use pnpm here")],
+        ),
+        ("{broken\n{\"remember\": [\"use pnpm here\"]}", &[learning(Context, "use pnpm here")]),
         (
             r#"{"remember": {"patterns": ["use builders"], "other": ["b c"]}}"#,
-            &[one(Pattern, "use builders"), one(Context, "b c")],
+            &[learning(Pattern, "use builders"), learning(Context, "b c")],
         ),
         (
             r#"{"remember": [{"category": "perf", "text": "batch the inserts"}]}"#,
-            &[one(Performance, "batch the inserts")],
+            &[learning(Performance, "batch the inserts")],
         ),
         (
             "{\"x\": 1}\n{\"remember\": [\"a b\"]}\n{\"remember\": [\"c d\"]}",
-            &[one(Context, "a b"), one(Context, "c d")],
+            &[learning(Context, "a b"), learning(Context, "c d")],
         ),
         (
             "{\"remember\": [\"a b\"]}\n\n# Remember:\nType: pattern\nContent: c d",
-            &[one(Context, "a b"), one(Pattern, "c d")],
+            &[learning(Context, "a b"), learning(Pattern, "c d")],
         ),
     ];
     for (message, expected) in table {
@@ -119,8 +122,8 @@ fn json_adds_with_remember_and_replaces_with_memories() {
     let learned = extract_learnings(
         "{\"MEMORIES\": [\"a b\", {\"type\": \"pattern\", \"content\": \"c d\"}], \"remember\": [\"e f\"]}",
     );
-    assert_eq!(learned.replace, Some(vec![one(Context, "a b"), one(Pattern, "c d")]));
-    assert_eq!(learned.append, [one(Context, "e f")]);
+    assert_eq!(learned.replace, Some(vec![learning(Context, "a b"), learning(Pattern, "c d")]));
+    assert_eq!(learned.append, [learning(Context, "e f")]);
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn what_is_too_long_or_too_much_is_left_out_and_said() {
     let long = extract_learnings(&format!("Remember: {}", "word ".repeat(500)));
     assert_eq!(
         (long.append.len(), long.left_out.as_slice()),
-        (0, &["a learning of 2499 characters, and at most 2000 fit".to_owned()][..])
+        (0, &["a learning has 2499 characters; the maximum is 2000".to_owned()][..])
     );
     let many: String = (0..25).map(|n| format!("- learning {n}\n")).collect();
     let many = extract_learnings(&format!("Remember:\n{many}"));

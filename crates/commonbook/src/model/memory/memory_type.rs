@@ -1,4 +1,4 @@
-//! Memory types: what sort of memory one is, and which sorts an author may choose.
+//! Memory types, and which of them an author may choose.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
 use crate::model::naming;
 
-/// The types of memories that are known.
+/// The built-in memory types.
 const KNOWN_TYPES: [&str; 13] = [
     "semantic",
     "episodic",
@@ -27,69 +27,69 @@ const KNOWN_TYPES: [&str; 13] = [
     "answer",
 ];
 
-/// What sort of memory it is: any slug but the word for a role (`user`, `system` …); well known are
-/// `semantic`, `episodic`, `procedural`, `decision`, `learning`, `profile`, `task_context`,
-/// `conversation` and `handoff`.
+/// The type of a memory: a slug. Built in are `semantic` (a fact), `episodic`, `procedural`,
+/// `decision`, `learning`, `profile`, `task_context`, `conversation` and `handoff`. Names of roles
+/// (`user`, `system` …) are reserved.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("minLength" = 1, "maxLength" = limits::MEMORY_TYPE_CHARS, "pattern" = input::SLUG_PATTERN))]
 pub struct MemoryType(String);
 
 impl MemoryType {
-    /// What a memory is when nobody says: a fact.
+    /// The default type: a fact.
     #[must_use]
     pub fn semantic() -> Self {
         Self("semantic".to_owned())
     }
 
-    /// What happened at some time.
+    /// An event at some time.
     #[must_use]
     pub fn episodic() -> Self {
         Self("episodic".to_owned())
     }
 
-    /// What is left of a handoff that nobody accepted.
+    /// A memory made of a handoff that expired.
     #[must_use]
     pub fn handoff() -> Self {
         Self("handoff".to_owned())
     }
 
-    /// The slug.
+    /// The type as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is one of those that are known, and not a word of an author's own.
+    /// Whether this is a built-in type.
     #[must_use]
     pub(crate) fn is_known(&self) -> bool {
         KNOWN_TYPES.contains(&self.as_str())
     }
 
-    /// Whether an author or a setting may choose it. What was kept before under another stays
-    /// readable.
+    /// Checks that an author or a setting may choose this type. Memories stored earlier under
+    /// another type stay readable.
     ///
     /// # Errors
-    /// `invalid` for the word for a role, and for what looks like that or like a type that is known.
+    /// `invalid` for the name of a role, and for a name that looks like one or like a built-in
+    /// type.
     pub fn check_choice(&self) -> Result<()> {
         let folded = naming::fold_lookalikes(&self.0);
         let bare = folded.trim_end_matches(['-', '_', '.']);
-        let hint = "Choose a word for the sort of memory, such as decision or meeting_note.";
+        let hint = "Choose a word for the kind of memory, such as decision or meeting_note.";
         if naming::RESERVED_NAMES.contains(&bare) {
-            let message =
-                format!("'{self}' is reserved for a role, and a sort of memory was expected");
+            let message = format!("'{self}' is the name of a role; expected a kind of memory");
             return Err(Error::invalid("memory_type", message).hint(hint));
         }
         let is_alike = folded != self.0 && KNOWN_TYPES.contains(&bare);
         if is_alike || naming::mixes_scripts(&self.0) {
-            let message = format!("'{self}' has letters that look like those of '{folded}'");
+            let message = format!("'{self}' contains letters that look like those of '{folded}'");
             return Err(Error::invalid("memory_type", message)
                 .hint(format!("Write it in one script: {folded}.")));
         }
         Ok(())
     }
 
-    /// The type of a memory that comes from elsewhere: below `import` where nobody may choose it.
+    /// The type of an imported memory: placed below `import` if an author may not choose it.
     #[must_use]
     pub(crate) fn into_import_type(self) -> Self {
         if self.check_choice().is_ok() {
@@ -99,8 +99,8 @@ impl MemoryType {
         Self(name.chars().take(limits::MEMORY_TYPE_CHARS).collect())
     }
 
-    /// How such a memory is shared when nobody says: what was said between an agent and its
-    /// user stays private.
+    /// The sharing of a memory of this type whose author does not choose: conversations are
+    /// private, all others shared.
     #[must_use]
     pub fn default_sharing(&self) -> Sharing {
         match self.0.as_str() {

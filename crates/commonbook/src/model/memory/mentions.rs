@@ -1,4 +1,4 @@
-//! Mentions: the things that a memory speaks of, named by its author or found in it.
+//! Mentions: the entities that a memory names, stated by its author or found in its text.
 
 use super::Memory;
 use crate::base::limits;
@@ -6,7 +6,7 @@ use crate::model::entity::{EntityName, EntityType, NameMention, STATED_CONFIDENC
 use commonbook_text::entities::{ExtractedEntity, ExtractionInput, MemoryPart, extract, speakers};
 
 impl Memory {
-    /// The things that its author names.
+    /// The entities that the author named.
     #[must_use]
     pub fn author_mentions(&self) -> Vec<NameMention> {
         let named = self.entities.iter().filter_map(|named| {
@@ -17,7 +17,7 @@ impl Memory {
         named.collect()
     }
 
-    /// The things that its author names, and those that are found in it by rules.
+    /// The entities that the author named, and those that rules find in the text.
     #[must_use]
     pub fn all_mentions(&self) -> Vec<NameMention> {
         let speakers = speakers(&self.metadata);
@@ -31,7 +31,7 @@ impl Memory {
         let mut all = self.author_mentions();
         for found in found {
             let Some(name) = self.name(found.entity_type, &found.value) else { continue };
-            if all.iter().all(|other| other.name.id != name.id) {
+            if all.iter().all(|known| known.name.id != name.id) {
                 let (confidence, count) = (found.confidence, found.count as u64);
                 all.push(NameMention { name, confidence, count, place: first_place(&found) });
             }
@@ -40,13 +40,14 @@ impl Memory {
     }
 
     fn name(&self, entity_type: EntityType, value: &str) -> Option<EntityName> {
-        // What stands in a memory can be longer than what may be stated.
+        // A name in a text can be longer than a stated name may be.
         let short = value.chars().count() <= limits::ENTITY_VALUE_CHARS;
         EntityName::of(&self.workspace, None, entity_type, value).filter(|_| short)
     }
 }
 
-/// Where in the text a thing is first mentioned; its beginning, when only title or topics do.
+/// The offset of the entity's first mention in the text; 0 if only the title or a topic mentions
+/// it.
 fn first_place(found: &ExtractedEntity) -> usize {
     let in_text = found.places.iter().find(|place| place.part == MemoryPart::Text);
     in_text.map_or(0, |place| place.from)

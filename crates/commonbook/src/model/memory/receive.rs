@@ -1,5 +1,5 @@
-//! Receiving: what happens to a memory before anything keeps it. Secrets are taken out, and what
-//! gives orders to other agents is set apart.
+//! Receiving: every memory passes here before it is stored. Removes secrets and quarantines orders
+//! to other agents.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,31 +12,31 @@ use crate::base::{input, limits};
 use commonbook_text::injection::{self, InjectionReason};
 use commonbook_text::secrets;
 
-/// A line that everybody is told beside memories, a title say: without secrets, and nothing that
-/// gives orders to agents.
+/// Checks a line that every agent sees beside memories, such as a title: removes secrets, refuses
+/// orders to agents.
 ///
 /// # Errors
-/// `invalid` and `too_large` with the field.
+/// `invalid` or `too_large`, with the field.
 pub fn fit_line(field: &str, text: &str, chars: usize) -> Result<String> {
     fit_text(field, &input::line(field, text, chars)?, chars)
 }
 
-/// A text that others are told beside memories, of at most `chars` characters: without secrets, and
-/// nothing that gives orders to agents.
+/// Checks a text of at most `chars` characters that other agents see beside memories: removes
+/// secrets, refuses orders to agents.
 ///
 /// # Errors
-/// `invalid` with the field.
+/// `invalid`, with the field.
 pub fn fit_text(field: &str, text: &str, chars: usize) -> Result<String> {
     if let Some(reason) = injection::reasons(text).first() {
-        return Err(Error::invalid(field, "this reads like an order to other agents")
-            .hint(format!("Say what it is about. {}", reason.sentence())));
+        return Err(Error::invalid(field, "reads like an order to other agents")
+            .hint(format!("Describe the subject instead. {}", reason.sentence())));
     }
     Ok(secrets::redact(text).text.chars().take(chars).collect())
 }
 
 impl Memory {
-    /// Makes a memory fit to be kept, or what it has become of `before`: checks its limits, takes
-    /// out secrets, and judges what is new of it.
+    /// Prepares a new memory, or a changed one with its state `before`, for storage: checks the
+    /// limits, removes secrets, and judges the new text for orders to agents.
     ///
     /// # Errors
     /// As [`Memory::check`].
@@ -60,14 +60,16 @@ impl Memory {
                 return;
             }
             found.extend(redacted.found.iter().map(|finding| finding.rule.to_owned()));
-            // What stands for a secret may be longer than the secret was.
+            // The mark in place of a secret can be longer than the secret.
             *text = redacted.text.chars().take(chars).collect();
         };
         clean(&mut self.text, usize::MAX);
         self.title.iter_mut().for_each(|title| clean(title, limits::TITLE_CHARS));
         self.summary.iter_mut().for_each(|summary| clean(summary, limits::SUMMARY_CHARS));
         self.topics.iter_mut().for_each(|topic| clean(topic, limits::TOPIC_CHARS));
-        self.entities.iter_mut().for_each(|it| clean(&mut it.value, limits::ENTITY_VALUE_CHARS));
+        self.entities
+            .iter_mut()
+            .for_each(|entity| clean(&mut entity.value, limits::ENTITY_VALUE_CHARS));
         let mut metadata = Value::Object(std::mem::take(&mut self.metadata));
         secrets::redact_value(&mut Vec::new(), &mut metadata, &mut found);
         if let Value::Object(metadata) = metadata {
@@ -78,7 +80,7 @@ impl Memory {
                 self.redacted.push(rule);
             }
         }
-        // Two secrets may have become the same topic.
+        // Two different secrets become the same topic.
         let mut seen = BTreeSet::new();
         self.topics.retain(|topic| seen.insert(topic.to_lowercase()));
     }
@@ -92,16 +94,16 @@ impl Memory {
         };
     }
 
-    /// Sets it apart when it gives orders together with what its author kept just before, the oldest
-    /// first, and not by itself.
+    /// Quarantines the memory if it gives orders only together with what its author saved just
+    /// before (`earlier`, oldest first).
     pub fn judge_after(&mut self, earlier: &[Self]) {
         let plain = |memory: &&Self| memory.suspicions.is_empty();
         let ends = earlier.iter().filter(plain).map(|memory| {
-            let mut said = memory.reader_text();
-            if let Some((place, _)) = said.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
-                said.drain(..place);
+            let mut end = memory.reader_text();
+            if let Some((place, _)) = end.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
+                end.drain(..place);
             }
-            said
+            end
         });
         let before = ends.collect::<Vec<_>>().join("\n");
         if before.is_empty() || self.is_quarantined() {
@@ -111,7 +113,8 @@ impl Memory {
         if let Some((place, _)) = beginning.char_indices().nth(limits::SPLIT_CHARS) {
             beginning.truncate(place);
         }
-        // This runs in the transaction of each save: what is encoded in several parts is not looked for.
+        // This runs in the transaction of every save, so it does not decode text that is spread
+        // over several memories.
         let together = injection::joint_reasons(&format!("{before}\n{beginning}"));
         if together.is_empty() {
             return;
@@ -123,12 +126,12 @@ impl Memory {
         }
     }
 
-    /// All that a reader is told of it, joined as it is told: an order may begin in the title and
-    /// end in the text.
+    /// Everything a reader sees of the memory, joined in that order: an order may begin in the
+    /// title and end in the text.
     fn reader_text(&self) -> String {
         let mut parts: Vec<Cow<'_, str>> = Vec::new();
         if !self.memory_type.is_known() {
-            // An author's own type can hold a sentence.
+            // A type that an author made up can hold a sentence.
             parts.push(Cow::from(self.memory_type.as_str().replace(['-', '_', '.'], " ")));
         }
         parts.extend(self.title.as_deref().map(Cow::from));
@@ -137,7 +140,8 @@ impl Memory {
             parts.push(Cow::from(flatten_json(&value)));
         }
         if let Some(summary) = self.summary.as_deref() {
-            // A long text is told by its beginning and its summary, a short one without.
+            // Readers see the beginning and the summary of a long text; a short text without its
+            // summary.
             parts.extend(self.title.as_deref().map(Cow::from));
             parts.push(Cow::from(summary));
         }
@@ -146,60 +150,60 @@ impl Memory {
         }
         parts.extend(self.entities.iter().map(|named| Cow::from(&named.value)));
         if !self.metadata.is_empty() {
-            let mut told = String::new();
-            self.metadata.iter().for_each(|(name, value)| append_value(name, value, &mut told));
-            parts.push(Cow::from(told));
+            let mut values = String::new();
+            self.metadata.iter().for_each(|(name, value)| append_value(name, value, &mut values));
+            parts.push(Cow::from(values));
         }
         parts.join("\n")
     }
 
-    /// Whether it waits until somebody has looked at it.
+    /// Whether it waits for a person's review.
     #[must_use]
     pub fn is_quarantined(&self) -> bool {
         self.trust == Trust::Quarantined
     }
 
-    /// Why it was set apart, in sentences.
+    /// Why it was quarantined, in sentences.
     pub fn reasons(&self) -> impl Iterator<Item = &'static str> {
         self.suspicions.iter().copied().map(InjectionReason::sentence)
     }
 }
 
-/// The JSON object or list that a text is.
+/// Parses a text that is a JSON object or array.
 fn parse_json_text(text: &str) -> Option<Value> {
     let text = text.trim();
     let holds = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
     serde_json::from_str(text).ok().filter(|_| holds)
 }
 
-/// A value of JSON as it is told: its names and texts, a line each.
+/// A JSON value as lines of text: its keys and strings.
 fn flatten_json(value: &Value) -> String {
-    let mut told = String::new();
-    append_value("", value, &mut told);
-    told
+    let mut lines = String::new();
+    append_value("", value, &mut lines);
+    lines
 }
 
-fn append_value(name: &str, value: &Value, told: &mut String) {
+fn append_value(name: &str, value: &Value, lines: &mut String) {
     match value {
         Value::String(text) => {
             if !name.is_empty() {
-                told.push_str(name);
-                told.push_str(": ");
+                lines.push_str(name);
+                lines.push_str(": ");
             }
-            told.push_str(text);
-            told.push('\n');
+            lines.push_str(text);
+            lines.push('\n');
         }
-        Value::Array(values) => values.iter().for_each(|value| append_value(name, value, told)),
+        Value::Array(values) => values.iter().for_each(|value| append_value(name, value, lines)),
         Value::Object(fields) => {
             if !name.is_empty() {
-                told.push_str(name);
-                told.push('\n');
+                lines.push_str(name);
+                lines.push('\n');
             }
-            fields.iter().for_each(|(name, value)| append_value(name, value, told));
+            fields.iter().for_each(|(name, value)| append_value(name, value, lines));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {
-            told.push_str(name);
-            told.push('\n');
+            lines.push_str(name);
+            lines.push('\n');
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Asking for memories by id or as a list, and taking them away.
+//! Requests that read memories by id or as a list, or delete them, and their responses.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,154 +11,161 @@ use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
 
-/// Reads one memory whole.
+/// Reads one memory in full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetMemory {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The time, as RFC 3339, at which to read it; the memory as it stands now by default.
+    /// Reads the memory as it was at this time, RFC 3339; now by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
 }
 
-/// Reads one memory as it stood at a time in the past.
+/// Reads one memory as it was at a past time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryAt {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The time, as RFC 3339.
+    /// The time, RFC 3339.
     pub at: Timestamp,
 }
 
-/// Lists the memories of the workspace that you may see, newest first.
+/// Lists the memories of the workspace that you may see, newest first. To find memories about a
+/// question, use `search_memory`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListMemories {
-    /// Only those of this agent.
+    /// Only memories of this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
-    /// Only those of this type.
+    /// Only memories of this type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// Only those about this topic.
+    /// Only memories with this topic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Only those that matter at least so much.
+    /// Only memories of at least this importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Only those of this session.
+    /// Only memories of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Only the entries of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Only those that are trusted so far.
+    /// Only memories with this trust.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// About this user or about nobody.
+    /// Only memories about this user or about no user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
-    /// Those that were deleted and can still be restored, instead of those that stand.
+    /// Lists deleted memories that can still be restored, instead of current ones.
     #[serde(default)]
     pub deleted: bool,
-    /// Which end to begin at.
+    /// Sort order by time.
     #[serde(default)]
     pub order: ListOrder,
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of memories per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
 
-/// Which end of a list comes first.
+/// The sort order of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ListOrder {
-    /// What was kept last.
+    /// Newest first.
     #[default]
     Newest,
-    /// What was kept first.
+    /// Oldest first.
     Oldest,
 }
 
-/// Deletes a memory of your own. It can be restored for 30 days.
+/// Deletes one memory of your own. It can be restored for 30 days.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteMemory {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The revision that you have seen; when the memory has moved on, nothing is deleted.
+    /// The revision that you read last. If the memory has changed since, the call fails with
+    /// `conflict` and deletes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// Brings back a deleted memory of your own.
+/// Restores a deleted memory of your own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreMemory {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The revision that you have seen; when the memory has moved on, nothing is restored.
+    /// The revision that you read last. If the memory has changed since, the call fails with
+    /// `conflict` and restores nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// Removes a memory of your own for good, with its history. Nobody can bring it back.
+/// Removes one memory of your own permanently, with its history. It cannot be restored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeMemory {
-    /// The id of the memory, deleted or not.
+    /// The memory's id. The memory may be deleted already.
     pub id: MemoryId,
-    /// The revision that you have seen; when the memory has moved on, nothing is removed.
+    /// The revision that you read last. If the memory has changed since, the call fails with
+    /// `conflict` and removes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// The memory that is gone.
+/// The memory that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PurgeResult {
-    /// The id it had.
+    /// Its id.
     pub id: MemoryId,
 }
 
-/// Tells how a memory came to be what it is: every revision, oldest first, with who wrote it.
+/// Returns every revision of one memory, oldest first, each with its author and time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryHistory {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
 }
 
-/// The revisions of a memory that the caller may see.
+/// The revisions of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionHistory {
     /// The revisions, oldest first.
     pub items: Vec<MemoryRevision>,
 }
 
-/// A memory as it stood from one change to the next.
+/// One revision of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryRevision {
     /// Its number, from 1.
@@ -167,7 +174,7 @@ pub struct MemoryRevision {
     pub at: Timestamp,
     /// The agent that wrote it.
     pub agent: Agent,
-    /// The memory as it then was.
+    /// The memory at this revision.
     pub memory: Memory,
 }
 

@@ -1,4 +1,4 @@
-//! Reviewing: what is quarantined waits until a person has looked at it.
+//! Reviews: a quarantined memory waits for a person, and its author may appeal.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -13,104 +13,108 @@ use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
 use commonbook_text::secrets;
 
-/// What waits with a quarantined memory until somebody has looked at it.
+/// What takes effect only when a quarantined memory is released.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PendingReview {
-    /// Why its author wants it released.
+    /// The author's request for release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appeal: Option<ReleaseAppeal>,
-    /// The memories whose place it takes when it is released.
+    /// The memories that it supersedes on release.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
 }
 
-/// Why an author wants a quarantined memory released.
+/// An author's request to release a quarantined memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReleaseAppeal {
-    /// The reason, in the author's words: data for a person to judge, and no instruction.
+    /// The author's reason. It is data for a person to judge, not an instruction.
     pub reason: String,
-    /// When the author gave it.
+    /// When the author appealed.
     pub at: Timestamp,
 }
 
-/// Asks a person to look at a quarantined memory of your own and to release it. Use this when a
-/// save answers `quarantined` and the memory only reports or quotes an order.
+/// Asks a person to review and release a quarantined memory of your own. Use this if a save reports
+/// `quarantined` and the memory only reports or quotes an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppealMemory {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// Why others should read it, in a sentence.
+    /// Why other agents should read it, in one sentence.
     #[schemars(length(min = 1, max = limits::APPEAL_CHARS))]
     pub reason: String,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
 impl AppealMemory {
-    /// The appeal that this request makes at `now`, without secrets.
+    /// The appeal at time `now`, without secrets.
     ///
     /// # Errors
-    /// `invalid` and `too_large` for the reason.
+    /// `invalid` or `too_large` for the reason.
     pub fn appeal(&self, now: Timestamp) -> Result<ReleaseAppeal> {
         let reason = input::line("reason", &self.reason, limits::APPEAL_CHARS)?;
         if reason.trim().is_empty() {
-            return Err(Error::invalid("reason", "this is empty, and a reason was expected")
-                .hint("Say in a sentence why others should read the memory."));
+            return Err(Error::invalid("reason", "must not be empty")
+                .hint("Say in one sentence why other agents should read the memory."));
         }
         let reason = secrets::redact(&reason).text.chars().take(limits::APPEAL_CHARS).collect();
         Ok(ReleaseAppeal { reason, at: now })
     }
 }
 
-/// Lists what is quarantined in the workspace, the newest first, on each page those whose authors
-/// appeal before the others: memories that try to instruct other agents, and that nobody but their
-/// authors is given. For a person at the command line.
+/// Lists the quarantined memories of the workspace, newest first; on each page, those under appeal
+/// come first. They try to instruct other agents, and only their authors receive them. For a person
+/// at the command line.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuarantined {
-    /// How many at once, 1 to 100; 20 by default.
+    /// Number of memories per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
 
-/// Lets others read a memory that was quarantined. For a person at the command line.
+/// Releases a quarantined memory, so that other agents can read it. For a person at the command
+/// line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseMemory {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The revision that you have looked at; when the memory has moved on, nothing is released.
+    /// The revision that you reviewed. If the memory has changed since, the call fails with
+    /// `conflict` and releases nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// A memory that others are not given, as its author is told of it.
+/// A quarantined memory, as its author sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuarantineNotice {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The agent that kept it: you, or an agent below you.
+    /// The agent that saved it: you, or an agent below you.
     pub owner: Agent,
-    /// Why others are not given it, and what its author can do.
+    /// Why other agents do not receive it, and what its author can do.
     pub hint: String,
 }
 
 impl QuarantineNotice {
-    /// What this caller is told of a memory that is its own, or an agent's below it; nothing where
-    /// others are given it.
+    /// The notice for a caller that owns the memory, or whose child does. Returns `None` if the
+    /// memory is not quarantined or belongs to another agent.
     #[must_use]
     pub fn of(memory: &Memory, caller: &Caller) -> Option<Self> {
         let hint = match memory.owner == caller.agent {
@@ -122,8 +126,8 @@ impl QuarantineNotice {
 }
 
 impl Memory {
-    /// Why others are not given this memory, and what its author does about that in the words of its
-    /// door; nothing where it is not quarantined.
+    /// Why other agents do not receive this memory, and what its author can do, as a call at this
+    /// entry point. Returns `None` if it is not quarantined.
     #[must_use]
     pub fn quarantine_hint(&self, door: EntryPoint) -> Option<String> {
         let (id, owner) = (self.id, &self.owner);

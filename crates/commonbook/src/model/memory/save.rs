@@ -1,4 +1,4 @@
-//! Saving: what it takes to keep a memory, one or many.
+//! Saving one memory or many.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -17,102 +17,106 @@ use crate::base::{input, limits};
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::entity::EntityLabel;
 
-/// Keeps a memory under your own name, so that you and the other agents of this workspace find it
-/// later. Save decisions, facts, findings and preferences worth knowing again; one thing each.
+/// Saves one memory under your name, so that you and the other agents of this workspace find it
+/// later. Save decisions, facts, findings and preferences worth knowing again, one per memory. For
+/// the log of a shared matter, use `append_entries`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveMemory {
-    /// What to keep, up to 64 KiB; understandable on its own, with names instead of "it".
+    /// The content, up to 64 KiB. Must be understandable on its own: names instead of "it".
     #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: String,
-    /// What sort of memory it is: semantic (a fact, the default), episodic, procedural, decision,
-    /// learning, profile, task_context, conversation, or a slug of your own.
+    /// The type: semantic (a fact, the default), episodic, procedural, decision, learning, profile,
+    /// task_context, conversation, or a slug of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// A heading of up to 200 characters.
+    /// A heading, up to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
-    /// The text in a sentence or two, up to 512 characters.
+    /// The text in one or two sentences, up to 512 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
-    /// What it is about, as up to 32 short words.
+    /// Up to 32 short words for its subjects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
-    /// The people, tools, files, projects it speaks of, as `type:name` (`tool:TypeScript`,
-    /// `file:src/lib.rs`) or `{"type", "value"}`; those that the text itself names are found anyway.
+    /// The people, tools, files and projects it is about, as `type:name` (`tool:TypeScript`,
+    /// `file:src/lib.rs`) or `{"type", "value"}`. Those named in the text are found automatically.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
     pub entities: Vec<EntityLabel>,
     /// How much it matters; normal by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Who else may read it; shared by default, a conversation private.
+    /// Who besides you may read it; shared by default, private for a conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
     /// The user it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
-    /// Whatever else to keep with it, as a JSON object of up to 16 KiB.
+    /// Further data of your own, a JSON object of up to 16 KiB.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// From when on it holds, as RFC 3339.
+    /// The start of the time in which it holds, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds, as RFC 3339.
+    /// The end of the time in which it holds, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// The id of a memory of yours that this one replaces; searches then leave that one out.
+    /// The id of a memory of your own that this one replaces. Searches then leave out the replaced
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// Keeps up to 100 memories in one go: all of them, or none.
+/// Saves up to 100 memories in one call: all of them, or none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveMemories {
-    /// The memories, in order; their own idempotency keys are not looked at.
+    /// The memories, in order. Their own idempotency keys are ignored.
     #[schemars(length(min = 1, max = limits::BATCH))]
     pub memories: Vec<SaveMemory>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// Whether a save kept something new.
+/// Whether a save wrote something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SaveOutcome {
-    /// It was kept now.
+    /// The memory was saved by this call.
     Created,
-    /// The same request had been carried out before; nothing was written.
+    /// An earlier call made the same request; this call wrote nothing.
     Repeated,
 }
 
 /// The memory that was saved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SaveResult {
-    /// The memory as it is kept.
+    /// The memory as stored.
     pub memory: Memory,
-    /// Whether it is new.
+    /// Whether this call saved it.
     pub outcome: SaveOutcome,
-    /// What to do now, where others are not given it.
+    /// What to do if the memory is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl SaveResult {
-    /// The answer about a memory that was just kept, for who called by this door.
+    /// The response for a memory that was just saved through this entry point.
     #[must_use]
     pub fn of(memory: Memory, outcome: SaveOutcome, door: EntryPoint) -> Self {
         let hint = memory.quarantine_hint(door);
@@ -121,10 +125,10 @@ impl SaveResult {
 }
 
 impl SaveMemory {
-    /// The memory that this request makes, kept by `caller` at `now` under `id`.
+    /// The memory that this request makes, saved by `caller` at `now` under `id`.
     ///
     /// # Errors
-    /// `invalid` and `too_large`, with the field, for what `limits` does not admit.
+    /// `invalid` or `too_large`, with the field that exceeds its limits.
     pub fn memory(&self, caller: &Caller, id: MemoryId, now: Timestamp) -> Result<Memory> {
         let memory_type = self.memory_type.clone().unwrap_or_else(MemoryType::semantic);
         memory_type.check_choice()?;

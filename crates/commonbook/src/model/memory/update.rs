@@ -1,4 +1,4 @@
-//! Updating: the fields that change, and no others.
+//! Updating: changes only the fields that a request sets.
 
 use std::ops::Deref;
 
@@ -14,13 +14,14 @@ use crate::base::id::MemoryId;
 use crate::base::{input, limits};
 use crate::model::entity::EntityLabel;
 
-/// Changes a memory of your own: the fields that you give, and no others.
+/// Changes one memory of your own: only the fields that you set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateMemory {
-    /// The id of the memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// The revision that you have seen; when the memory has moved on, nothing is changed.
+    /// The revision that you read last. If the memory has changed since, the call fails with
+    /// `conflict` and changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// The new text.
@@ -38,44 +39,45 @@ pub struct UpdateMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
-    /// The new topics, all of them.
+    /// The new topics; they replace all old ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Option<Vec<String>>,
-    /// The things that it names itself, all of them. A new `text` without this field drops those that
-    /// the old words mention and the new words do not.
+    /// The new entities; they replace all old ones. A new `text` without this field removes
+    /// entities that only the old text mentions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
     pub entities: Option<Vec<EntityLabel>>,
     /// The new importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Who else may read it from now on.
+    /// Who besides you may read it from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
-    /// The new metadata, all of it.
+    /// The new metadata; it replaces all of the old.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// From when on it holds, as RFC 3339.
+    /// The start of the time in which it holds, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds, as RFC 3339.
+    /// The end of the time in which it holds, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// Any text of your own: the same key with the same request is carried out once and answered
-    /// alike, for 24 hours.
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
 }
 
-/// A memory after a change of its author's.
+/// A memory after a change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateResult {
     /// The memory as it is now.
     #[serde(flatten)]
     pub memory: Memory,
-    /// What to do now, where others are not given it.
+    /// What to do if the memory is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -89,11 +91,11 @@ impl Deref for UpdateResult {
 }
 
 impl UpdateMemory {
-    /// Applies the change to `memory`, and tells which fields became different.
+    /// Applies the change to `memory` and returns the names of the fields that differ.
     ///
     /// # Errors
-    /// `invalid` when no field is given or one is wrong, `too_large`, `conflict` when the
-    /// memory's revision is not the expected one.
+    /// `invalid` if no field is set or one is wrong, `too_large`, or `conflict` if the memory's
+    /// revision is not the expected one.
     pub fn apply(&self, memory: &mut Memory) -> Result<Vec<&'static str>> {
         expect_revision(self.expected_revision, memory)?;
         let before = memory.clone();
@@ -134,15 +136,15 @@ impl UpdateMemory {
     }
 
     fn check_any_change(&self) -> Result<()> {
-        let asked = Self { expected_revision: None, idempotency_key: None, ..self.clone() };
-        if asked == Self::empty_update(self.id) {
-            return Err(Error::new(ErrorKind::Invalid, "there is nothing to change")
-                .hint("Give at least one field with its new value."));
+        let fields = Self { expected_revision: None, idempotency_key: None, ..self.clone() };
+        if fields == Self::empty_update(self.id) {
+            return Err(Error::new(ErrorKind::Invalid, "no field is set; expected at least one")
+                .hint("Set at least one field to its new value."));
         }
         Ok(())
     }
 
-    /// A change of this memory that changes nothing yet.
+    /// A request for this memory that sets no field.
     #[must_use]
     pub fn empty_update(id: MemoryId) -> Self {
         Self {
@@ -164,8 +166,8 @@ impl UpdateMemory {
     }
 }
 
-/// Takes out the entities that the words of a memory mentioned before and do not mention now. One that
-/// its author named beside the words stays.
+/// Removes the entities that the old text mentions and the new text does not. Entities that the
+/// author named without mentioning them stay.
 fn drop_entities_gone(before: &Memory, after: &mut Memory) {
     let words = |memory: &Memory| {
         let parts =
@@ -199,10 +201,10 @@ fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
     .collect()
 }
 
-/// Refuses a change of a memory that has moved on since the caller saw it.
+/// Refuses a change of a memory that was revised since the caller read it.
 ///
 /// # Errors
-/// `conflict` with both revisions.
+/// `conflict`, with both revisions.
 pub fn expect_revision(expected: Option<u64>, memory: &Memory) -> Result<()> {
     match expected {
         Some(expected) if expected != memory.revision => Err(Error::conflict(format!(
@@ -210,7 +212,9 @@ pub fn expect_revision(expected: Option<u64>, memory: &Memory) -> Result<()> {
             memory.revision
         ))
         .with_field("expected_revision")
-        .hint("Read it again, and send the change with the revision that you find.")),
+        .hint(
+            "Read the memory with `get_memory`, and repeat the change with its present revision.",
+        )),
         _ => Ok(()),
     }
 }

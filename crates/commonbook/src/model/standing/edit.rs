@@ -1,4 +1,4 @@
-//! Changing a standing memory file: adding, cleaning, replacing, keeping to the limits.
+//! Editing a standing memory file: add, clean, replace, keep within limits.
 
 use super::{
     RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument, StandingLimits,
@@ -7,24 +7,24 @@ use super::{
 use crate::base::error::{Error, Result};
 use crate::base::limits;
 
-/// From here on two items say the same.
+/// Minimum similarity of two items with the same meaning.
 const SAME_ITEM_LIKENESS_MIN: f64 = 0.85;
-/// Words that turn a sentence around: items that differ in one are two.
+/// Words that change the meaning of a sentence: items that differ in one are different.
 const TURNING_WORDS: [&str; 14] = [
     "not", "no", "never", "always", "don't", "dont", "avoid", "without", "disable", "enable",
     "before", "after", "must", "can't",
 ];
 
-/// What came of adding an item.
+/// The result of adding an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddOutcome {
-    /// It is there now.
+    /// It was added.
     Added,
-    /// The file says so already, in these words.
+    /// The file contains this item already.
     Repeated(String),
 }
 
-/// The section that a learning of this type belongs to.
+/// The section of a learning of this type.
 #[must_use]
 pub fn section_of(learning: &str) -> &'static str {
     match learning {
@@ -41,11 +41,12 @@ pub fn section_of(learning: &str) -> &'static str {
 }
 
 impl StandingDocument {
-    /// Adds an item at the end of a section, which is made where there is none. What the file says
-    /// already, in these words or nearly so, changes nothing. What has to go to make room is told.
+    /// Adds an item at the end of a section, and creates the section if needed. Does nothing if the
+    /// file contains the same or nearly the same item. Returns a warning for each item removed to
+    /// make room.
     ///
     /// # Errors
-    /// `invalid` for an item or a section that is empty, `too_large` for one that is too long.
+    /// `invalid` for an empty item or section, `too_large` for one that is too long.
     pub fn add(
         &mut self,
         section: &str,
@@ -55,17 +56,15 @@ impl StandingDocument {
         let text = one_line(text);
         let section = one_line(section.trim_start_matches('#'));
         if !text.contains(char::is_alphanumeric) {
-            return Err(Error::invalid("text", "there is nothing to keep"));
+            return Err(Error::invalid("text", "must not be empty"));
         }
         if section.is_empty() || section.chars().count() > limits::TITLE_CHARS {
-            return Err(Error::invalid("section", "this must be a short line"));
+            return Err(Error::invalid("section", "expected a short line"));
         }
         let chars = text.chars().count();
         if chars > limits::STANDING_ITEM_CHARS {
             return Err(Error::too_large("text", chars, limits::STANDING_ITEM_CHARS, "characters")
-                .hint(
-                    "Keep the details in a memory (save_memory), and here what is to be known.",
-                ));
+                .hint("Put the short version here, and save the details with `save_memory`."));
         }
         if let Some((_, same)) = self.items().find(|(_, item)| says_same(item, &text)) {
             return Ok((AddOutcome::Repeated(same.to_owned()), Vec::new()));
@@ -81,13 +80,13 @@ impl StandingDocument {
         Ok((AddOutcome::Added, self.fit_limits(limits, Some(place))))
     }
 
-    /// Takes out items that say nothing, and of those that say the same all but the first; gives
-    /// what was taken out.
+    /// Removes empty items, and all but the first of items with the same meaning. Returns the
+    /// removed items.
     pub fn clean(&mut self) -> Vec<String> {
         let (mut kept, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         self.blocks.retain(|block| {
             let StandingBlockKind::Item(text) = &block.kind else { return true };
-            let keep = !text.is_empty() && !kept.iter().any(|other| says_same(other, text));
+            let keep = !text.is_empty() && !kept.iter().any(|item| says_same(item, text));
             if keep {
                 kept.push(text.clone());
             } else {
@@ -98,14 +97,14 @@ impl StandingDocument {
         gone
     }
 
-    /// Cleans the file, breaks long lines of items, takes out blank lines that follow blank lines,
-    /// and makes it keep to its limits; gives what was taken out, and what had to go.
+    /// Cleans the file, wraps long item lines, removes repeated blank lines, and enforces the
+    /// limits. Returns the removed items and the warnings.
     pub fn optimize(&mut self, limits: &StandingLimits) -> (Vec<String>, Vec<StandingWarning>) {
         let gone = self.clean();
         let fits = |raw: &str| raw.lines().all(|line| line.chars().count() <= limits.line_chars);
         for place in 0..self.blocks.len() {
             let block = &self.blocks[place];
-            // An item of several lines may hold a list or code, which are not ours to set anew.
+            // An item of several lines may contain a list or code, so it is not rewrapped.
             let raw = match &block.kind {
                 StandingBlockKind::Item(text)
                     if !fits(&block.raw) && block.raw.lines().count() == 1 =>
@@ -125,11 +124,11 @@ impl StandingDocument {
         (gone, warnings)
     }
 
-    /// Puts these items, each with its section, in place of all that the file has; gives what is
-    /// there no longer. What stands outside of lists stays.
+    /// Replaces all items by these, each with its section, and returns the old ones. Text outside
+    /// of lists stays.
     ///
     /// # Errors
-    /// As [`Self::add`]; the file is then as it was.
+    /// As [`Self::add`]; the file is then unchanged.
     pub fn replace(
         &mut self,
         items: &[(String, String)],
@@ -147,8 +146,8 @@ impl StandingDocument {
         Ok((gone.collect(), warnings))
     }
 
-    /// Where the next item of a section goes: behind its last one, or behind its heading. A section
-    /// that is not there is made at the end.
+    /// The index for the next item of a section: after its last item, or after its heading. Creates
+    /// a missing section at the end.
     fn place_for(&mut self, section: &str) -> usize {
         let names = |block: &StandingBlock| matches!(&block.kind, StandingBlockKind::Section(name) if name.eq_ignore_ascii_case(section));
         let end = self.line_end();
@@ -179,14 +178,14 @@ impl StandingDocument {
         place + 1
     }
 
-    /// An item as it is written: on lines of at most so many characters.
+    /// An item as Markdown, wrapped to the maximum line length.
     fn wrapped_item(&self, text: &str, limits: &StandingLimits) -> String {
         let end = self.line_end();
         let mut raw = String::from("-");
         let mut chars = 1;
         for word in text.split(' ') {
             let length = word.chars().count();
-            // A line that begins so would open a block of code.
+            // A line with this beginning would open a code block.
             let code = word.starts_with("```") || word.starts_with("~~~");
             if chars + 1 + length > limits.line_chars && chars > 1 && !code {
                 raw.push_str(end);
@@ -201,8 +200,8 @@ impl StandingDocument {
         raw
     }
 
-    /// Takes out the oldest items of the longest sections until the file keeps to its limits; never
-    /// the item at `kept`, which is new.
+    /// Removes the oldest items of the longest sections until the file is within its limits; never
+    /// the new item at index `kept`.
     fn fit_limits(&mut self, limits: &StandingLimits, kept: Option<usize>) -> Vec<StandingWarning> {
         let (mut warnings, mut kept) = (Vec::new(), kept);
         loop {
@@ -224,7 +223,7 @@ impl StandingDocument {
         }
     }
 
-    /// The first item of the section that has most, with that section.
+    /// The first item of the longest section, with that section.
     fn oldest(&self, kept: Option<usize>) -> Option<(String, usize)> {
         let mut sections: Vec<(String, Vec<usize>)> = vec![(String::new(), Vec::new())];
         for (place, block) in self.blocks.iter().enumerate() {
@@ -243,8 +242,7 @@ impl StandingDocument {
     }
 }
 
-/// A text on one line, with single blanks, without the mark of a list before it and without
-/// control characters.
+/// The text on one line, with single spaces, without a list mark and control characters.
 fn one_line(text: &str) -> String {
     let seen: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = seen.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -259,7 +257,7 @@ fn close_last_line(raw: &mut String, end: &str) {
     }
 }
 
-/// Prose without blank lines that follow blank lines.
+/// The prose without repeated blank lines.
 fn without_spare_blanks(raw: &str) -> String {
     let mut blank = false;
     let lines = raw.split_inclusive('\n').filter(|line| {
@@ -270,8 +268,8 @@ fn without_spare_blanks(raw: &str) -> String {
     lines.collect()
 }
 
-/// Whether two items say the same: in the same words, or in nearly the same, with the same figures
-/// and the same words that turn a sentence around.
+/// Whether two items mean the same: equal or nearly equal words, with the same numbers and the same
+/// words that change the meaning.
 #[must_use]
 pub fn says_same(a: &str, b: &str) -> bool {
     let (a, b) = (comparable_item(a), comparable_item(b));
@@ -279,19 +277,19 @@ pub fn says_same(a: &str, b: &str) -> bool {
         return true;
     }
     let (longer, shorter) = (a.len().max(b.len()), a.len().min(b.len()));
-    // Letters that are missing are letters that differ.
+    // A missing letter counts as a different letter.
     let near = shorter as f64 >= SAME_ITEM_LIKENESS_MIN / 2.0 * longer as f64;
     near && distinguishing_words(&a) == distinguishing_words(&b)
         && strsim::normalized_levenshtein(&a, &b) >= SAME_ITEM_LIKENESS_MIN
 }
 
-/// An item as it is compared: small letters, single blanks, no marks at its end.
+/// An item for comparison: lower case, single spaces, no punctuation at its end.
 fn comparable_item(text: &str) -> String {
     let words = text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
     words.trim_end_matches(['.', '!', ';', ',']).to_owned()
 }
 
-/// What of an item may not differ: figures, and words that turn it around; in order.
+/// The words in which equal items must agree, in order: numbers, and words that change the meaning.
 fn distinguishing_words(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '.'));
     let words = words.map(|word| word.trim_matches(['.', '\'']));

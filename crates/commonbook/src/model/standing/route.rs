@@ -1,14 +1,14 @@
-//! Routing: which role's file something belongs into.
+//! Routing: the role to whose file a text belongs.
 
 use std::collections::BTreeSet;
 
 use super::StandingDocument;
 use commonbook_text::terms;
 
-/// What a word of a role's field is worth, beside one that its own file has.
+/// Weight of a word of a role's field, relative to a word of the role's file.
 const FIELD_WORD_WEIGHT: f64 = 1.5;
 
-/// The words by which a role that has no file yet is known.
+/// The field words of roles, for those without a file.
 const ROLE_FIELDS: [(&str, &str); 9] = [
     (
         "engineer",
@@ -27,29 +27,29 @@ const ROLE_FIELDS: [(&str, &str); 9] = [
     ("pm", "plan milestone deadline stakeholder priority scope roadmap delegate"),
 ];
 
-/// To which role something goes, and by which words.
+/// A role that matches a text, and the words that match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoleMatch {
     /// The role.
     pub role: String,
-    /// How much speaks for it.
+    /// Its score.
     pub score: f64,
-    /// The words that do, cut to their stems.
+    /// The matching words, stemmed.
     pub words: Vec<String>,
 }
 
-/// The role whose file, or whose field, has most of a text's words; words that many files have count
-/// less. None when no role has any.
+/// The role whose file or field shares most words with a text; words that many files contain count
+/// less. Returns `None` if no role matches.
 pub fn route<'a>(
     text: &str,
     roles: impl IntoIterator<Item = (&'a str, &'a StandingDocument)>,
 ) -> Option<RoleMatch> {
     let wanted = terms::query_terms(text);
-    let said = |standing: &StandingDocument| {
+    let words_of = |standing: &StandingDocument| {
         standing.items().flat_map(|(_, item)| terms::terms(item)).collect()
     };
     let roles: Vec<(&str, BTreeSet<String>)> =
-        roles.into_iter().map(|(role, standing)| (role, said(standing))).collect();
+        roles.into_iter().map(|(role, standing)| (role, words_of(standing))).collect();
     let mut best: Option<RoleMatch> = None;
     for (role, own) in &roles {
         let field =

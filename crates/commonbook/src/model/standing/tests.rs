@@ -170,7 +170,7 @@ fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
     );
     assert_eq!(
         warnings.last().map(ToString::to_string).as_deref(),
-        Some("23 bytes, and at most 10 fit")
+        Some("23 bytes; the maximum is 10")
     );
 }
 
@@ -265,9 +265,9 @@ fn replacing_puts_other_items_into_the_same_file() {
 
 #[test]
 fn a_role_has_limits_of_its_own() {
-    let other = LimitsOverride { items: Some(3), ..LimitsOverride::default() };
+    let overrides = LimitsOverride { items: Some(3), ..LimitsOverride::default() };
     assert_eq!(
-        StandingLimits::default().with_override(&other),
+        StandingLimits::default().with_override(&overrides),
         StandingLimits { items: 3, ..StandingLimits::default() }
     );
     let all = LimitsOverride { bytes: Some(1), items: Some(2), line_chars: Some(3) };
@@ -282,7 +282,7 @@ fn a_role_has_limits_of_its_own() {
     });
     let over: Vec<&str> = over
         .iter()
-        .map(|it| if let StandingWarning::Over { what, .. } = it { what } else { "" })
+        .map(|warning| if let StandingWarning::Over { what, .. } = warning { what } else { "" })
         .collect();
     assert_eq!(over, ["items", "characters of a line"]);
 }
@@ -307,42 +307,42 @@ fn a_file_that_fits_is_told_whole_and_another_by_its_relevant_items() {
         file.excerpt_for("x", 1_000, count),
         StandingExcerpt { text: FILE.trim().to_owned(), left_out: 0 }
     );
-    let told = file.excerpt_for("fix the getcwd bug in the pydantic model", 55, count);
+    let excerpt = file.excerpt_for("fix the getcwd bug in the pydantic model", 55, count);
     assert_eq!(
-        told.text,
+        excerpt.text,
         "## Recent Learnings\n* Always validate input parameters with Pydantic models\n\n## Known Issues\n\
          - Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n\n(2 more items of this file are left out here.)"
     );
-    assert_eq!(told.left_out, 2);
+    assert_eq!(excerpt.left_out, 2);
     // Of what is equally relevant the newest; the name of a section counts.
     let many: String = (0..50).map(|n| format!("- item number {n}\n")).collect();
     let file = StandingDocument::parse(&format!("## A\n{many}## Deploys\n- on Tuesday\n"));
-    let told = file.excerpt_for("deploy", 35, count);
+    let excerpt = file.excerpt_for("deploy", 35, count);
     assert!(
-        told.text.contains("## Deploys\n- on Tuesday") && told.text.contains("number 49"),
+        excerpt.text.contains("## Deploys\n- on Tuesday") && excerpt.text.contains("number 49"),
         "{}",
-        told.text
+        excerpt.text
     );
-    assert!(!told.text.contains("number 1\n") && count(&told.text) <= 35);
+    assert!(!excerpt.text.contains("number 1\n") && count(&excerpt.text) <= 35);
     assert_eq!(
         file.excerpt_for("x", 3, count),
         StandingExcerpt { text: String::new(), left_out: 51 }
     );
     // What is too large leaves its room to others.
     let file = StandingDocument::parse(&format!("- {} deploy\n- small\n", "x".repeat(200)));
-    let told = file.excerpt_for("deploy", 20, count);
-    assert_eq!(told.text, "- small\n\n(1 more item of this file is left out here.)");
+    let excerpt = file.excerpt_for("deploy", 20, count);
+    assert_eq!(excerpt.text, "- small\n\n(1 more item of this file is left out here.)");
 }
 
 #[test]
 fn a_file_is_looked_for_in_the_project_then_at_home_then_by_its_legacy_name() {
-    let of = |project: Option<&str>, agent: &str| {
+    let paths = |project: Option<&str>, agent: &str| {
         let agent: Agent = agent.parse().expect("a name");
         let found = standing_paths(project.map(Path::new), Path::new("/h/.commonbook"), &agent);
         found.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect::<Vec<_>>()
     };
     assert_eq!(
-        of(Some("/p"), "claude-code/Engineer Agent"),
+        paths(Some("/p"), "claude-code/Engineer Agent"),
         [
             "/p/.commonbook/memories/engineer.md",
             "/h/.commonbook/memories/engineer.md",
@@ -350,9 +350,9 @@ fn a_file_is_looked_for_in_the_project_then_at_home_then_by_its_legacy_name() {
             "/h/.commonbook/memories/engineer_memories.md",
         ]
     );
-    assert_eq!(of(None, "research-agent")[0], "/h/.commonbook/memories/research.md");
+    assert_eq!(paths(None, "research-agent")[0], "/h/.commonbook/memories/research.md");
     assert_eq!(
-        of(None, "PM"),
+        paths(None, "PM"),
         [
             "/h/.commonbook/memories/pm.md",
             "/h/.commonbook/memories/PM.md",
@@ -432,7 +432,7 @@ proptest::proptest! {
 
     #[test]
     fn what_is_told_keeps_to_its_share(text in "([a-z]{1,9} |\n- |\n## |\n){0,80}", share in 0..60_usize) {
-        let told = StandingDocument::parse(&text).excerpt_for("abc", share, count);
-        assert!(count(&told.text) <= share);
+        let excerpt = StandingDocument::parse(&text).excerpt_for("abc", share, count);
+        assert!(count(&excerpt.text) <= share);
     }
 }

@@ -330,14 +330,14 @@ impl HandoffRows for SqliteTransaction<'_> {
 impl SettledClockRows for SqliteTransaction<'_> {
     fn settled_clock(&self) -> Result<Option<SettledClock>> {
         self.query_one("SELECT sure, shown FROM steady", [], |row| {
-            Ok(SettledClock { sure: time(row.get(0)?), shown: time(row.get(1)?) })
+            Ok(SettledClock { confirmed: time(row.get(0)?), candidate: time(row.get(1)?) })
         })
     }
 
-    fn put_settled_clock(&mut self, steady: SettledClock) -> Result<()> {
+    fn put_settled_clock(&mut self, clock: SettledClock) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO steady (one, sure, shown) VALUES (1, ?1, ?2)",
-            (steady.sure.as_millisecond(), steady.shown.as_millisecond()),
+            (clock.confirmed.as_millisecond(), clock.candidate.as_millisecond()),
         )?;
         Ok(())
     }

@@ -37,7 +37,7 @@ impl Commonbook {
             let steady =
                 known.map_or_else(|| SettledClock::starting(now), |known| known.observe(now));
             tx.put_settled_clock(steady)?;
-            Ok(steady.sure)
+            Ok(steady.confirmed)
         })?;
         let mut swept = SweepResult { purged: 0 };
         loop {

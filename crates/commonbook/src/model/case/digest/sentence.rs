@@ -1,17 +1,17 @@
-//! Sentences: what of a memory can stand by itself as an entry.
+//! Sentences of a memory that can stand on their own as an entry.
 
 use commonbook_text::sentences::sentences as split_sentences;
 
 use super::DigestSource;
 use crate::base::limits;
 
-/// Sentences of one memory that are looked at.
+/// Sentences that are read per memory.
 const SENTENCES_MAX: usize = 60;
 
-/// Characters of a sentence at the least, and of one that is not cut.
+/// Minimum length of a sentence, in characters.
 const SENTENCE_CHARS_MIN: usize = 16;
 
-/// Words that tell what came of something: decided, found, caused, fixed, required.
+/// Words that report an outcome: decided, found, caused, fixed, required.
 const OUTCOME_WORDS: [&str; 28] = [
     "decided",
     "decision",
@@ -43,7 +43,7 @@ const OUTCOME_WORDS: [&str; 28] = [
     "blocked",
 ];
 
-/// Beginnings that lean on a sentence before.
+/// Openings that refer back to an earlier sentence.
 const LEANING_OPENERS: [&str; 14] = [
     "it", "this", "that", "they", "these", "those", "he", "she", "then", "also", "but", "and",
     "so", "there",
@@ -52,23 +52,25 @@ const LEANING_OPENERS: [&str; 14] = [
 /// A sentence of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DigestSentence {
-    /// The sentence on one line, under the memory's heading where it does not say what that says.
+    /// The sentence on one line, with the memory's heading if the sentence does not repeat it.
     pub(super) text: String,
-    /// Whether it is the summary of the memory, or all that it says.
+    /// Whether it is the memory's summary or its whole text.
     pub(super) whole: bool,
-    /// Whether it is the first.
+    /// Whether it is the first sentence.
     pub(super) first: bool,
-    /// Whether it tells what came of something.
+    /// Whether it reports an outcome.
     pub(super) tells_outcome: bool,
-    /// Whether it leans on one before.
+    /// Whether it refers back to an earlier sentence.
     pub(super) leans: bool,
-    /// Whether it asks.
+    /// Whether it is a question.
     pub(super) asks: bool,
 }
 
-/// The summary of a memory; where it has none, its sentences.
+/// The summary of a memory; without one, its sentences.
 pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
-    if let Some(summary) = memory.summary.as_deref().map(one_line).filter(|it| !it.is_empty()) {
+    if let Some(summary) =
+        memory.summary.as_deref().map(one_line).filter(|summary| !summary.is_empty())
+    {
         return vec![sentence(memory, &summary, true, true)];
     }
     let mut found: Vec<String> = Vec::new();
@@ -112,7 +114,7 @@ fn sentence(memory: &DigestSource, text: &str, whole: bool, first: bool) -> Dige
     }
 }
 
-/// A sentence under its memory's heading, where the two fit and the sentence does not hold it.
+/// The sentence with its memory's heading, if both fit and the sentence does not contain it.
 fn with_heading(memory: &DigestSource, text: &str) -> String {
     let Some(title) = memory.title.as_deref().map(one_line).filter(|title| !title.is_empty())
     else {
@@ -126,7 +128,7 @@ fn with_heading(memory: &DigestSource, text: &str) -> String {
     headed
 }
 
-/// A line without the marks of Markdown at its beginning.
+/// A line without the Markdown mark at its beginning.
 fn strip_markdown_mark(line: &str) -> &str {
     let line = line.trim().trim_start_matches(['#', '>', '-', '*', '+', ' ']);
     let number = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
@@ -136,18 +138,18 @@ fn strip_markdown_mark(line: &str) -> &str {
     }
 }
 
-/// A text on one line, without what no entry may hold.
+/// The text on one line, without characters that an entry may not contain.
 fn one_line(text: &str) -> String {
     let plain: String = text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a character may stand in an entry's summary.
+/// Whether an entry's summary may contain the character.
 const fn is_plain(c: char) -> bool {
     !matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}')
 }
 
-/// A text of at most so many characters; a longer one ends after a word, and in `…`.
+/// The text cut to at most `most` characters; if cut, it ends after a word and with `…`.
 fn shorten_to(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

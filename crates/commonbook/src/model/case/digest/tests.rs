@@ -78,8 +78,8 @@ fn what_agents_say_alike_is_one_entry_and_what_they_say_differently_is_two() {
     assert_eq!(agreed.sources, [list[0].id, list[1].id]);
     assert_eq!(agreed.authors, [list[0].author.clone(), list[1].author.clone()]);
     assert_eq!((agreed.importance, agreed.topics.len()), (Importance::High, 1));
-    let other = found.iter().find(|entry| entry.sources.len() == 1).expect("one differs");
-    assert!(other.summary.contains("11 UTC") && agreed.score > other.score);
+    let single = found.iter().find(|entry| entry.sources.len() == 1).expect("one differs");
+    assert!(single.summary.contains("11 UTC") && agreed.score > single.score);
 }
 
 #[test]
@@ -140,7 +140,9 @@ fn the_most_telling_are_proposed_and_stand_in_the_order_of_time() {
     assert!(found.iter().any(|entry| entry.sources == [list[25].id]));
     let times: Vec<Timestamp> = found
         .iter()
-        .filter_map(|entry| list.iter().find(|it| it.id == entry.sources[0]).map(|it| it.since))
+        .filter_map(|entry| {
+            list.iter().find(|memory| memory.id == entry.sources[0]).map(|memory| memory.since)
+        })
         .collect();
     assert!(times.is_sorted());
     assert_eq!(propose_entries(&list, &[], 99).len(), limits::DIGEST_ENTRIES);
@@ -176,7 +178,7 @@ proptest! {
             prop_assert!(!entry.summary.trim().is_empty() && !entry.summary.contains('\n'));
             prop_assert!(entry.summary.chars().count() <= limits::SUMMARY_CHARS);
             prop_assert!(crate::base::input::refuse_control_characters("summary", &entry.summary).is_ok());
-            prop_assert!(entry.sources.iter().all(|id| list.iter().any(|it| it.id == *id)));
+            prop_assert!(entry.sources.iter().all(|id| list.iter().any(|memory| memory.id == *id)));
         }
     }
 }

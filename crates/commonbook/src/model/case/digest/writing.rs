@@ -1,8 +1,8 @@
-//! Writing: a command or a model that puts what a digest found into a sentence of its own.
+//! Writing: a command or a model rewords what a digest found.
 //!
-//! It is asked entry by entry, is told what the case's agents have shared and nothing else, and is
-//! believed as little as anybody: its sentence is an entry like another, and one that tells a number
-//! which no source has is none. Where it does not answer, the agent's own sentence stands.
+//! The writer is called entry by entry and sees only what the case's agents have shared. Its output
+//! is not trusted: it passes the checks of every entry, and a sentence with a number that no source
+//! has is refused. If the writer fails, the agent's own sentence stays.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::model::memory::fit_line;
 use commonbook_text::string_enum;
 
 string_enum! {
-    /// Whose words a proposed entry is in.
+    /// Who worded a proposed entry.
     WriterKind {
-        /// An agent's: a sentence of its memory.
+        /// An agent: it is a sentence of its memory.
         Extract = "extract",
-        /// Those of the command in the settings.
+        /// The configured command.
         Command = "command",
-        /// Those of the model at the endpoint in the settings.
+        /// The model at the configured endpoint.
         Endpoint = "endpoint",
     }
 }
@@ -39,55 +39,55 @@ impl Default for WriterKind {
     }
 }
 
-/// What a writer is told of one entry.
+/// What a writer receives for one entry.
 #[derive(Debug, Serialize)]
 pub struct WriterRequest<'a> {
     /// The key of the case.
     pub case: &'a str,
-    /// Its title.
+    /// The title of the case.
     pub title: &'a str,
-    /// The sentence of an agent that says it best.
+    /// The best sentence of an agent.
     pub sentence: &'a str,
-    /// The agents that say so.
+    /// The agents that state it.
     pub authors: &'a [Agent],
-    /// What it is about.
+    /// Its topics.
     pub topics: &'a [String],
-    /// The memories that say so, the one of the sentence first: ten at the most.
+    /// The memories that state it, at most ten; the one that the sentence comes from is first.
     pub sources: Vec<FactSource<'a>>,
-    /// Characters of the sentence at the most.
+    /// Maximum length of the new sentence, in characters.
     pub characters: usize,
 }
 
-/// A memory that says so.
+/// A memory that states the fact.
 #[derive(Debug, Serialize)]
 pub struct FactSource<'a> {
-    /// The memory.
+    /// The memory's id.
     pub id: MemoryId,
     /// The agent that wrote it first.
     pub author: &'a Agent,
-    /// Since when it holds.
+    /// The start of the time in which it holds.
     pub since: Timestamp,
     /// Its heading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<&'a str>,
-    /// What it says, or the beginning of it.
+    /// Its text, or the beginning of it.
     pub text: &'a str,
 }
 
-/// Memories of which a writer is told, of one entry.
+/// Memories that a writer receives per entry.
 const WRITER_SOURCES_MAX: usize = 10;
 
-/// Bytes of each of them at the most.
+/// Maximum length of each of them, in bytes.
 const SOURCE_BYTES_MAX: usize = 4_000;
 
-/// What stands before an agent's own sentence in the text of an entry that a writer has written.
+/// Precedes an agent's own sentence in the text of a reworded entry.
 const OWN_WORDS_PREFIX: &str = "In the words of its first source: ";
 
 impl<'a> WriterRequest<'a> {
-    /// What is told of this entry, which was made of these memories.
+    /// The request for this entry, which was made of these memories.
     #[must_use]
-    pub fn of(case: &'a Case, entry: &'a EntryProposal, given: &'a [DigestSource]) -> Self {
-        let found = |id: &MemoryId| given.iter().find(|memory| memory.id == *id);
+    pub fn of(case: &'a Case, entry: &'a EntryProposal, memories: &'a [DigestSource]) -> Self {
+        let found = |id: &MemoryId| memories.iter().find(|memory| memory.id == *id);
         let source = |memory: &'a DigestSource| FactSource {
             id: memory.id,
             author: &memory.author,
@@ -112,65 +112,66 @@ impl<'a> WriterRequest<'a> {
         }
     }
 
-    /// What a writer wrote as a sentence that can be an entry: one line within the limit, no order to
-    /// agents, without secrets, and with no number that was not in what it was told.
+    /// Checks a writer's sentence: one line within the limit, no orders to agents, no secrets, and
+    /// no number that the request does not contain.
     ///
     /// # Errors
-    /// `invalid` and `too_large` for what cannot.
+    /// `invalid` or `too_large`.
     pub fn fit(&self, written: &str) -> Result<String> {
         let sentence = fit_line("summary", written, limits::SUMMARY_CHARS)?;
         let names = self.authors.iter().map(Agent::as_str).chain([self.case, self.title]);
-        let texts = self.sources.iter().flat_map(|it| [it.title.unwrap_or_default(), it.text]);
-        let told: BTreeSet<&str> =
+        let texts =
+            self.sources.iter().flat_map(|source| [source.title.unwrap_or_default(), source.text]);
+        let allowed: BTreeSet<&str> =
             names.chain(texts).chain([self.sentence]).flat_map(numbers).collect();
-        if let Some(number) = numbers(&sentence).find(|number| !told.contains(number)) {
-            return Err(Error::invalid("summary", format!("no source says {number}")));
+        if let Some(number) = numbers(&sentence).find(|number| !allowed.contains(number)) {
+            return Err(Error::invalid("summary", format!("the number {number} is in no source")));
         }
         Ok(sentence)
     }
 }
 
-/// The digits of a text, as far as they stand together.
+/// The runs of digits in a text.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_numeric()).filter(|number| !number.is_empty())
 }
 
-/// A writer that several threads use.
+/// A writer that several threads share.
 pub type DigestWriterHandle = Arc<dyn DigestWriter>;
 
-/// What writes the sentence of an entry.
+/// Words the sentence of an entry.
 ///
 /// # Laws
-/// - **It comes back in the time that it is given**, and leaves nothing behind that still runs.
-/// - **It answers a text and judges nothing**: whether that is an entry is decided here.
-/// - **It is asked outside of every transaction.**
+/// - **It returns in time**, and leaves nothing running.
+/// - **It returns a text and decides nothing**: the caller checks whether the text can be an entry.
+/// - **It is called outside of every transaction.**
 pub trait DigestWriter: Send + Sync {
-    /// What it is.
+    /// The kind of this writer.
     fn kind(&self) -> WriterKind;
 
-    /// A sentence for this.
+    /// A sentence for these facts.
     ///
     /// # Errors
-    /// `unavailable` when it cannot be asked, fails, or has not answered in time. It is not asked for
-    /// the other entries of the digest then.
+    /// `unavailable` if the writer cannot be reached, fails, or is too slow. The digest then does
+    /// not call it for its other entries.
     fn write(&self, facts: &WriterRequest<'_>, within: Duration) -> Result<String>;
 }
 
 impl EntryProposal {
-    /// The same in other words; the agent's own stay with it.
+    /// The proposal in other words; keeps the agent's own sentence.
     #[must_use]
     pub fn with_wording(self, writer: WriterKind, sentence: String) -> Self {
         let extract = Some(self.summary);
         Self { summary: sentence, extract, written_by: writer, ..self }
     }
 
-    /// What the text of its entry says before it names the sources.
+    /// The part of the entry's text before its sources.
     pub(super) fn own_words(&self) -> String {
         self.extract.as_ref().map(|own| format!("{OWN_WORDS_PREFIX}{own}\n")).unwrap_or_default()
     }
 }
 
-/// What an entry says, for comparing: its summary, and the sentence that a writer made that of.
+/// What an entry says, for comparison: its summary, and the sentence that a writer reworded.
 pub fn entry_texts<'a>(summary: Option<&'a str>, text: &'a str) -> impl Iterator<Item = &'a str> {
     let own = text.lines().next().and_then(|line| line.strip_prefix(OWN_WORDS_PREFIX));
     summary.into_iter().chain(own)

@@ -1,4 +1,4 @@
-//! Joining two entities that are one thing, and taking them apart again.
+//! Joining two entities, and undoing it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,38 +11,38 @@ use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::entity::{Entity, EntityAttribute, EntityStatement};
 
-/// Two entities that became one, with what it takes to undo it.
+/// Two joined entities, with what is needed to undo the merge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EntityMerge {
-    /// The one that stays, with what was known of both.
+    /// The entity that stays, with the statements of both.
     pub target: Entity,
-    /// The one that leads to it from now on.
+    /// The entity that leads to it from now on.
     pub source: Entity,
-    /// The one that stays, as it was.
+    /// The entity that stays, before the merge.
     pub target_before: Entity,
-    /// The other, as it was.
+    /// The other entity, before the merge.
     pub source_before: Entity,
 }
 
-/// The versions at which a caller has read two entities, where it says so.
+/// The versions of two entities that a caller has read, if given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EntityVersions {
-    /// That of the entity that is to be merged.
+    /// The version of the source, which is merged into the target.
     pub source: Option<u64>,
-    /// That of the entity that stays.
+    /// The version of the target, which stays.
     pub target: Option<u64>,
 }
 
 impl EntityMerge {
-    /// Both entities, target first, as they were before, with what was stated since, oldest first.
-    /// What was stated under one of these names of the source's is the source's.
+    /// Both entities as they were before the merge, target first, with the statements made since,
+    /// oldest first. Statements under one of the source's names go to the source.
     ///
-    /// An entity about which nothing was stated since is equal to what it was. Of another the
-    /// version goes on, so that who has read the merged one does not take it for that.
+    /// The version of an entity with later statements increases, so that it is not mistaken for the
+    /// merged one.
     ///
     /// # Errors
-    /// `conflict` when the source does not lead to the target any more, and when the target was
-    /// merged into another itself.
+    /// `conflict` if the source does not lead to the target any more, or the target was merged into
+    /// another entity.
     pub fn undo_merge(
         &self,
         target_now: &Entity,
@@ -54,8 +54,10 @@ impl EntityMerge {
             return Err(not_merged(source_now.id));
         }
         if let Some(into) = target_now.merged_into {
-            let message = format!("{} was merged into {into} since", target_now.id);
-            return Err(Error::conflict(message).hint("Undo that merge first."));
+            let message = format!("{} has been merged into {into} since", target_now.id);
+            return Err(
+                Error::conflict(message).hint("Undo that merge first with `unmerge_entities`.")
+            );
         }
         let (mut target, mut source) = (self.target_before.clone(), self.source_before.clone());
         for statement in since {
@@ -73,52 +75,52 @@ impl EntityMerge {
     }
 }
 
-/// The answer to who takes back a merge that there is not.
+/// The error for undoing a merge that does not exist.
 #[must_use]
 pub fn not_merged(id: EntityId) -> Error {
-    Error::conflict(format!("{id} is merged into nothing"))
-        .hint("It was unmerged already, or never merged; read it to see how it stands.")
+    Error::conflict(format!("{id} is not merged into another entity"))
+        .hint("It was unmerged already, or never merged. Read it with `get_entity`.")
 }
 
-/// Whether two entities may be merged that the caller has read at these versions.
+/// Checks that two entities can be merged at the versions that the caller has read.
 ///
 /// # Errors
-/// `invalid` for an entity with itself and for two types; `conflict` for one that changed since
-/// and for one that was merged already.
+/// `invalid` for an entity with itself and for different types; `conflict` for an entity that has
+/// changed since or is merged already.
 pub fn check_merge(source: &Entity, target: &Entity, versions: EntityVersions) -> Result<()> {
     if source.id == target.id {
-        return Err(Error::invalid("target", "an entity cannot be merged with itself")
+        return Err(Error::invalid("target", "source and target are the same entity")
             .hint("Name the entity that stays as the target, and the other as the source."));
     }
     if source.entity_type != target.entity_type {
         let (one, other) = (source.entity_type, target.entity_type);
-        return Err(Error::invalid("target", format!("a {one} cannot become a {other}"))
-            .hint("Link them with a relation instead, such as relates_to."));
+        return Err(Error::invalid("target", format!("a {one} cannot be merged into a {other}"))
+            .hint("Relate them with `add_relation` instead, such as relates_to."));
     }
     if source.session != target.session {
-        return Err(Error::invalid("target", "they are known in different sessions")
+        return Err(Error::invalid("target", "source and target belong to different sessions")
             .hint("Merge entities of one session, or of the whole workspace."));
     }
-    // In the order of their ids, so that two who merge in both directions hear the same.
+    // In the order of ids, so that merges in both directions return the same error.
     let mut both = [(source, versions.source), (target, versions.target)];
     both.sort_by_key(|(entity, _)| entity.id);
     for (entity, read) in both {
         if let Some(into) = entity.merged_into {
-            return Err(Error::conflict(format!("{} is merged into {into} already", entity.id))
-                .hint(format!("Merge {into} instead, or unmerge {} first.", entity.id)));
+            return Err(Error::conflict(format!("{} is already merged into {into}", entity.id))
+                .hint(format!("Merge {into} instead, or undo the merge of {} first.", entity.id)));
         }
         if let Some(read) = read
             && entity.version != read
         {
             let (id, now) = (entity.id, entity.version);
-            return Err(Error::conflict(format!("{id} is at version {now}, and you read {read}"))
-                .hint("Read it again, and merge if it still is the same thing."));
+            return Err(Error::conflict(format!("{id} is at version {now}, not {read}"))
+                .hint("Read it again, and merge it if it still is the same thing."));
         }
     }
     Ok(())
 }
 
-/// One entity out of two; `manual` is the caller's to queue and joins like `merge_context` here.
+/// Joins two entities. `manual` is queued by the caller and joins like `merge_context` here.
 ///
 /// # Errors
 /// As [`check_merge`].
@@ -181,7 +183,7 @@ fn add_attribute(
         }
         return;
     };
-    // The newest wins by when it was said, not by which of the two it was said of.
+    // `newest_wins` compares the times of the statements, not the two entities.
     let strategy = match strategy {
         MergeStrategy::NewestWins if !newest => MergeStrategy::HighestConfidence,
         other => other,

@@ -23,8 +23,8 @@ fn link(id: u128, from: u128, to: u128, strength: f64) -> GraphLink {
 /// The links of some nodes out of all of these.
 fn among(all: &[GraphLink]) -> impl FnMut(&[GraphNode], usize) -> Result<Vec<GraphLink>> {
     move |nodes, most| {
-        let of = |link: &&GraphLink| nodes.contains(&link.from) || nodes.contains(&link.to);
-        Ok(all.iter().filter(of).take(most).cloned().collect())
+        let touches = |link: &&GraphLink| nodes.contains(&link.from) || nodes.contains(&link.to);
+        Ok(all.iter().filter(touches).take(most).cloned().collect())
     }
 }
 

@@ -43,9 +43,10 @@ fn sized(
     room: usize,
 ) -> HandoffSelection {
     let sizes: Vec<(MemoryId, usize)> =
-        list.iter().map(|it| it.id).zip(tokens.iter().copied().cycle()).collect();
-    let size =
-        |it: &HandoffCandidate| sizes.iter().find(|(id, _)| *id == it.id).map_or(0, |(_, of)| *of);
+        list.iter().map(|candidate| candidate.id).zip(tokens.iter().copied().cycle()).collect();
+    let size = |candidate: &HandoffCandidate| {
+        sizes.iter().find(|(id, _)| *id == candidate.id).map_or(0, |(_, size)| *size)
+    };
     select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenBudget::new(room), now(), size)
 }
 
@@ -123,8 +124,11 @@ fn the_findings_of_the_work_pass_and_the_coffee_machine_does_not() {
     let candidates: Vec<HandoffCandidate> =
         FIX_THE_PERFORMANCE_ISSUES.into_iter().map(found).collect();
     let chosen = chosen(&candidates, &HandoffSettings::default(), 5_000);
-    let expected: Vec<MemoryId> =
-        candidates.iter().filter(|it| it.at_hand).map(|it| it.id).collect();
+    let expected: Vec<MemoryId> = candidates
+        .iter()
+        .filter(|candidate| candidate.at_hand)
+        .map(|candidate| candidate.id)
+        .collect();
     assert_eq!(passed(&chosen), expected);
     assert_eq!(chosen.left_out.len(), 10);
 }
@@ -164,8 +168,9 @@ fn what_is_at_hand_passes_while_it_is_fresh_and_as_a_fact_at_any_age() {
         (MemoryTier::Conversation, 3, false),
     ];
     for (tier, age, passes) in table {
-        let it = HandoffCandidate { tier, since: days(age), at_hand: true, ..candidate(&ids, 0.0) };
-        let found = chosen(&[it], &HandoffSettings::default(), 5_000);
+        let candidate =
+            HandoffCandidate { tier, since: days(age), at_hand: true, ..candidate(&ids, 0.0) };
+        let found = chosen(&[candidate], &HandoffSettings::default(), 5_000);
         assert_eq!(!found.memories.is_empty(), passes, "{tier:?} of {age} days");
     }
 }
@@ -346,17 +351,17 @@ fn weights_and_threshold_can_be_set() {
 proptest! {
     #[test]
     fn any_choice_keeps_to_its_limits_and_to_no_order_of_the_given(
-        given in proptest::collection::vec(
+        drawn in proptest::collection::vec(
             (0.0_f64..1.2, 1_usize..200, any::<[bool; 4]>(), 0_u8..40), 0..30),
         room in 0_usize..1_500,
         turn in 0_usize..30,
     ) {
         let ids = CountingIds::default();
-        let size = |it: &HandoffCandidate| given[it.id.uuid().as_u128() as usize % given.len()].1;
+        let size = |candidate: &HandoffCandidate| drawn[candidate.id.uuid().as_u128() as usize % drawn.len()].1;
         let chosen = |list: &[HandoffCandidate], settings: &HandoffSettings, room| {
             select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenBudget::new(room), now(), size)
         };
-        let mut list: Vec<HandoffCandidate> = given.iter().map(|(found, _, is, id)| HandoffCandidate {
+        let mut list: Vec<HandoffCandidate> = drawn.iter().map(|(found, _, is, id)| HandoffCandidate {
             id: MemoryId::from_uuid(uuid::Uuid::from_u128(u128::from(*id))),
             private: is[0],
             at_hand: is[1],
@@ -364,22 +369,22 @@ proptest! {
             came_with: (is[1] && is[3]).then_some(0.7),
             ..candidate(&ids, *found)
         }).collect();
-        list.sort_by_key(|it| it.id);
-        list.dedup_by_key(|it| it.id);
+        list.sort_by_key(|candidate| candidate.id);
+        list.dedup_by_key(|candidate| candidate.id);
         let settings = HandoffSettings::default();
         let found = chosen(&list, &settings, room);
-        let tokens: u32 = found.memories.iter().map(|it| it.tokens).sum();
+        let tokens: u32 = found.memories.iter().map(|candidate| candidate.tokens).sum();
         prop_assert!(tokens as usize <= room);
         prop_assert_eq!(found.memories.len() + found.left_out.len(), list.len());
-        let counted = found.memories.iter().filter(|it| it.why != InclusionReason::Inherited).count();
+        let counted = found.memories.iter().filter(|candidate| candidate.why != InclusionReason::Inherited).count();
         prop_assert!(counted <= 10);
         for memory in &found.memories {
-            let it = list.iter().find(|it| it.id == memory.id).expect("it was given");
-            prop_assert!(it.named || !it.private);
+            let candidate = list.iter().find(|candidate| candidate.id == memory.id).expect("it was given");
+            prop_assert!(candidate.named || !candidate.private);
             prop_assert!(memory.why != InclusionReason::Chosen || memory.score >= 0.5);
         }
         // The order of what nobody named makes no difference.
-        let (named, mut rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|it| it.named);
+        let (named, mut rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|candidate| candidate.named);
         let turn = turn.min(rest.len());
         rest.rotate_left(turn);
         let turned = [rest, named].concat();

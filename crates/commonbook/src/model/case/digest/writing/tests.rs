@@ -19,7 +19,7 @@ fn case() -> Case {
     Case::new(&Workspace::fallback(), key, "Slow orders".to_owned(), &ann, at())
 }
 
-fn given(text: &str) -> DigestSource {
+fn source_of(text: &str) -> DigestSource {
     DigestSource {
         id: MemoryId::new(&CountingIds::default(), at()),
         author: "analyst".parse().unwrap(),
@@ -32,38 +32,42 @@ fn given(text: &str) -> DigestSource {
     }
 }
 
-fn proposed(given: &DigestSource, summary: &str) -> EntryProposal {
+fn proposed(source: &DigestSource, summary: &str) -> EntryProposal {
     EntryProposal {
         summary: summary.to_owned(),
         written_by: WriterKind::Extract,
         extract: None,
-        sources: vec![given.id],
-        authors: vec![given.author.clone()],
-        topics: given.topics.clone(),
-        importance: given.importance,
+        sources: vec![source.id],
+        authors: vec![source.author.clone()],
+        topics: source.topics.clone(),
+        importance: source.importance,
         score: 1.0,
     }
 }
 
 #[test]
 fn a_writer_is_told_the_sentence_with_its_sources() {
-    let (case, long) = (case(), given(&"é".repeat(10_000)));
+    let (case, long) = (case(), source_of(&"é".repeat(10_000)));
     let entry = proposed(&long, "It takes 3.2 s.");
-    let given = [long];
-    let facts = WriterRequest::of(&case, &entry, &given);
+    let sources = [long];
+    let facts = WriterRequest::of(&case, &entry, &sources);
     assert_eq!(facts.sources[0].text.len(), SOURCE_BYTES_MAX);
-    let told = json!(facts);
-    assert_eq!((&told["case"], &told["title"]), (&json!("orders"), &json!("Slow orders")));
-    assert_eq!(told["sources"][0]["author"], "analyst");
-    assert_eq!(told["sources"][0]["id"], json!(given[0].id));
-    assert_eq!((&told["sentence"], &told["characters"]), (&json!("It takes 3.2 s."), &json!(512)));
+    let request = json!(facts);
+    assert_eq!((&request["case"], &request["title"]), (&json!("orders"), &json!("Slow orders")));
+    assert_eq!(request["sources"][0]["author"], "analyst");
+    assert_eq!(request["sources"][0]["id"], json!(sources[0].id));
+    assert_eq!(
+        (&request["sentence"], &request["characters"]),
+        (&json!("It takes 3.2 s."), &json!(512))
+    );
 }
 
 #[test]
 fn what_is_no_entry_is_refused() {
-    let (case, given) = (case(), [given("getUserOrders runs one query per row, 3.2 s for 400.")]);
-    let entry = proposed(&given[0], "It runs one query per row.");
-    let facts = WriterRequest::of(&case, &entry, &given);
+    let (case, sources) =
+        (case(), [source_of("getUserOrders runs one query per row, 3.2 s for 400.")]);
+    let entry = proposed(&sources[0], "It runs one query per row.");
+    let facts = WriterRequest::of(&case, &entry, &sources);
     let fit = |text: &str| facts.fit(text).map_err(|error| error.kind);
     assert_eq!(fit("  400 orders take 3.2 s.\n"), Ok("400 orders take 3.2 s.".to_owned()));
     let long = "x".repeat(10_000);
@@ -85,17 +89,17 @@ fn what_is_no_entry_is_refused() {
 
 #[test]
 fn an_entry_in_other_words_keeps_the_agents_own_and_is_known_by_them() {
-    let given = given("The cause is one query for each row.");
-    let entry = proposed(&given, "The cause is one query for each row.");
+    let source = source_of("The cause is one query for each row.");
+    let entry = proposed(&source, "The cause is one query for each row.");
     let written = entry.clone().with_wording(WriterKind::Command, "One query per row.".to_owned());
     assert_eq!(written.extract.as_ref(), Some(&entry.summary));
     let made = written.entry();
     let text = made.text.unwrap();
     assert_eq!(made.summary, "One query per row.");
-    assert!(text.ends_with(&format!("Said by analyst in {}.", given.id)), "{text}");
+    assert!(text.ends_with(&format!("Said by analyst in {}.", source.id)), "{text}");
     let known: Vec<String> = entry_texts(Some(&made.summary), &text).map(str::to_owned).collect();
     assert_eq!(known, ["One query per row.", "The cause is one query for each row."]);
-    assert_eq!(crate::model::case::digest::propose_entries(&[given], &known, 20), []);
+    assert_eq!(crate::model::case::digest::propose_entries(&[source], &known, 20), []);
     let plain = entry.entry().text.unwrap();
     assert_eq!(entry_texts(None, &plain).count(), 0);
 }

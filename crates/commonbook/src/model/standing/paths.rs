@@ -1,15 +1,15 @@
-//! Where a standing memory file is looked for.
+//! The paths of standing memory files.
 
 use std::path::{Path, PathBuf};
 
 use crate::model::agent::Agent;
 
-/// The paths of an agent's standing memory, in the order in which they are looked for; the first
-/// that is there counts. `project` is the folder of the project, `home` that of Commonbook.
+/// The paths of an agent's standing memory, in search order; the first that exists counts.
+/// `project` is the folder of the project, `home` that of Commonbook.
 ///
-/// The project's file comes before the one that holds everywhere, and both before files of the
-/// legacy name `{role}_memories.md`. The file of a `pm` may be called `PM.md` (seed 003). No path
-/// leads out of the two folders: a role has no separator and does not begin with a point.
+/// The project's file comes before the global one, and both before files of the legacy name
+/// `{role}_memories.md`. The file of a `pm` may be called `PM.md`. No path leads out of the two
+/// folders: a role has no separator and does not begin with a dot.
 #[must_use]
 pub fn standing_paths(project: Option<&Path>, home: &Path, agent: &Agent) -> Vec<PathBuf> {
     let role = agent.role();

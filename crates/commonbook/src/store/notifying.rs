@@ -1,23 +1,23 @@
-//! A store that tells when something was written through it, so that nobody has to ask at once.
+//! A store that calls back after each write, so that readers in this process need not poll.
 
 use std::sync::Arc;
 
 use crate::base::error::Result;
 use crate::store::{Store, StoreRead, StoreWrite};
 
-/// What is done after each write that is durable. It must not wait: a writer waits for it.
+/// Called after each durable write. It must not block: the writer waits for it.
 pub(crate) type WriteCallback = dyn Fn() + Send + Sync;
 
-/// A store beneath, and whom to tell of its writes.
+/// A store with a callback after each write.
 pub(crate) struct NotifyingStore {
     store: Arc<dyn Store>,
-    tell: Box<WriteCallback>,
+    notify: Box<WriteCallback>,
 }
 
 impl NotifyingStore {
-    /// The same store; `tell` is called after each write through this one.
-    pub(crate) fn of(store: Arc<dyn Store>, tell: Box<WriteCallback>) -> Arc<Self> {
-        Arc::new(Self { store, tell })
+    /// Wraps a store; `notify` is called after each write through the wrapper.
+    pub(crate) fn of(store: Arc<dyn Store>, notify: Box<WriteCallback>) -> Arc<Self> {
+        Arc::new(Self { store, notify })
     }
 }
 
@@ -25,7 +25,7 @@ impl Store for NotifyingStore {
     fn run_write(&self, write: StoreWrite) -> Result<()> {
         let written = self.store.run_write(write);
         if written.is_ok() {
-            (self.tell)();
+            (self.notify)();
         }
         written
     }

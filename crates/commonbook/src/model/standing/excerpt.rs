@@ -1,28 +1,28 @@
-//! Picking: of a file that is larger than its share, the items that a task needs.
+//! Excerpts: the items that a task needs, if a file exceeds its share of the budget.
 
 use std::collections::BTreeSet;
 
 use super::{StandingBlockKind, StandingDocument};
 use commonbook_text::terms;
 
-/// Bytes that no token of a text has on the average.
+/// An upper bound of the mean length of a token, in bytes.
 const MEAN_TOKEN_BYTES_MAX: usize = 12;
-/// Items that are tried whether they fit.
+/// Maximum number of items that are tried.
 const ITEMS_TRIED_MAX: usize = 300;
 
-/// What of a file is told.
+/// An excerpt of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingExcerpt {
-    /// What is told, in the order of the file.
+    /// The excerpt, in the order of the file.
     pub text: String,
-    /// How many items there was no room for.
+    /// Number of items without room.
     pub left_out: usize,
 }
 
 impl StandingDocument {
-    /// What of the file is told to whoever has this task: all of it where it fits into `share`
-    /// tokens, else the items that have most of the task's words, rare ones before frequent ones;
-    /// among equal ones the newest. `count` counts the tokens of a text.
+    /// The excerpt for a task: the whole file if it fits into `share` tokens, else the items that
+    /// have most of the task's words, rare words first; among equal ones the newest. `count` counts
+    /// the tokens of a text.
     #[must_use]
     pub fn excerpt_for(
         &self,
@@ -34,7 +34,7 @@ impl StandingDocument {
         if self.items().next().is_none() && self.is_bare() {
             return StandingExcerpt { text: String::new(), left_out: 0 };
         }
-        // Counting takes time; what is so much longer needs no counting.
+        // Skips counting if the text is much too long.
         if whole.len() <= share.saturating_mul(MEAN_TOKEN_BYTES_MAX) && count(&whole) <= share {
             return StandingExcerpt { text: whole.trim().to_owned(), left_out: 0 };
         }
@@ -42,7 +42,7 @@ impl StandingDocument {
         let mut taken = self.fitting_items(&order, share, &count);
         loop {
             let text = self.excerpt(&taken.iter().copied().collect(), order.len());
-            // Tokens of parts need not add up to those of the whole.
+            // The tokens of the parts need not add up to those of the whole.
             if count(&text) <= share || taken.pop().is_none() {
                 let text = if taken.is_empty() { String::new() } else { text };
                 return StandingExcerpt { text, left_out: order.len() - taken.len() };
@@ -50,8 +50,8 @@ impl StandingDocument {
         }
     }
 
-    /// The places of those items that fit into `share` tokens, tried in this order; what is too large
-    /// leaves its room to others.
+    /// The indexes of the items that fit into `share` tokens, tried in this order; an item that is
+    /// too long is skipped.
     fn fitting_items(
         &self,
         order: &[usize],
@@ -81,7 +81,7 @@ impl StandingDocument {
         taken
     }
 
-    /// Whether a file holds nothing but headings.
+    /// Whether a file has only headings.
     fn is_bare(&self) -> bool {
         let is_title = |line: &str| {
             line.trim().is_empty() || line.trim_start_matches('\u{feff}').starts_with("# ")
@@ -93,7 +93,7 @@ impl StandingDocument {
         })
     }
 
-    /// The places of all items, the most relevant first.
+    /// The indexes of all items, most relevant first.
     fn by_relevance(&self, task: &str) -> Vec<usize> {
         let wanted = terms::query_terms(task);
         let mut items: Vec<(usize, BTreeSet<String>)> = Vec::new();
@@ -102,8 +102,8 @@ impl StandingDocument {
             match &block.kind {
                 StandingBlockKind::Section(name) => section = terms::terms(name),
                 StandingBlockKind::Item(text) => {
-                    let said = terms::terms(text).into_iter().chain(section.iter().cloned());
-                    items.push((place, said.collect()));
+                    let words = terms::terms(text).into_iter().chain(section.iter().cloned());
+                    items.push((place, words.collect()));
                 }
                 StandingBlockKind::Prose => {}
             }
@@ -124,7 +124,7 @@ impl StandingDocument {
         scored.into_iter().map(|(_, place)| place).collect()
     }
 
-    /// These items under their headings, in the order of the file, and how many there are besides.
+    /// These items under their headings, in the order of the file, and the number of others.
     fn excerpt(&self, taken: &BTreeSet<usize>, all: usize) -> String {
         let mut text = String::new();
         let mut heading: Option<&str> = None;
@@ -149,7 +149,7 @@ impl StandingDocument {
     }
 }
 
-/// What is said of items that are not told.
+/// The note about items left out.
 fn rest_note(left: usize) -> String {
     let (items, are) = if left == 1 { ("item", "is") } else { ("items", "are") };
     format!("({left} more {items} of this file {are} left out here.)")

@@ -1,13 +1,13 @@
-//! Arrays as long as the catalog that searches mark and wipe: a search pays for what it marks, not for
-//! what the home holds.
+//! Scratch tables: arrays as long as the catalog that a search marks and then clears. The cost of a
+//! search depends on what it marks, not on the size of the home.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// Slates that are kept at most while no search uses them.
+/// Unused tables that are kept.
 const SPARE_TABLES_MAX: usize = 16;
 
-/// A value for each number, and which of them are not the default.
+/// A value per number, and the numbers with a value other than the default.
 #[derive(Debug, Default)]
 pub(super) struct ScratchTable<T> {
     values: Vec<T>,
@@ -21,7 +21,7 @@ impl<T: Copy + Default + PartialEq> ScratchTable<T> {
         self.values.get(number as usize).copied().unwrap_or_default()
     }
 
-    /// Changes the value of a number; what is changed once is wiped in the end.
+    /// Changes the value of a number.
     #[inline]
     pub(super) fn change(&mut self, number: u32, change: impl FnOnce(&mut T)) {
         let value = &mut self.values[number as usize];
@@ -31,7 +31,7 @@ impl<T: Copy + Default + PartialEq> ScratchTable<T> {
         change(value);
     }
 
-    /// The numbers that were changed, each once, in the order of their first change.
+    /// The changed numbers, each once, in the order of their first change.
     pub(super) fn marked(&self) -> &[u32] {
         &self.marked
     }
@@ -43,27 +43,27 @@ impl<T: Copy + Default + PartialEq> ScratchTable<T> {
     }
 }
 
-/// Slates that nobody uses now.
+/// The unused tables.
 #[derive(Debug, Default)]
 pub(super) struct ScratchPool<T>(Mutex<Vec<ScratchTable<T>>>);
 
 impl<T: Copy + Default + PartialEq> ScratchPool<T> {
-    /// A slate with nothing on it, for numbers below this one.
+    /// An empty table for numbers below `end`.
     pub(super) fn take(&self, end: usize) -> ScratchGuard<'_, T> {
         let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut slate = spare.unwrap_or_default();
-        if slate.values.len() < end {
-            // Some more, so that not each memory that is saved makes it grow.
-            slate.values.resize(end + end / 8, T::default());
+        let mut table = spare.unwrap_or_default();
+        if table.values.len() < end {
+            // Some more, so that it need not grow with each saved memory.
+            table.values.resize(end + end / 8, T::default());
         }
-        ScratchGuard { slate, owner: self }
+        ScratchGuard { table, owner: self }
     }
 }
 
-/// A slate in use; it is wiped and given back when it is dropped.
+/// A table in use; cleared and returned to the pool on drop.
 #[derive(Debug)]
 pub(super) struct ScratchGuard<'s, T: Copy + Default + PartialEq> {
-    slate: ScratchTable<T>,
+    table: ScratchTable<T>,
     owner: &'s ScratchPool<T>,
 }
 
@@ -71,23 +71,23 @@ impl<T: Copy + Default + PartialEq> Deref for ScratchGuard<'_, T> {
     type Target = ScratchTable<T>;
 
     fn deref(&self) -> &ScratchTable<T> {
-        &self.slate
+        &self.table
     }
 }
 
 impl<T: Copy + Default + PartialEq> DerefMut for ScratchGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut ScratchTable<T> {
-        &mut self.slate
+        &mut self.table
     }
 }
 
 impl<T: Copy + Default + PartialEq> Drop for ScratchGuard<'_, T> {
     fn drop(&mut self) {
-        let mut slate = std::mem::take(&mut self.slate);
-        slate.wipe();
+        let mut table = std::mem::take(&mut self.table);
+        table.wipe();
         let mut spare = self.owner.0.lock().unwrap_or_else(PoisonError::into_inner);
         if spare.len() < SPARE_TABLES_MAX {
-            spare.push(slate);
+            spare.push(table);
         }
     }
 }
@@ -98,15 +98,15 @@ mod tests {
 
     #[test]
     fn what_a_search_marked_the_next_does_not_see() {
-        let slates = ScratchPool::<u32>::default();
-        let mut slate = slates.take(10);
-        slate.change(3, |value| *value = 7);
-        slate.change(3, |value| *value += 1);
-        slate.change(9, |value| *value = 1);
-        assert_eq!((slate.get(3), slate.get(4), slate.marked()), (8, 0, &[3, 9][..]));
-        drop(slate);
-        let slate = slates.take(400);
-        let none = (0..400).all(|number| slate.get(number) == 0);
-        assert!(none && slate.marked().is_empty());
+        let scratch = ScratchPool::<u32>::default();
+        let mut table = scratch.take(10);
+        table.change(3, |value| *value = 7);
+        table.change(3, |value| *value += 1);
+        table.change(9, |value| *value = 1);
+        assert_eq!((table.get(3), table.get(4), table.marked()), (8, 0, &[3, 9][..]));
+        drop(table);
+        let table = scratch.take(400);
+        let none = (0..400).all(|number| table.get(number) == 0);
+        assert!(none && table.marked().is_empty());
     }
 }

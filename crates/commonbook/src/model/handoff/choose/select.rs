@@ -1,4 +1,4 @@
-//! The choice itself: the best first, each as far as the budget lasts, and why the rest stays.
+//! Selection: takes the best candidates within the budget, and records why others are left out.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,53 +13,52 @@ use crate::model::handoff::{HandoffEntity, HandoffMemory, InclusionReason};
 use commonbook_text::string_enum;
 use commonbook_text::tokens::TokenBudget;
 
-/// The part of the room that is kept for entities, as far as they need it.
+/// One part in this many of the room is reserved for entities.
 const ENTITY_ROOM_DIVISOR: usize = 5;
 
 string_enum! {
-    /// Why a memory did not go along.
+    /// Why a handoff leaves a memory out.
     ExclusionReason {
-        /// It does not fit the task well enough.
+        /// Its score or its fit is too low.
         Unfit = "unfit",
-        /// Enough others fit better.
+        /// The maximum number of memories was reached.
         Crowded = "crowded",
-        /// It takes more tokens than were left when its turn came.
+        /// It is longer than the tokens that were left.
         Budget = "budget",
         /// It is private, and its owner did not name it.
         Private = "private",
     }
 }
 
-/// A memory that was looked at and stays behind.
+/// A memory that a handoff leaves out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryExclusion {
-    /// The memory.
+    /// The memory's id.
     pub id: MemoryId,
-    /// How well it scores.
+    /// Its score.
     pub score: f64,
-    /// Why it stays behind.
+    /// Why it is left out.
     pub reason: ExclusionReason,
 }
 
-/// What goes along, and what was looked at and does not.
+/// The contents of a handoff, and the candidates left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffSelection {
-    /// The memories: those that were named, then the best first.
+    /// The memories: named ones, then by score.
     pub memories: Vec<HandoffMemory>,
-    /// The entities, those that most of the memories speak of first.
+    /// The entities, most mentioned first.
     pub entities: Vec<HandoffEntity>,
-    /// The memories that stay behind, the best first.
+    /// The memories left out, by score.
     pub left_out: Vec<MemoryExclusion>,
 }
 
-/// Chooses, for a task that mentions these entities.
+/// Selects for a task that mentions these entities.
 ///
-/// Named ones come first, in the order in which they are given; then all others by score, those
-/// that came by an earlier handoff among them, with the score that they came with. One that takes
-/// more tokens than are left is passed over, and the next is tried. A private one goes along only
-/// if it is named. Entities go along that the task mentions, or a memory that goes along, or that
-/// came by an earlier handoff. `tokens` tells how many a memory takes in the text: of those alone
-/// which nothing else keeps back.
+/// Named memories come first, in the order given; then all others by score, inherited ones with the
+/// score of their earlier handoff. A memory that is longer than the tokens left is skipped, and the
+/// next is tried. A private memory is included only if it is named. An entity is included if the
+/// task or an included memory mentions it, or an earlier handoff included it. `tokens` returns the
+/// length of a memory in the text; it is called only for memories that nothing else excludes.
 #[must_use]
 pub fn select_for_handoff(
     candidates: &[HandoffCandidate],
@@ -110,9 +109,9 @@ pub fn select_for_handoff(
         });
     }
     let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();
-    let told = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
+    let included = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
     chosen.entities =
-        choose_entities(entities, told, settings, TokenBudget::new(left.left() + kept));
+        choose_entities(entities, included, settings, TokenBudget::new(left.left() + kept));
     chosen
 }
 
@@ -124,15 +123,16 @@ const fn inclusion_reason(candidate: &HandoffCandidate) -> InclusionReason {
     }
 }
 
-/// Each memory once, as it ranks best, with its score: the named ones as they are given, then the best first; of
-/// equally good ones the newer, and of those of one moment the one with the greater id.
+/// Each memory once, at its best rank, with its score: named ones in the order given, then by
+/// score; among equal scores the newer first, then the greater id.
 fn rank_candidates<'a>(
     candidates: &'a [HandoffCandidate],
     settings: &HandoffSettings,
     task: &BTreeSet<EntityId>,
     now: Timestamp,
 ) -> Vec<(f64, &'a HandoffCandidate)> {
-    let scored = |it| (HandoffCandidate::score(it, settings.weights, task, now), it);
+    let scored =
+        |candidate| (HandoffCandidate::score(candidate, settings.weights, task, now), candidate);
     let mut ranked: Vec<(f64, &HandoffCandidate)> = candidates.iter().map(scored).collect();
     ranked.sort_by(|(a, x), (b, y)| {
         let order = || b.total_cmp(a).then(y.since.cmp(&x.since)).then(y.id.cmp(&x.id));
@@ -149,12 +149,12 @@ fn rank_candidates<'a>(
 
 fn choose_entities<'a>(
     entities: &[EntityCandidate],
-    told: impl Iterator<Item = &'a HandoffCandidate>,
+    included: impl Iterator<Item = &'a HandoffCandidate>,
     settings: &HandoffSettings,
     mut room: TokenBudget,
 ) -> Vec<HandoffEntity> {
     let mut mentions: BTreeMap<EntityId, usize> = BTreeMap::new();
-    for id in told.flat_map(|candidate| &candidate.entities) {
+    for id in included.flat_map(|candidate| &candidate.entities) {
         *mentions.entry(*id).or_default() += 1;
     }
     let weight =
@@ -178,7 +178,7 @@ fn choose_entities<'a>(
     chosen
 }
 
-/// A number of tokens as a row keeps it.
+/// The number, at most `u32::MAX`.
 #[must_use]
 pub fn saturating_tokens(tokens: usize) -> u32 {
     u32::try_from(tokens).unwrap_or(u32::MAX)

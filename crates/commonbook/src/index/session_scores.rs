@@ -1,0 +1,50 @@
+//! The sessions of the rerank candidates: their visible memories and their scores.
+
+use rustc_hash::FxHashMap;
+
+use super::scratch::ScratchGuard;
+use crate::index::facts::{MemoryCatalog, MemoryNumber};
+use crate::index::visible::VisibilityFilter;
+
+/// The scores of sessions.
+pub(super) struct SessionScores<'s> {
+    indexes: ScratchGuard<'s, u32>,
+    scores: Vec<f64>,
+}
+
+impl<'s> SessionScores<'s> {
+    /// The score of each session, at its index plus one.
+    pub(super) fn of(indexes: ScratchGuard<'s, u32>, scores: Vec<f64>) -> Self {
+        Self { indexes, scores }
+    }
+
+    pub(super) fn score(&self, session: u32) -> f64 {
+        (self.indexes.get(session) as usize).checked_sub(1).map_or(0.0, |place| self.scores[place])
+    }
+}
+
+/// The visible strands of sessions, each session looked up once.
+#[derive(Default)]
+pub(super) struct VisibleStrands(FxHashMap<u32, Vec<u32>>);
+
+impl VisibleStrands {
+    /// The strands of a memory's session.
+    pub(super) fn strands_around(
+        &mut self,
+        number: MemoryNumber,
+        catalog: &MemoryCatalog,
+        visible: &VisibilityFilter<'_>,
+    ) -> &[u32] {
+        let session = catalog.hot[number as usize].session;
+        if session == 0 {
+            return &[];
+        }
+        let strands = self.0.entry(session);
+        strands.or_insert_with(|| catalog.strands(session, visible.workspace_audiences(number)))
+    }
+
+    /// The strands of a session that was looked up.
+    pub(super) fn strands_of(&self, session: u32) -> &[u32] {
+        self.0.get(&session).map_or(&[], Vec::as_slice)
+    }
+}
