@@ -49,14 +49,20 @@ impl JsonVerb {
         };
         Self {
             request: Arc::new(LazyLock::new(input::schema::<Q>)),
-            answer: Arc::new(LazyLock::new(input::schema::<A>)),
+            answer: Arc::new(LazyLock::new(input::answer_schema::<A>)),
             run: Arc::new(run),
             types: Arc::new(LazyLock::new(FieldTypes::of::<Q>)),
         }
     }
 
     /// Carries the verb out.
-    pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, request: Value) -> Result<Value> {
+    pub(crate) fn run(
+        &self,
+        book: &Commonbook,
+        caller: &Caller,
+        mut request: Value,
+    ) -> Result<Value> {
+        book.resolve_handles(caller, &self.request, &mut request)?;
         let answer = (self.run)(book, caller, request)?;
         book.note_seen(caller);
         Ok(answer)

@@ -313,12 +313,8 @@ impl VerbCommand {
         &self,
         book: &Commonbook,
         caller: &Caller,
-        mut request: Map<String, Value>,
+        request: Map<String, Value>,
     ) -> Result<Value> {
-        if let Some(Value::String(id)) = request.get("id") {
-            let id = book.memory_id(caller, id)?;
-            request.insert("id".to_owned(), id.to_string().into());
-        }
         self.call.run(book, caller, request.into())
     }
 

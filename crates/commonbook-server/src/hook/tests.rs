@@ -281,7 +281,7 @@ fn the_task_is_handed_over_with_its_context_and_all_else_as_it_was() {
         assert_eq!(serde_json::from_str::<Value>(&rendered).expect("JSON"), expected);
         assert_eq!(delegation_response(&input, "").render(&input), "{}");
         // A second hook, or a task that quotes ours, does not give it twice.
-        let ours = "<commonbook-context-abcabcabcabc>\nx\n</commonbook-context-abcabcabcabc>";
+        let ours = "<commonbook-123123123123>\nx\n</commonbook-123123123123>";
         let HookResponse::Arguments(once) = delegation_response(&input, ours) else {
             panic!("it hands over a task")
         };

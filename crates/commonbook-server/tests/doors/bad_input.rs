@@ -238,7 +238,7 @@ fn of_cases() -> Vec<Bad> {
         ("read_case", json!({"key": "k"}), "not_found", None),
         ("read_case", json!({"key": "k", "limit": 101}), "invalid", Some("limit")),
         ("read_case", json!({"key": "k", "after": -1}), "invalid", Some("after")),
-        ("get_case_context", json!({"key": "k", "characters": 9}), "invalid", Some("characters")),
+        ("get_case_context", json!({"key": "k", "budget": 9}), "invalid", Some("budget")),
         ("get_case", json!({"key": "k"}), "not_found", None),
         ("digest_case", json!({"key": "k"}), "not_found", None),
         ("digest_case", json!({"key": "k", "limit": 21}), "invalid", Some("limit")),

@@ -216,7 +216,6 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
                 "entries" => json!([{"summary": "A stranger's own words", "supersedes": [id]}]),
                 "status" if operation.to_string().contains("sessions") => json!("active"),
                 "status" => json!("open"),
-                "characters" => json!(500),
                 "importance" | "limit" | "k" | "cursor" | "after" => return None,
                 _ if *needed => json!(WORD),
                 _ => return None,

@@ -233,14 +233,14 @@ fn a_sub_agent_is_told_what_it_should_know_and_what_it_learned_is_its_own() {
         home.run(&["save", "The harbour pier is closed on Mondays", "--agent", "codex"]);
         home.run(&["save", "The harbour vault is open", "--agent", "codex", "--private"]);
         let task = handed(&home, "inspect the harbour pier");
-        assert!(task.starts_with("inspect the harbour pier\n\n<commonbook-context-"), "{task}");
+        assert!(task.starts_with("inspect the harbour pier\n\n<commonbook-"), "{task}");
         assert!(task.contains("Cranes are green") && task.contains("closed on Mondays"), "{task}");
         assert!(!task.contains("vault"), "{task}");
         // Who hands it on again hands on one context, the newest; and the file is read anew.
         fs::write(&file, "# Engineer\n\n## Guidelines\n- Cranes are red now, all of them\n")
             .unwrap();
         let again = handed(&home, &task);
-        assert_eq!(again.matches("</commonbook-context-").count(), 1, "{again}");
+        assert_eq!(again.matches("</commonbook-").count(), 1, "{again}");
         assert!(again.contains("red now") && !again.contains("green"), "{again}");
         let said = "Done.\n\nRemember: the pier has four bollards";
         let end =
@@ -276,7 +276,12 @@ fn news_are_told_once_and_history_never() {
         home.run(&["save", "A secret of the gate", "--agent", "codex", "--private"]);
         home.run(&["save", "My own note", "--agent", "claude-code"]);
         let news = prompt();
-        assert!(news.contains("memory.saved by codex") && news.contains("> The gate"), "{news}");
+        assert!(
+            news.contains("codex, ")
+                && news.contains(", memory.saved")
+                && news.contains("> The gate"),
+            "{news}"
+        );
         assert!(!news.contains("secret") && !news.contains("My own"), "{news}");
         assert_eq!(prompt(), "", "news are told once");
     }

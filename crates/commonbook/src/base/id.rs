@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
+use schemars::generate::Contract;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -222,110 +223,19 @@ impl<K: IdKind> JsonSchema for Id<K> {
         true
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::TYPE),
-        })
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let id = format!("{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}", K::TYPE);
+        // In a request, the end of an id names the same thing.
+        let pattern = match generator.contract() {
+            Contract::Serialize => format!("^{id}$"),
+            _ => format!("^({id}|#?{HANDLE_PATTERN})$"),
+        };
+        json_schema!({ "type": "string", "pattern": pattern })
     }
 }
 
-/// What a caller names a thing by: its id, or the end of it as texts for agents show it. A `#` before
-/// a handle is ignored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IdOrHandle<K: IdKind> {
-    /// The whole id.
-    Id(Id<K>),
-    /// Its last letters, at least [`HANDLE_CHARS_MIN`].
-    Handle(String),
-}
-
-impl<K: IdKind> IdOrHandle<K> {
-    /// Fails for a handle that is too short for a verb that deletes: two ids may soon share it.
-    ///
-    /// # Errors
-    /// `invalid` for a handle of fewer than [`DELETING_HANDLE_CHARS_MIN`] letters.
-    pub fn check_for_deletion(&self) -> Result<()> {
-        match self {
-            Self::Handle(ending) if ending.len() < DELETING_HANDLE_CHARS_MIN => {
-                let least = DELETING_HANDLE_CHARS_MIN;
-                let reason = format!(
-                    "{ending:?} is too short to delete by; expected the id or its last {least} letters or more"
-                );
-                Err(Error::invalid("id", reason))
-            }
-            Self::Id(_) | Self::Handle(_) => Ok(()),
-        }
-    }
-}
-
-impl<K: IdKind> From<Id<K>> for IdOrHandle<K> {
-    fn from(id: Id<K>) -> Self {
-        Self::Id(id)
-    }
-}
-
-impl<K: IdKind> FromStr for IdOrHandle<K> {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let bare = text.trim().trim_start_matches('#');
-        if let Some(id) = Id::parse(bare) {
-            return Ok(Self::Id(id));
-        }
-        let ending = bare.to_ascii_lowercase();
-        let is_letter =
-            |c: char| c.is_ascii_digit() || (c.is_ascii_lowercase() && !"ilou".contains(c));
-        let fits = (HANDLE_CHARS_MIN..=26).contains(&ending.len());
-        match fits && ending.chars().all(is_letter) {
-            true => Ok(Self::Handle(ending)),
-            false => Err(Id::<K>::malformed(text)),
-        }
-    }
-}
-
-impl<K: IdKind> fmt::Display for IdOrHandle<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Id(id) => id.fmt(f),
-            Self::Handle(ending) => f.write_str(ending),
-        }
-    }
-}
-
-impl<K: IdKind> Serialize for IdOrHandle<K> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de, K: IdKind> Deserialize<'de> for IdOrHandle<K> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(|error: Error| serde::de::Error::custom(error.message))
-    }
-}
-
-impl<K: IdKind> JsonSchema for IdOrHandle<K> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("{}_id_or_handle", K::NOUN).into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": format!("^#?({}_[0-7][0-9a-hjkmnp-tv-z]{{25}}|[0-9a-hjkmnp-tv-z]{{6,26}})$", K::TYPE),
-        })
-    }
-}
-
-/// Letters of a handle, at least, where it names a thing to delete or purge.
-pub const DELETING_HANDLE_CHARS_MIN: usize = 8;
+/// Letters of a handle, at least, where it names a memory to delete or purge.
+pub const DELETION_HANDLE_CHARS_MIN: usize = 8;
 
 /// Letters of a handle, at least.
 pub const HANDLE_CHARS_MIN: usize = 6;
@@ -335,6 +245,19 @@ pub const HANDLE_CHARS_MIN: usize = 6;
 #[must_use]
 pub fn handle(id: &str) -> &str {
     handle_of_length(id, HANDLE_CHARS_MIN)
+}
+
+/// A handle, as a JSON Schema pattern.
+pub const HANDLE_PATTERN: &str = "[0-9a-hjkmnp-tv-zA-HJKMNP-TV-Z]{6,26}";
+
+/// The letters of a handle, in lower case and without the `#` before it. Returns `None` for a text
+/// that cannot be the end of an id.
+#[must_use]
+pub fn parse_handle(text: &str) -> Option<String> {
+    let ending = text.trim().trim_start_matches('#').to_ascii_lowercase();
+    let is_letter = |c: char| c.is_ascii_digit() || (c.is_ascii_lowercase() && !"ilou".contains(c));
+    let fits = (HANDLE_CHARS_MIN..=26).contains(&ending.len()) && ending.chars().all(is_letter);
+    fits.then_some(ending)
 }
 
 /// The last `length` letters of an id.

@@ -5,10 +5,12 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
+use schemars::generate::Contract;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::{HANDLE_CHARS_MIN, HANDLE_PATTERN, parse_handle};
 use crate::base::limits;
 
 /// Parses a request from JSON bytes.
@@ -141,14 +143,87 @@ fn list(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from)
 }
 
-/// The JSON Schema of `T`, without references.
+/// The JSON Schema of the request `T`, without references.
 #[must_use]
 pub fn schema<T: JsonSchema>() -> Value {
+    schema_under::<T>(Contract::Deserialize)
+}
+
+/// The JSON Schema of the answer `T`, without references.
+#[must_use]
+pub fn answer_schema<T: JsonSchema>() -> Value {
+    schema_under::<T>(Contract::Serialize)
+}
+
+fn schema_under<T: JsonSchema>(contract: Contract) -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
+        settings.contract = contract;
     });
     settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// A handle in a request, where the schema expects an id.
+#[derive(Debug)]
+pub struct HandleField<'r> {
+    /// The field: `id`, `entries[0].supersedes[1]`.
+    pub field: String,
+    /// How ids of this kind begin: `mem_`.
+    pub prefix: String,
+    /// Letters that a handle has here, at least.
+    pub letters_min: usize,
+    /// The letters, without `#`.
+    pub ending: String,
+    /// The value to put the id into.
+    pub value: &'r mut Value,
+}
+
+/// Every handle in a request, by the schema of the request.
+pub fn handle_fields<'r>(schema: &Value, request: &'r mut Value) -> Vec<HandleField<'r>> {
+    let mut found = Vec::new();
+    collect_handles(schema, String::new(), request, &mut found);
+    found
+}
+
+fn collect_handles<'r>(
+    schema: &Value,
+    field: String,
+    value: &'r mut Value,
+    found: &mut Vec<HandleField<'r>>,
+) {
+    // An optional field has its schema among the alternatives.
+    let schema = schema["anyOf"].as_array().and_then(|forms| forms.first()).unwrap_or(schema);
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let path = if field.is_empty() { name.clone() } else { format!("{field}.{name}") };
+                collect_handles(&schema["properties"][name], path, value, found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter_mut().enumerate() {
+                collect_handles(&schema["items"], format!("{field}[{index}]"), value, found);
+            }
+        }
+        Value::String(text) => {
+            let pattern = schema["pattern"].as_str().unwrap_or_default();
+            let prefix = pattern.strip_prefix("^(").and_then(|rest| rest.split_once("_["));
+            let prefix = prefix.filter(|_| pattern.contains(HANDLE_PATTERN));
+            if let (Some((kind, _)), Some(ending)) = (prefix, parse_handle(text)) {
+                let least = schema["minLength"].as_u64().and_then(|least| least.try_into().ok());
+                let letters_min = least.unwrap_or(HANDLE_CHARS_MIN);
+                found.push(HandleField {
+                    field,
+                    prefix: format!("{kind}_"),
+                    letters_min,
+                    ending,
+                    value,
+                });
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The JSON type of each property of an object's schema, without `null`.

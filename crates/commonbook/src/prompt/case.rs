@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::base::id::MemoryId;
 use crate::model::case::{Case, CaseEntry, EntryKind};
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
@@ -66,9 +65,11 @@ impl CaseTextBuilder {
         (self.entries.split_off(first), rendered.text)
     }
 
-    /// The memories of the entries so far.
-    pub fn ids(&self) -> impl Iterator<Item = MemoryId> {
-        self.entries.iter().filter_map(|entry| entry.entry_id)
+    /// The ids of the entries so far.
+    #[must_use]
+    pub fn ids(&self) -> Vec<String> {
+        let ids = self.entries.iter().filter_map(|entry| entry.entry_id);
+        ids.map(|id| id.to_string()).collect()
     }
 }
 

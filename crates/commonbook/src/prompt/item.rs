@@ -153,6 +153,13 @@ impl PromptItem {
         }
     }
 
+    /// The id of the item, and of the item that contradicts it.
+    pub(super) fn ids(&self) -> Vec<String> {
+        let mut ids = self.against.as_deref().map(Self::ids).unwrap_or_default();
+        ids.push(self.id.clone());
+        ids
+    }
+
     /// The item whose author the item below may leave out.
     #[must_use]
     pub fn last(&self) -> &Self {

@@ -92,7 +92,9 @@ fn context(ids: &CountingIds, text: &str) -> Output {
     candidates.push(ContextCandidate { is_rule: true, ..rule });
     let query = ContextQuery { query: text, user_id: None, now: now() };
     let settings = ContextSettings { budget: BUDGET, ..ContextSettings::default() };
-    let text = choose_for_context(&query, candidates, &settings, &fence()).text;
+    let no_handles = |_: &[String]| Ok(HashMap::new());
+    let chosen = choose_for_context(&query, candidates, &settings, &fence(), no_handles);
+    let text = chosen.expect("a selection").text;
     Output { name: "context", text, max_tokens: BUDGET }
 }
 

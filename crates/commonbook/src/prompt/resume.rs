@@ -47,6 +47,17 @@ pub struct ResumeMaterial {
     pub cases: Vec<CasePosition>,
 }
 
+impl ResumeMaterial {
+    /// The ids of everything that a text of it can show.
+    #[must_use]
+    pub fn ids(&self) -> Vec<String> {
+        let memories = self.memories.iter().map(|memory| memory.id.to_string());
+        let entities = self.entities.iter().map(|entity| entity.id.to_string());
+        let handoffs = self.handoffs.iter().map(|handoff| handoff.id.to_string());
+        memories.chain(entities).chain(handoffs).collect()
+    }
+}
+
 /// A session resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumePackage {

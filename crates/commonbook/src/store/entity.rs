@@ -64,6 +64,10 @@ pub trait EntityRows {
     /// sight mentions it.
     fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool>;
 
+    /// At most `limit` ids of entities that exist in this sight whose last letters these are, in
+    /// order. `ending` has at least six letters.
+    fn entity_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<EntityId>>;
+
     /// The widest audience in sight that knows a thing: everybody, when something was stated about it.
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>>;
 

@@ -20,6 +20,11 @@ pub trait HandoffRows {
     /// The handoff of this id in sight.
     fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>>;
 
+    /// At most `limit` ids of handoffs in sight whose last letters these are, in order. `ending` has
+    /// at least six letters.
+    fn handoff_ids_ending(&self, sight: &Sight, ending: &str, limit: u32)
+    -> Result<Vec<HandoffId>>;
+
     /// At most `limit` handoffs in sight that a filter admits, those that were made last first, or in
     /// turn, each with the place of its making in the journal, which is before the given one.
     fn handoffs(

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory};
-use super::ops::handles::memory_handles;
+use super::ops::handles::longer_handles;
 use super::ops::read_position::start_position;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
@@ -192,7 +192,7 @@ impl Commonbook {
                 }
                 left_out = after;
             }
-            let handles = memory_handles(tx, &sight, builder.ids())?;
+            let handles = longer_handles(tx, &sight, &builder.ids())?;
             let (entries, text) = builder.finish(&handles);
             Ok(CaseContext { case, entries, left_out, text })
         })

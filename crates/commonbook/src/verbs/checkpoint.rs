@@ -4,7 +4,7 @@ mod material;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::ops::handles::memory_handles;
+use super::ops::handles::longer_handles;
 use super::ops::write_steps::WriteScope;
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
 use super::{Commonbook, case};
@@ -154,8 +154,7 @@ impl Commonbook {
                 &caller.agent,
                 now,
             ))?;
-            let ids = material.memories.iter().map(|memory| memory.id);
-            let handles = memory_handles(tx, &sight, ids)?;
+            let handles = longer_handles(&*tx, &sight, &material.ids())?;
             let id = before.id.to_string();
             let ResumePackage { text, memories, entities, handoffs, history, cases, metadata } =
                 build_resume(&id, from.as_ref(), &wanted, material, &handles, &fence, now);

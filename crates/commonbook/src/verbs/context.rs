@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::memory::hide_heirs;
+use super::ops::handles::longer_handles;
 use super::standing::StandingFile;
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
@@ -224,7 +225,9 @@ impl Commonbook {
             gathering.memory(ContextSource::Relevant, memory, Some(*score))
         }));
         let asked = ContextQuery { query: task, user_id: caller.user.as_deref(), now };
-        Ok(choose_for_context(&asked, candidates, settings, fence))
+        let sight = Sight::reading(caller)?;
+        let handles = |ids: &[String]| self.store.read(|tx| longer_handles(tx, &sight, ids));
+        choose_for_context(&asked, candidates, settings, fence, handles)
     }
 
     /// Keeps a receipt, with the events that tell its agent, and nobody else, of the context.

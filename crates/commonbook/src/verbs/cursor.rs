@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ops::handles::memory_handles;
+use super::ops::handles::longer_handles;
 use super::ops::read_position::start_position;
 use super::{Commonbook, case};
 use crate::base::error::Result;
@@ -150,7 +150,8 @@ fn journal_changes(
         .filter(|memory| memory.deleted_at.is_none())
         .filter_map(|memory| Some((memory.id, visible_beginning(memory)?)))
         .collect();
-    let handles = memory_handles(tx, sight, says.keys().copied())?;
+    let ids: Vec<String> = says.keys().map(ToString::to_string).collect();
+    let handles = longer_handles(tx, sight, &ids)?;
     let change = |event: crate::model::event::Event| {
         let id = MemoryId::parse(&event.subject).filter(|_| event.kind.is_of_memory());
         let says = id.and_then(|id| says.get(&id).cloned());

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::memory::keep_memory;
-use super::ops::handles::memory_handles;
+use super::ops::handles::longer_handles;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
@@ -237,8 +237,7 @@ impl Commonbook {
 fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<String> {
     let package = tx.package(handoff)?;
     let mut block = package.block(handoff);
-    let ids = package.memories.keys().copied();
-    block.set_handles(&memory_handles(tx, &Sight::reading(caller)?, ids)?);
+    block.set_handles(&longer_handles(tx, &Sight::reading(caller)?, &block.item_ids())?);
     let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
     })?;

@@ -124,26 +124,6 @@ impl Commonbook {
         self.get_memory(caller, &GetMemory { id: request.id, at: Some(request.at) })
     }
 
-    /// The id that begins with `prefix`, of the memories in sight.
-    ///
-    /// # Errors
-    /// `invalid` when no id can begin so, `not_found` when none does, `conflict` when several do.
-    pub fn memory_id(&self, caller: &Caller, prefix: &str) -> Result<MemoryId> {
-        if let Ok(id) = prefix.parse() {
-            return Ok(id);
-        }
-        let (first, last) = MemoryId::prefix_range(prefix)?;
-        let sight = Sight::reading(caller)?;
-        let found = self.store.read(|tx| tx.memory_ids(&sight, first, last, 2))?;
-        match found.as_slice() {
-            [] => Err(Error::not_found(format!("there is no memory {prefix}"))),
-            [id] => Ok(*id),
-            _ => Err(Error::conflict(format!("several memories begin with {prefix}"))
-                .with_field("id")
-                .hint("Give more of the id.")),
-        }
-    }
-
     /// Changes a memory that the caller may change.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Telling an agent what is known about its task.
 
 use super::Commonbook;
-use super::ops::handles::memory_handles;
+use super::ops::handles::longer_handles;
 use crate::base::error::{Error, Result};
 use crate::base::limits;
 use crate::model::access::Sight;
@@ -29,8 +29,8 @@ impl Commonbook {
         let all = found.hits.into_iter().map(|hit| hit.memory);
         let memories: Vec<Memory> = all.filter(|memory| !memory.is_quarantined()).collect();
         let sight = Sight::reading(caller)?;
-        let ids = memories.iter().map(|memory| memory.id);
-        let handles = self.store.read(|tx| memory_handles(tx, &sight, ids.clone()))?;
+        let ids: Vec<String> = memories.iter().map(|memory| memory.id.to_string()).collect();
+        let handles = self.store.read(|tx| longer_handles(tx, &sight, &ids))?;
         let now = self.clock.now();
         let fence = new_fence(&*self.ids, now);
         Ok(RecallResult::of(&request.task, memories, found.total, &handles, &fence, now))

@@ -344,25 +344,26 @@ fn a_context_tells_the_newest_summaries_that_fit_as_information() {
     let fields =
         json!({"key": "retries", "entries": [{"summary": "right", "supersedes": [first]}]});
     world.append("bob", fields).unwrap();
-    let context = |characters: u32| {
-        let request: GetCaseContext = request(json!({"key": "retries", "characters": characters}));
+    let context = |budget: u32| {
+        let request: GetCaseContext = request(json!({"key": "retries", "budget": budget}));
         world.book.get_case_context(&caller("bob"), &request)
     };
-    for characters in [500, 1_000, 4_000, 65_536] {
-        let told = context(characters).unwrap();
-        assert!(told.text.chars().count() <= characters as usize, "{characters}");
+    for budget in [200, 500, 1_000, 16_000] {
+        let told = context(budget).unwrap();
+        let tokens = commonbook_text::tokens::count(&told.text);
+        assert!(tokens <= budget as usize, "{tokens} of {budget}");
         let positions: Vec<u64> = told.entries.iter().map(|entry| entry.position).collect();
         assert!(positions.is_sorted(), "{positions:?}");
         if let Some(least) = positions.first() {
-            assert_eq!(told.left_out, if characters > 60_000 { 0 } else { least - 1 });
+            assert_eq!(told.left_out, if budget == 16_000 { 0 } else { least - 1 });
         }
         assert!(!told.text.contains("herons"), "what is quarantined is not told");
         assert!(told.text.contains("About") || told.text.contains("> Retries"), "{}", told.text);
     }
-    let all = context(65_536).unwrap();
+    let all = context(16_000).unwrap();
     assert_eq!(all.entries.len(), 120, "neither the superseded nor the quarantined one");
-    for bad in [0, 499, 65_537] {
-        assert_eq!(context(bad).unwrap_err().field.as_deref(), Some("characters"));
+    for bad in [0, 199, 16_001] {
+        assert_eq!(context(bad).unwrap_err().field.as_deref(), Some("budget"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Changing and removing: whose it is, at which revision, for how long it can be undone.
 
 use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::handle;
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, MemoryAt, MemoryHistory, PurgeMemory,
@@ -74,8 +75,8 @@ fn what_is_private_does_not_exist_for_others() {
         assert_eq!((stats.memories, stats.events, stats.by_agent.len()), (0, 0, 0));
         let agents = world.book.list_agents(&caller, &Default::default()).unwrap();
         assert_eq!(agents.items[0].memory_count, 0);
-        let prefix = &memory.id.to_string()[..25];
-        assert!(world.book.memory_id(&caller, prefix).is_err());
+        let handle = handle(&memory.id.to_string()).to_owned();
+        assert!(crate::handles::resolve(&world, &caller, &handle).is_err());
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::handle;
 use commonbook::base::limits;
 use commonbook::base::page::Page;
 use commonbook::model::memory::{DeleteMemory, ListMemories};
@@ -394,7 +395,11 @@ fn a_recall_tells_what_the_caller_sees_and_nothing_of_what_is_quarantined() {
     };
     let bobs = recall("bob", json!({"task": "When does the harbour open?"}));
     assert_eq!(bobs.memories, [tea.id], "{}", bobs.text);
-    assert!(bobs.text.contains(&format!("{}: semantic of ann", tea.id)), "{}", bobs.text);
+    assert!(
+        bobs.text.contains(&format!("#{} ann, ", handle(&tea.id.to_string()))),
+        "{}",
+        bobs.text
+    );
     let anns = recall("ann", json!({"task": "When does the harbour open?"}));
     assert!(anns.memories.contains(&private.id));
     assert_eq!(recall("ann", json!({"task": "the harbour", "agent": "bob"})).memories, []);

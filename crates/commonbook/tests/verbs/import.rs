@@ -101,8 +101,9 @@ fn a_copy_in_global_is_a_memory_of_its_own() {
     let mut given = exported(&own);
     given["text"] = copy["text"].clone();
     assert_eq!(take_in(&world, Some("global"), &[given]), [Ok(SaveOutcome::Created)]);
-    let prefix = &own.id.to_string()[..29];
-    assert_eq!(world.book.memory_id(&caller("bob"), prefix).unwrap(), own.id, "one id, not two");
+    let id = own.id.to_string();
+    let resolved = crate::handles::resolve(&world, &caller("bob"), &id[20..]);
+    assert_eq!(resolved.unwrap(), id, "one id, not two");
     let get = GetMemory { id: own.id, at: None };
     assert_eq!(world.book.get_memory(&caller("bob"), &get).unwrap().text, own.text);
     let delete = DeleteMemory { id: own.id, expected_revision: None, idempotency_key: None };

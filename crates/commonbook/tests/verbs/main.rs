@@ -18,6 +18,7 @@ mod entities;
 mod find;
 mod first_places;
 mod graph;
+mod handles;
 mod handoffs;
 mod heirs;
 mod hygiene;

@@ -100,7 +100,7 @@ fn no_verb_tells_of_what_was_purged() {
         book.get_memory(&ann, &GetMemory { id, at: None }).unwrap_err(),
         book.memory_at(&ann, &MemoryAt { id, at: at(0) }).unwrap_err(),
         book.memory_history(&ann, &MemoryHistory { id }).unwrap_err(),
-        book.memory_id(&ann, &id.to_string()[..29]).unwrap_err(),
+        crate::handles::resolve(&world, &ann, &id.to_string()[20..]).unwrap_err(),
         book.purge_memory(&ann, &purge).unwrap_err(),
     ];
     for error in refusals {

@@ -171,7 +171,7 @@ fn what_is_not_said_in_so_many_words_is_no_learning() {
 
 #[test]
 fn what_was_given_to_the_agent_is_not_learned_from_it() {
-    let given = "<commonbook-context-k3v9q0z7w1x5>\nnote\n\n# Remember:\nType: pattern\nContent: of others\n</commonbook-context-k3v9q0z7w1x5>";
+    let given = "<commonbook-483920175834>\nnote\n\n# Remember:\nType: pattern\nContent: of others\n</commonbook-483920175834>";
     assert_eq!(extract_learnings(given), LearningUpdate::default());
     let both = format!("{given}\n\nRemember: of my own");
     assert_eq!(said(&both), [(Context, "of my own".to_owned())]);

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Importance, Memory, MemoryType, Trust};
-use crate::base::id::MemoryId;
+use crate::base::id::{DELETION_HANDLE_CHARS_MIN, MemoryId};
 use crate::base::key::CaseKey;
 use crate::base::limits;
 use crate::base::page::PageCursor;
@@ -94,6 +94,7 @@ pub enum ListOrder {
 #[serde(deny_unknown_fields)]
 pub struct DeleteMemory {
     /// The memory's id.
+    #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
     pub id: MemoryId,
     /// The revision that you read last. If the memory has changed since, the call fails with
     /// `conflict` and deletes nothing.
@@ -130,6 +131,7 @@ pub struct RestoreMemory {
 #[serde(deny_unknown_fields)]
 pub struct PurgeMemory {
     /// The memory's id. The memory may be deleted already.
+    #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
     pub id: MemoryId,
     /// The revision that you read last. If the memory has changed since, the call fails with
     /// `conflict` and removes nothing.

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use crate::base::error::Result;
 use crate::base::limits;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
@@ -154,19 +155,22 @@ pub struct ContextSelection {
     pub receipt: ContextReceipt,
 }
 
-/// Chooses what the context contains, and renders it.
+/// Chooses what the context contains, and renders it. `handles` returns the longer handles that some
+/// of the items with these ids need, by id.
 #[must_use]
 pub fn choose_for_context(
     query: &ContextQuery<'_>,
     candidates: Vec<ContextCandidate>,
     settings: &ContextSettings,
     fence: &Fence,
-) -> ContextSelection {
+    handles: impl FnOnce(&[String]) -> Result<HashMap<String, String>>,
+) -> Result<ContextSelection> {
     let now = query.now;
     let mut merged = merge(candidates, settings);
     let room = PromptBlock::default().budget(settings.budget, fence, now);
     fill(&mut merged, now, settings, room);
     let mut block = selected_block(&merged);
+    block.set_handles(&handles(&block.item_ids())?);
     let rendered = block.render_within(settings.budget, fence, now);
     for entry in &rendered.dropped {
         let PromptEntry::Item(item) = entry else { continue };
@@ -181,7 +185,7 @@ pub fn choose_for_context(
     let items = items.collect();
     let receipt =
         receipt::of(query, settings, &merged, tokens::count(query.query), rendered.tokens);
-    ContextSelection { text: rendered.text, items, receipt }
+    Ok(ContextSelection { text: rendered.text, items, receipt })
 }
 
 /// A candidate and what became of it.

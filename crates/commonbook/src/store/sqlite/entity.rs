@@ -178,6 +178,21 @@ impl EntityRows for SqliteTransaction<'_> {
         Ok(seen.one(&sql, &more, |row| row.get(0))?.unwrap_or(false))
     }
 
+    fn entity_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<EntityId>> {
+        let sql = "SELECT DISTINCT id FROM entity_name INDEXED BY entity_name_ending \
+                   WHERE substr(id, -6) = substr(?1, -6) AND substr(id, -length(?1)) = ?1 \
+                       AND workspace = ?2 ORDER BY id";
+        let named: Vec<EntityId> =
+            self.query_all(sql, (ending, home_workspace(sight)), |row| text(row, 0))?;
+        let mut seen = Vec::new();
+        for id in named {
+            if seen.len() < limit as usize && self.sees_entity(sight, id)? {
+                seen.push(id);
+            }
+        }
+        Ok(seen)
+    }
+
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
         let seen = self.seen(sight)?;
         let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));

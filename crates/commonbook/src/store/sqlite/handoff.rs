@@ -127,6 +127,22 @@ impl HandoffRows for SqliteTransaction<'_> {
         Ok(self.with_memories(sight, found.into_iter().collect())?.pop())
     }
 
+    fn handoff_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<HandoffId>> {
+        let sql = format!(
+            "SELECT h.id FROM handoff h INDEXED BY handoff_ending \
+             WHERE substr(h.id, -6) = substr(:ending, -6) \
+                 AND substr(h.id, -length(:ending)) = :ending AND {SEEN_HANDOFF} \
+             ORDER BY h.id LIMIT :limit"
+        );
+        let seen = self.seen_without_audiences(sight);
+        seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
+    }
+
     fn handoffs(
         &self,
         sight: &Sight,

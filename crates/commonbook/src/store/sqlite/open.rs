@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. The migrations tell it too, but to ask them
 /// takes as long as the rest of the opening.
-const SCHEMA_VERSION: i64 = 19;
+const SCHEMA_VERSION: i64 = 20;
 
 /// What was found in the place of a store.
 struct StoreInspection {

@@ -16,6 +16,7 @@ use crate::prompt::context::{
 };
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
+use crate::verbs::ops::handles::longer_handles;
 use commonbook_text::fence::Fence;
 
 use super::{handoff_tokens, standing_candidate};
@@ -74,10 +75,11 @@ impl Commonbook {
             Ok(())
         })?;
         let asked = ContextQuery { query: &wanted.task, user_id: user, now: kept.at };
+        let handles = |ids: &[String]| self.store.read(|tx| longer_handles(tx, &sight, ids));
         let fence = Fence::with_nonce(&kept.nonce).ok_or_else(|| {
             Error::new(ErrorKind::Internal, "the receipt has a nonce that no fence can have")
         })?;
-        let chosen = choose_for_context(&asked, candidates, &wanted.settings, &fence);
+        let chosen = choose_for_context(&asked, candidates, &wanted.settings, &fence, handles)?;
         let same = sha256(&chosen.text) == kept.sha256;
         if !same && differences.is_empty() {
             differences.push(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::base::error::{Error, Result};
-use crate::base::id::{EntityId, MemoryId};
+use crate::base::id::{EntityId, MemoryId, parse_handle};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::entity::{Entity, EntityName, EntityRef, EntityReview, EntityType, MentionLink};
@@ -14,6 +14,7 @@ use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
 use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
+use crate::verbs::ops::handles::SAME_ENDING_MAX;
 
 /// The workspace whose things this sight looks at.
 pub(in crate::verbs) fn workspace_of_sight(sight: &Sight) -> Result<&Workspace> {
@@ -78,10 +79,29 @@ pub(in crate::verbs) fn resolve_ref(
                     .with_field("entity")
                     .hint(format!("Say which one: {}.", kinds.join(", "))));
             }
-            found.first().map(|(_, id)| *id)
+            match found.first() {
+                Some((_, id)) => Some(*id),
+                None => entity_of_handle(tx, sight, value)?,
+            }
         }
     };
     found.ok_or_else(|| no_such_entity(&meant.to_string()))
+}
+
+/// The entity that a text shows by this handle.
+fn entity_of_handle(tx: &dyn Transaction, sight: &Sight, text: &str) -> Result<Option<EntityId>> {
+    let Some(ending) = parse_handle(text) else { return Ok(None) };
+    let found = tx.entity_ids_ending(sight, &ending, SAME_ENDING_MAX)?;
+    if found.len() > 1 {
+        let ids: Vec<String> = found.iter().map(ToString::to_string).collect();
+        return Err(Error::conflict(format!(
+            "{} entities have ids that end in {ending}",
+            ids.len()
+        ))
+        .with_field("entity")
+        .hint(format!("Use one of them whole: {}.", ids.join(", "))));
+    }
+    Ok(found.first().copied())
 }
 
 /// The answer where there is no such thing in sight.

@@ -1,30 +1,107 @@
-//! Handles: the short endings of ids by which agents name what they read.
+//! Handles: the ends of ids, by which agents name the things that a text for them shows.
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use crate::base::error::{Error, Result};
-use crate::base::id::{Id, IdKind, IdOrHandle, MemoryId, MemoryKind, handle, handle_of_length};
+use crate::base::id::{handle, handle_of_length};
+use crate::base::input::{HandleField, handle_fields};
 use crate::model::access::Sight;
+use crate::model::caller::Caller;
 use crate::store::Transaction;
+use crate::verbs::Commonbook;
 
 /// Ids with the same ending that are compared, and shown where a handle fits several.
-const SAME_ENDING_MAX: u32 = 20;
+pub(in crate::verbs) const SAME_ENDING_MAX: u32 = 20;
 
-/// The handles of these memories that need more than six letters, because the
-/// reader sees another memory with the same ending; by id.
-pub(in crate::verbs) fn memory_handles(
+impl Commonbook {
+    /// Puts the whole id in the place of every handle in a request, looked up among what the caller
+    /// sees. `schema` is the schema of the request.
+    ///
+    /// # Errors
+    /// With the field: `not_found` where the caller sees no such ending, `conflict` with the ids
+    /// where it sees several, `invalid` for a handle that is too short for a deletion.
+    pub fn resolve_handles(
+        &self,
+        caller: &Caller,
+        schema: &Value,
+        request: &mut Value,
+    ) -> Result<()> {
+        let handles = handle_fields(schema, request);
+        if handles.is_empty() {
+            return Ok(());
+        }
+        let sight = Sight::reading(caller).or_else(|_| Sight::consulting(caller))?;
+        let ids = self.store.read(|tx| {
+            let ids = handles.iter().map(|handle| resolve(tx, &sight, handle));
+            ids.collect::<Result<Vec<String>>>()
+        })?;
+        for (handle, id) in handles.into_iter().zip(ids) {
+            *handle.value = Value::String(id);
+        }
+        Ok(())
+    }
+}
+
+fn resolve(tx: &dyn Transaction, sight: &Sight, handle: &HandleField<'_>) -> Result<String> {
+    let HandleField { field, prefix, letters_min, ending, .. } = handle;
+    if ending.len() < *letters_min {
+        let reason = format!(
+            "{ending:?} is too short to delete by; expected the id, or its last {letters_min} \
+             letters or more"
+        );
+        return Err(Error::invalid(field, reason));
+    }
+    let ids = ids_ending(tx, sight, prefix, ending)?;
+    match ids.as_slice() {
+        [id] => Ok(id.clone()),
+        [] => Err(Error::not_found(format!("no id that you see ends in {ending}"))
+            .with_field(field)
+            .hint("Use the whole id, as search and list show it.")),
+        _ => Err(Error::conflict(format!("{} ids end in {ending}", ids.len()))
+            .with_field(field)
+            .hint(format!("Use one of them whole: {}.", ids.join(", ")))),
+    }
+}
+
+/// The ids of one kind in sight that have this ending.
+fn ids_ending(
     tx: &dyn Transaction,
     sight: &Sight,
-    ids: impl IntoIterator<Item = MemoryId>,
+    prefix: &str,
+    ending: &str,
+) -> Result<Vec<String>> {
+    let text = |ids: Vec<_>| ids.iter().map(ToString::to_string).collect();
+    match prefix {
+        "mem_" => tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX).map(text),
+        "hnd_" => {
+            let ids = tx.handoff_ids_ending(sight, ending, SAME_ENDING_MAX)?;
+            Ok(ids.iter().map(ToString::to_string).collect())
+        }
+        "ent_" => {
+            let ids = tx.entity_ids_ending(sight, ending, SAME_ENDING_MAX)?;
+            Ok(ids.iter().map(ToString::to_string).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The handles that need more than the usual letters, because the reader sees another thing of the
+/// same kind with the same ending; by id.
+pub(in crate::verbs) fn longer_handles(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    ids: &[String],
 ) -> Result<HashMap<String, String>> {
     let mut handles = HashMap::new();
     for id in ids {
-        let text = id.to_string();
-        let alike = tx.memory_ids_ending(sight, handle(&text), SAME_ENDING_MAX)?;
-        let longest = alike.iter().filter(|other| **other != id);
-        let longest = longest.map(|other| common_ending(&text, &other.to_string())).max();
-        if let Some(longest) = longest {
-            handles.insert(text.clone(), handle_of_length(&text, longest + 1).to_owned());
+        let short = handle(id);
+        let Some((kind, _)) = id.split_once('_').filter(|_| short != id) else { continue };
+        let alike = ids_ending(tx, sight, &format!("{kind}_"), short)?;
+        let others = alike.iter().filter(|other| *other != id);
+        if let Some(longest) = others.map(|other| common_ending(id, other)).max() {
+            handles.insert(id.clone(), handle_of_length(id, longest + 1).to_owned());
         }
     }
     Ok(handles)
@@ -33,39 +110,4 @@ pub(in crate::verbs) fn memory_handles(
 /// Letters that two ids have in common at their ends.
 fn common_ending(id: &str, other: &str) -> usize {
     id.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count()
-}
-
-/// The memory that a caller names by its id or by a handle, of those in sight.
-///
-/// # Errors
-/// `not_found` where no memory in sight has this ending, `conflict` with the ids where several have.
-pub(in crate::verbs) fn resolve_memory(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    named: &IdOrHandle<MemoryKind>,
-) -> Result<MemoryId> {
-    match named {
-        IdOrHandle::Id(id) => Ok(*id),
-        IdOrHandle::Handle(ending) => {
-            choose_one(ending, &tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX)?)
-        }
-    }
-}
-
-/// The one id of those with this ending.
-pub(in crate::verbs) fn choose_one<K: IdKind>(ending: &str, ids: &[Id<K>]) -> Result<Id<K>> {
-    match ids {
-        [id] => Ok(*id),
-        [] => Err(Error::not_found(format!(
-            "no {} in your sight has an id that ends in {ending}",
-            K::NOUN
-        ))
-        .with_field("id")),
-        _ => {
-            let shown: Vec<String> = ids.iter().map(ToString::to_string).collect();
-            Err(Error::conflict(format!("{} {} ids end in {ending}", ids.len(), K::NOUN))
-                .with_field("id")
-                .hint(format!("Name one of them whole: {}.", shown.join(", "))))
-        }
-    }
 }

@@ -48,7 +48,8 @@ fn asked() -> ContextQuery<'static> {
 }
 
 fn run(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> ContextSelection {
-    choose_for_context(&asked(), candidates, settings, &fence())
+    let no_handles = |_: &[String]| Ok(HashMap::new());
+    choose_for_context(&asked(), candidates, settings, &fence(), no_handles).expect("a selection")
 }
 
 fn ids(chosen: &ContextSelection) -> Vec<&str> {

@@ -1,0 +1,124 @@
+//! Handles: the ends of ids in requests, looked up among what the caller sees.
+
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle};
+use commonbook::base::input;
+use commonbook::model::caller::Caller;
+use commonbook::model::case::AppendEntries;
+use commonbook::model::handoff::{AcceptHandoff, CreateHandoff};
+use commonbook::model::import;
+use commonbook::model::memory::{DeleteMemory, GetMemory, Memory};
+use commonbook::prompt::context::GetContext;
+use serde_json::{Value, json};
+
+use crate::{World, caller, request};
+
+/// The `id` of a request to read a memory, as the verb receives it.
+pub(crate) fn resolve(world: &World, caller: &Caller, id: &str) -> Result<String> {
+    let mut request = json!({"id": id});
+    world.book.resolve_handles(caller, &input::schema::<GetMemory>(), &mut request)?;
+    Ok(request["id"].as_str().unwrap_or_default().to_owned())
+}
+
+/// A memory with another's last letters, all but the first `differing` of the 26.
+fn save_alike(world: &World, agent: &str, memory: &Memory, differing: usize) -> String {
+    let id = memory.id.to_string();
+    let other = format!("mem_{}{}", "0".repeat(differing), &id[4 + differing..]);
+    let mut line = serde_json::to_value(memory).unwrap();
+    line["id"] = other.clone().into();
+    line["text"] = format!("Another text of {agent}, {differing}").into();
+    let line = import::parse(line.to_string().as_bytes()).unwrap();
+    world.book.import_lines(&caller(agent), None, vec![line]).unwrap().pop().unwrap().unwrap();
+    other
+}
+
+fn outcome(result: Result<String>) -> (ErrorKind, Option<String>) {
+    let Error { kind, field, .. } = result.unwrap_err();
+    (kind, field)
+}
+
+#[test]
+fn a_handle_names_what_the_caller_sees() {
+    let world = World::new();
+    let shared = world.save("ann", "one").id.to_string();
+    let private = world.save_private("ann", "two").id.to_string();
+    let (ann, bob) = (caller("ann"), caller("bob"));
+    let short = handle(&shared);
+    let texts =
+        [short.to_owned(), format!("#{short}"), short.to_uppercase(), shared[10..].to_owned()];
+    for text in texts {
+        assert_eq!(resolve(&world, &bob, &text).unwrap(), shared, "{text}");
+    }
+    // What is no handle is left to the verb, which refuses it by its field.
+    for text in ["", "mem_", "short", "not an id", &shared, "lllllll"] {
+        assert_eq!(resolve(&world, &bob, text).unwrap(), text);
+    }
+    let unknown = (ErrorKind::NotFound, Some("id".to_owned()));
+    assert_eq!(outcome(resolve(&world, &bob, "zzzzzz")), unknown);
+    assert_eq!(outcome(resolve(&world, &bob, handle(&private))), unknown);
+    assert_eq!(resolve(&world, &ann, handle(&private)).unwrap(), private);
+}
+
+#[test]
+fn a_handle_of_several_is_a_conflict_that_names_them() {
+    let world = World::new();
+    let first = world.save("ann", "one");
+    let other = save_alike(&world, "ann", &first, 12);
+    let first = first.id.to_string();
+    let error = resolve(&world, &caller("bob"), handle(&first)).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Conflict, Some("id")));
+    let hint = error.hint.unwrap();
+    assert!(hint.contains(&first) && hint.contains(&other), "{hint}");
+}
+
+#[test]
+fn every_field_of_a_request_takes_handles_and_a_deletion_a_longer_one() {
+    let world = World::new();
+    let memory = world.save("ann", "one").id.to_string();
+    let (ann, short) = (caller("ann"), handle(&memory));
+    let mut entries =
+        json!({"key": "k", "entries": [{"summary": "x", "supersedes": ["zz", short]}]});
+    world.book.resolve_handles(&ann, &input::schema::<AppendEntries>(), &mut entries).unwrap();
+    assert_eq!(entries["entries"][0]["supersedes"], json!(["zz", memory]));
+    let mut handoff =
+        json!({"to": "bob", "task": short, "memories": [format!("#{short}"), "zzzzzz"]});
+    let schema = input::schema::<CreateHandoff>();
+    let error = world.book.resolve_handles(&ann, &schema, &mut handoff).unwrap_err();
+    assert_eq!(error.field.as_deref(), Some("memories[1]"));
+    handoff["memories"] = json!([short]);
+    world.book.resolve_handles(&ann, &schema, &mut handoff).unwrap();
+    assert_eq!((&handoff["task"], &handoff["memories"][0]), (&json!(short), &json!(memory)));
+
+    let schema = input::schema::<DeleteMemory>();
+    let mut delete = json!({"id": short});
+    let error = world.book.resolve_handles(&ann, &schema, &mut delete).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("id")));
+    delete["id"] = memory[memory.len() - DELETION_HANDLE_CHARS_MIN..].into();
+    world.book.resolve_handles(&ann, &schema, &mut delete).unwrap();
+    assert_eq!(delete["id"], memory.as_str());
+}
+
+#[test]
+fn texts_show_handles_that_resolve_to_one_thing_for_their_reader() {
+    let world = World::new();
+    let first = world.save("ann", "The gate opens at noon on Fridays.");
+    let other = save_alike(&world, "ann", &first, 12);
+    let ask: GetContext =
+        request(json!({"task": "When does the gate open on Fridays?", "threshold": 0.1}));
+    let text = world.book.get_context(&caller("bob"), &ask).unwrap().text;
+    let shown: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix('#')?.split(' ').next()).collect();
+    assert!(!shown.is_empty(), "{text}");
+    for handle in shown {
+        assert!(handle.len() > 6, "{text}");
+        let id = resolve(&world, &caller("bob"), handle).unwrap();
+        assert!([first.id.to_string(), other.clone()].contains(&id), "{id}");
+    }
+
+    let create: CreateHandoff = request(json!({"to": "bob", "task": "Open the gate"}));
+    let id = world.book.create_handoff(&caller("ann"), &create).unwrap().handoff.id.to_string();
+    let mut accept: Value = json!({"handoff": handle(&id)});
+    let schema = input::schema::<AcceptHandoff>();
+    world.book.resolve_handles(&caller("bob"), &schema, &mut accept).unwrap();
+    assert_eq!(accept["handoff"], id.as_str());
+}
