@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use crate::base::limits;
 
 /// Parses a request from JSON bytes.
@@ -76,7 +76,7 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
             "." => Error::new(ErrorKind::Invalid, plain),
             _ => Error::invalid(&path, plain),
         };
-        wrong.hint("Send the fields in the description of this call, with their types.")
+        wrong.hint(REQUEST_SHAPE_HINT)
     })
 }
 
