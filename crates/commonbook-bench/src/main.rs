@@ -123,7 +123,10 @@ fn main() -> ExitCode {
     let config = Config::read();
     let _log = commonbook_server::start_log(&config, false);
     let result = bench.run(&config, json).and_then(|()| output::finish());
-    result.map_or_else(|error| output::print_error(&error, json), |()| ExitCode::SUCCESS)
+    result.map_or_else(
+        |error| output::print_error(&error, "commonbook-bench", json),
+        |()| ExitCode::SUCCESS,
+    )
 }
 
 /// A folder that is measured in, and removed at the end.

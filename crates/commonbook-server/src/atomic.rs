@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all, and those of the home that are its user's alone.
+//! Files that are replaced atomically, and folders with private modes.
 
 use std::fs;
 use std::io::Write;
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use tempfile::NamedTempFile;
 
-/// A file that is written beside the one it will replace.
+/// A temporary file beside the file that it will replace.
 pub(crate) struct StagedFile {
     file: NamedTempFile,
     to: PathBuf,
 }
 
 impl StagedFile {
-    /// Writes a text beside the file that it is for, with that file's mode where it is there, else
-    /// for its user alone. A link is followed: what it leads to is replaced.
+    /// Writes a text beside its target, with the mode of an existing target, else 0600. If the target
+    /// is a link, replaces the file that it leads to.
     ///
     /// # Errors
-    /// `unavailable` where nothing can be written.
+    /// `unavailable` if the text cannot be written.
     pub(crate) fn write(path: &Path, text: &str) -> Result<Self> {
         let to = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = to.parent().unwrap_or(Path::new("."));
         let written = (|| {
             let mut file = tempfile::Builder::new().prefix(".commonbook-").tempfile_in(folder)?;
             file.write_all(text.as_bytes())?;
-            if let Ok(there) = fs::metadata(&to) {
-                file.as_file().set_permissions(there.permissions())?;
+            if let Ok(existing) = fs::metadata(&to) {
+                file.as_file().set_permissions(existing.permissions())?;
             }
             file.as_file().sync_all()?;
             Ok(file)
@@ -35,19 +35,19 @@ impl StagedFile {
         Ok(Self { file, to })
     }
 
-    /// Puts it in its place.
+    /// Replaces the target.
     ///
     /// # Errors
-    /// `unavailable` where that cannot be.
+    /// `unavailable` if it cannot be replaced.
     pub(crate) fn replace_target(self) -> Result<()> {
         let Self { file, to } = self;
         file.persist(&to).map(drop).map_err(|error| unwritable_file(&to, error.error))
     }
 
-    /// Puts it in its place, unless something is there already.
+    /// Creates the target, unless it already exists.
     ///
     /// # Errors
-    /// `unavailable` where that cannot be.
+    /// `unavailable` if it cannot be created.
     pub(crate) fn create_target(self) -> Result<()> {
         let Self { file, to } = self;
         match file.persist_noclobber(&to) {
@@ -57,47 +57,47 @@ impl StagedFile {
     }
 }
 
-/// Makes a folder for its user alone, with those above it; answers those that were not there, the
-/// outermost first.
+/// Creates a folder and its parents with mode 0700; returns the folders that it created, the outermost
+/// first.
 ///
 /// # Errors
-/// `unavailable` where it cannot be made.
+/// `unavailable` if a folder cannot be created.
 pub(crate) fn create_folders(path: &Path) -> Result<Vec<PathBuf>> {
     let missing = path.ancestors().take_while(|above| !above.exists());
-    let mut made: Vec<PathBuf> =
-        missing.filter(|it| !it.as_os_str().is_empty()).map(Path::to_owned).collect();
-    made.reverse();
+    let mut created: Vec<PathBuf> =
+        missing.filter(|path| !path.as_os_str().is_empty()).map(Path::to_owned).collect();
+    created.reverse();
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path).map_err(|error| unwritable_file(path, error))?;
-    Ok(made)
+    Ok(created)
 }
 
-/// What a file says; nothing where there is none.
+/// The text of a file; `None` if it does not exist.
 ///
 /// # Errors
-/// `unavailable` where it cannot be read, `conflict` where it is no text.
+/// `unavailable` if it cannot be read, `conflict` if it is not UTF-8.
 pub(crate) fn read(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             Error::conflict(format!("{} is not UTF-8", path.display()))
-                .hint("Mend the file; nothing was changed.")
+                .hint("Repair the file. Nothing was changed.")
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
-            let message = format!("{} cannot be read: {error}", path.display());
+            let message = format!("cannot read {}: {error}", path.display());
             Err(Error::new(ErrorKind::Unavailable, message)
-                .hint("Look at its permissions; nothing was changed.")
+                .hint("Check its permissions. Nothing was changed.")
                 .with_cause(error))
         }
     }
 }
 
 fn unwritable_file(path: &Path, error: std::io::Error) -> Error {
-    let message = format!("{} cannot be written: {error}", path.display());
+    let message = format!("cannot write {}: {error}", path.display());
     Error::new(ErrorKind::Unavailable, message)
-        .hint("Look at the permissions of the folder, and at the space on the disk.")
+        .hint("Check the permissions of the folder and the free disk space.")
         .with_cause(error)
 }

@@ -1,5 +1,5 @@
-//! Bodies of requests: read whole and in time, within a limit for each and one for all together; and read to their ends
-//! when nobody wanted them.
+//! Bodies of requests: read whole, within a time limit, a limit for each and one for all together; and
+//! drained if no handler reads them.
 
 use std::num::NonZeroU32;
 use std::pin::Pin;
@@ -18,16 +18,16 @@ use hyper::body::Frame;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// What the bodies of all requests under way may take.
+/// The memory for the bodies of all running requests.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyBudget(Arc<Semaphore>);
 
-/// The body of a request, and the part of the budget that it takes until this is dropped.
+/// The body of a request, with its share of the budget until this is dropped.
 #[derive(Debug)]
 pub(crate) struct WholeBody {
-    /// The bytes themselves.
+    /// The bytes.
     pub(crate) bytes: Vec<u8>,
-    /// What they take; it outlives the bytes where what was made of them does.
+    /// The share of the budget; it outlives the bytes if a value made from them does.
     pub(crate) share: BodyShare,
 }
 
@@ -45,13 +45,15 @@ impl BodyBudget {
     /// Reads a body to its end.
     ///
     /// # Errors
-    /// `too_large` over [`limits::BODY_BYTES`], `invalid` for one that breaks off or does not come in
-    /// time, `unavailable` where the bodies of others leave no room.
+    /// `too_large` over [`limits::BODY_BYTES`], `invalid` if the connection fails or the body is too
+    /// slow, `unavailable` if other bodies use the whole budget.
     pub(crate) async fn read(&self, body: Body) -> Result<WholeBody> {
-        let patience = Duration::from_secs(limits::REQUEST_SECONDS);
-        match timeout(patience, self.collect(body)).await {
+        let limit = Duration::from_secs(limits::REQUEST_SECONDS);
+        match timeout(limit, self.collect(body)).await {
             Ok(read) => read,
-            Err(_) => Err(Error::new(ErrorKind::Invalid, "the body did not come in time")),
+            Err(_) => {
+                Err(Error::new(ErrorKind::Invalid, "the body did not arrive within the time limit"))
+            }
         }
     }
 
@@ -60,12 +62,13 @@ impl BodyBudget {
         while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await
         {
             let frame = frame.map_err(|error| {
-                Error::new(ErrorKind::Invalid, "the body broke off").with_cause(error)
+                Error::new(ErrorKind::Invalid, "the connection failed while the body was read")
+                    .with_cause(error)
             })?;
             let Ok(data) = frame.into_data() else { continue };
             let length = bytes.len() + data.len();
             if length > limits::BODY_BYTES {
-                let message = format!("the body is over {} bytes", limits::BODY_BYTES);
+                let message = format!("the body is larger than {} bytes", limits::BODY_BYTES);
                 return Err(
                     Error::new(ErrorKind::TooLarge, message).hint("Send it in several requests.")
                 );
@@ -76,14 +79,14 @@ impl BodyBudget {
         Ok(WholeBody { bytes, share })
     }
 
-    /// Makes a share as large as this. What waits holds no more than it was sent, and not for long.
+    /// Extends a share to this size. A waiting request holds only the share of the bytes it has sent.
     async fn extend(&self, share: &mut BodyShare, bytes: usize) -> Result<()> {
         let held = share.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let Some(more) = bytes.checked_sub(held).filter(|more| *more > 0) else { return Ok(()) };
         let more = u32::try_from(more).unwrap_or(u32::MAX);
         let wait = Duration::from_secs(limits::BODY_WAIT_SECONDS);
         let Ok(Ok(more)) = timeout(wait, Arc::clone(&self.0).acquire_many_owned(more)).await else {
-            let message = "the server is reading as many large requests as it can";
+            let message = "the server already reads as many large requests as it can";
             let error = Error::new(ErrorKind::Unavailable, message)
                 .hint("Send the same request again in a second, or in several smaller ones.");
             return Err(Error { retry_after: Some(NonZeroU32::MIN), ..error });
@@ -96,11 +99,11 @@ impl BodyBudget {
     }
 }
 
-/// The body of a request, which its handler reads, and which is read to its end after the handler did not.
+/// The body of a request: its handler reads it, and the server drains the rest.
 #[derive(Clone)]
 struct SharedBody(Arc<Mutex<UnreadBody>>);
 
-/// A body, as far as it was not read yet.
+/// The unread part of a body.
 struct UnreadBody {
     body: Body,
     has_ended: bool,
@@ -134,7 +137,7 @@ impl HttpBody for SharedBody {
 }
 
 impl SharedBody {
-    /// Reads what is left of it and throws it away; whether it came to its end, within the limits of every
+    /// Reads the rest and discards it; returns whether it reached the end within the limits of a
     /// request.
     async fn drain(mut self) -> bool {
         let read_rest = async {
@@ -156,9 +159,9 @@ impl SharedBody {
     }
 }
 
-/// Reads each request to its end before it is answered, also one that is refused, or whose path or method there is not:
-/// a client that still writes would find its connection broken, and never read why. A body that does not end in its
-/// time, or within its limit, ends the connection with the answer.
+/// Reads each request to its end before the response, even a refused one: a client that is still writing
+/// would see a broken connection instead of the response. A body that exceeds its limits ends the
+/// connection after the response.
 pub(crate) async fn drain_unread_body(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let shared = SharedBody(Arc::new(Mutex::new(UnreadBody { body, has_ended: false })));
@@ -197,7 +200,7 @@ mod tests {
         );
         let small = budget.read(Body::from("{}")).await.unwrap();
         assert_eq!(small.bytes, b"{}");
-        // What was made of a body may outlive its bytes; then its share does.
+        // A value made from a body can outlive its bytes; then the share does too.
         let WholeBody { share, .. } = held.pop().unwrap();
         assert!(budget.read(body(8)).await.is_err());
         drop(share);
@@ -205,12 +208,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_is_within_its_limit_and_its_time() {
+    async fn a_body_has_a_size_limit_and_a_time_limit() {
         let budget = BodyBudget::default();
         assert_eq!(budget.read(body(17)).await.unwrap_err().kind, ErrorKind::TooLarge);
         let slow = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"{"))]);
         let slow = Body::from_stream(slow.chain(futures_util::stream::pending()));
-        assert_eq!(budget.read(slow).await.unwrap_err().message, "the body did not come in time");
+        assert_eq!(
+            budget.read(slow).await.unwrap_err().message,
+            "the body did not arrive within the time limit"
+        );
         assert_eq!(budget.0.available_permits(), limits::BODIES_BYTES);
     }
 }

@@ -1,4 +1,4 @@
-//! One verb as every door calls it: JSON in, JSON out, with the schemas of both.
+//! A verb as every door calls it: JSON in, JSON out, with the schemas of both.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What is made when it is first asked for: a command asks for little of what all verbs have.
+/// A shared value that is computed on first use: a command uses few of the schemas.
 type SharedLazy<T> = Arc<LazyLock<T, fn() -> T>>;
 
 type VerbHandler = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
@@ -29,7 +29,7 @@ pub(crate) struct JsonVerb {
     types: SharedLazy<FieldTypes>,
 }
 
-/// A verb that tells what may be meant by a beginning.
+/// A verb that completes a prefix.
 pub(crate) type CompletionVerb = fn(&Commonbook, &Caller, &str) -> Result<CompletionList>;
 
 impl JsonVerb {
@@ -44,7 +44,7 @@ impl JsonVerb {
         let run = move |book: &Commonbook, caller: &Caller, request: Value| {
             let answer = verb(book, caller, &input::from_value(request)?)?;
             serde_json::to_value(answer).map_err(|error| {
-                Error::new(ErrorKind::Internal, "an answer could not be encoded").with_cause(error)
+                Error::new(ErrorKind::Internal, "cannot encode the response").with_cause(error)
             })
         };
         Self {
@@ -55,7 +55,7 @@ impl JsonVerb {
         }
     }
 
-    /// Carries the verb out.
+    /// Runs the verb. The ends of ids in its request stand for the ids.
     pub(crate) fn run(
         &self,
         book: &Commonbook,
@@ -68,12 +68,12 @@ impl JsonVerb {
         Ok(answer)
     }
 
-    /// Pairs of text as a request, typed as its schema says.
+    /// A request from pairs of text, typed by the schema.
     pub(crate) fn parse_pairs(&self, pairs: Vec<(String, String)>) -> Map<String, Value> {
         self.types.to_typed_values(pairs)
     }
 
-    /// What the verb does, as its request says.
+    /// The description of the verb: that of its request.
     pub(crate) fn verb_description(&self) -> &str {
         self.request["description"].as_str().unwrap_or_default()
     }
@@ -89,15 +89,15 @@ impl JsonVerb {
         self.fields().any(|(name, _)| name == "idempotency_key")
     }
 
-    /// Whether the request has to have this field.
+    /// Whether the request requires this field.
     pub(crate) fn requires(&self, field: &str) -> bool {
         let required = self.request["required"].as_array();
         required.is_some_and(|names| names.iter().any(|name| name == field))
     }
 }
 
-/// Runs a verb for a caller on a thread that may wait. Where nobody waits for the answer any more, which
-/// drops this, the caller's cancellation says so to the verb.
+/// Runs a verb for a caller on a blocking thread. Dropping this future cancels the verb: its caller no
+/// longer waits.
 pub(crate) async fn run_cancellable<T: Send + 'static>(
     caller: Caller,
     act: impl FnOnce(&Caller) -> Result<T> + Send + 'static,
@@ -106,7 +106,7 @@ pub(crate) async fn run_cancellable<T: Send + 'static>(
     run_blocking(move || act(&caller)).await
 }
 
-/// Cancels when it is dropped: after the answer that tells nobody anything.
+/// Cancels on drop; after the response it has no effect.
 struct CancelOnDrop(Cancellation);
 
 impl Drop for CancelOnDrop {
@@ -115,7 +115,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs a verb on a thread that may wait.
+/// Runs a verb on a blocking thread.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -124,7 +124,7 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     })
 }
 
-/// Does some work to its end, and cancels it if its client goes before that.
+/// Runs some work to its end, and cancels it if its client disconnects before.
 pub(crate) async fn cancel_on_disconnect<T, G>(
     gone: impl Future<Output = G>,
     cancellation: &Cancellation,
@@ -148,25 +148,25 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_does_not_wait_for_an_answer_cancels_what_is_under_way() {
+    async fn a_caller_that_stops_waiting_cancels_its_verb() {
         let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Rest);
         let cancellation = caller.cancellation.clone();
         let (begin, begun) = tokio::sync::oneshot::channel();
         let (end, ended) = mpsc::channel();
         let work = run_cancellable(caller, move |caller| {
-            begin.send(()).expect("somebody waits for the beginning");
-            // As long work does, it looks whether it is still wanted.
+            begin.send(()).expect("the test waits for the start");
+            // Long work polls for cancellation like this.
             while !caller.cancellation.is_cancelled() {
                 std::thread::yield_now();
             }
-            end.send(()).expect("somebody waits for the end");
+            end.send(()).expect("the test waits for the end");
             Ok(())
         });
         tokio::select! {
-            _ = work => panic!("it ends only when nobody waits"),
-            begun = begun => begun.expect("it began"),
+            _ = work => panic!("it ends only after the cancellation"),
+            begun = begun => begun.expect("it started"),
         }
         assert!(cancellation.is_cancelled());
-        ended.recv().expect("and ended");
+        ended.recv().expect("it ended");
     }
 }

@@ -1,4 +1,4 @@
-//! A server of our own, started as a child process: what the demo and the benches call for real.
+//! A server as a child process, which the demo and the benches call.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-/// The argument by which this executable runs the program, where it is another than the program itself.
+/// The first argument with which this executable runs the program, if it is not the program itself.
 static PROGRAM_ARGUMENT: OnceLock<&str> = OnceLock::new();
 
-/// Has [`program_command`] put this argument before all others: the executable that calls it runs the program when
-/// its first argument is this one.
+/// Makes [`program_command`] put this argument before all others. The executable that calls this runs
+/// the program if its first argument is this one.
 pub fn set_program_argument(argument: &'static str) {
     PROGRAM_ARGUMENT.get_or_init(|| argument);
 }
@@ -26,13 +26,13 @@ pub struct ChildServer {
     agent: ureq::Agent,
 }
 
-/// A command of this program on this home, which nothing of the environment speaks for.
+/// A command of this program on this home, without the identity that the environment names.
 ///
 /// # Errors
-/// `unavailable` when the system cannot tell where the program is.
+/// `unavailable` if the path of the program is unknown.
 pub fn program_command(home: &Path, arguments: &[&str]) -> Result<Command> {
     let program = std::env::current_exe()
-        .map_err(|error| step_error("this program cannot find itself", error))?;
+        .map_err(|error| step_error("the path of this program is unknown", error))?;
     let mut command = Command::new(program);
     for name in ["COMMONBOOK_AGENT_ID", "COMMONBOOK_WORKSPACE", "COMMONBOOK_USER_ID"] {
         command.env_remove(name);
@@ -42,18 +42,18 @@ pub fn program_command(home: &Path, arguments: &[&str]) -> Result<Command> {
 }
 
 impl ChildServer {
-    /// Starts a server on a free port of this machine, for this home.
+    /// Starts a server for this home on a free port.
     ///
     /// # Errors
-    /// `unavailable` when it does not start.
+    /// `unavailable` if it does not start.
     pub fn start(home: &Path) -> Result<Self> {
         Self::run(program_command(home, &["serve", "--port", "0"])?)
     }
 
-    /// Starts this server, with what its environment says.
+    /// Starts a server with this command.
     ///
     /// # Errors
-    /// `unavailable` when it does not start.
+    /// `unavailable` if it does not start.
     pub fn run(mut serve: Command) -> Result<Self> {
         let mut child = serve
             .stdin(Stdio::null())
@@ -64,7 +64,7 @@ impl ChildServer {
         if let Some(output) = child.stdout.take() {
             BufReader::new(output)
                 .read_line(&mut line)
-                .map_err(|error| step_error("the server said nothing", error))?;
+                .map_err(|error| step_error("the server printed nothing", error))?;
         }
         let url = line.split_whitespace().find(|word| word.starts_with("http://"));
         let Some(url) = url.map(str::to_owned) else {
@@ -79,20 +79,20 @@ impl ChildServer {
         Ok(Self { child, url, agent: config.into() })
     }
 
-    /// The number of its process.
+    /// The process id.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where it listens.
+    /// The base URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Calls REST as this agent in this workspace; answers the status and the body.
+    /// Calls REST as this agent in this workspace; returns the status and the body.
     ///
     /// # Errors
-    /// `unavailable` when the server cannot be reached.
+    /// `unavailable` if the server does not respond.
     pub fn call(
         &self,
         method: &str,
@@ -109,26 +109,26 @@ impl ChildServer {
             .header("Content-Type", "application/json");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let request =
-            request.body(body).map_err(|error| step_error("the request is none", error))?;
+            request.body(body).map_err(|error| step_error("the request is not valid", error))?;
         let mut response = self
             .agent
             .run(request)
-            .map_err(|error| step_error("the server did not answer", error))?;
+            .map_err(|error| step_error("the server did not respond", error))?;
         let status = response.status().as_u16();
         let answer = response.body_mut().with_config().limit(64 << 20).read_json();
-        Ok((status, answer.map_err(|error| step_error("the answer is no JSON", error))?))
+        Ok((status, answer.map_err(|error| step_error("the response is not JSON", error))?))
     }
 }
 
 impl Drop for ChildServer {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
+        // Killing a process that has ended fails, which is fine.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// The error of a step that failed, with the system's own reason.
-pub fn step_error(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("{what}: {error}")).with_cause(error)
+/// The error of a failed step, with its cause.
+pub fn step_error(step: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("{step}: {error}")).with_cause(error)
 }

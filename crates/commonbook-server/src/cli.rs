@@ -1,4 +1,4 @@
-//! The command line: the verbs as commands, made from the same schemas as tools and routes.
+//! The command line: each verb as a command, built from the same schema as its tool and its route.
 
 mod case;
 mod checkpoint;
@@ -8,7 +8,9 @@ mod doctor;
 mod entities;
 mod export;
 mod handoff;
+mod help;
 mod import;
+mod layout;
 mod monitor;
 mod reindex;
 mod session;
@@ -30,11 +32,13 @@ use serde_json::{Map, Value};
 use crate::call::JsonVerb;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
+use crate::hint::{HintDoor, translate};
 use crate::local::{self, RpcClient, RpcHandler, RpcOutcome, RpcRequest};
 use crate::{follow, output};
 
 pub(crate) use doctor::DoctorCommand;
 pub(crate) use export::ExportCommand;
+pub(crate) use help::with_sections;
 pub(crate) use import::ImportCommand;
 pub(crate) use monitor::MonitorCommand;
 pub(crate) use reindex::ReindexCommand;
@@ -44,14 +48,14 @@ use table::{COMMAND_GROUPS, LIST_FILE_FIELDS, PURGE_SINCE, verb_commands};
 
 /// A verb as a command.
 struct VerbCommand {
-    /// The command; of one in a group, the group and the command.
+    /// The command, behind its group if it has one.
     name: &'static str,
     call: JsonVerb,
-    /// The fields that are given without a flag, in order.
+    /// The fields that are positional arguments, in order.
     positional: &'static [&'static str],
-    /// How its answer is shown to people.
+    /// Prints the response for people.
     show: fn(&Value),
-    /// The verb that the command calls instead where this field of it is given.
+    /// The field that selects another verb, and that verb.
     or: Option<(&'static str, &'static str)>,
 }
 
@@ -60,31 +64,36 @@ fn find_verb_command(name: &str) -> Option<VerbCommand> {
     verb_commands().into_iter().find(|verb| verb.name == name)
 }
 
-/// The flag of a field, where it is not the field's own name.
+/// The flag of a field.
 fn flag_name(field: &str) -> String {
     match field {
         "memory_type" => "type".to_owned(),
         "topics" => "topic".to_owned(),
         "entities" => "entity".to_owned(),
-        other => other.replace('_', "-"),
+        _ => field.replace('_', "-"),
     }
 }
 
-/// Adds the flags that every command takes.
+/// Adds the flags of every command.
 pub(crate) fn add_global_flags(command: Command) -> Command {
     let global = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).global(true).help(help)
+        Arg::new(name)
+            .long(name)
+            .value_name(value)
+            .global(true)
+            .help_heading("Global options")
+            .help(help)
     };
     command
-        .arg(global("home", "FOLDER", "The folder everything is kept in [COMMONBOOK_HOME, else ~/.commonbook]"))
-        .arg(global("agent", "NAME", "Who you are [COMMONBOOK_AGENT_ID, else anonymous]"))
-        .arg(global("workspace", "NAME", "The workspace you mean [COMMONBOOK_WORKSPACE, else the git repository's, else default]"))
-        .arg(global("user", "ID", "The user you work for [COMMONBOOK_USER_ID]"))
-        .arg(global("json", "", "Print the answer as JSON, as REST gives it").action(ArgAction::SetTrue).num_args(0))
-        .arg(global("log-json", "", "Log as JSON").action(ArgAction::SetTrue).num_args(0))
+        .arg(global("home", "FOLDER", "Folder of all data [env: COMMONBOOK_HOME] [default: ~/.commonbook]"))
+        .arg(global("agent", "NAME", "Name of the agent you act as [env: COMMONBOOK_AGENT_ID] [default: anonymous]"))
+        .arg(global("workspace", "NAME", "Workspace to use [env: COMMONBOOK_WORKSPACE] [default: the git repository, else `default`]"))
+        .arg(global("user", "ID", "User you work for [env: COMMONBOOK_USER_ID]"))
+        .arg(global("json", "", "Print the response as JSON, exactly as REST returns it").action(ArgAction::SetTrue).num_args(0))
+        .arg(global("log-json", "", "Write the log as JSON lines").action(ArgAction::SetTrue).num_args(0))
 }
 
-/// Adds the verbs, and the flags that every command takes.
+/// Adds the commands of all verbs, and the flags of every command.
 pub(crate) fn add_verb_commands(command: Command) -> Command {
     let command =
         COMMAND_GROUPS.iter().fold(add_global_flags(command), |command, (name, about)| {
@@ -102,18 +111,17 @@ pub(crate) fn add_verb_commands(command: Command) -> Command {
 }
 
 fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
-    let about = verb.call.verb_description();
-    let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(about);
+    let about = in_commands(verb.call.verb_description());
+    let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(&about);
     let mut command = Command::new(name)
         .about(short.trim_end_matches(['.', ':', ';']).replace('\n', " "))
-        .long_about(about.to_owned());
-    let other = verb.or.and_then(|(_, name)| find_verb_command(name));
-    let beside = |field: &str| verb.call.fields().all(|(own, _)| own != field);
-    let others = other.iter().flat_map(|other| other.call.fields());
-    let others = others.filter(|(field, _)| beside(field));
-    for (field, schema) in verb.call.fields().chain(others) {
-        // The user is the caller's, which --user tells, and so is an agent below it, which --agent
-        // does; --workspace is there for every command.
+        .long_about(about.clone());
+    let alternative = verb.or.and_then(|(_, name)| find_verb_command(name));
+    let is_new = |field: &str| verb.call.fields().all(|(own, _)| own != field);
+    let further = alternative.iter().flat_map(|verb| verb.call.fields());
+    let further = further.filter(|(field, _)| is_new(field));
+    for (field, schema) in verb.call.fields().chain(further) {
+        // --user, --agent and --workspace are flags of every command.
         if !["user_id", "agent", "workspace"].contains(&field) {
             command = command.arg(argument(verb, field, schema));
         }
@@ -124,40 +132,43 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
                 .long("private")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("sharing")
-                .help("For yourself alone: the same as --sharing private"),
+                .help("Save it for yourself alone; the same as --sharing private"),
         );
     }
     if !verb.call.fields().any(|(field, _)| field == "session") {
-        command = command.arg(
-            Arg::new("session").long("session").value_name("ID").help("The session you work in"),
-        );
+        command = command
+            .arg(Arg::new("session").long("session").value_name("ID").help("Session you work in"));
     }
     command
 }
 
+/// A description with the commands of the verbs that it names.
+fn in_commands(description: &str) -> String {
+    match description.contains('_') {
+        true => translate(description, HintDoor::CommandLine("commonbook")),
+        false => description.to_owned(),
+    }
+}
+
 fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
-    let help = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
+    let help = in_commands(schema["description"].as_str().unwrap_or_default()).replace('\n', " ");
     let name = field.to_owned();
     let arg = Arg::new(name.clone()).help(help.trim_end_matches('.').to_owned());
-    if let Some(place) = verb.positional.iter().position(|positional| *positional == field) {
-        let arg = arg.index(place + 1).value_name(name.to_uppercase());
+    if let Some(index) = verb.positional.iter().position(|positional| *positional == field) {
+        let arg = arg.index(index + 1).value_name(name.to_uppercase());
         let arg = match verb.or {
             None => arg.required(verb.call.requires(field)),
-            Some((other, _)) => arg.required_unless_present(other).conflicts_with(other),
+            Some((selector, _)) => arg.required_unless_present(selector).conflicts_with(selector),
         };
         return match (verb.name, field) {
-            ("save", "text") => {
-                arg.help("What to keep, up to 64 KiB; - reads it from standard input")
-            }
-            given if LIST_FILE_FIELDS.contains(&given) => arg.value_name("FILE").help(format!(
-                "A file with a JSON list of {field} to keep, all or none; - reads standard input"
+            ("save", "text") => arg.help("Text to save, up to 64 KiB; - reads standard input"),
+            pair if LIST_FILE_FIELDS.contains(&pair) => arg.value_name("FILE").help(format!(
+                "File with a JSON list of {field}, saved all or none; - reads standard input"
             )),
             ("search", "query") => arg.num_args(1..),
-            (_, "task") => {
-                arg.help("The task or the question, in plain words; - reads it from standard input")
-            }
-            (_, "message") => arg.help("What was said, whole; - reads it from standard input"),
-            (_, "id") => arg.help("The id of the memory, or a beginning of it that no other has"),
+            (_, "task") => arg.help("Task or question, in plain words; - reads standard input"),
+            (_, "message") => arg.help("Complete message; - reads standard input"),
+            (_, "id") => arg.help("Id of the memory, or a prefix that no other id has"),
             _ => arg,
         };
     }
@@ -170,13 +181,13 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
     if is_list(schema) { arg.action(ArgAction::Append) } else { arg }
 }
 
-/// Whether a field is a list: `array`, or `array` or nothing.
+/// Whether a field is a list: its type is `array`, or `array` or `null`.
 fn is_list(schema: &Value) -> bool {
     let kind = &schema["type"];
     kind == "array" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "array"))
 }
 
-/// What the command line says of the caller.
+/// The caller as the flags describe it.
 pub(crate) fn cli_caller_claims(matches: &ArgMatches) -> CallerClaims {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     CallerClaims {
@@ -190,7 +201,7 @@ pub(crate) fn cli_caller_claims(matches: &ArgMatches) -> CallerClaims {
 /// The caller behind a command.
 ///
 /// # Errors
-/// `invalid` for a name, workspace, user or session that is none.
+/// `invalid` for a name, workspace, user or session that is not valid.
 pub(crate) fn resolve_cli_caller(matches: &ArgMatches, config: &Config) -> Result<Caller> {
     let caller = resolve_caller(
         &cli_caller_claims(matches),
@@ -201,10 +212,10 @@ pub(crate) fn resolve_cli_caller(matches: &ArgMatches, config: &Config) -> Resul
     Ok(caller.in_project(config.project()))
 }
 
-/// Runs the verb of this name, if it is one.
+/// Runs the command of this name; `None` if it is not the command of a verb.
 ///
 /// # Errors
-/// What the verb answers.
+/// The error of the verb.
 pub(crate) fn run(
     name: &str,
     matches: &ArgMatches,
@@ -216,23 +227,23 @@ pub(crate) fn run(
         None => (name.to_owned(), matches),
     };
     let verb = find_verb_command(&name)?;
-    let given = |field: &str| matches.try_contains_id(field).unwrap_or(false);
-    let other =
-        verb.or.filter(|(field, _)| given(field)).and_then(|(_, name)| find_verb_command(name));
-    Some(other.unwrap_or(verb).run(matches, config, open))
+    let is_present = |field: &str| matches.try_contains_id(field).unwrap_or(false);
+    let alternative = verb.or.filter(|(field, _)| is_present(field));
+    let alternative = alternative.and_then(|(_, name)| find_verb_command(name));
+    Some(alternative.unwrap_or(verb).run(matches, config, open))
 }
 
-/// Carries out the verbs as commands for other processes.
+/// Runs commands for other processes.
 pub(crate) fn rpc_handler(book: Commonbook) -> Arc<RpcHandler> {
     let verbs = verb_commands();
-    Arc::new(move |asked: RpcRequest| {
-        let verb = verbs.iter().find(|verb| verb.name == asked.verb)?;
-        Some(verb.execute_verb(&book, &asked.caller, asked.request))
+    Arc::new(move |request: RpcRequest| {
+        let verb = verbs.iter().find(|verb| verb.name == request.verb)?;
+        Some(verb.execute_verb(&book, &request.caller, request.request))
     })
 }
 
 impl VerbCommand {
-    /// The same verb, or another where this field of that one is given.
+    /// Lets this field select another verb.
     fn with_alternative(self, field: &'static str, verb: &'static str) -> Self {
         Self { or: Some((field, verb)), ..self }
     }
@@ -249,23 +260,23 @@ impl VerbCommand {
             let session = matches.get_one::<String>("session").map(String::as_str);
             caller = caller.in_session(session)?;
         }
-        let named = matches.contains_id("workspace") || config.workspace.is_some();
-        if self.has_field("scope") && !named && !matches.contains_id("scope") {
+        let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();
+        if self.has_field("scope") && !names_workspace && !matches.contains_id("scope") {
             pairs.push(("scope".to_owned(), "nearest".to_owned()));
         }
         let mut request = self.call.parse_pairs(pairs);
         if let Some((_, field)) = LIST_FILE_FIELDS.iter().find(|(name, _)| *name == self.name) {
             request.insert((*field).to_owned(), stdin::read_json_list(matches, field)?);
         }
-        let asked = RpcRequest { verb: self.name.to_owned(), caller, request };
-        let (answer, book) =
-            self.call_server_or_store(asked, RpcClient::connect_to_home(config), open)?;
+        let request = RpcRequest { verb: self.name.to_owned(), caller, request };
+        let (response, book) =
+            self.call_server_or_store(request, RpcClient::connect_to_home(config), open)?;
         if matches.get_flag("json") {
-            output::print_json(&answer);
+            output::print_json(&response);
         } else {
-            (self.show)(&answer);
+            (self.show)(&response);
         }
-        // The answer did not wait for it, and is right without it.
+        // After the response, which does not depend on it.
         if let Some(book) = book {
             follow::register_presence(&book);
         }
@@ -277,38 +288,38 @@ impl VerbCommand {
         self.call.fields().any(|(name, _)| name == field)
     }
 
-    /// What the server answers, else the store that is opened here, which comes with it.
+    /// Returns the response of a running server, else of the store that it opens, with that store.
     fn call_server_or_store(
         &self,
-        mut asked: RpcRequest,
+        mut request: RpcRequest,
         server: Option<RpcClient>,
         open: impl FnOnce() -> Result<Commonbook>,
     ) -> Result<(Value, Option<Commonbook>)> {
         if let Some(server) = server {
-            // A write whose answer is lost is repeated here under the same key, and so done once.
+            // If the response is lost, the write is repeated under the same key: it happens once.
             if self.has_field("idempotency_key") {
-                let key = asked.request.entry("idempotency_key");
+                let key = request.request.entry("idempotency_key");
                 key.or_insert_with(|| local::new_idempotency_key().into());
             }
-            if let RpcOutcome::Answer(told) = server.send_rpc_request(&asked) {
-                return told.map(|told| (told, None));
+            if let RpcOutcome::Answer(response) = server.send_rpc_request(&request) {
+                return response.map(|response| (response, None));
             }
         }
         let book = open()?;
         if self.has_field("scope") || self.name == "context" {
             follow::catch_up(&book)?;
         }
-        if asked.request.contains_key("entity") || self.name.starts_with("entity ") {
+        if request.request.contains_key("entity") || self.name.starts_with("entity ") {
             follow::find_mentions_with_progress(&book)?;
         }
         if self.name.starts_with("contradictions ") {
             follow::find_contradictions_with_progress(&book)?;
         }
-        let answer = self.execute_verb(&book, &asked.caller, asked.request)?;
-        Ok((answer, Some(book)))
+        let response = self.execute_verb(&book, &request.caller, request.request)?;
+        Ok((response, Some(book)))
     }
 
-    /// Carries the verb out; the id of its memory may be shortened.
+    /// Runs the verb. The id of a memory may be a prefix.
     fn execute_verb(
         &self,
         book: &Commonbook,
@@ -318,12 +329,12 @@ impl VerbCommand {
         self.call.run(book, caller, request.into())
     }
 
-    /// The given fields, as text.
+    /// The fields on the command line, as text.
     fn field_pairs(&self, matches: &ArgMatches) -> Result<Vec<(String, String)>> {
         let mut pairs = Vec::new();
         for (field, schema) in self.call.fields() {
-            let given = matches.try_contains_id(field).unwrap_or(false);
-            if !given || field == "agent" || LIST_FILE_FIELDS.contains(&(self.name, field)) {
+            let is_present = matches.try_contains_id(field).unwrap_or(false);
+            if !is_present || field == "agent" || LIST_FILE_FIELDS.contains(&(self.name, field)) {
                 continue;
             }
             if schema["type"] == "boolean" {
@@ -338,7 +349,9 @@ impl VerbCommand {
                 "text" | "message" | "task" if values.iter().all(|value| *value == "-") => {
                     pairs.push((field.to_owned(), stdin::read_standard_input()?));
                 }
-                _ => pairs.extend(values.into_iter().map(|v| (field.to_owned(), v.clone()))),
+                _ => {
+                    pairs.extend(values.into_iter().map(|value| (field.to_owned(), value.clone())))
+                }
             }
         }
         if self.name == "save" && matches.get_flag("private") {

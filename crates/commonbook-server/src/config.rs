@@ -1,4 +1,4 @@
-//! What the program is told from around it: the environment, the home folder, the git root.
+//! The configuration: environment variables, config.json and the git repository.
 
 use std::path::{Path, PathBuf};
 
@@ -9,56 +9,56 @@ use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
 use serde::de::DeserializeOwned;
 
-/// The file of the home folder that settings stand in.
+/// The settings file in the home folder.
 const SETTINGS_FILE: &str = "config.json";
 
-/// What the environment says.
+/// The configuration from the environment.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// The folder that everything is kept in: `COMMONBOOK_HOME`, else `~/.commonbook`.
+    /// The folder of all data: `COMMONBOOK_HOME`, else `~/.commonbook`.
     pub home: Option<PathBuf>,
-    /// `COMMONBOOK_AGENT_ID`: who calls, when the request itself does not say.
+    /// `COMMONBOOK_AGENT_ID`: the agent, if the request does not name it.
     pub agent: Option<String>,
-    /// `COMMONBOOK_WORKSPACE`: the workspace, when the request itself does not say.
+    /// `COMMONBOOK_WORKSPACE`: the workspace, if the request does not name it.
     pub workspace: Option<String>,
     /// `COMMONBOOK_USER_ID`: the user that the caller works for.
     pub user: Option<String>,
-    /// `COMMONBOOK_EMBEDDER`: what turns texts into vectors: `bundled`, the default, `off`, the path
-    /// of a model's directory, or `http(s)://HOST:PORT#MODEL`.
+    /// `COMMONBOOK_EMBEDDER`: the embedder: `bundled`, the default, `off`, the path of a model's
+    /// directory, or `http(s)://HOST:PORT#MODEL`.
     pub embedder: Option<String>,
-    /// `COMMONBOOK_EMBEDDER_KEY`: the key that an embedding endpoint asks for.
+    /// `COMMONBOOK_EMBEDDER_KEY`: the key of an embedding endpoint.
     pub embedder_key: Option<SecretString>,
-    /// `COMMONBOOK_DIGEST_KEY`: the key that an endpoint asks for which writes digests.
+    /// `COMMONBOOK_DIGEST_KEY`: the key of an endpoint that writes digests.
     pub digest_key: Option<SecretString>,
-    /// `COMMONBOOK_PRODUCTION`: `1` refuses to keep what nobody has signed.
+    /// `COMMONBOOK_PRODUCTION`: `1` refuses writes from callers without a name.
     pub production: Option<String>,
-    /// `COMMONBOOK_SHARING`: who else reads a memory whose author does not say: `shared`, the
-    /// default, or `private`.
+    /// `COMMONBOOK_SHARING`: the sharing of a memory whose author does not choose: `shared`, the default,
+    /// or `private`.
     pub sharing: Option<String>,
-    /// `COMMONBOOK_RATE`: how often each agent may call over HTTP, `reads=6000,writes=1200` a minute.
+    /// `COMMONBOOK_RATE`: the rate limit of each agent over HTTP, `reads=6000,writes=1200` a minute.
     pub rate: Option<String>,
-    /// `COMMONBOOK_SANDBOX`: `on`, the default, or `off`: whether the kernel holds a server to its files.
+    /// `COMMONBOOK_SANDBOX`: `on`, the default, or `off`: whether the kernel restricts a server to its files.
     pub sandbox: Option<String>,
-    /// `COMMONBOOK_HOSTS`: the names that clients call the server by, beside its own.
+    /// `COMMONBOOK_HOSTS`: further host names of the server.
     pub hosts: Option<String>,
-    /// `COMMONBOOK_LOG`: what is logged, as `tracing` filters (`info`, `commonbook=debug`).
+    /// `COMMONBOOK_LOG`: the filter of the log (`info`, `commonbook=debug`).
     pub log: Option<String>,
-    /// The folder that the program was started in.
+    /// The working folder at the start of the program.
     pub folder: Option<PathBuf>,
-    /// `HOME`: the user's own folder, which clients keep their files in.
+    /// `HOME`: the user's home folder, which contains the files of clients.
     pub user_home: Option<PathBuf>,
-    /// Where clients keep them instead, by the beginning of their paths: `CLAUDE_CONFIG_DIR`,
-    /// `CODEX_HOME`, `XDG_CONFIG_HOME`.
+    /// Other folders of client files, by the prefixes of their paths: `CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
+    /// `XDG_CONFIG_HOME`.
     pub client_folders: Vec<(&'static str, PathBuf)>,
 }
 
-/// A text that no log shows.
+/// A text that debug output hides.
 #[derive(Clone)]
 pub struct SecretString(pub(crate) String);
 
 impl std::fmt::Debug for SecretString {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secret")
+        f.write_str("SecretString")
     }
 }
 
@@ -70,9 +70,9 @@ impl Config {
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let home = folder("COMMONBOOK_HOME").map(PathBuf::from);
         let user_home = folder("HOME").or_else(|| folder("USERPROFILE")).map(PathBuf::from);
-        let client_folders = CLIENT_FOLDERS.iter().filter_map(|(name, below, beginnings)| {
+        let client_folders = CLIENT_FOLDERS.iter().filter_map(|(name, below, prefixes)| {
             let folder = PathBuf::from(folder(name)?).join(below);
-            Some(beginnings.iter().map(move |beginning| (*beginning, folder.clone())))
+            Some(prefixes.iter().map(move |prefix| (*prefix, folder.clone())))
         });
         Self {
             client_folders: client_folders.flatten().collect(),
@@ -99,15 +99,15 @@ impl Config {
     /// The home folder.
     ///
     /// # Errors
-    /// `invalid` when there is none to be found.
+    /// `invalid` if neither `COMMONBOOK_HOME` nor `HOME` is set.
     pub(crate) fn home(&self) -> Result<&Path> {
         self.home.as_deref().ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, "there is no home folder")
-                .hint("Name one with --home, or set COMMONBOOK_HOME.")
+            Error::new(ErrorKind::Invalid, "the home folder is unknown")
+                .hint("Name it with --home, or set COMMONBOOK_HOME.")
         })
     }
 
-    /// The file that memories are kept in.
+    /// The file of the store.
     ///
     /// # Errors
     /// As [`Self::home`].
@@ -115,59 +115,58 @@ impl Config {
         Ok(self.home()?.join("commonbook.db"))
     }
 
-    /// The home folder, where it is not the one that is used without a word.
+    /// The home folder, if it is not the default.
     pub(crate) fn custom_home(&self) -> Option<&Path> {
-        let usual = default_home(self.user_home.as_deref());
-        self.home.as_deref().filter(|home| usual.as_deref() != Some(home))
+        let default = default_home(self.user_home.as_deref());
+        self.home.as_deref().filter(|home| default.as_deref() != Some(home))
     }
 
-    /// The folder of the project that the program was started in: that of the git repository, else
-    /// the folder itself.
+    /// The folder of the project: the root of the git repository, else the working folder.
     pub(crate) fn project(&self) -> Option<PathBuf> {
         let folder = self.folder.as_deref()?;
         Some(git_root(folder).unwrap_or(folder).to_owned())
     }
 
-    /// Where a client keeps one of the user's files, if it was told to elsewhere than in the home.
+    /// The path of a client's file, if an environment variable moves it out of the home.
     pub(crate) fn client_path(&self, path: &str) -> Option<PathBuf> {
-        self.client_folders.iter().find_map(|(beginning, folder)| {
-            let below = path.strip_prefix(beginning)?;
-            // `.claude.json` moves as it is; of `.claude/settings.json` what is below the folder.
-            Some(folder.join(if beginning.ends_with('/') { below } else { path }))
+        self.client_folders.iter().find_map(|(prefix, folder)| {
+            let below = path.strip_prefix(prefix)?;
+            // `.claude.json` keeps its name; `.claude/settings.json` becomes `settings.json`.
+            Some(folder.join(if prefix.ends_with('/') { below } else { path }))
         })
     }
 
-    /// What is decided for everybody.
+    /// The access policy of this process.
     ///
     /// # Errors
-    /// `invalid` for a value that is none.
+    /// `invalid` if a variable has an unknown value.
     pub(crate) fn policy(&self) -> Result<AccessPolicy> {
-        let wrong = |name: &str, takes: &str| {
-            Error::new(ErrorKind::Invalid, format!("{name} takes {takes}"))
-                .hint("Mend it in the environment, or leave it out.")
+        let invalid = |name: &str, expected: &str| {
+            Error::new(ErrorKind::Invalid, format!("{name} is not valid; expected {expected}"))
+                .hint(format!("Correct {name} in the environment, or unset it."))
         };
         let anonymous_writes = match self.production.as_deref() {
             None | Some("0" | "false") => true,
             Some("1" | "true") => false,
-            Some(_) => return Err(wrong("COMMONBOOK_PRODUCTION", "1 or 0")),
+            Some(_) => return Err(invalid("COMMONBOOK_PRODUCTION", "1 or 0")),
         };
         let sharing = self.sharing.as_deref().map(str::parse).transpose();
-        let sharing = sharing.map_err(|_| wrong("COMMONBOOK_SHARING", "shared or private"))?;
-        let usual = AccessPolicy::default();
-        Ok(AccessPolicy { anonymous_writes, sharing: sharing.unwrap_or(usual.sharing) })
+        let sharing = sharing.map_err(|_| invalid("COMMONBOOK_SHARING", "shared or private"))?;
+        let default = AccessPolicy::default();
+        Ok(AccessPolicy { anonymous_writes, sharing: sharing.unwrap_or(default.sharing) })
     }
 
-    /// What the file `config.json` of the home folder says of contexts, under `context`.
+    /// The section `context` of config.json.
     ///
     /// # Errors
-    /// `invalid` for a file that is no JSON, or says what cannot be.
+    /// `invalid` if the file is not JSON or a value is not valid.
     pub(crate) fn preferences(&self) -> Result<ContextPreferences> {
         self.read_section("context", |preferences: &ContextPreferences| {
             preferences.check().map(drop)
         })
     }
 
-    /// What it says of handoffs, under `collaboration`.
+    /// The section `collaboration` of config.json.
     ///
     /// # Errors
     /// As [`Self::preferences`].
@@ -175,7 +174,7 @@ impl Config {
         self.read_section("collaboration", CollaborationSettings::check)
     }
 
-    /// What it says of digests, under `digest`.
+    /// The section `digest` of config.json.
     ///
     /// # Errors
     /// As [`Self::preferences`].
@@ -183,10 +182,10 @@ impl Config {
         self.read_section("digest", crate::digest::DigestSettings::check)
     }
 
-    /// The folders that a server may use besides the home: what the file lists under `folders`.
+    /// The folders that a server may use besides the home: the section `folders` of config.json.
     ///
     /// # Errors
-    /// As [`Self::preferences`], and for a path that is not absolute.
+    /// As [`Self::preferences`]; `invalid` if a path is not absolute.
     pub(crate) fn sandbox_folders(&self) -> Result<Vec<PathBuf>> {
         self.read_section("folders", |folders: &Vec<PathBuf>| {
             let relative = folders.iter().find(|folder| !folder.is_absolute());
@@ -197,20 +196,23 @@ impl Config {
         })
     }
 
-    /// Whether a server asks the kernel for its sandbox.
+    /// Whether a server uses the sandbox.
     ///
     /// # Errors
-    /// `invalid` for a value that is neither `on` nor `off`.
+    /// `invalid` if `COMMONBOOK_SANDBOX` is neither `on` nor `off`.
     pub(crate) fn wants_sandbox(&self) -> Result<bool> {
         match self.sandbox.as_deref() {
             None | Some("on") => Ok(true),
             Some("off") => Ok(false),
-            Some(_) => Err(Error::new(ErrorKind::Invalid, "COMMONBOOK_SANDBOX takes on or off")
-                .hint("Set it to one of them, or leave it out.")),
+            Some(_) => Err(Error::new(
+                ErrorKind::Invalid,
+                "COMMONBOOK_SANDBOX is not valid; expected on or off",
+            )
+            .hint("Correct COMMONBOOK_SANDBOX in the environment, or unset it.")),
         }
     }
 
-    /// What the file says under this name, checked.
+    /// A section of config.json, checked; the default if the file or the section does not exist.
     fn read_section<T: Default + DeserializeOwned>(
         &self,
         name: &str,
@@ -219,30 +221,29 @@ impl Config {
         let Some(path) = self.home.as_ref().map(|home| home.join(SETTINGS_FILE)) else {
             return Ok(T::default());
         };
-        let wrong = |what: String| {
-            Error::new(ErrorKind::Invalid, format!("{}: {what}", path.display()))
-                .hint("Mend the file, or take it away; docs/operating.md tells what it takes.")
+        let invalid = |reason: String| {
+            Error::new(ErrorKind::Invalid, format!("{}: {reason}", path.display()))
+                .hint("Correct the file as docs/operating.md describes, or remove it.")
         };
         let text = match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(T::default()),
-            read => read.map_err(|error| wrong(error.to_string()))?,
+            read => read.map_err(|error| invalid(error.to_string()))?,
         };
-        let mut all: serde_json::Map<String, serde_json::Value> =
-            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        let Some(section) = all.remove(name) else { return Ok(T::default()) };
+        let mut sections: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        let Some(section) = sections.remove(name) else { return Ok(T::default()) };
         let read = commonbook::base::input::from_value::<T>(section);
         let checked = read.and_then(|read| check(&read).map(|()| read));
         checked.map_err(|error| {
             let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();
-            wrong(format!("{name}{field}: {}", error.message))
+            invalid(format!("{name}{field}: {}", error.message))
         })
     }
 
-    /// The workspace that the environment names, else that of the git repository around the
-    /// folder the program was started in.
+    /// The workspace that the environment names, else that of the git repository of the working folder.
     ///
     /// # Errors
-    /// `invalid` when the environment's name is none.
+    /// `invalid` if `COMMONBOOK_WORKSPACE` is not the name of a workspace.
     pub(crate) fn nearest_workspace(&self) -> Result<Option<Workspace>> {
         match &self.workspace {
             Some(name) => name.parse().map(Some),
@@ -251,11 +252,11 @@ impl Config {
     }
 }
 
-/// The file in the home that hooks log to.
+/// The log file of hooks in the home.
 pub(crate) const HOOK_LOG: &str = "hook.log";
 
-/// What clients hear of where to keep their files: the variable, the folder below what it says, and
-/// the beginnings of the paths that it stands for.
+/// The variables that move the files of clients: the name, a folder below its value, and the prefixes
+/// of the paths that it moves.
 const CLIENT_FOLDERS: [(&str, &str, &[&str]); 3] = [
     ("CLAUDE_CONFIG_DIR", "", &[".claude.json", ".claude/"]),
     ("CODEX_HOME", "", &[".codex/"]),
@@ -270,15 +271,15 @@ fn git_root(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|folder| folder.join(".git").exists())
 }
 
-/// The workspace of the git repository around a folder: named after the folder of the repository,
-/// for its linked worktrees too.
+/// The workspace of the git repository of a folder, named after the main repository, also for linked
+/// worktrees.
 fn git_workspace(folder: &Path) -> Option<Workspace> {
     let root = git_root(folder)?;
     let main = main_repository(&root.join(".git")).unwrap_or_else(|| root.to_owned());
     Workspace::nearest_workspace_name(&main.file_name()?.to_string_lossy())
 }
 
-/// The folder of the repository that a worktree is linked to: its `.git` is a file that names
+/// The main repository of a linked worktree: the `.git` of a worktree is a file that names
 /// `REPOSITORY/.git/worktrees/NAME` (gitrepository-layout).
 fn main_repository(git: &Path) -> Option<PathBuf> {
     let text = std::fs::read_to_string(git).ok()?;

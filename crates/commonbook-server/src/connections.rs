@@ -1,6 +1,6 @@
-//! Connections over HTTP: places for them, each request's head in time, each finished at the end.
+//! Connections over HTTP: a limited number, each head within a time limit, each finished on shutdown.
 
-mod places;
+mod slots;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -23,21 +23,21 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use places::{ConnectionLimiter, ConnectionSlot, OpenConnection, RunningRequest};
+use slots::{ConnectionLimiter, ConnectionSlot, OpenConnection, RunningRequest};
 
-/// Who sent a request, in its extensions.
+/// The address of the peer, in the extensions of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PeerAddress(pub(crate) IpAddr);
 
-/// Serves until told to stop; then takes no more, and finishes what was begun. Who comes when every
-/// place is taken gets the place of the connection that has waited longest for its next request.
+/// Serves until `stopping`; then accepts no connection and finishes the running requests. When all slots
+/// are taken, a new connection displaces the one that has been idle longest.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    places: usize,
+    connections_max: usize,
     stopping: CancellationToken,
 ) {
-    let places = Arc::new(ConnectionLimiter::new(places));
+    let limiter = Arc::new(ConnectionLimiter::new(connections_max));
     let open = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
@@ -46,20 +46,20 @@ pub(crate) async fn serve(
         };
         match accepted {
             Ok((client, peer)) => {
-                let place = tokio::select! {
+                let slot = tokio::select! {
                     () = stopping.cancelled() => break,
-                    place = ConnectionLimiter::acquire_slot(&places, peer.ip()) => place,
+                    slot = ConnectionLimiter::acquire_slot(&limiter, peer.ip()) => slot,
                 };
-                let Some(place) = place else {
-                    tracing::debug!(peer = %peer.ip(), "a peer has its share of the connections");
+                let Some(slot) = slot else {
+                    tracing::debug!(peer = %peer.ip(), "a peer has used its share of the connections");
                     continue;
                 };
-                // A stream is many small writes: none is to wait until the one before arrived.
+                // Event streams make many small writes, which must not wait for acknowledgements.
                 drop(client.set_nodelay(true));
-                tokio::spawn(serve_connection(client, router.clone(), place, open.watcher()));
+                tokio::spawn(serve_connection(client, router.clone(), slot, open.watcher()));
             }
             Err(error) => {
-                tracing::warn!(%error, "no connection can be taken now");
+                tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
@@ -68,15 +68,15 @@ pub(crate) async fn serve(
     open.shutdown().await;
 }
 
-/// Serves one connection to its end. A head that does not come in time ends it, and so does a
-/// client that asks nothing for too long, or whose place another client needs.
+/// Serves one connection to its end. Ends it if a head is too slow, if the client is idle for too long,
+/// or if another client needs the slot.
 async fn serve_connection(
     client: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
-    place: ConnectionSlot,
+    slot: ConnectionSlot,
     open: Watcher,
 ) {
-    let connection = place.connection();
+    let connection = slot.connection();
     let router = TowerToHyperService::new(router);
     let running = Arc::clone(&connection);
     let service = service_fn(move |mut request: Request<Incoming>| {
@@ -97,14 +97,14 @@ async fn serve_connection(
     let mut served = pin!(open.watch(served));
     tokio::select! {
         served = &mut served => if let Err(error) = served {
-            tracing::debug!(%error, "a connection broke off");
+            tracing::debug!(%error, "a connection failed");
         },
-        () = connection.wait_for_head_timeout() => tracing::debug!("a head did not come in time"),
+        () = connection.wait_for_head_timeout() => tracing::debug!("the head of a request was too slow"),
         () = connection.wait_for_displacement() => tracing::debug!("an idle connection made room"),
     }
 }
 
-/// The client's end of a connection, which tells when a head begins.
+/// The client's end of a connection; it reports when a head starts.
 struct TrackedClient<C> {
     client: C,
     connection: Arc<OpenConnection>,
@@ -155,7 +155,7 @@ impl<C: AsyncWrite + Unpin> AsyncWrite for TrackedClient<C> {
     }
 }
 
-/// The body of an answer; its request is under way until the body was sent.
+/// The body of a response; its request is running until the body has been sent.
 struct TrackedBody {
     body: Body,
     _running: RunningRequest,

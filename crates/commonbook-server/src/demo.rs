@@ -1,4 +1,4 @@
-//! `demo`: the story of two agents, told by real calls through the real doors, in a home of its own.
+//! `demo`: two agents share a memory, by real calls through each door, in a temporary home.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,22 +16,23 @@ const WORKSPACE: &str = "demo";
 const FIRST_AGENT: &str = "claude-code";
 const SECOND_AGENT: &str = "gemini-cli";
 
-/// How long the story waits for the model to be loaded and two texts to be embedded.
+/// How long the demo waits until the server has loaded the model and embedded two texts.
 const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Shows two agents remembering things for each other.
+/// Shows two agents that share a memory, in a temporary home.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoCommand {}
 
 impl DemoCommand {
-    /// Tells the story, and fails when a call does not answer as the story says.
+    /// Runs the demo.
     ///
     /// # Errors
-    /// What went wrong.
+    /// `unavailable` if a call fails, `internal` if its response is not the expected one.
     pub(crate) fn run(&self) -> Result<()> {
-        let home = tempfile::tempdir().map_err(|error| step_error("no temporary home", error))?;
+        let home = tempfile::tempdir()
+            .map_err(|error| step_error("cannot create a temporary home", error))?;
         let server = ChildServer::start(home.path())?;
-        print_line(&format!("A new home, and a server on it at {}", server.url()));
+        print_line(&format!("Started a server with an empty home at {}", server.url()));
 
         let id = first_agent_saves(home.path())?;
         second_agent_finds(&server, &id)?;
@@ -42,7 +43,8 @@ impl DemoCommand {
         command_line_lists_both(home.path())?;
 
         print_line(
-            "\nTwo agents, one memory, each under its own name. Next: `commonbook serve`, then connect a client (README).",
+            "\nTwo agents used one memory, each under its own name. Next: connect your client with \
+             `commonbook setup CLIENT`.",
         );
         Ok(())
     }
@@ -56,18 +58,19 @@ fn print_detail(text: &str) {
     print_line(&format!("   {text}"));
 }
 
-fn check_story(holds: bool, what: &str, answer: &Value) -> Result<()> {
+fn check_step(holds: bool, expectation: &str, response: &Value) -> Result<()> {
     if holds {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Internal, format!("the story goes wrong where {what}: {answer}")))
+    let message = format!("the demo expected that {expectation}; the response is {response}");
+    Err(Error::new(ErrorKind::Internal, message))
 }
 
 fn first_agent_saves(home: &Path) -> Result<String> {
     print_step(
         1,
         &format!(
-            "{FIRST_AGENT} starts `commonbook mcp` and saves a decision over MCP (save_memory)"
+            "{FIRST_AGENT} starts `commonbook mcp` and saves a decision with the tool save_memory"
         ),
     );
     let arguments = json!({
@@ -77,28 +80,28 @@ fn first_agent_saves(home: &Path) -> Result<String> {
         "importance": "high",
     });
     print_detail(&format!("“{}”", arguments["text"].as_str().unwrap_or_default()));
-    let runtime =
-        tokio::runtime::Runtime::new().map_err(|error| step_error("no runtime", error))?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| step_error("cannot start the runtime", error))?;
     let saved = runtime.block_on(call_tool(home, "save_memory", &arguments))?;
     let id = saved["memory"]["id"].as_str().unwrap_or_default().to_owned();
-    check_story(
+    check_step(
         saved["memory"]["owner"] == FIRST_AGENT && !id.is_empty(),
-        "the memory is saved",
+        "the first agent saves a memory",
         &saved,
     )?;
     print_detail(&format!("saved as {id}, owned by {}", saved["memory"]["owner"]));
     Ok(id)
 }
 
-/// Calls one tool of a `commonbook mcp` that is started for it, as its client would.
+/// Starts `commonbook mcp` and calls one tool, as a client does.
 async fn call_tool(home: &Path, tool: &'static str, arguments: &Value) -> Result<Value> {
     let command = program_command(home, &["mcp", "--workspace", WORKSPACE])?;
     let transport = TokioChildProcess::new(tokio::process::Command::from(command))
         .map_err(|error| step_error("the MCP server did not start", error))?;
-    let me =
+    let config =
         ClientConfig::new(ClientCapabilities::default(), Implementation::new(FIRST_AGENT, "demo"));
     let client =
-        me.serve(transport).await.map_err(|error| step_error("MCP did not connect", error))?;
+        config.serve(transport).await.map_err(|error| step_error("MCP did not connect", error))?;
     let mut request = CallToolRequestParams::new(tool);
     request.arguments = arguments.as_object().cloned();
     let answer = client.call_tool(request).await;
@@ -108,26 +111,29 @@ async fn call_tool(home: &Path, tool: &'static str, arguments: &Value) -> Result
 }
 
 fn second_agent_finds(server: &ChildServer, id: &str) -> Result<()> {
-    print_step(2, &format!("{SECOND_AGENT}, which has never seen that session, asks over REST"));
+    print_step(2, &format!("{SECOND_AGENT} searches over REST"));
     print_detail("GET /v1/memories/search?q=How often do we retry a payment?");
     let path = "/v1/memories/search?q=How+often+do+we+retry+a+payment%3F";
     let (status, answer) = server.call("GET", path, SECOND_AGENT, WORKSPACE, &Value::Null)?;
     let hit = &answer["hits"][0]["memory"];
-    check_story(status == 200 && hit["id"] == *id, "the other agent finds it", &answer)?;
+    check_step(status == 200 && hit["id"] == *id, "the second agent finds the memory", &answer)?;
     print_detail(&format!("found {id} by {}, {} of {}", hit["owner"], 1, answer["total"]));
     Ok(())
 }
 
 fn second_agent_is_refused(server: &ChildServer, id: &str) -> Result<()> {
-    print_step(3, &format!("{SECOND_AGENT} thinks it knows better, and tries to change it"));
+    print_step(
+        3,
+        &format!("{SECOND_AGENT} tries to change the memory of {FIRST_AGENT}, and is refused"),
+    );
     print_detail(&format!("PATCH /v1/memories/{id}"));
     let change = json!({"text": "The payment service retries five times."});
     let path = format!("/v1/memories/{id}");
     let (status, answer) = server.call("PATCH", &path, SECOND_AGENT, WORKSPACE, &change)?;
     let error = &answer["error"];
-    check_story(
+    check_step(
         status == 403 && error["code"] == "ownership_mismatch",
-        "the change is refused",
+        "the server refuses the change",
         &answer,
     )?;
     print_detail(&format!(
@@ -148,9 +154,9 @@ fn second_agent_saves_its_own(server: &ChildServer) -> Result<()> {
         "topics": ["payments", "retries"],
     });
     let (status, answer) = server.call("POST", "/v1/memories", SECOND_AGENT, WORKSPACE, &own)?;
-    check_story(
+    check_step(
         status == 201 && answer["memory"]["owner"] == SECOND_AGENT,
-        "its own version is saved",
+        "the second agent saves its own version",
         &answer,
     )?;
     print_detail(&format!(
@@ -161,11 +167,11 @@ fn second_agent_saves_its_own(server: &ChildServer) -> Result<()> {
     Ok(())
 }
 
-/// Asks for what the memory says in other words, as soon as its vector is there.
+/// Searches for the memory in other words, as soon as it has a vector.
 fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
     print_step(
         5,
-        "Somebody asks in other words, and is understood without a model key or a network",
+        "A search in other words finds the memory by meaning, with the model in the binary",
     );
     let question = "what happens when a credit card charge fails";
     print_detail(&format!("GET /v1/memories/search?q={question}"));
@@ -173,7 +179,7 @@ fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
     let begun = Instant::now();
     let answer = loop {
         let (_, answer) = server.call("GET", &path, SECOND_AGENT, WORKSPACE, &Value::Null)?;
-        // Embedding follows the save; an answer without a notice had the vectors.
+        // Embedding follows the save; a response without a notice used vectors.
         if answer["notice"].is_null() || begun.elapsed() > EMBEDDING_TIMEOUT {
             break answer;
         }
@@ -183,20 +189,21 @@ fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
     let by_meaning = |hit: &&Value| hit["matched"].to_string().contains("vector");
     let hit = hits.iter().filter(by_meaning).find(|hit| hit["memory"]["id"] == *id);
     let hit = hit.cloned().unwrap_or_default();
-    check_story(!hit.is_null(), "it is found by its meaning", &answer)?;
+    check_step(!hit.is_null(), "a search by meaning finds the memory", &answer)?;
     print_detail(&format!("found {id}, matched by {}", hit["matched"]));
     Ok(())
 }
 
 fn journal_shows_both(server: &ChildServer) -> Result<()> {
-    print_step(6, "The journal tells who did what: GET /v1/events");
+    print_step(6, "The journal shows who did what");
+    print_detail("GET /v1/events");
     let (status, answer) =
         server.call("GET", "/v1/events", SECOND_AGENT, WORKSPACE, &Value::Null)?;
     let events = answer["items"].as_array().cloned().unwrap_or_default();
     let actors: Vec<&Value> = events.iter().map(|event| &event["actor"]).collect();
-    check_story(
+    check_step(
         status == 200 && actors == [FIRST_AGENT, SECOND_AGENT],
-        "the journal shows both",
+        "the journal has one event of each agent",
         &answer,
     )?;
     for event in &events {
@@ -213,13 +220,17 @@ fn journal_shows_both(server: &ChildServer) -> Result<()> {
 }
 
 fn command_line_lists_both(home: &Path) -> Result<()> {
-    print_step(7, "And a person looks from the command line: commonbook list");
+    print_step(7, "A person lists both memories: commonbook list");
     let listing = program_command(home, &["list", "--workspace", WORKSPACE])?
         .output()
         .map_err(|error| step_error("the command line did not start", error))?;
     let text = String::from_utf8_lossy(&listing.stdout);
     let both = [FIRST_AGENT, SECOND_AGENT].iter().all(|agent| text.contains(agent));
-    check_story(listing.status.success() && both, "the command line shows both", &json!(text))?;
+    check_step(
+        listing.status.success() && both,
+        "the command line lists both memories",
+        &json!(text),
+    )?;
     text.lines().for_each(|row| print_detail(row.trim_end()));
     Ok(())
 }

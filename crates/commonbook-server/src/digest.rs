@@ -1,5 +1,4 @@
-//! What writes the sentences of digests, as `config.json` names it: a command, or a model behind an
-//! endpoint.
+//! The writer of digests that config.json names: a command, or a model behind an endpoint.
 
 mod endpoint;
 
@@ -18,10 +17,10 @@ use serde::Deserialize;
 use crate::sandbox::refusal;
 use crate::shell;
 
-/// Bytes that a command may say: more than any sentence that is taken.
+/// Maximum output of a command: more than any accepted sentence.
 const COMMAND_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 
-/// What `config.json` says of digests: nothing, a command, or an endpoint with a model.
+/// The section `digest` of config.json: empty, a command, or an endpoint with a model.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DigestSettings {
@@ -31,7 +30,7 @@ pub(crate) struct DigestSettings {
 }
 
 impl DigestSettings {
-    /// Checks what is configured.
+    /// Checks the settings.
     ///
     /// # Errors
     /// `invalid`, with the field.
@@ -39,11 +38,11 @@ impl DigestSettings {
         self.address().map(drop)
     }
 
-    /// The writer that these settings name, if they do. An endpoint is shown the key; a command runs in
-    /// the folder.
+    /// The writer that these settings name, if any. An endpoint receives the key; a command runs in the
+    /// folder.
     ///
     /// # Errors
-    /// `invalid` for settings or a key that cannot be.
+    /// `invalid` if the settings or the key are not valid.
     pub(crate) fn writer(
         self,
         key: Option<&str>,
@@ -65,12 +64,15 @@ impl DigestSettings {
                 let model = model.as_deref().unwrap_or_default();
                 Ok(Some(EndpointAddress::read(base, model, &PURPOSE)?))
             }
-            _ => Err(Error::invalid("command", "it takes a command, or an endpoint with a model")),
+            _ => Err(Error::invalid(
+                "command",
+                "expected either `command`, or `endpoint` with `model`",
+            )),
         }
     }
 }
 
-/// A command that is told the facts as JSON and answers the sentence. It runs in the home.
+/// A command that reads the facts as JSON and prints the sentence. It runs in the home.
 struct CommandWriter {
     command: String,
     folder: Option<PathBuf>,
@@ -83,12 +85,12 @@ impl DigestWriter for CommandWriter {
 
     fn write(&self, facts: &WriterRequest<'_>, within: Duration) -> Result<String> {
         let facts = serde_json::to_string(facts).map_err(|error| {
-            Error::new(ErrorKind::Internal, "facts could not be encoded").with_cause(error)
+            Error::new(ErrorKind::Internal, "cannot encode the facts").with_cause(error)
         })?;
         let (folder, deadline) = (self.folder.as_deref(), Instant::now() + within);
-        let said = shell::run(&self.command, folder, facts, COMMAND_OUTPUT_BYTES_MAX, deadline);
-        let said = said.map_err(refusal::explain_command_refusal)?;
-        Ok(String::from_utf8_lossy(&said).into_owned())
+        let output = shell::run(&self.command, folder, facts, COMMAND_OUTPUT_BYTES_MAX, deadline);
+        let output = output.map_err(refusal::explain_command_refusal)?;
+        Ok(String::from_utf8_lossy(&output).into_owned())
     }
 }
 
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_or_an_endpoint_with_a_model_is_taken_and_nothing_else() {
+    fn settings_name_a_command_or_an_endpoint_with_a_model() {
         let table = [
             (json!({}), true),
             (json!({"command": "./write.sh"}), true),
@@ -111,11 +113,11 @@ mod tests {
             (json!({"endpoint": "ftp://h", "model": "m"}), false),
             (json!({"endpoint": "http://me:secret@h", "model": "m"}), false),
         ];
-        for (given, right) in table {
-            let settings: DigestSettings = serde_json::from_value(given.clone()).unwrap();
+        for (json, is_valid) in table {
+            let settings: DigestSettings = serde_json::from_value(json.clone()).unwrap();
             let checked = settings.check();
-            assert_eq!(checked.is_ok(), right, "{given}");
-            assert!(!format!("{checked:?}").contains("secret"), "{given}");
+            assert_eq!(checked.is_ok(), is_valid, "{json}");
+            assert!(!format!("{checked:?}").contains("secret"), "{json}");
         }
     }
 }

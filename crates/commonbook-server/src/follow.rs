@@ -1,5 +1,5 @@
-//! Keeping the search index up with the journal: in the background of a process that stays, and
-//! with a progress bar in one that does not.
+//! Updates the search index from the journal: in the background of a server, and with a progress bar in
+//! a single command.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
@@ -19,35 +19,35 @@ use crate::call::run_blocking;
 use crate::config::Config;
 use crate::output;
 
-/// How long a change waits at the most before it is written to the index; it is found before.
+/// Maximum delay before a change is written to the index; searches find it before that.
 const INDEX_DELAY_MAX: Duration = Duration::from_millis(250);
 
-/// How long a follower that failed waits before it tries again.
+/// The delay before a failed follower tries again.
 const FOLLOW_RETRY_DELAY: Duration = Duration::from_secs(30);
 
-/// How long embedding goes on before the words have their turn again.
+/// The time for embedding before words are indexed again.
 const EMBED_SLICE: Duration = Duration::from_secs(1);
 
-/// How long memories are compared before everything else has its turn again: after a large import
-/// that goes on for minutes, and nobody waits for it.
+/// The time for finding contradictions before other work continues: after a large import it takes
+/// minutes, and no caller waits for it.
 const COMPARE_SLICE: Duration = Duration::from_millis(100);
 
-/// Events beyond the index from which on a command brings it up before it searches.
+/// Number of events beyond the index at which a command updates it before it searches.
 const CATCH_UP_EVENTS_MIN: u64 = 2_000;
 
-/// The embedder that the environment asks for.
+/// The embedder that the environment names.
 ///
 /// # Errors
-/// `invalid` for a setting that is none, `unavailable` when it cannot be reached.
+/// `invalid` for an unknown setting, `unavailable` if the embedder cannot be reached.
 pub fn embedder(config: &Config) -> Result<Option<SharedEmbedder>> {
-    let wanted = config.embedder.as_deref().unwrap_or("bundled");
-    let settings = wanted.parse::<commonbook_embed::EmbedderSettings>()?;
+    let setting = config.embedder.as_deref().unwrap_or("bundled");
+    let settings = setting.parse::<commonbook_embed::EmbedderSettings>()?;
     Ok(commonbook_embed::open(
         &settings.with_key(config.embedder_key.as_ref().map(|key| key.0.as_str()))?,
     )?)
 }
 
-/// Follows the journal until the program stops, where no other process does.
+/// Follows the journal until the program stops, unless another process does.
 pub(crate) async fn follow_in_background(
     book: Commonbook,
     config: Arc<Config>,
@@ -67,7 +67,7 @@ pub(crate) async fn follow_in_background(
         if let Err(error) = &result
             && !failed
         {
-            tracing::warn!(%error, "the search index could not be kept up; trying again");
+            tracing::warn!(%error, "cannot update the search index; trying again");
         }
         failed = result.is_err();
         let pause = if failed { FOLLOW_RETRY_DELAY } else { INDEX_DELAY_MAX };
@@ -75,13 +75,12 @@ pub(crate) async fn follow_in_background(
     }
 }
 
-/// How nice a thread is that gives way, from 0 to 19: where all want a core it gets about a ninth of
-/// what each other gets (1.25 to the tenth), so that it still gets on.
+/// The niceness of a background thread, from 0 to 19: when all cores are busy, it gets about a ninth of
+/// the share of another thread (1.25 to the power of ten), so that it still advances.
 #[cfg(target_os = "linux")]
 const BACKGROUND_NICENESS: i32 = 10;
 
-/// Does this in threads that give way to all others where there are not enough cores for all, and
-/// so does the arithmetic of the embedder: nobody waits for it.
+/// Runs this, and the arithmetic of the embedder, in threads of low priority: no caller waits for it.
 fn run_at_low_priority<T: Send>(act: impl FnOnce() -> T + Send) -> T {
     static THREADS: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
         let threads = ThreadPoolBuilder::new().thread_name(|n| format!("follower-{n}"));
@@ -93,80 +92,80 @@ fn run_at_low_priority<T: Send>(act: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Lets others go before this thread; only Linux does it by the thread.
+/// Lowers the priority of this thread; only Linux supports it for a single thread.
 fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(BACKGROUND_NICENESS) {
-        tracing::debug!(%error, "following the journal is as urgent as all else");
+        tracing::debug!(%error, "cannot lower the priority of the background threads");
     }
 }
 
-/// Tells the registry who was here; nobody has to know where that fails.
+/// Records in the registry which agents have called. A failure is only logged.
 pub(crate) fn register_presence(book: &Commonbook) {
     if let Err(error) = book.register() {
-        tracing::debug!(%error, "the registry was not told who is here");
+        tracing::debug!(%error, "cannot update the registry of agents");
     }
 }
 
 fn follow_once(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
-    let go_on = |on: bool| match on && !stopping.is_cancelled() {
+    let continue_while = |on: bool| match on && !stopping.is_cancelled() {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
     let (index, store) = (book.index(), book.store());
     if index.needs_follow(store)? {
-        index.follow(store, |_| go_on(true))?;
+        index.follow(store, |_| continue_while(true))?;
     }
     let begun = Instant::now();
-    book.find_mentions(|_| go_on(begun.elapsed() < EMBED_SLICE))?;
+    book.find_mentions(|_| continue_while(begun.elapsed() < EMBED_SLICE))?;
     let begun = Instant::now();
-    book.find_contradictions(|_| go_on(begun.elapsed() < COMPARE_SLICE))?;
+    book.find_contradictions(|_| continue_while(begun.elapsed() < COMPARE_SLICE))?;
     let begun = Instant::now();
-    index.embed(store, |_| go_on(begun.elapsed() < EMBED_SLICE))?;
+    index.embed(store, |_| continue_while(begun.elapsed() < EMBED_SLICE))?;
     Ok(())
 }
 
-/// Brings the index up where it lies far behind, before a command that searches.
+/// Updates the index before a command that searches, if it is far behind.
 ///
 /// # Errors
-/// `unavailable` when the store cannot be read or the index not be written.
+/// `unavailable` if the store cannot be read or the index cannot be written.
 pub(crate) fn catch_up(book: &Commonbook) -> Result<()> {
     let (index, store) = (book.index(), book.store());
     if index.unwritten_events(store)? < CATCH_UP_EVENTS_MIN {
         return Ok(());
     }
-    with_word_progress(|told| index.follow(store, told))?;
+    with_word_progress(|progress| index.follow(store, progress))?;
     Ok(())
 }
 
-/// Reads what the journals hold for the entities it mentions, and shows how far it is and how fast.
+/// Extracts entities from new events, with a progress bar.
 ///
 /// # Errors
-/// `unavailable` when the store cannot be read or written.
+/// `unavailable` if the store cannot be read or written.
 pub fn find_mentions_with_progress(book: &Commonbook) -> Result<MentionProgress> {
     let begun = Instant::now();
     let bar = progress_bar(0, "finding entities");
-    let done = book.find_mentions(|come| {
-        bar.set_length(come.read + come.left);
-        bar.set_position(come.read);
+    let done = book.find_mentions(|progress| {
+        bar.set_length(progress.read + progress.left);
+        bar.set_position(progress.read);
         ControlFlow::Continue(())
     });
     bar.finish_and_clear();
     if let Ok(MentionProgress { read, .. }) = &done {
-        print_rate("read for entities", *read, begun);
+        print_rate("searched for entities", *read, begun);
     }
     done
 }
 
-/// Tells how fast many events went by.
-fn print_rate(what: &str, events: u64, begun: Instant) {
+/// Prints the number of events and the rate, for many events.
+fn print_rate(action: &str, events: u64, begun: Instant) {
     if events >= CATCH_UP_EVENTS_MIN {
         let rate = events as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-        output::print_note(&format!("{} events {what}, {rate:.0} a second", HumanCount(events)));
+        output::print_note(&format!("{} events {action}, {rate:.0} a second", HumanCount(events)));
     }
 }
 
-/// Compares what the journals hold for what contradicts what, and shows how far it is.
+/// Finds contradictions in new events, with a progress bar.
 ///
 /// # Errors
 /// As [`find_mentions_with_progress`].
@@ -188,19 +187,19 @@ pub fn find_contradictions_with_progress(book: &Commonbook) -> Result<()> {
     done
 }
 
-/// Brings words, entities and vectors up, and shows how far it is. Breaking it off loses nothing.
+/// Updates words, entities and vectors, with progress bars. An interrupted update loses nothing.
 ///
 /// # Errors
-/// As [`catch_up`], and what the embedder answers.
+/// As [`catch_up`]; the error of the embedder.
 pub(crate) fn update_index(book: &Commonbook) -> Result<Option<IndexProgress>> {
     let (index, store) = (book.index(), book.store());
-    let words = with_word_progress(|told| index.follow(store, told))?;
+    let words = with_word_progress(|progress| index.follow(store, progress))?;
     find_mentions_with_progress(book)?;
     let Some(words) = words else { return Ok(None) };
     if words.waiting == 0 || index.lacks_embedder() {
         return Ok(Some(words));
     }
-    let bar = progress_bar(words.waiting, "embedding (may be broken off)");
+    let bar = progress_bar(words.waiting, "embedding (can be interrupted)");
     let done = index.embed(store, |progress| {
         bar.set_position(words.waiting.saturating_sub(progress.waiting));
         ControlFlow::Continue(())
@@ -209,10 +208,10 @@ pub(crate) fn update_index(book: &Commonbook) -> Result<Option<IndexProgress>> {
     done.map(|done| done.or(Some(words)))
 }
 
-/// Shows how far the words are while `act` writes them.
+/// Shows a progress bar while `act` writes words.
 ///
 /// # Errors
-/// What `act` answers.
+/// The error of `act`.
 pub(crate) fn with_word_progress<T>(
     act: impl FnOnce(&mut dyn FnMut(IndexProgress) -> ControlFlow<()>) -> Result<T>,
 ) -> Result<T> {
@@ -236,14 +235,14 @@ fn progress_bar(length: u64, message: &'static str) -> ProgressBar {
 mod tests {
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_follows_gives_way_and_nobody_else_does() {
+    fn only_background_threads_have_low_priority() {
         use super::{BACKGROUND_NICENESS, run_at_low_priority};
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let before = nice();
         assert_eq!(run_at_low_priority(nice), (before + BACKGROUND_NICENESS).min(19));
         let arithmetic = || rayon::join(nice, nice);
-        let (one, other) = run_at_low_priority(arithmetic);
-        assert_eq!([one, other], [(before + BACKGROUND_NICENESS).min(19); 2]);
+        let (left, right) = run_at_low_priority(arithmetic);
+        assert_eq!([left, right], [(before + BACKGROUND_NICENESS).min(19); 2]);
         assert_eq!(nice(), before);
     }
 }

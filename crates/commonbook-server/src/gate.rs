@@ -1,4 +1,4 @@
-//! What stands before every request over HTTP: where it comes from, and which token it shows.
+//! The gate before every HTTP request: checks its origin and its token.
 
 mod origin;
 
@@ -23,31 +23,31 @@ use crate::rest::{RequestId, error_response};
 pub(crate) use origin::AllowedHosts;
 use origin::authority;
 
-/// Where a client that is refused reads what is asked of it (RFC 9728); that of `/mcp` is the same.
+/// The metadata for a client that needs a token (RFC 9728); the same for `/mcp`.
 pub(crate) const RESOURCE_METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// Paths that tell nothing of what is kept, and take no token.
+/// Paths that show no stored data and need no token.
 const PUBLIC_PATHS: [&str; 4] = ["/health", "/openapi.json", "/docs", "/docs/scalar.js"];
 
-/// What decides who comes in.
+/// Decides which requests pass.
 #[derive(Clone)]
 pub(crate) struct RequestGate {
     pub(crate) book: Commonbook,
-    /// The names that the server is called by.
+    /// The host names of the server.
     pub(crate) hosts: Arc<AllowedHosts>,
-    /// How many wrong tokens each address has sent lately.
+    /// The number of wrong tokens that each address has sent recently.
     pub(crate) wrong_tokens: Arc<WrongTokens>,
 }
 
-/// Lets a request in, or answers why not.
+/// Passes a request on, or refuses it with the reason.
 pub(crate) async fn admit_request(
     State(gate): State<RequestGate>,
     id: RequestId,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let shown = gate.hosts.check(&request).and_then(|()| request_credential(&request));
-    let admitted = match shown {
+    let credential = gate.hosts.check(&request).and_then(|()| request_credential(&request));
+    let admitted = match credential {
         Ok(RequestCredential::Nothing) => Ok(VerifiedToken(None)),
         Ok(RequestCredential::Token(token)) => {
             let peer =
@@ -70,7 +70,7 @@ pub(crate) async fn admit_request(
     }
 }
 
-/// The peer of a request that came over no connection of ours.
+/// The peer of a request without a connection, as in tests.
 const UNKNOWN_PEER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 impl RequestGate {
@@ -78,9 +78,9 @@ impl RequestGate {
     async fn verify_token(self, token: Option<String>, peer: IpAddr) -> Result<VerifiedToken> {
         let Self { book, hosts, wrong_tokens } = self;
         let exposed = hosts.is_exposed();
-        let shows = token.is_some();
+        let has_token = token.is_some();
         let admitted = run_blocking(move || book.admit(token.as_deref(), exposed)).await;
-        if shows
+        if has_token
             && let Err(error) = &admitted
             && error.kind == ErrorKind::Unauthenticated
         {
@@ -90,7 +90,7 @@ impl RequestGate {
     }
 }
 
-/// Whether a request that was let in once would be let in now: its token may have been revoked.
+/// Checks an admitted request again: its token may have been revoked.
 ///
 /// # Errors
 /// As [`Commonbook::admit`].
@@ -102,8 +102,8 @@ fn refusal_response(error: &Error, id: &RequestId, request: &Request) -> Respons
     let host = authority(request.headers(), request.uri()).map(|host| host.to_string());
     let mut response = error_response(error, id);
     if error.kind == ErrorKind::Unauthenticated {
-        let place = format!("http://{}{RESOURCE_METADATA_PATH}", host.unwrap_or_default());
-        let challenge = format!("Bearer resource_metadata=\"{place}\"");
+        let url = format!("http://{}{RESOURCE_METADATA_PATH}", host.unwrap_or_default());
+        let challenge = format!("Bearer resource_metadata=\"{url}\"");
         if let Ok(challenge) = HeaderValue::from_str(&challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
@@ -111,11 +111,11 @@ fn refusal_response(error: &Error, id: &RequestId, request: &Request) -> Respons
     response
 }
 
-/// What a request has to show.
+/// The credential of a request.
 enum RequestCredential {
-    /// Nothing: what it asks for is open to all.
+    /// None needed: the path is public.
     Nothing,
-    /// A token, where it has one.
+    /// The token, if the request has one.
     Token(Option<String>),
 }
 
@@ -127,7 +127,7 @@ fn request_credential(request: &Request) -> Result<RequestCredential> {
     bearer_token(request.headers()).map(RequestCredential::Token)
 }
 
-/// What is asked of who calls, where a token is asked for; not found where none is.
+/// Describes the token that a caller needs; `not_found` if none is needed.
 pub(crate) async fn protected_resource(
     State(gate): State<RequestGate>,
     id: RequestId,
@@ -136,7 +136,7 @@ pub(crate) async fn protected_resource(
     let host = authority(request.headers(), request.uri()).map(|host| host.to_string());
     let (book, exposed) = (gate.book, gate.hosts.is_exposed());
     match run_blocking(move || book.admit(None, exposed)).await {
-        Ok(_) => error_response(&Error::not_found("no token is asked for here"), &id),
+        Ok(_) => error_response(&Error::not_found("this server requires no token"), &id),
         Err(error) if error.kind != ErrorKind::Unauthenticated => error_response(&error, &id),
         Err(_) => axum::Json(json!({
             "resource": format!("http://{}/mcp", host.unwrap_or_default()),
@@ -148,17 +148,20 @@ pub(crate) async fn protected_resource(
     }
 }
 
-/// The token that a request shows.
+/// The token of a request.
 fn bearer_token(headers: &HeaderMap) -> Result<Option<String>> {
-    let mut shown = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(first), another) = (shown.next(), shown.next()) else { return Ok(None) };
-    let text = first.to_str().ok().filter(|_| another.is_none());
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(first), second) = (values.next(), values.next()) else { return Ok(None) };
+    let text = first.to_str().ok().filter(|_| second.is_none());
     let token = text
         .and_then(|text| text.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     match token {
         Some((_, token)) => Ok(Some(token.trim().to_owned())),
-        None => Err(Error::new(ErrorKind::Unauthenticated, "this Authorization is no token")
-            .hint("Send one header, `Authorization: Bearer TOKEN`.")),
+        None => Err(Error::new(
+            ErrorKind::Unauthenticated,
+            "the Authorization header is not a bearer token",
+        )
+        .hint("Send one header `Authorization: Bearer TOKEN`.")),
     }
 }

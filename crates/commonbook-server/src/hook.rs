@@ -1,8 +1,8 @@
-//! The hook door: what coding clients tell their hooks, in one shape, and the answers they take.
+//! The hook door: the input of each coding client in one form, and the output that it expects.
 //!
-//! Every client has its own events, names and answers. Here they become one [`HookInput`], by the
-//! [`HookEvent`] that it is about; and one [`HookResponse`] becomes what the client expects, to the letter.
-//! The answer never breaks a turn: where a client takes none, it is `{}`.
+//! Every client has its own events, names and output. Here each input becomes a [`HookInput`] with its
+//! [`HookEvent`], and a [`HookResponse`] becomes the exact output of the client. The output never breaks
+//! a turn: it is `{}` where a client accepts none.
 
 mod answer;
 mod commands;
@@ -40,7 +40,7 @@ pub(crate) enum HookClient {
     Gemini,
     /// GitHub Copilot CLI.
     Copilot,
-    /// opencode, through the plugin that setup writes.
+    /// opencode, through the plugin that `commonbook setup` writes.
     Opencode,
 }
 
@@ -63,29 +63,29 @@ impl std::fmt::Display for HookClient {
     }
 }
 
-/// What happens in a client's session, as far as memory has to do with it.
+/// An event in a client's session that concerns memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum HookEvent {
-    /// A session begins, or goes on.
+    /// A session starts or resumes.
     SessionStart,
-    /// The user has said something, and the agent has not yet answered.
+    /// The user has sent a prompt.
     Prompt,
-    /// The agent is about to hand a task to another.
+    /// The agent is about to delegate a task to a sub-agent.
     Delegation,
-    /// The agent is about to call one of our own tools.
+    /// The agent is about to call a tool of Commonbook.
     OwnCall,
-    /// An agent that was given a task begins.
+    /// A sub-agent starts.
     SubagentStart,
-    /// An agent that was given a task is done.
+    /// A sub-agent has finished.
     SubagentStop,
-    /// The conversation is about to be shortened.
+    /// The client is about to compact the conversation.
     Compaction,
-    /// The agent has answered.
+    /// The agent has finished its turn.
     TurnEnd,
     /// The session ends.
     SessionEnd,
-    /// Anything else; there is nothing to do.
+    /// Any other event; the hook does nothing.
     Other,
 }
 
@@ -113,99 +113,99 @@ impl std::fmt::Display for HookEvent {
     }
 }
 
-/// What a client tells a hook.
+/// The input of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HookInput {
     /// The client.
     pub(crate) client: HookClient,
-    /// The event, as the client calls it.
+    /// The name of the event in the client.
     pub(crate) event: String,
-    /// What it is about.
+    /// The event.
     pub(crate) moment: HookEvent,
-    /// The session, as the client calls it.
+    /// The client's id of the session.
     pub(crate) session: Option<String>,
     /// The folder that the client works in.
     pub(crate) cwd: Option<String>,
-    /// The file that the conversation is recorded in.
+    /// The transcript file of the conversation.
     pub(crate) transcript: Option<String>,
-    /// What the user said, without what hooks added to it.
+    /// The prompt of the user, without the text that hooks added.
     pub(crate) prompt: Option<String>,
-    /// The tool that is about to be called, or was.
+    /// The tool that the agent is about to call, or has called.
     pub(crate) tool: Option<HookToolCall>,
-    /// The task that is about to be handed over.
+    /// The delegated task.
     pub(crate) delegation: Option<TaskDelegation>,
-    /// The agent that was given a task, where the event is about one or comes from one.
+    /// The sub-agent that the event concerns or comes from.
     pub(crate) subagent: Option<SubagentIdentity>,
-    /// What the agent said last.
+    /// The last message of the agent.
     pub(crate) last_message: Option<String>,
-    /// Why a session begins (`startup`, `resume`, `clear`, `compact`) or ends, or what shortens it.
+    /// The reason of the event: `startup`, `resume`, `clear`, `compact` …
     pub(crate) reason: Option<String>,
-    /// Whether the agent goes on only because a hook held it up.
+    /// Whether the agent continues only because a hook asked it to.
     pub(crate) stop_hook_active: bool,
 }
 
 /// A tool with its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HookToolCall {
-    /// Its name, as the client calls it.
+    /// Its name in the client.
     pub(crate) name: String,
     /// Its arguments.
     pub(crate) arguments: Map<String, Value>,
 }
 
-/// A task that is about to be handed over.
+/// A task that the agent delegates to a sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TaskDelegation {
-    /// What the other agent is there for: `engineer`.
+    /// The role of the sub-agent: `engineer`.
     pub(crate) role: Option<String>,
     /// The task.
     pub(crate) task: String,
-    /// The argument that holds the task.
+    /// The argument of the tool that holds the task.
     pub(crate) argument: &'static str,
 }
 
-/// An agent that was given a task.
+/// A sub-agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SubagentIdentity {
-    /// Its id, as the client calls it.
+    /// Its id in the client.
     pub(crate) id: Option<String>,
-    /// What it is there for: `engineer`.
+    /// Its role: `engineer`.
     pub(crate) role: Option<String>,
 }
 
 impl HookInput {
-    /// What a client told its hook on the standard input. `event` is the one that the hook was set
-    /// up for; it counts where the client does not name any.
+    /// Reads the input of a hook from the bytes of standard input. `event` comes from the command line;
+    /// an event that the client names overrides it.
     ///
     /// # Errors
-    /// `invalid` for what is no JSON object.
+    /// `invalid` unless the input is a JSON object.
     pub(crate) fn read(client: HookClient, event: &str, stdin: &[u8]) -> Result<Self> {
         let Value::Object(object) = input::json(stdin)? else {
-            return Err(Error::invalid("stdin", "the client sent no JSON object"));
+            return Err(Error::invalid("stdin", "the input of the hook is not a JSON object"));
         };
         Ok(event::parse_hook_input(client, event, &HookFields(object)))
     }
 
-    /// The agent that the event comes from or is about: the client's own, or the one below it that
-    /// was given the task. A role that can be no name is passed over.
+    /// The agent of the event: the client itself, or its sub-agent. Ignores a role that is not a valid
+    /// name.
     pub(crate) fn agent(&self, client: &Agent) -> Agent {
         let role = self.subagent.as_ref().and_then(|subagent| subagent.role.as_deref());
         role.and_then(|role| child_agent(client, role)).unwrap_or_else(|| client.clone())
     }
 
-    /// The tool of ours that is about to be called, by the name that it has here, with its arguments.
+    /// The Commonbook tool that the agent is about to call, by its own name, with its arguments.
     pub(crate) fn own_tool(&self) -> Option<(&str, &Map<String, Value>)> {
         let tool = self.tool.as_ref()?;
         Some((event::own_tool(&tool.name)?, &tool.arguments))
     }
 
-    /// The agent that the task is about to be handed to.
+    /// The agent that receives the delegated task.
     pub(crate) fn target_agent(&self, client: &Agent) -> Option<Agent> {
         child_agent(client, self.delegation.as_ref()?.role.as_deref()?)
     }
 }
 
-/// The agent of this role below another.
+/// The child of an agent with this role.
 fn child_agent(parent: &Agent, role: &str) -> Option<Agent> {
     let role = AgentName::nearest_agent_name(role, "role").ok()?.agent;
     format!("{parent}/{}", role.role()).parse().ok()
@@ -215,12 +215,12 @@ fn child_agent(parent: &Agent, role: &str) -> Option<Agent> {
 struct HookFields(Map<String, Value>);
 
 impl HookFields {
-    /// The first of these fields that is a text with something in it.
+    /// The first of these fields that is a non-blank text.
     fn text(&self, names: &[&str]) -> Option<String> {
         first_text(&self.0, names)
     }
 
-    /// The first of these fields that is an object; one may be written as a text.
+    /// The first of these fields that is an object, or a text of one.
     fn object(&self, names: &[&str]) -> Option<Map<String, Value>> {
         names.iter().find_map(|name| match self.0.get(*name)? {
             Value::Object(object) => Some(object.clone()),
@@ -234,7 +234,7 @@ impl HookFields {
     }
 }
 
-/// The first of these fields that is a text with something in it.
+/// The first of these fields that is a non-blank text.
 fn first_text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let texts = names.iter().filter_map(|name| object.get(*name)?.as_str());
     texts.map(str::to_owned).find(|text| !text.trim().is_empty())

@@ -1,4 +1,4 @@
-//! The program as a library: it serves, speaks MCP, answers hooks, and is the command line.
+//! The program as a library: the REST and MCP server, the hooks and the command line.
 
 mod atomic;
 mod body;
@@ -12,6 +12,7 @@ mod demo;
 mod digest;
 pub mod follow;
 mod gate;
+mod hint;
 mod hook;
 mod local;
 mod mcp;
@@ -52,51 +53,51 @@ use crate::local::RpcListener;
 use crate::mcp::{McpDoor, ToolSelection};
 use crate::sandbox::SandboxState;
 
-/// The commands that are no verbs.
+/// The commands that are not verbs.
 #[derive(Debug, Subcommand)]
 enum ProgramCommand {
-    /// Serve REST, and MCP over HTTP, on one address
+    /// Serves REST and MCP over HTTP on one address
     Serve(serve::ServeCommand),
-    /// Speak MCP over standard input and output, for a client that starts this program
+    /// Serves MCP over standard input and output, for a client that starts this program
     Mcp(McpCommand),
-    /// Connect a coding client: its MCP server and its hooks, and take them out again
+    /// Connects a coding client: writes the MCP server and the hooks into its files, or undoes that
     Setup(cli::SetupCommand),
-    /// Answer a hook of a coding client; `setup` writes what calls this
+    /// Answers one hook of a coding client; `commonbook setup` installs these calls
     Hook(hook::HookCommand),
-    /// Show what it is for: two agents remember things for each other, in a temporary home
+    /// Shows two agents that share a memory, in a temporary home
     Demo(demo::DemoCommand),
-    /// Take in memories or conversations from a file; a second run adds nothing twice
+    /// Imports memories or conversations from a file; a second run adds nothing twice
     Import(cli::ImportCommand),
-    /// Write every memory of the workspace that you may see, as lines that `import` takes
+    /// Exports all memories that you may read, as lines that `commonbook import` reads
     Export(cli::ExportCommand),
-    /// Follow the journal: a line for each event as it happens, until Ctrl-C
+    /// Follows the journal: prints one line for each event until Ctrl-C
     Monitor(cli::MonitorCommand),
-    /// Build the search index anew from the journal
+    /// Rebuilds the search index from the journal
     Reindex(cli::ReindexCommand),
-    /// Show and change standing memory files: what each role always knows
+    /// Shows and edits standing memory files, which a role always receives
     Memory(cli::StandingCommand),
-    /// Look the store through for damage, and the server, the model, the ports and the clients
+    /// Checks the store, the server, the model, ports, file modes and clients
     Doctor(cli::DoctorCommand),
-    /// Print a surface as the golden files have it
+    /// Prints the text of a golden file
     #[command(hide = true)]
     Surface(SurfaceCommand),
 }
 
-/// How a client is served over the standard streams.
+/// Serves MCP over standard input and output.
 #[derive(Debug, Args)]
 struct McpCommand {
-    /// The client's name, where it should be another than the client's own
+    /// Client name to use instead of the name that the client sends
     #[arg(long)]
     client: Option<String>,
-    /// The MCP tools that are offered
+    /// MCP tools to offer
     #[arg(long, value_enum, default_value_t)]
     tools: ToolSelection,
 }
 
-/// A surface that a golden file holds.
+/// Prints the text of a golden file.
 #[derive(Debug, Args)]
 struct SurfaceCommand {
-    /// Which one
+    /// Golden file
     #[arg(value_parser = ["openapi", "tools", "events", "cli-help"])]
     name: String,
 }
@@ -106,13 +107,14 @@ fn clap_command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true);
-    let about = "The memory that many AI agents hold in common";
-    ProgramCommand::augment_subcommands(cli::add_verb_commands(command))
+    let about = "Shared memory for AI agents: what one agent saves, the others find";
+    let command = ProgramCommand::augment_subcommands(cli::add_verb_commands(command))
         .about(about)
-        .long_about(None)
+        .long_about(None);
+    cli::with_sections(command)
 }
 
-/// Runs the program with these arguments, the first of which is its own name.
+/// Runs the program with these arguments; the first is the name of the program.
 #[must_use]
 pub fn run_program(arguments: &[OsString]) -> ExitCode {
     process::harden();
@@ -125,36 +127,40 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
             output::print_line(error.render().to_string().trim_end());
-            return exit_code_of(output::finish(), as_json);
+            return exit_code_of(output::finish(), arguments, as_json);
         }
         Err(error) if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand => {
             output::print_note(error.render().to_string().trim_end());
             return ExitCode::from(output::exit_code(ErrorKind::Invalid));
         }
-        Err(error) => return output::print_error(&usage_error(&error, arguments), as_json),
+        Err(error) => return print_error(&usage_error(&error, arguments), arguments, as_json),
     };
     let mut config = Config::read();
     if let Some(home) = matches.get_one::<String>("home") {
         config.home = Some(home.into());
     }
-    // Before any thread: one that runs already is not held to it.
+    // Before any thread starts: the sandbox does not hold a thread that already runs.
     let sandbox = matches.subcommand_matches("serve").map(|_| sandbox::enter(&config)).transpose();
     let _log = start_log(&config, matches.get_flag("log-json"));
     match sandbox {
         Ok(sandbox) => sandbox.iter().for_each(SandboxState::log),
-        Err(error) => return output::print_error(&error, as_json),
+        Err(error) => return print_error(&error, arguments, as_json),
     }
-    exit_code_of(run_subcommand(&matches, config).and_then(|()| output::finish()), as_json)
+    let result = run_subcommand(&matches, config).and_then(|()| output::finish());
+    exit_code_of(result, arguments, as_json)
 }
 
-/// Tells how the program ended.
-fn exit_code_of(result: Result<()>, as_json: bool) -> ExitCode {
-    result.map_or_else(|error| output::print_error(&error, as_json), |()| ExitCode::SUCCESS)
+/// Prints the error, if there is one; returns the exit code of the program.
+fn exit_code_of(result: Result<()>, arguments: &[OsString], as_json: bool) -> ExitCode {
+    result.map_or_else(|error| print_error(&error, arguments, as_json), |()| ExitCode::SUCCESS)
 }
 
-/// Answers a client's hook. A client waits for it with every turn, so no verb's command is made, and
-/// whatever goes wrong, also with the command line, it is answered: another exit code would break
-/// the turn.
+fn print_error(error: &Error, arguments: &[OsString], as_json: bool) -> ExitCode {
+    output::print_error(error, &typed_command(arguments), as_json)
+}
+
+/// Answers a client's hook. A client waits for it in every turn, so this builds no commands of verbs.
+/// It always answers with exit code 0, even to a wrong command line: another code would break the turn.
 fn run_hook(arguments: &[OsString]) -> ExitCode {
     let command =
         ProgramCommand::augment_subcommands(cli::add_global_flags(Command::new("commonbook")));
@@ -169,7 +175,7 @@ fn run_hook(arguments: &[OsString]) -> ExitCode {
         }
         Err(error) => {
             log_hooks(&config);
-            tracing::warn!(error = %usage_error(&error, arguments), "a hook said nothing");
+            tracing::warn!(error = %usage_error(&error, arguments), "a hook failed: wrong command line");
             output::print_line("{}");
         }
         Ok(matches) => match (matches.subcommand(), ProgramCommand::from_arg_matches(&matches)) {
@@ -182,21 +188,25 @@ fn run_hook(arguments: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Has the kernel give this process ordinary pages. Of huge ones far more is cleared than is used:
-/// a process that ends in milliseconds waits for that, and so does each new thread of one that
-/// lasts, which is not faster with them (`docs/benchmarks.md`).
+/// Turns transparent huge pages off for this process. The kernel clears each huge page whole, which
+/// delays a process that ends in milliseconds and each new thread of a server; a server is not faster
+/// with them (`docs/benchmarks.md`).
 pub fn use_ordinary_pages() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
-        tracing::debug!(%error, "the kernel gives pages as it likes");
+        tracing::debug!(%error, "cannot turn transparent huge pages off");
     }
 }
 
-fn print_hook_response(hook: hook::HookCommand, heard: CallerClaims, config: Config) {
+fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Config) {
     log_hooks(&config);
-    // Words alone: no model is loaded in the time that a client waits.
-    let words = Config { embedder: Some("off".to_owned()), ..config.clone() };
-    output::print_line(&hook.answer(heard, config, Box::new(move || open_commonbook(&words))));
+    // Without an embedder: a client must not wait for a model to load.
+    let words_only = Config { embedder: Some("off".to_owned()), ..config.clone() };
+    output::print_line(&hook.answer(
+        claims,
+        config,
+        Box::new(move || open_commonbook(&words_only)),
+    ));
 }
 
 fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
@@ -210,11 +220,11 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Serve(serve) => {
             let book = open().map_err(sandbox::refusal::explain_refusal)?;
             let mut config = config;
-            // The flags stand for the environment of those who call over HTTP.
-            let heard = cli::cli_caller_claims(own);
-            config.workspace = heard.workspace.or(config.workspace);
-            config.agent = heard.agent.or(config.agent);
-            config.user = heard.user.or(config.user);
+            // The flags override the environment, as defaults for callers over HTTP.
+            let claims = cli::cli_caller_claims(own);
+            config.workspace = claims.workspace.or(config.workspace);
+            config.agent = claims.agent.or(config.agent);
+            config.user = claims.user.or(config.user);
             build_runtime()?.block_on(serve.run(book, Arc::new(config)))
         }
         ProgramCommand::Mcp(stdio) => run_mcp(&stdio, cli::cli_caller_claims(own), open()?, config),
@@ -226,8 +236,8 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => {
             let caller = cli::resolve_cli_caller(own, &config)?;
-            let given = own.contains_id("workspace") || config.workspace.is_some();
-            let into = given.then(|| caller.workspace.clone());
+            let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
+            let into = names_workspace.then(|| caller.workspace.clone());
             import.run(&open()?, &caller, into.as_ref(), as_json)
         }
         ProgramCommand::Export(export) => {
@@ -269,12 +279,12 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
     })
 }
 
-/// Goes on with a store that has lost something: notes it in the journal first, so that the mark is
-/// not reset without a word.
+/// Accepts that the store has lost data. Records the loss in the journal before it resets the mark.
 fn accept_loss(config: &Config, caller: &Caller) -> Result<StoreLoss> {
     let path = config.store_path()?;
     let loss = SqliteStore::loss(&path)?.ok_or_else(|| {
-        Error::conflict("the store has lost nothing").hint("Run `commonbook doctor` alone.")
+        Error::conflict("the store has lost nothing")
+            .hint("Run `commonbook doctor` without --accept-loss.")
     })?;
     let store = SqliteStore::open_despite_loss(&path)?;
     Commonbook::new(Arc::<SqliteStore>::clone(&store)).accept_loss(caller, &loss)?;
@@ -284,7 +294,7 @@ fn accept_loss(config: &Config, caller: &Caller) -> Result<StoreLoss> {
 
 fn run_mcp(
     stdio: &McpCommand,
-    heard: CallerClaims,
+    claims: CallerClaims,
     book: Commonbook,
     config: Config,
 ) -> Result<()> {
@@ -296,8 +306,8 @@ fn run_mcp(
         let stopping = CancellationToken::new();
         let (book, watch) = watch::watch_journals(book, stopping.clone());
         let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools, watch)
-            .for_client(CallerClaims { client, ..heard }, near);
-        // The client's hooks find its server there, and need not open the store.
+            .for_client(CallerClaims { client, ..claims }, near);
+        // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone()));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
         tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
@@ -305,8 +315,8 @@ fn run_mcp(
         let served = mcp::serve_stdio(door, serve::stop_signal()).await;
         stopping.cancel();
         if let Some(local) = local {
-            let patience = Duration::from_secs(limits::SHUTDOWN_SECONDS);
-            drop(tokio::time::timeout(patience, local).await);
+            let limit = Duration::from_secs(limits::SHUTDOWN_SECONDS);
+            drop(tokio::time::timeout(limit, local).await);
         }
         let register = move || {
             follow::register_presence(&book);
@@ -315,28 +325,27 @@ fn run_mcp(
         call::run_blocking(register).await?;
         served
     });
-    // A read of standard input cannot be ended from here; it holds nothing.
+    // A pending read of standard input cannot be cancelled; it holds no data.
     runtime.shutdown_background();
     served
 }
 
 fn build_runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| {
-        Error::new(ErrorKind::Internal, "the runtime could not be started").with_cause(error)
+        Error::new(ErrorKind::Internal, "cannot start the runtime").with_cause(error)
     })
 }
 
-/// Logs to standard error: standard output belongs to answers. The protocol's library would tell
-/// whole messages, texts and all, when it is asked for details, warns of every request that is
-/// refused, and calls it an error when a client goes: it is held to errors, or to nothing. A thread of
-/// its own writes the log, so that no request waits for a pipe that nobody reads, and a line that
-/// cannot be written is lost without a word. What is dropped last has the rest written.
+/// Logs to standard error: standard output carries responses. The MCP library logs whole messages at
+/// `debug`, warns of every refused request and logs an error when a client leaves; the filter limits it
+/// to errors or nothing. A thread of its own writes the log, so that no request waits for a blocked
+/// pipe; a line that cannot be written is lost. Dropping the guard flushes the log.
 pub fn start_log(config: &Config, as_json: bool) -> WorkerGuard {
     let filter = config.log.as_deref().unwrap_or("warn,commonbook=info");
     let mut filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
-    for held in ["rmcp=error", "rmcp::service=off"] {
-        if let Ok(held) = held.parse() {
-            filter = filter.add_directive(held);
+    for directive in ["rmcp=error", "rmcp::service=off"] {
+        if let Ok(directive) = directive.parse() {
+            filter = filter.add_directive(directive);
         }
     }
     let (writer, guard) = NonBlockingBuilder::default()
@@ -353,7 +362,7 @@ pub fn start_log(config: &Config, as_json: bool) -> WorkerGuard {
     guard
 }
 
-/// Logs to a file in the home: a client shows its user what a hook says on standard error.
+/// Logs to a file in the home: a client would show standard error to its user.
 fn log_hooks(config: &Config) {
     let filter = config.log.as_deref().unwrap_or("warn");
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
@@ -361,12 +370,12 @@ fn log_hooks(config: &Config) {
     let file = move || hook::log(home.as_deref());
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(file).with_ansi(false);
     let log = log.log_internal_errors(false);
-    // Through the long way round there is a log already.
+    // `run_program` may have started a log already.
     drop(log.try_init());
-    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook broke off")));
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook panicked")));
 }
 
-/// A command line that is wrong, in the words of every other error; the hint names the command that was typed.
+/// The error of a wrong command line, with a hint that names the typed command.
 fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -380,14 +389,14 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     Error::new(ErrorKind::Invalid, message.trim_start_matches("error: ")).hint(hint)
 }
 
-/// The command that these arguments name, as far as there is one: `commonbook case open`.
+/// The command that these arguments name: `commonbook case open`.
 fn typed_command(arguments: &[OsString]) -> String {
     let mut names = vec!["commonbook".to_owned()];
-    let mut place = clap_command();
+    let mut command = clap_command();
     for argument in arguments.iter().skip(1) {
-        let Some(below) = place.find_subcommand(argument).cloned() else { continue };
-        names.push(below.get_name().to_owned());
-        place = below;
+        let Some(subcommand) = command.find_subcommand(argument).cloned() else { continue };
+        names.push(subcommand.get_name().to_owned());
+        command = subcommand;
     }
     names.join(" ")
 }
@@ -411,13 +420,13 @@ fn help_text(command: &mut Command) -> String {
     text
 }
 
-/// The help of the commands below one, whose names begin so.
-fn append_help(command: &mut Command, before: &str, text: &mut String) {
-    for sub in command.get_subcommands_mut() {
-        let name = format!("{before}{}", sub.get_name());
-        if !sub.is_hide_set() && sub.get_name() != "help" {
-            *text += &format!("\n## {name}\n\n```\n{}```\n", sub.render_long_help());
-            append_help(sub, &format!("{name} "), text);
+/// Appends the help of each subcommand, with its path behind `prefix`.
+fn append_help(command: &mut Command, prefix: &str, text: &mut String) {
+    for command in command.get_subcommands_mut() {
+        let name = format!("{prefix}{}", command.get_name());
+        if !command.is_hide_set() && command.get_name() != "help" {
+            *text += &format!("\n## {name}\n\n```\n{}```\n", command.render_long_help());
+            append_help(command, &format!("{name} "), text);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The socket in the home folder: the commands of other processes, carried out by a running server.
+//! The socket in the home folder: a running server runs the commands of other processes.
 //!
-//! It decides nothing. A command that finds no server of this very program on this very store opens
-//! the store itself, as if there were no socket.
+//! A command that finds no server of the same build with the same store open opens the store itself,
+//! as if there were no socket.
 
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::Result;
@@ -21,37 +21,37 @@ mod wire;
 mod absent;
 
 #[cfg(not(unix))]
-pub(crate) use absent::{Listener, Server};
+pub(crate) use absent::{RpcClient, RpcListener};
 #[cfg(unix)]
 pub(crate) use ask::RpcClient;
 #[cfg(unix)]
 pub(crate) use listen::RpcListener;
 
-/// What a command asks for. The caller travels whole: the process that asks has heard it.
+/// The request of a command. It carries the whole caller, which the requesting process has resolved.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RpcRequest {
     /// The name of the command.
     pub(crate) verb: String,
-    /// Who calls.
+    /// The caller.
     pub(crate) caller: Caller,
     /// The fields of the request.
     pub(crate) request: Map<String, Value>,
 }
 
-/// Carries out what is asked; nothing for a command that there is not.
+/// Runs a request; returns `None` for an unknown command.
 pub(crate) type RpcHandler = dyn Fn(RpcRequest) -> Option<Result<Value>> + Send + Sync;
 
-/// What became of a request to a server.
+/// The outcome of a request to a server.
 pub(crate) enum RpcOutcome {
-    /// What the verb answered.
+    /// The response of the verb.
     Answer(Result<Value>),
-    /// The server has done nothing, for its sandbox lacks the project of the caller.
+    /// The server did nothing: its sandbox does not include the caller's project.
     Declined,
-    /// No answer came. The server may have done what was asked.
+    /// No response arrived. The server may have run the request.
     Lost,
 }
 
-/// A new idempotency key, for a write that may have to be sent twice.
+/// A new idempotency key, for a write that may be sent twice.
 pub(crate) fn new_idempotency_key() -> String {
     Id::<RequestKind>::new(&RandomIds::default(), SystemClock.now()).to_string()
 }

@@ -1,33 +1,33 @@
-//! The modes of the home's files: which of them other users can reach, and closing those.
+//! The modes of the home's files: finds and closes those that other users can reach.
 
 use std::path::{Path, PathBuf};
 
-/// What a home holds at its top: files by the beginnings of their names. Whatever else lies there is
-/// the user's own, and keeps its mode.
+/// The files of a home, by the prefixes of their names. Other files belong to the user and keep their
+/// modes.
 #[cfg(unix)]
 const HOME_FILE_PREFIXES: [&str; 7] =
     ["commonbook.db", "config.json", "hook.key", "hook.log", "hooks.json", "server.", "setup."];
 
-/// The folders of a home, with all that is in them.
+/// The folders of a home, with everything below them.
 #[cfg(unix)]
 const HOME_FOLDERS: [&str; 3] = ["backups", "index", "memories"];
 
-/// Bits of a mode that let other users in.
+/// The bits of a mode that give other users access.
 #[cfg(unix)]
 const OTHERS_MODE_BITS: u32 = 0o077;
 
-/// Bits that let other users write.
+/// The bits that let other users write.
 #[cfg(unix)]
 const OTHERS_WRITE_BITS: u32 = 0o022;
 
-/// The bit by which only the owner of a file removes it from a folder that many write in.
+/// The sticky bit: only its owner can remove a file from a shared folder.
 #[cfg(unix)]
 const STICKY_BIT: u32 = 0o1000;
 
 /// A file or a folder that other users can reach.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct OpenPath {
-    /// Where it is.
+    /// The path.
     pub(crate) path: PathBuf,
     /// Its mode.
     pub(crate) mode: u32,
@@ -35,8 +35,8 @@ pub(crate) struct OpenPath {
     pub(crate) private: u32,
 }
 
-/// What of a home other users can reach, the outermost first. A home that was there before Commonbook
-/// may be read by others, for its files are closed one by one; it may not be written by them.
+/// The paths of a home that other users can reach, the outermost first. Other users may read the home
+/// folder itself, because each file in it is closed; they may not write it.
 #[cfg(unix)]
 pub(crate) fn open_to_others(home: &Path) -> Vec<OpenPath> {
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn open_to_others(_: &Path) -> Vec<OpenPath> {
     Vec::new()
 }
 
-/// Takes from other users what they can do with this path.
+/// Removes the access of other users to a path.
 ///
 /// # Errors
 /// Fails if the file belongs to another user.
@@ -77,7 +77,7 @@ pub(crate) fn close(_: &OpenPath) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The mode of what lies there. A link has none of its own, and where it leads is not ours to change.
+/// The mode of a path; `None` for a link, whose target may belong to the user.
 #[cfg(unix)]
 fn mode(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
@@ -95,8 +95,8 @@ fn check_path(path: &Path, found: &mut Vec<OpenPath>) {
 #[cfg(unix)]
 fn walk(path: &Path, found: &mut Vec<OpenPath>) {
     check_path(path, found);
-    let folder = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-    let entries = folder.then(|| std::fs::read_dir(path).ok()).flatten();
+    let is_folder = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    let entries = is_folder.then(|| std::fs::read_dir(path).ok()).flatten();
     entries.into_iter().flatten().flatten().for_each(|entry| walk(&entry.path(), found));
 }
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ours_is_closed_and_what_is_not_stays_as_it_is() {
+    fn files_of_the_home_are_closed_and_other_files_keep_their_modes() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         let set = |path: &Path, mode| {
@@ -144,6 +144,6 @@ mod tests {
         }
         assert_eq!(mode(&folder.path().join("elsewhere.json")), Some(0o644));
         set(&home, 0o1777);
-        assert_eq!(open_to_others(&home), [], "a folder like /tmp is not ours to close");
+        assert_eq!(open_to_others(&home), [], "a folder with the sticky bit keeps its mode");
     }
 }

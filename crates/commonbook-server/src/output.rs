@@ -1,4 +1,4 @@
-//! What the program says: answers on standard output, errors with their next step on standard error.
+//! What the program prints: responses on standard output, errors with a hint on standard error.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -7,27 +7,29 @@ use std::sync::OnceLock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-/// Why standard output could not be written, the first time.
+use crate::hint::{HintDoor, for_door};
+
+/// The first failure to write standard output.
 static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
 
-/// Prints a line. Who closes the pipe early has seen enough; another failure is what [`finish`] tells.
+/// Prints a line. [`finish`] reports a failure, unless the reader closed its pipe early.
 pub fn print_line(text: &str) {
     if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
         note_failure(error);
     }
 }
 
-/// Prints a line that the program can do without: of a server, whose requests do not depend on it.
+/// Prints a line of a server, which goes on if it cannot print.
 pub fn announce(text: &str) {
     if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
-        tracing::warn!(%error, "standard output cannot be written");
+        tracing::warn!(%error, "cannot write standard output");
     }
 }
 
-/// Ends what is printed.
+/// Flushes standard output.
 ///
 /// # Errors
-/// `unavailable` if a line of the answer could not be written, on a full disk say.
+/// `unavailable` if a line could not be written, for example on a full disk.
 pub fn finish() -> Result<()> {
     if let Err(error) = io::stdout().lock().flush() {
         note_failure(error);
@@ -37,54 +39,55 @@ pub fn finish() -> Result<()> {
 
 fn note_failure(error: io::Error) {
     if error.kind() != io::ErrorKind::BrokenPipe {
-        // The first failure is what went wrong; the rest follow from it.
+        // The first failure is the cause of the later ones.
         drop(OUTPUT_ERROR.set(error));
     }
 }
 
-/// The error of an answer that could not be written.
+/// The error of a response that could not be written.
 pub(crate) fn output_write_error(error: &io::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("the output cannot be written: {error}")).hint(
-        "Make room, or write elsewhere. What the command did stays done; only its answer is lost.",
-    )
+    Error::new(ErrorKind::Unavailable, format!("cannot write the output: {error}"))
+        .hint("Free disk space, or write elsewhere. The command has run; only its output is lost.")
 }
 
-/// Prints these lines; answers whether somebody still reads them.
+/// Prints these lines; returns `false` if the reader has closed its pipe.
 ///
 /// # Errors
-/// `unavailable` when they cannot be written, on a full disk say.
+/// `unavailable` if they cannot be written, for example on a full disk.
 pub fn print_lines(lines: &[String]) -> Result<bool> {
     let mut out = io::stdout().lock();
-    let all = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
-    match all.and_then(|()| out.flush()) {
+    let written = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
+    match written.and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(output_write_error(&error).with_cause(error)),
     }
 }
 
-/// Prints a line beside the answer, for people.
+/// Prints a line for people on standard error.
 pub fn print_note(text: &str) {
     let _closed = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// So many of something, in words.
-pub(crate) fn count_text(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+/// A number with its noun: `1 memory`, `2 memories`.
+pub(crate) fn count_text(count: u64, singular: &str, plural: &str) -> String {
+    format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
-/// Prints an answer as the REST body that it is.
-pub fn print_json(answer: &Value) {
-    print_line(&answer.to_string());
+/// Prints a response as JSON on one line.
+pub fn print_json(response: &Value) {
+    print_line(&response.to_string());
 }
 
-/// Tells an error on standard error, and its kind as the exit code.
-pub fn print_error(error: &Error, as_json: bool) -> ExitCode {
+/// Prints the error of a command (`commonbook save`) on standard error; returns the exit code of
+/// its kind.
+pub fn print_error(error: &Error, command: &str, as_json: bool) -> ExitCode {
     let cause = error.cause.as_ref().map(tracing::field::display);
     match error.kind {
         ErrorKind::Internal => tracing::error!(%error, cause, "failed"),
         _ => tracing::debug!(%error, cause, "failed"),
     }
+    let error = for_door(error, HintDoor::CommandLine(command));
     if as_json {
         print_note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
     } else {
@@ -96,7 +99,7 @@ pub fn print_error(error: &Error, as_json: bool) -> ExitCode {
     ExitCode::from(exit_code(error.kind))
 }
 
-/// The exit code of a kind of error; 0 is success, 2 what every command line answers to misuse.
+/// The exit code of a kind of error; 0 is success, and 2 a wrong command line, as usual.
 pub fn exit_code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Internal => 1,

@@ -1,4 +1,4 @@
-//! How often each agent may call over HTTP: so many reads, and so many writes, a minute.
+//! Rate limits of agents over HTTP: reads and writes a minute.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -15,24 +15,24 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 /// The name of the setting, in errors and documents.
 const RATE_SETTING: &str = "COMMONBOOK_RATE";
 
-/// How often each agent may call: what an operator asks for, or the defaults.
+/// The rate limit of each agent, from the setting or the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RateSetting {
-    /// Reads a minute; as many as one likes when there is none.
+    /// Reads a minute; `None` for no limit.
     reads: Option<NonZeroU32>,
-    /// Writes a minute; as many as one likes when there is none.
+    /// Writes a minute; `None` for no limit.
     writes: Option<NonZeroU32>,
 }
 
 impl RateSetting {
-    /// What is asked for, else the default. Where only this machine can call there is none: agents
-    /// without tokens name themselves, so it would hold nobody back but the honest.
+    /// The setting, else the default. On a loopback address the default is no limit: agents without
+    /// tokens choose their names, so that a limit would bind only honest ones.
     ///
     /// # Errors
-    /// `invalid` for what is no such setting.
-    pub(crate) fn of(asked: Option<&str>, only_this_machine: bool) -> Result<Self> {
-        match asked {
-            Some(asked) => asked.parse(),
+    /// `invalid` if the setting is malformed.
+    pub(crate) fn of(setting: Option<&str>, only_this_machine: bool) -> Result<Self> {
+        match setting {
+            Some(setting) => setting.parse(),
             None if only_this_machine => Ok(Self::default()),
             None => Ok(Self {
                 reads: NonZeroU32::new(limits::READS_A_MINUTE),
@@ -45,7 +45,7 @@ impl RateSetting {
 impl FromStr for RateSetting {
     type Err = Error;
 
-    /// `off`, or `reads=6000,writes=1200`; what is left out has no limit.
+    /// Parses `off` or `reads=6000,writes=1200`; a missing part has no limit.
     fn from_str(text: &str) -> Result<Self> {
         let mut setting = Self::default();
         if text.trim() == "off" {
@@ -60,9 +60,9 @@ impl FromStr for RateSetting {
                 _ => {
                     return Err(Error::invalid(
                         RATE_SETTING,
-                        format!("{text:?} is no such setting"),
+                        format!("{text:?} is not a rate limit"),
                     )
-                    .hint("Write off, or calls a minute: reads=6000,writes=1200."));
+                    .hint("Write `off`, or calls a minute: `reads=6000,writes=1200`."));
                 }
             }
         }
@@ -70,7 +70,7 @@ impl FromStr for RateSetting {
     }
 }
 
-/// Counts the calls of every agent, each by itself.
+/// Counts the calls of each agent.
 #[derive(Debug, Default)]
 pub(crate) struct AgentRateLimits {
     reads: Option<KeyedRateLimit>,
@@ -78,34 +78,32 @@ pub(crate) struct AgentRateLimits {
 }
 
 impl AgentRateLimits {
-    /// Nobody has called yet.
+    /// Limits without calls so far.
     pub(crate) fn new(setting: RateSetting) -> Self {
         let rate = |a_minute: Option<NonZeroU32>| a_minute.map(KeyedRateLimit::new);
         Self { reads: rate(setting.reads), writes: rate(setting.writes) }
     }
 
-    /// Counts a call of this caller: of its token, which its children have in common, else of the
-    /// name that it gives itself.
+    /// Counts a call of this caller, by its token, which its children share, else by its name.
     ///
     /// # Errors
-    /// `rate_limited`, with the seconds to wait, for one too many.
+    /// `rate_limited`, with the seconds to wait, if the caller exceeds its limit.
     pub(crate) fn admit(&self, caller: &Caller, writes: bool) -> Result<()> {
-        let (rate, what) = if writes { (&self.writes, "writes") } else { (&self.reads, "reads") };
+        let (rate, calls) = if writes { (&self.writes, "writes") } else { (&self.reads, "reads") };
         let Some(rate) = rate else { return Ok(()) };
         let name = match &caller.proof {
             CallerProof::Token { id, .. } => id.to_string(),
             CallerProof::Word => caller.agent.to_string(),
         };
         rate.admit(&name).map_err(|seconds| {
-            let message =
-                format!("{what}: at most {} a minute, and these were more", rate.a_minute);
+            let message = format!("the limit of {} {calls} a minute is exceeded", rate.a_minute);
             Error::rate_limited(message, seconds)
         })
     }
 }
 
-/// Counts the tokens that are none, by the peer that shows them. A right one is taken all the same:
-/// guessing is hopeless, and is to be neither cheap nor unseen.
+/// Counts wrong tokens by the peer that sends them. A right token still passes: the limit makes guessing
+/// slow and visible, not impossible to recover from.
 #[derive(Debug)]
 pub(crate) struct WrongTokens {
     rate: KeyedRateLimit,
@@ -120,27 +118,30 @@ impl Default for WrongTokens {
 }
 
 impl WrongTokens {
-    /// Counts a wrong token of this peer, and tells the log.
+    /// Counts and logs a wrong token of this peer.
     ///
     /// # Errors
-    /// `rate_limited`, with the seconds to wait, for one too many within a minute.
+    /// `rate_limited`, with the seconds to wait, if the peer exceeds its limit.
     pub(crate) fn count(&self, peer: IpAddr) -> Result<()> {
         let total = self.total.fetch_add(1, Ordering::Relaxed) + 1;
         let counted = self.rate.admit(&peer.to_string());
         match counted {
-            Ok(()) => tracing::warn!(%peer, total, "a wrong token was shown"),
-            Err(_) => tracing::debug!(%peer, total, "a wrong token was shown, one too many"),
+            Ok(()) => tracing::warn!(%peer, total, "a peer sent a wrong token"),
+            Err(_) => {
+                tracing::debug!(%peer, total, "a peer sent a wrong token and exceeds its limit")
+            }
         }
         counted.map_err(|seconds| {
             let most = self.rate.a_minute;
-            let message = format!("wrong tokens: at most {most} a minute, and these were more");
-            Error::rate_limited(message, seconds)
-                .hint("Ask the operator of the server for a token (`commonbook token create`).")
+            let message = format!("the limit of {most} wrong tokens a minute is exceeded");
+            Error::rate_limited(message, seconds).hint(
+                "Ask the operator of the server for a token: `commonbook token create AGENT`.",
+            )
         })
     }
 }
 
-/// So many calls a minute for each name: all at once if one likes, then one by one as they come back.
+/// A number of calls a minute for each name: they can come at once, and refill one by one.
 #[derive(Debug)]
 struct KeyedRateLimit {
     a_minute: NonZeroU32,
@@ -154,7 +155,7 @@ impl KeyedRateLimit {
         Self { a_minute, clock: DefaultClock::default(), names }
     }
 
-    /// Counts a call; else answers the seconds to wait.
+    /// Counts a call, or returns the seconds to wait.
     fn admit(&self, name: &str) -> Result<(), NonZeroU32> {
         let names = self.names.read().unwrap_or_else(PoisonError::into_inner);
         let admitted = names.check_key(&name.to_owned());
@@ -170,8 +171,8 @@ impl KeyedRateLimit {
         })
     }
 
-    /// Forgets the names that have their whole allowance again; and all of them when half of them
-    /// have not. Who calls by so many names is not held back by a limit for each.
+    /// Drops the names with a full allowance; drops all names if more than half are left: a limit for
+    /// each name cannot stop a caller that uses that many.
     fn forget(&self) {
         let mut names = self.names.write().unwrap_or_else(PoisonError::into_inner);
         names.retain_recent();
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_address_that_others_reach_is_limited_unasked() {
+    fn only_an_exposed_address_has_a_limit_by_default() {
         assert_eq!(RateSetting::of(None, true).ok(), Some(RateSetting::default()));
         let open = RateSetting::of(None, false).expect("the default");
         assert_eq!(open.writes.map(NonZeroU32::get), Some(limits::WRITES_A_MINUTE));
@@ -235,7 +236,7 @@ mod tests {
         assert!(call("ann", true).is_ok() && call("bob", true).is_ok());
         assert!(call("ann", false).is_ok() && call("ann", false).is_ok());
         for writes in [true, false] {
-            let error = call("ann", writes).expect_err("one too many");
+            let error = call("ann", writes).expect_err("the limit is exceeded");
             assert_eq!(error.kind, ErrorKind::RateLimited);
             let most = if writes { 60 } else { 30 };
             assert!(error.retry_after.is_some_and(|seconds| seconds.get() <= most));
@@ -245,31 +246,34 @@ mod tests {
     }
 
     #[test]
-    fn the_children_of_a_token_have_its_allowance_in_common() {
+    fn the_children_of_a_token_share_its_allowance() {
         let rates = AgentRateLimits::new("writes=2".parse().expect("a setting"));
         let id = Id::new(&CountingIds::default(), Timestamp::UNIX_EPOCH);
         let proof = CallerProof::Token { id, scopes: Vec::new(), bound: false, asserted: true };
         let call = |name| rates.admit(&Caller { proof: proof.clone(), ..caller(Some(name)) }, true);
         assert!(call("ann").is_ok() && call("ann/one").is_ok());
         assert!(call("ann/two").is_err());
-        assert!(rates.admit(&caller(Some("ann")), true).is_ok(), "who shows none is another");
+        assert!(
+            rates.admit(&caller(Some("ann")), true).is_ok(),
+            "a caller without the token has its own allowance"
+        );
     }
 
     #[test]
-    fn wrong_tokens_count_for_the_peer_that_shows_them() {
+    fn wrong_tokens_count_for_the_peer_that_sends_them() {
         let wrong = WrongTokens::default();
-        let (one, other) = (IpAddr::from([192, 0, 2, 7]), IpAddr::from([192, 0, 2, 8]));
+        let (first, second) = (IpAddr::from([192, 0, 2, 7]), IpAddr::from([192, 0, 2, 8]));
         for _ in 0..limits::WRONG_TOKENS_A_MINUTE {
-            assert!(wrong.count(one).is_ok());
+            assert!(wrong.count(first).is_ok());
         }
-        let error = wrong.count(one).expect_err("one too many");
+        let error = wrong.count(first).expect_err("the limit is exceeded");
         assert_eq!(error.kind, ErrorKind::RateLimited);
         assert!(error.retry_after.is_some_and(|seconds| seconds.get() <= 6));
-        assert!(wrong.count(other).is_ok());
+        assert!(wrong.count(second).is_ok());
     }
 
     #[test]
-    fn names_are_forgotten_before_they_are_too_many() {
+    fn the_number_of_names_stays_bounded() {
         let rate = KeyedRateLimit::new(NonZeroU32::MIN);
         for number in 0..limits::RATE_NAMES * 3 {
             assert!(rate.admit(&number.to_string()).is_ok());

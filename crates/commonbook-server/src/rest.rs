@@ -1,4 +1,4 @@
-//! REST: the verbs as routes under `/v1`, in one table that also is the OpenAPI document.
+//! REST: the verbs as routes under `/v1`, in one table that also makes the OpenAPI document.
 
 mod examples;
 mod openapi;
@@ -6,6 +6,7 @@ mod revision;
 mod route;
 mod stream;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -34,7 +35,7 @@ fn routes() -> Vec<RestRoute> {
         .collect()
 }
 
-/// The routes of memories, and of what is known of them.
+/// The routes of memories, entities, agents and the journal.
 #[expect(clippy::too_many_lines, reason = "a table of routes")]
 fn memory_routes() -> Vec<RestRoute> {
     let read = |path, name, call| route::get(path, name, call);
@@ -113,7 +114,7 @@ fn memory_routes() -> Vec<RestRoute> {
     ]
 }
 
-/// The routes of memories that contradict each other.
+/// The routes of contradictions.
 fn contradiction_routes() -> Vec<RestRoute> {
     let read = |path, name, call| route::get(path, name, call);
     vec![
@@ -135,7 +136,7 @@ fn contradiction_routes() -> Vec<RestRoute> {
     ]
 }
 
-/// The routes of what agents work on together.
+/// The routes of sessions, checkpoints and cases.
 fn collaboration_routes() -> Vec<RestRoute> {
     let read = |path, name, call| route::get(path, name, call);
     vec![
@@ -185,7 +186,7 @@ fn collaboration_routes() -> Vec<RestRoute> {
     ]
 }
 
-/// The routes of work that is handed over.
+/// The routes of handoffs.
 fn handoff_routes() -> Vec<RestRoute> {
     let read = |path, name, call| route::get(path, name, call);
     vec![
@@ -221,12 +222,17 @@ fn handoff_routes() -> Vec<RestRoute> {
     ]
 }
 
+/// The method and the path of each verb that has a route.
+pub(crate) fn verb_routes() -> BTreeMap<&'static str, String> {
+    routes().iter().map(|route| (route.name, format!("{} {}", route.method, route.path))).collect()
+}
+
 /// The OpenAPI document of every route.
 pub(crate) fn openapi() -> Value {
     openapi::document(&routes())
 }
 
-/// The router of everything but `/mcp`.
+/// The router of all paths except `/mcp`.
 pub(crate) fn router(
     book: Commonbook,
     config: Arc<Config>,
@@ -254,8 +260,8 @@ pub(crate) fn router(
 }
 
 async fn health(State(door): State<RestDoor>, id: RequestId) -> axum::response::Response {
-    let answers = move || door.book.store().read(|tx| tx.workspaces().map(drop));
-    match run_blocking(answers).await {
+    let read_store = move || door.book.store().read(|tx| tx.workspaces().map(drop));
+    match run_blocking(read_store).await {
         Ok(()) => axum::Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
             .into_response(),
         Err(error) => error_response(&error, &id),
@@ -263,7 +269,7 @@ async fn health(State(door): State<RestDoor>, id: RequestId) -> axum::response::
 }
 
 async fn docs_page() -> Html<String> {
-    // Nothing of the page's own makers: it is to work without a network, and to stay on this machine.
+    // The page loads nothing from the network and sends nothing from this machine.
     let settings = json!({
         "url": "/openapi.json", "telemetry": false, "withDefaultFonts": false,
         "showDeveloperTools": "never", "agent": {"disabled": true}, "mcp": {"disabled": true},
@@ -277,8 +283,9 @@ async fn docs_script() -> impl IntoResponse {
 }
 
 async fn unknown_path(id: RequestId, uri: axum::http::Uri) -> axum::response::Response {
-    let error = commonbook::base::error::Error::not_found(format!("there is no {}", uri.path()))
-        .hint("/openapi.json and /docs tell every path.");
+    let error =
+        commonbook::base::error::Error::not_found(format!("no route has the path {}", uri.path()))
+            .hint("`GET /openapi.json` describes every route.");
     error_response(&error, &id)
 }
 
@@ -289,9 +296,9 @@ async fn wrong_method(
 ) -> axum::response::Response {
     let error = commonbook::base::error::Error::new(
         commonbook::base::error::ErrorKind::Invalid,
-        format!("{} does not take {method}", uri.path()),
+        format!("{} does not accept the method {method}", uri.path()),
     )
-    .hint("/openapi.json and /docs tell every path and its methods.");
+    .hint("`GET /openapi.json` describes every route and its methods.");
     let mut response = error_response(&error, &id);
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response

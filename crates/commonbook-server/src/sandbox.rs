@@ -1,5 +1,5 @@
-//! The sandbox of `serve`: the kernel lets it write beneath the home and the folders that the settings
-//! name, and read what a program needs besides.
+//! The sandbox of `serve`: the kernel lets it write only below the home and the folders of config.json,
+//! and read only these and system folders.
 
 pub(crate) mod refusal;
 
@@ -14,8 +14,7 @@ use crate::setup::clients::SetupScope;
 use crate::setup::ledger::SetupLedger;
 use refusal::SANDBOX_FOLDERS;
 
-/// What every program reads: its libraries, the certificates, names of hosts, the time zone, what the
-/// kernel says of the machine.
+/// The folders that every program reads: libraries, certificates, host names, time zones, kernel data.
 const SYSTEM_FOLDERS: [&str; 14] = [
     "/bin",
     "/dev",
@@ -33,31 +32,31 @@ const SYSTEM_FOLDERS: [&str; 14] = [
     "/usr",
 ];
 
-/// Devices that every program writes to.
+/// The devices that every program writes to.
 const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// What a server may do with files.
+/// The files that a server may use.
 #[derive(Debug, Default)]
 pub(crate) struct FileSandbox {
-    /// The folders that it writes beneath, the home first.
+    /// The folders below which it may write, the home first.
     pub(crate) writes: Vec<PathBuf>,
-    /// What it reads besides the system's folders.
+    /// The paths that it may read besides system folders.
     pub(crate) reads: Vec<PathBuf>,
-    /// Folders that the settings name and that are not there.
+    /// Folders of config.json that do not exist.
     pub(crate) missing: Vec<PathBuf>,
 }
 
-/// Whether a server is held to a sandbox.
+/// The state of the sandbox.
 #[derive(Debug)]
 pub(crate) enum SandboxState {
-    /// It is, to this one.
+    /// The sandbox is on.
     On(FileSandbox),
     /// The settings turn it off.
     Off,
-    /// The kernel has none.
+    /// The kernel has no Landlock.
     Unsupported,
-    /// The kernel refuses it, inside of another sandbox say.
+    /// The kernel refuses it, for example inside another sandbox.
     Refused(Error),
 }
 
@@ -65,11 +64,12 @@ impl FileSandbox {
     /// The sandbox that the settings describe.
     ///
     /// # Errors
-    /// `invalid` for settings that are wrong or name a folder that is not absolute.
+    /// `invalid` if the settings are not valid or name a relative folder.
     pub(crate) fn plan(config: &Config) -> Result<Self> {
         let home = config.home()?.to_owned();
         let named = config.sandbox_folders()?;
-        let (there, missing): (Vec<_>, Vec<_>) = named.into_iter().partition(|path| path.exists());
+        let (existing, missing): (Vec<_>, Vec<_>) =
+            named.into_iter().partition(|path| path.exists());
         let ledger = SetupLedger::read(&home).unwrap_or_default();
         let projects =
             ledger.clients.iter().filter(|client| client.chosen.scope == SetupScope::Project);
@@ -77,7 +77,7 @@ impl FileSandbox {
         let projects: Vec<PathBuf> = projects.filter(|folder| folder.is_dir()).collect();
         let mut writes: Vec<PathBuf> = [home]
             .into_iter()
-            .chain(there)
+            .chain(existing)
             .chain(projects)
             .map(|path| resolve_links(&path))
             .collect();
@@ -90,7 +90,7 @@ impl FileSandbox {
         is_covered(&self.writes, path)
     }
 
-    /// Links in the home, at its top and among its standing memory files, that lead out of the sandbox.
+    /// Links in the home and its folder `memories` whose targets are outside the sandbox.
     pub(crate) fn escaping_links(&self) -> Vec<(PathBuf, PathBuf)> {
         let home = self.writes.first().cloned().unwrap_or_default();
         let entries = [home.clone(), home.join("memories")].into_iter().filter_map(|folder| {
@@ -100,45 +100,45 @@ impl FileSandbox {
         });
         let links = entries.flatten().filter(|path| path.is_symlink());
         let targets = links.filter_map(|link| Some((std::fs::canonicalize(&link).ok()?, link)));
-        let beyond = targets.filter(|(target, _)| !self.covers(target));
-        beyond.map(|(target, link)| (link, target)).collect()
+        let escaping = targets.filter(|(target, _)| !self.covers(target));
+        escaping.map(|(target, link)| (link, target)).collect()
     }
 }
 
 impl SandboxState {
-    /// Tells the log.
+    /// Logs the state.
     pub(crate) fn log(&self) {
         match self {
             Self::On(sandbox) => {
                 tracing::debug!(writes = ?sandbox.writes, "the sandbox is on");
                 for folder in &sandbox.missing {
-                    tracing::warn!(folder = %folder.display(), "a folder that config.json names is not there");
+                    tracing::warn!(folder = %folder.display(), "a folder of config.json does not exist");
                 }
             }
-            Self::Off => tracing::info!("the sandbox is off: COMMONBOOK_SANDBOX says so"),
+            Self::Off => tracing::info!("the sandbox is off (COMMONBOOK_SANDBOX)"),
             Self::Unsupported => {
-                tracing::info!("no sandbox: this system has no Landlock, or none since Linux 5.19");
+                tracing::info!("no sandbox: it needs Landlock of Linux 5.19 or newer");
             }
-            Self::Refused(error) => tracing::warn!(%error, "no sandbox"),
+            Self::Refused(error) => tracing::warn!(%error, "the sandbox is not active"),
         }
     }
 }
 
-/// Holds this process to the sandbox of the settings. A thread that runs already is not held, and so
-/// this comes before any.
+/// Puts this process into the sandbox of the settings. The sandbox does not hold threads that already
+/// run, so this runs before any starts.
 ///
 /// # Errors
-/// `invalid` for settings that are wrong; `unavailable` for a home that cannot be made.
+/// `invalid` if the settings are not valid; `unavailable` if the home cannot be created.
 pub(crate) fn enter(config: &Config) -> Result<SandboxState> {
-    // A rule is about a folder that is there.
+    // A rule needs an existing folder.
     atomic::create_folders(config.home()?)?;
     let planned = match sandbox_state(config)? {
         SandboxState::On(planned) => planned,
-        other => return Ok(other),
+        state => return Ok(state),
     };
     Ok(match restrict(&planned) {
         Ok(true) => {
-            // Nobody else has set it: this runs once.
+            // This runs once.
             drop(SANDBOX_FOLDERS.set(planned.writes.clone()));
             SandboxState::On(planned)
         }
@@ -147,10 +147,10 @@ pub(crate) fn enter(config: &Config) -> Result<SandboxState> {
     })
 }
 
-/// The state that a server with these settings would be in.
+/// The state that a server with these settings has.
 ///
 /// # Errors
-/// `invalid` for settings that are wrong.
+/// `invalid` if the settings are not valid.
 pub(crate) fn sandbox_state(config: &Config) -> Result<SandboxState> {
     let planned = FileSandbox::plan(config)?;
     Ok(match config.wants_sandbox()? {
@@ -160,8 +160,8 @@ pub(crate) fn sandbox_state(config: &Config) -> Result<SandboxState> {
     })
 }
 
-/// Whether this process may use the standing memory of a caller's project: not if the sandbox lacks
-/// it. Then the command that asked does the work itself.
+/// Whether the sandbox lets this process use the standing memory of a caller's project. If not, the
+/// requesting command does the work itself.
 pub(crate) fn reaches_project(caller: &Caller) -> bool {
     let Some((held_to, project)) = SANDBOX_FOLDERS.get().zip(caller.project.as_deref()) else {
         return true;
@@ -172,8 +172,8 @@ pub(crate) fn reaches_project(caller: &Caller) -> bool {
     }
     tracing::info!(
         folder = %folder.display(),
-        "the sandbox lacks this project, and its commands open the store themselves: name its folder \
-         under `folders` in config.json"
+        "this project is outside the sandbox, so its commands open the store themselves: add its folder \
+         to `folders` in config.json"
     );
     false
 }
@@ -183,11 +183,11 @@ fn is_covered(folders: &[PathBuf], path: &Path) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// A path without links, as far as it is there.
+/// A path with the links of its existing part resolved.
 fn resolve_links(path: &Path) -> PathBuf {
-    let there =
+    let existing =
         path.ancestors().find_map(|above| Some((above, std::fs::canonicalize(above).ok()?)));
-    match there {
+    match existing {
         Some((above, real)) => match path.strip_prefix(above) {
             Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
             _ => real,
@@ -196,7 +196,7 @@ fn resolve_links(path: &Path) -> PathBuf {
     }
 }
 
-/// The folder of a model that the settings name, and the files that links in it lead to.
+/// The folder of the model that the settings name, and the targets of its links.
 fn model_paths(config: &Config) -> Vec<PathBuf> {
     let folder = config.embedder.as_deref().map(PathBuf::from).filter(|path| path.is_dir());
     let Some(folder) = folder else { return Vec::new() };
@@ -204,10 +204,10 @@ fn model_paths(config: &Config) -> Vec<PathBuf> {
     [resolve_links(&folder)].into_iter().chain(inside).collect()
 }
 
-/// What links within a folder lead to, this many folders deep.
+/// The targets of the links below a folder, down to this depth.
 fn walk_links(folder: &Path, depth: usize) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let led_to = entries.flat_map(|entry| {
+    let targets = entries.flat_map(|entry| {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_symlink() => std::fs::canonicalize(path).ok().into_iter().collect(),
@@ -215,12 +215,12 @@ fn walk_links(folder: &Path, depth: usize) -> Vec<PathBuf> {
             _ => Vec::new(),
         }
     });
-    led_to.collect()
+    targets.collect()
 }
 
 #[cfg(target_os = "linux")]
 mod kernel {
-    //! What the kernel is asked for.
+    //! The rules for the kernel.
 
     use landlock::{
         ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
@@ -229,11 +229,11 @@ mod kernel {
 
     use super::{DEVICES, FileSandbox, SYSTEM_FOLDERS};
 
-    /// The rights that are asked for. What an older kernel does not know of them it does not refuse.
+    /// The rights to restrict. An older kernel ignores those that it does not know.
     const LANDLOCK_ABI: ABI = ABI::V5;
 
-    /// Rights without which nothing is asked for: kernels before 5.19 refuse every move from a folder
-    /// to another, which the socket of the home takes.
+    /// The right without which there is no sandbox: kernels before 5.19 refuse every move between folders,
+    /// which the socket of the home needs.
     const REQUIRED_RIGHT: AccessFs = AccessFs::Refer;
 
     pub(super) fn is_supported() -> bool {
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sandbox_is_the_home_the_named_folders_and_what_the_model_leads_to() {
+    fn a_sandbox_has_the_home_the_named_folders_and_the_targets_of_the_model() {
         let base = tempfile::tempdir().unwrap();
         let at = |name: &str| resolve_links(base.path()).join(name);
         for folder in ["home", "named", "model/1_Pooling", "blobs"] {

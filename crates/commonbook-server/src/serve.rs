@@ -1,4 +1,4 @@
-//! The server: REST and MCP over HTTP on one address, until it is told to stop.
+//! The server: REST and MCP over HTTP on one address, until a signal stops it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,34 +35,34 @@ use crate::rate::{AgentRateLimits, RateSetting};
 use crate::rest::{self, EventStreams, RequestId, error_response};
 use crate::watch;
 
-/// Where it listens, where nobody says otherwise.
+/// The address on which a server listens by default.
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:7077";
 
-/// Serves REST, and MCP over HTTP, on one address.
+/// Serves REST under /v1, MCP under /mcp and API documentation under /docs, on one address.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeCommand {
-    /// The address to listen on; where others can reach it, every caller shows a token.
+    /// Address to listen on; if other machines can reach it, every caller needs a token
     #[arg(long, default_value = DEFAULT_ADDRESS)]
     pub(crate) bind: SocketAddr,
-    /// The port to listen on instead; 0 for any that is free.
+    /// Port to listen on instead; 0 selects a free port
     #[arg(long)]
     pub(crate) port: Option<u16>,
-    /// The MCP tools that are offered.
+    /// MCP tools to offer
     #[arg(long, value_enum, default_value_t)]
     pub(crate) tools: ToolSelection,
-    /// Refuse to keep what nobody has signed: who writes has a name.
+    /// Refuse writes from callers without a name
     #[arg(long)]
     pub(crate) production: bool,
-    /// The streams of events that may be open at once.
+    /// Maximum number of open event streams
     #[arg(long, value_name = "NUMBER", default_value_t = limits::STREAMS)]
     pub(crate) streams: usize,
 }
 
 impl ServeCommand {
-    /// Serves until the program is told to stop; then finishes what was begun.
+    /// Serves until a signal stops it; then finishes the running requests.
     ///
     /// # Errors
-    /// `unavailable` when the address cannot be listened on.
+    /// `unavailable` if it cannot listen on the address, or if the store is damaged.
     pub(crate) async fn run(self, book: Commonbook, config: Arc<Config>) -> Result<()> {
         let mut policy = config.policy()?;
         policy.anonymous_writes &= !self.production;
@@ -72,7 +72,7 @@ impl ServeCommand {
         let rate = RateSetting::of(config.rate.as_deref(), address.ip().is_loopback())?;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))
-                .hint("Is a server running already? Choose another address with --bind or --port.")
+                .hint("Stop the program that uses this address, or choose another one with --bind or --port.")
                 .with_cause(error)
         })?;
         let address = listener.local_addr().unwrap_or(address);
@@ -97,23 +97,23 @@ impl ServeCommand {
         };
         if gate.hosts.is_exposed() {
             tracing::info!(
-                "other machines can call: every caller shows a token (commonbook token create)"
+                "other machines can reach this address: every caller needs a token (commonbook token create)"
             );
         }
-        let places = limits::CONNECTIONS.saturating_add(self.streams);
+        let connections_max = limits::CONNECTIONS.saturating_add(self.streams);
         let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping);
         tokio::select! {
-            () = serve_until_stopped(listener, local, HttpServer { router, places, stopping }) => Ok(()),
+            () = serve_until_stopped(listener, local, HttpServer { router, connections_max, stopping }) => Ok(()),
             error = wait_for_damage(book) => Err(error),
         }
     }
 }
 
-/// What is served, and what ends its streams.
+/// The router with its limit of connections, and the token that ends its streams.
 struct HttpServer {
     router: Router,
-    /// Connections that there may be at once.
-    places: usize,
+    /// Maximum number of open connections.
+    connections_max: usize,
     stopping: CancellationToken,
 }
 
@@ -145,8 +145,8 @@ fn router(
         .layer(from_fn(drain_unread_body))
 }
 
-/// Long answers come compressed to who takes them so. Events do not, each of which is to come at
-/// once, nor what has a strong tag: that is of these bytes and no others.
+/// Compresses long responses for clients that accept it; except event streams, whose events must
+/// arrive at once, and responses with a strong ETag, which stands for the exact bytes.
 fn compression() -> CompressionLayer<impl Predicate> {
     let untagged = |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
         !headers.contains_key(header::ETAG)
@@ -157,7 +157,7 @@ fn compression() -> CompressionLayer<impl Predicate> {
         .compress_when(long.and(NotForContentType::SSE).and(untagged))
 }
 
-/// Takes a request's body whole before it goes on, within the limits of every request.
+/// Reads the whole body of a request before its handler runs, within the limits of all requests.
 async fn read_whole_body(
     State(bodies): State<BodyBudget>,
     id: RequestId,
@@ -178,10 +178,10 @@ async fn read_whole_body(
 async fn serve_until_stopped(
     listener: TcpListener,
     local: Option<RpcListener>,
-    served: HttpServer,
+    server: HttpServer,
 ) {
-    let HttpServer { router, places, stopping } = served;
-    let http = connections::serve(listener, router, places, stopping.clone());
+    let HttpServer { router, connections_max, stopping } = server;
+    let http = connections::serve(listener, router, connections_max, stopping.clone());
     let commands = async {
         if let Some(local) = local {
             local.serve(stopping.clone()).await;
@@ -194,23 +194,23 @@ async fn serve_until_stopped(
     };
     tokio::select! {
         _ = serving => {}
-        () = too_late => tracing::warn!("some connections stayed open; closing them"),
+        () = too_late => tracing::warn!("closing connections that are still open"),
     }
 }
 
-/// What is cancelled when the program is told to stop, which it listens for from now on.
+/// The token that Ctrl-C or SIGTERM cancels, from now on.
 fn shutdown_token() -> CancellationToken {
-    let (stopping, told) = (CancellationToken::new(), stop_signal());
+    let (stopping, signal) = (CancellationToken::new(), stop_signal());
     let cancelled = stopping.clone();
     tokio::spawn(async move {
-        told.await;
-        tracing::info!("stopping: finishing what was begun");
+        signal.await;
+        tracing::info!("stopping: finishing the running requests");
         cancelled.cancel();
     });
     stopping
 }
 
-/// Waits for Ctrl-C or SIGTERM; on Unix it hears them from the call on, not from the first wait.
+/// Waits for Ctrl-C or SIGTERM; on Unix it catches them from the call on, not from the first poll.
 pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
     let signals = {
@@ -220,18 +220,18 @@ pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(not(unix))]
     let signals = [tokio::signal::windows::ctrl_c()];
     async move {
-        let mut told = tokio::task::JoinSet::new();
+        let mut received = tokio::task::JoinSet::new();
         for mut signal in signals.into_iter().flatten() {
-            told.spawn(async move { signal.recv().await });
+            received.spawn(async move { signal.recv().await });
         }
-        if told.join_next().await.is_none() {
+        if received.join_next().await.is_none() {
             std::future::pending::<()>().await;
         }
     }
 }
 
-/// Looks the store through while it is served, and ends with what is wrong with it: what a damaged
-/// store is given would be lost with it. Ends never when the store is whole.
+/// Checks the store while the server runs, and returns the damage: writes to a damaged store would be
+/// lost. Never returns if the store is intact.
 async fn wait_for_damage(book: Commonbook) -> Error {
     let findings = run_blocking(move || book.store().check()).await;
     match findings {
@@ -240,12 +240,12 @@ async fn wait_for_damage(book: Commonbook) -> Error {
             ErrorKind::Unavailable,
             format!("the store is damaged: {}", findings.join("; ")),
         )
-        .hint("Run `commonbook doctor`, and restore the file from a copy."),
+        .hint("Run `commonbook doctor`, then restore the file from a backup."),
         Err(error) => error,
     }
 }
 
-/// Takes away what has had its time, now and every hour.
+/// Removes expired data, now and every hour.
 pub(crate) async fn sweep_hourly(book: Commonbook) {
     let mut hours = tokio::time::interval(Duration::from_secs(60 * 60));
     loop {
@@ -253,13 +253,15 @@ pub(crate) async fn sweep_hourly(book: Commonbook) {
         let book = book.clone();
         match tokio::task::spawn_blocking(move || book.sweep()).await {
             Ok(Ok(swept)) => tracing::debug!(purged = swept.purged, "swept"),
-            Ok(Err(error)) => tracing::warn!(%error, "could not sweep; trying again in an hour"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the sweep failed; the next one runs in an hour")
+            }
             Err(panic) => tracing::error!(%panic, "the sweep panicked"),
         }
     }
 }
 
-/// Gives each request an id, which its answer and the log carry. What a request says is not logged.
+/// Gives each request an id, for its response and the log. Never logs the content of a request.
 async fn log_request(
     State(ids): State<Arc<commonbook::base::id::RandomIds>>,
     mut request: Request,

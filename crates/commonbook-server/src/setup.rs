@@ -1,10 +1,9 @@
-//! Setup: what is written into the files of a client so that it finds Commonbook, and taken out
-//! again.
+//! Setup: writes the MCP server and the hooks into the files of a client, and removes them again.
 //!
-//! Files are changed as texts. What is ours is spliced in, and everything else stays as it is:
-//! comments, keys that nobody here knows, the order, the blanks. Every splice is recorded with what
-//! stood there before; taking it back gives the same bytes. Where the client or its user has
-//! written to the file since, what is ours is found by its key and taken out alone.
+//! Setup edits files as text. It splices our parts in and keeps everything else: comments, unknown
+//! keys, order, whitespace. It records each splice with the text that it replaced, so that an undo
+//! restores the same bytes. If the client or its user has changed the file since, the undo finds our
+//! parts by their keys and removes only them.
 
 mod block;
 pub(crate) mod clients;
@@ -22,59 +21,59 @@ use serde_json::{Map, Value};
 use commonbook::base::error::{Error, Result};
 use splice::TextSplice;
 
-/// What is to stand in a file.
+/// The content to write into a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FileContent {
-    /// These entries in JSON, which may have comments.
+    /// Entries of a JSON file, with or without comments.
     Json(Vec<JsonEntry>),
-    /// A table in TOML, by its name with points, with these keys.
+    /// A TOML table, by its path, with these keys.
     Toml(Vec<String>, Map<String, Value>),
-    /// A block between marks in Markdown.
+    /// A block between marks in a Markdown file.
     Block(String),
-    /// The whole file, which is ours.
+    /// A whole file of our own.
     Whole(String),
 }
 
-/// An entry in a file of JSON.
+/// An entry of a JSON file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JsonEntry {
-    /// The value of a key, by the path that leads to it.
+    /// The value at a path.
     Set {
         /// The path.
         path: Vec<String>,
         /// The value.
         value: Value,
     },
-    /// One more thing in a list, by the path that leads to it.
+    /// An additional item of the list at a path.
     Push {
         /// The path.
         path: Vec<String>,
-        /// The thing.
+        /// The item.
         value: Value,
-        /// The words by which ours are known in such a list: each stands in some text of the thing.
+        /// Our item contains all of these texts.
         mark: Vec<String>,
     },
 }
 
-/// What was written into a file, so that it can be taken out again. Kept in the home folder.
+/// The record of what was written into a file, by which an undo removes it. The ledger stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UndoRecord {
-    /// What the file was before.
+    /// The file before the first change.
     was: OriginalContent,
     /// Each change, in order.
     done: Vec<FileEdit>,
 }
 
-/// What a file was before the first change.
+/// A file before the first change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum OriginalContent {
-    /// It was not there.
+    /// It did not exist.
     Missing,
-    /// It had nothing but these blanks in it.
+    /// It contained only this whitespace.
     Blank(String),
-    /// It said something.
+    /// It contained text.
     Text,
 }
 
@@ -83,15 +82,15 @@ enum OriginalContent {
 struct FileEdit {
     what: EditTarget,
     splice: TextSplice,
-    /// Whether something of the user's own stood in its place, which comes back.
+    /// Whether it replaced a value of the user's own, which an undo restores.
     replaced: bool,
 }
 
-/// What a change is about, by which it is found when the file was changed since.
+/// The target of an edit, by which an undo finds it in a file that others have changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum EditTarget {
-    /// An entry, with the paths of the objects and lists that were made for it.
+    /// An entry, with the paths of the objects and lists that were created for it.
     Entry(JsonEntry, Vec<Vec<String>>),
     Table(Vec<String>),
     Block,
@@ -103,20 +102,19 @@ enum EditTarget {
 pub(crate) struct ApplyResult {
     /// Its text.
     pub(crate) text: String,
-    /// By what the change is taken back.
+    /// The record for an undo.
     pub(crate) record: UndoRecord,
-    /// Whether the text is another than before.
+    /// Whether the text differs from before.
     pub(crate) changed: bool,
 }
 
 impl FileContent {
-    /// A file's text with this content in it. `text` is what the file says, if it is there, and
-    /// `earlier` what was recorded when something of ours was last written into it. A file that has
-    /// it all stays as it is.
+    /// The text of a file with this content in it. `text` is the present text, if the file exists, and
+    /// `earlier` the record of the last setup. A file that already has the content does not change.
     ///
     /// # Errors
-    /// `conflict` for a file that is not of its format, that has something else where ours belongs,
-    /// or that is not ours to write.
+    /// `conflict` if the file does not have its format, has another value where our content belongs,
+    /// or is a whole file of somebody else.
     pub(crate) fn apply(
         &self,
         text: Option<&str>,
@@ -130,7 +128,7 @@ impl FileContent {
                 .unwrap_or(UndoRecord { was: OriginalContent::Text, done: Vec::new() });
             return Ok(ApplyResult { text: text.to_owned(), record, changed: false });
         }
-        // What was written last time makes room first, so that what stood there before is not lost.
+        // Undo the last setup first, so that its record of the original text is not lost.
         let undone = match (text, earlier) {
             (Some(text), Some(earlier)) => earlier.undo(text)?,
             (text, _) => text.map(str::to_owned),
@@ -151,8 +149,8 @@ impl FileContent {
         Ok(ApplyResult { text: text_now, record: UndoRecord { was, done }, changed })
     }
 
-    /// A file's text without this content, where nothing was recorded: what looks like ours is taken
-    /// out, and with it what is empty then. Nothing when nothing else is left.
+    /// The text of a file without this content, if there is no record: removes what looks like ours,
+    /// and containers that become empty. Returns `None` if nothing else is left.
     ///
     /// # Errors
     /// As [`Self::apply`].
@@ -168,14 +166,14 @@ impl FileContent {
         }
         let (was, done) = (OriginalContent::Text, done.collect());
         let ours = UndoRecord { was, done };
-        // A file with nothing of ours in it is somebody else's, however little it says.
+        // A file without our content stays, even if it is nearly empty.
         if ours.undo(text)? == whole() {
             return Ok(whole());
         }
         UndoRecord { was: OriginalContent::Missing, ..ours }.undo(text)
     }
 
-    /// What a file of this format says when it says nothing.
+    /// The text of an empty file of this format.
     const fn empty_text(&self) -> &'static str {
         if matches!(self, Self::Json(_)) { "{}\n" } else { "" }
     }
@@ -216,8 +214,10 @@ impl FileContent {
                 let ours =
                     |text: &str| text.trim().is_empty() || text.contains(clients::OWN_FILE_WORD);
                 if !ours(text) {
-                    return Err(conflict("the file is there already, and it is not ours")
-                        .hint("Move it away, and run the setup again."));
+                    return Err(conflict(
+                        "the file already exists, and commonbook did not write it",
+                    )
+                    .hint("Move it away, then run the setup again."));
                 }
                 let splice = TextSplice { at: 0, before: text.to_owned(), after: whole.clone() };
                 Ok((
@@ -228,7 +228,7 @@ impl FileContent {
         }
     }
 
-    /// All that this content is about.
+    /// The targets of this content.
     fn edit_targets(&self) -> Vec<EditTarget> {
         let made = |path: &[String]| (1..path.len()).map(|end| path[..end].to_vec()).collect();
         match self {
@@ -251,8 +251,8 @@ impl FileContent {
 }
 
 impl UndoRecord {
-    /// A file's text as it was before, but for what others have written to it since. Nothing when
-    /// there was no file, and nothing else is left in it.
+    /// The text of a file as it was before, with the later changes of others. Returns `None` if the
+    /// file did not exist before and nothing else is left in it.
     ///
     /// # Errors
     /// As [`FileContent::apply`].
@@ -262,7 +262,7 @@ impl UndoRecord {
             text = done.undo(&text)?;
         }
         let left = without_byte_order_mark(&text).trim();
-        // Of JSON what is left of nothing is an empty object.
+        // An empty JSON file is an empty object.
         let nothing = left.is_empty() || left.split_whitespace().collect::<String>() == "{}";
         Ok(match &self.was {
             OriginalContent::Missing if nothing => None,
@@ -292,7 +292,7 @@ impl FileEdit {
         }
     }
 
-    /// Whether a text is still of its format when a splice was taken back.
+    /// Whether a text still has its format after a splice was reverted.
     fn is_sound(&self, text: &str) -> bool {
         match &self.what {
             EditTarget::Entry(..) => json::JsonFile::parse(text).is_ok(),
@@ -302,7 +302,7 @@ impl FileEdit {
     }
 }
 
-/// A text without the mark that some editors put at its beginning.
+/// A text without a byte order mark.
 fn without_byte_order_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }

@@ -1,4 +1,4 @@
-//! A command of the user's own: run by the shell, told something, heard, and ended in time.
+//! Runs a user command in the shell, with input, output and a deadline.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -10,16 +10,15 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 
 use crate::process;
 
-/// How often a command that has closed its output is looked at, until it has ended.
+/// The time between two checks whether a command has ended.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Runs a command until it ends, or until `deadline`; answers what it says on standard output, of
-/// which at most `output_bytes_max` bytes are read. The command gets `input` on its standard input
-/// and runs in `folder`.
+/// Runs a command in `folder` with `input` on its standard input; returns at most `output_bytes_max`
+/// bytes of its standard output.
 ///
 /// # Errors
-/// `unavailable` for one that cannot be run, fails, or takes too long; the shell and all that it
-/// started are ended then.
+/// `unavailable` if it cannot be run, fails, or runs past `deadline`; then the shell and all its child
+/// processes are killed.
 pub(crate) fn run(
     command: &str,
     folder: Option<&Path>,
@@ -27,8 +26,9 @@ pub(crate) fn run(
     output_bytes_max: u64,
     deadline: Instant,
 ) -> Result<Vec<u8>> {
-    let failed =
-        |why: String| Error::new(ErrorKind::Unavailable, format!("the command {command:?} {why}"));
+    let failed = |reason: String| {
+        Error::new(ErrorKind::Unavailable, format!("the command {command:?} {reason}"))
+    };
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut process = Command::new(shell);
     process.args([flag, &with_user_umask(command)]).stderr(Stdio::null());
@@ -38,22 +38,22 @@ pub(crate) fn run(
     of_its_own_group(&mut process);
     let piped = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = piped.map_err(|error| failed(format!("cannot be run: {error}")))?;
-    let said = read_output(&mut child, input, output_bytes_max, deadline);
-    let status = match &said {
+    let output = read_output(&mut child, input, output_bytes_max, deadline);
+    let status = match &output {
         Some(_) => wait_for_exit(&mut child, deadline),
         None => None,
     };
-    let Some((said, status)) = said.zip(status) else {
+    let Some((output, status)) = output.zip(status) else {
         kill(&mut child);
         return Err(failed("took too long".to_owned()));
     };
     if !status.success() {
         return Err(failed(format!("ended with {status}")));
     }
-    Ok(said)
+    Ok(output)
 }
 
-/// The command with the umask that the program was started with: what it writes is the user's own.
+/// The command with the umask of the user, because its files belong to the user.
 fn with_user_umask(command: &str) -> String {
     match process::user_umask().filter(|_| cfg!(unix)) {
         Some(umask) => format!("umask {umask}\n{command}"),
@@ -61,8 +61,7 @@ fn with_user_umask(command: &str) -> String {
     }
 }
 
-/// What a command writes to its standard output, once it has closed that; nothing when it has not
-/// in time.
+/// The standard output of a command after it has closed it; `None` after the deadline.
 fn read_output(
     child: &mut Child,
     input: String,
@@ -70,24 +69,24 @@ fn read_output(
     deadline: Instant,
 ) -> Option<Vec<u8>> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let (tell, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         if let Some(mut stdin) = stdin {
-            // Who does not want to hear it closes its end.
+            // Fails if the command closes its standard input early, which is fine.
             drop(stdin.write_all(input.as_bytes()));
         }
     });
     std::thread::spawn(move || {
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         if let Some(stdout) = stdout {
-            drop(stdout.take(output_bytes_max).read_to_end(&mut said));
+            drop(stdout.take(output_bytes_max).read_to_end(&mut output));
         }
-        drop(tell.send(said));
+        drop(sender.send(output));
     });
-    heard.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+    receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
 }
 
-/// How a command ended, once it has; nothing when it has not in time.
+/// The exit status of a command; `None` after the deadline.
 fn wait_for_exit(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     let (_never, nothing) = mpsc::channel::<()>();
     loop {
@@ -97,7 +96,7 @@ fn wait_for_exit(child: &mut Child, end: Instant) -> Option<ExitStatus> {
         if Instant::now() >= end {
             return None;
         }
-        // The system tells nobody in time that a process has ended.
+        // There is no wait with a timeout for a child process.
         let _ = nothing.recv_timeout(EXIT_POLL_INTERVAL);
     }
 }

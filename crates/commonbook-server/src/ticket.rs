@@ -1,8 +1,8 @@
-//! Tickets: by what a call of a tool is known to come from a sub-agent, and from which.
+//! Tickets: prove which sub-agent calls a tool.
 //!
-//! No client tells over MCP which of its agents calls. Its hook is told, before the call, and adds
-//! a ticket to the call's arguments, signed with a key from the home folder that no model is shown.
-//! Whoever carries the call out takes the ticket off, and believes it when the signature is right.
+//! MCP does not say which agent of a client calls. The client's hook knows it before the call, and adds
+//! a ticket to the arguments, signed with a key from the home folder that no model sees. The process
+//! that runs the call removes the ticket, and trusts it if the signature is right.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,19 +21,19 @@ use subtle::ConstantTimeEq;
 
 use crate::atomic::{self, StagedFile};
 
-/// The argument that a ticket travels in.
+/// The argument that carries a ticket.
 pub(crate) const TICKET_ARGUMENT: &str = "commonbook_ticket";
 
-/// How long a ticket holds: a person may be asked first whether the tool may be called.
+/// The lifetime of a ticket: a person may have to allow the call first.
 const TICKET_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
 
-/// Bytes of a key.
+/// Size of a key.
 const TICKET_KEY_BYTES: usize = 32;
 
-/// Bytes of a ticket that are looked at; ours are shorter.
+/// Maximum size of a ticket that is parsed; valid ones are shorter.
 const TICKET_BYTES_MAX: usize = 2_048;
 
-/// What a ticket says.
+/// The content of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CallTicket {
     /// The agent that calls.
@@ -41,25 +41,25 @@ pub(crate) struct CallTicket {
     /// The session that it calls in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
-    /// The fingerprint of the call that it was made for.
+    /// The fingerprint of its call.
     pub(crate) call: String,
-    /// Until when it holds.
+    /// The time at which it expires.
     pub(crate) until: Timestamp,
 }
 
-/// A call of a tool, as its client is about to make it and as it arrives.
+/// A call of a tool, before the client makes it and when it arrives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolCall<'c> {
-    /// The workspace that it is made in.
+    /// The workspace of the call.
     pub(crate) workspace: &'c Workspace,
-    /// The tool, by the name that it has here.
+    /// The name of the tool, without the prefix of a client.
     pub(crate) tool: &'c str,
-    /// Its arguments; a ticket among them does not count.
+    /// The arguments; the fingerprint leaves out a ticket among them.
     pub(crate) arguments: &'c Map<String, Value>,
 }
 
 impl ToolCall<'_> {
-    /// What tells this call from every other one, in whichever order a client writes the arguments.
+    /// A hash of the call that does not depend on the order of the arguments.
     fn fingerprint(&self) -> String {
         let mut arguments = self.arguments.clone();
         arguments.remove(TICKET_ARGUMENT);
@@ -69,35 +69,34 @@ impl ToolCall<'_> {
     }
 }
 
-/// A value as each client writes it that means the same: keys in order, none that says nothing, and
-/// whole numbers as such.
+/// The canonical form of a value: sorted keys, no nulls, whole numbers as integers.
 fn canonical(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let said = fields.iter().filter(|(_, value)| !value.is_null());
+            let fields = fields.iter().filter(|(_, value)| !value.is_null());
             let sorted: BTreeMap<&String, Value> =
-                said.map(|(name, value)| (name, canonical(value))).collect();
+                fields.map(|(name, value)| (name, canonical(value))).collect();
             sorted.into_iter().map(|(name, value)| (name.clone(), value)).collect()
         }
         Value::Array(items) => items.iter().map(canonical).collect(),
         Value::Number(number) => {
-            // `5` and `5.0` are the same number, and no text.
+            // `5` and `5.0` are the same number, and differ from a text.
             let whole = number.as_i64().map(|whole| whole.to_string());
-            let shown = whole.or_else(|| number.as_f64().map(|float| float.to_string()));
-            Value::from(format!("number {}", shown.unwrap_or_default()))
+            let text = whole.or_else(|| number.as_f64().map(|float| float.to_string()));
+            Value::from(format!("number {}", text.unwrap_or_default()))
         }
-        other => other.clone(),
+        _ => value.clone(),
     }
 }
 
-/// The key that tickets are signed with.
+/// The key that signs tickets.
 pub(crate) struct TicketKey([u8; TICKET_KEY_BYTES]);
 
 impl TicketKey {
-    /// The key of this home, made where there is none yet.
+    /// The key of this home; creates it if needed.
     ///
     /// # Errors
-    /// `unavailable` where it can be neither read nor made.
+    /// `unavailable` if it cannot be read or created.
     pub(crate) fn of(home: &Path) -> Result<Self> {
         if let Some(key) = Self::read_key(home)? {
             return Ok(key);
@@ -105,18 +104,18 @@ impl TicketKey {
         atomic::create_folders(home)?;
         let mut bytes = [0; TICKET_KEY_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| {
-            let told = format!("the system gives no random bits: {error}");
-            Error::new(ErrorKind::Unavailable, told)
+            let message = format!("the system returned no random bytes: {error}");
+            Error::new(ErrorKind::Unavailable, message)
         })?;
-        // Where another hook was faster, its key is the key.
+        // If another hook was faster, its key stays.
         StagedFile::write(&key_path(home), &hex(&bytes))?.create_target()?;
         Self::read_key(home)?.ok_or_else(|| damaged_key_error(home))
     }
 
-    /// The key of this home, if it has one.
+    /// The key of this home, if it exists.
     ///
     /// # Errors
-    /// `unavailable` where it cannot be read, or is damaged.
+    /// `unavailable` if it cannot be read or is damaged.
     fn read_key(home: &Path) -> Result<Option<Self>> {
         let Some(text) = atomic::read(&key_path(home))? else { return Ok(None) };
         let key = parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok());
@@ -131,7 +130,7 @@ impl TicketKey {
 }
 
 impl CallTicket {
-    /// A ticket for a call that this agent is about to make in this session.
+    /// A ticket for a call of this agent in this session.
     pub(crate) fn new(agent: Agent, session: Option<String>, call: ToolCall<'_>) -> Self {
         Self {
             agent,
@@ -141,31 +140,32 @@ impl CallTicket {
         }
     }
 
-    /// The ticket as it travels: what it says, and its signature.
+    /// The ticket as text: its content and its signature.
     pub(crate) fn to_signed_text(&self, key: &TicketKey) -> String {
-        let said = serde_json::to_string(self).unwrap_or_default();
-        format!("{}.{}", hex(said.as_bytes()), hex(&key.sign(&said)))
+        let content = serde_json::to_string(self).unwrap_or_default();
+        format!("{}.{}", hex(content.as_bytes()), hex(&key.sign(&content)))
     }
 
-    /// What a ticket says, if this key has signed it and it still holds.
+    /// The content of a ticket, if this key has signed it and it has not expired.
     ///
     /// # Errors
     /// `unauthenticated`, with the reason.
     fn read(text: &str, key: &TicketKey, now: Timestamp) -> Result<Self> {
-        let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the ticket {why}"));
+        let invalid =
+            |reason: &str| Error::new(ErrorKind::Unauthenticated, format!("the ticket {reason}"));
         let parts = (text.len() <= TICKET_BYTES_MAX).then(|| text.split_once('.')).flatten();
-        let parts =
-            parts.and_then(|(said, signature)| Some((parse_hex(said)?, parse_hex(signature)?)));
-        let said =
-            parts.and_then(|(said, signature)| Some((String::from_utf8(said).ok()?, signature)));
-        let (said, signature) = said.ok_or_else(|| wrong("is none of ours"))?;
-        if !bool::from(key.sign(&said).as_slice().ct_eq(&signature)) {
-            return Err(wrong("is signed with another key"));
+        let parts = parts
+            .and_then(|(content, signature)| Some((parse_hex(content)?, parse_hex(signature)?)));
+        let parts = parts
+            .and_then(|(content, signature)| Some((String::from_utf8(content).ok()?, signature)));
+        let (content, signature) = parts.ok_or_else(|| invalid("is malformed"))?;
+        if !bool::from(key.sign(&content).as_slice().ct_eq(&signature)) {
+            return Err(invalid("is signed with another key"));
         }
-        let ticket: Self = serde_json::from_str(&said)
-            .map_err(|error| wrong("says nothing that is known").with_cause(error))?;
+        let ticket: Self = serde_json::from_str(&content)
+            .map_err(|error| invalid("has unknown content").with_cause(error))?;
         if ticket.until < now {
-            return Err(wrong("has expired"));
+            return Err(invalid("has expired"));
         }
         Ok(ticket)
     }
@@ -185,7 +185,7 @@ pub(crate) fn redeem_ticket(
     match check_ticket(&caller, call, &ticket, home) {
         Ok(ticket) => caller_of_ticket(caller, ticket),
         Err(error) => {
-            tracing::warn!(agent = %caller.agent, %error, "a ticket was passed over");
+            tracing::warn!(agent = %caller.agent, %error, "ignoring a ticket");
             caller
         }
     }
@@ -197,16 +197,16 @@ fn check_ticket(
     ticket: &Value,
     home: Option<&Path>,
 ) -> Result<CallTicket> {
-    let unknown = || Error::new(ErrorKind::Unauthenticated, "this home has signed no ticket");
+    let unknown = || Error::new(ErrorKind::Unauthenticated, "this home has no key for tickets");
     let key = home.map(TicketKey::read_key).transpose()?.flatten().ok_or_else(unknown)?;
     let ticket = CallTicket::read(ticket.as_str().unwrap_or_default(), &key, SystemClock.now())?;
     if ticket.agent != caller.agent && !ticket.agent.is_child_of(&caller.agent) {
-        let told = format!("the ticket is of {}, which is not below", ticket.agent);
-        return Err(Error::new(ErrorKind::Forbidden, told));
+        let message = format!("the ticket names {}, which is not a child", ticket.agent);
+        return Err(Error::new(ErrorKind::Forbidden, message));
     }
     if !bool::from(ticket.call.as_bytes().ct_eq(call.fingerprint().as_bytes())) {
-        let told = format!("the ticket is for another call than this of {}", call.tool);
-        return Err(Error::new(ErrorKind::Forbidden, told));
+        let message = format!("the ticket belongs to another call than this one of {}", call.tool);
+        return Err(Error::new(ErrorKind::Forbidden, message));
     }
     Ok(ticket)
 }
@@ -228,8 +228,9 @@ fn key_path(home: &Path) -> PathBuf {
 }
 
 fn damaged_key_error(home: &Path) -> Error {
-    let told = format!("{} is no key", key_path(home).display());
-    Error::new(ErrorKind::Unavailable, told).hint("Remove it; the next hook makes another.")
+    let message = format!("{} is not a key for tickets", key_path(home).display());
+    Error::new(ErrorKind::Unavailable, message)
+        .hint("Remove the file: the next hook creates another.")
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -260,8 +261,8 @@ mod tests {
         Caller::new(Some(agent), Workspace::fallback(), EntryPoint::Mcp)
     }
 
-    /// Who calls, with this ticket, as `claude-code`.
-    fn who(ticket: &str, home: &Path) -> String {
+    /// The caller of a call by `claude-code` with this ticket.
+    fn caller_name(ticket: &str, home: &Path) -> String {
         let mut arguments = json!({"text": "tea", TICKET_ARGUMENT: ticket});
         let arguments = arguments.as_object_mut().unwrap();
         let caller = redeem_ticket(caller("claude-code"), "save_memory", arguments, Some(home));
@@ -326,7 +327,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let key = TicketKey::of(home.path()).unwrap();
         let ticket = made("claude-code/engineer", Some("ses_1")).to_signed_text(&key);
-        assert_eq!(who(&ticket, home.path()), "claude-code/engineer");
+        assert_eq!(caller_name(&ticket, home.path()), "claude-code/engineer");
         let mut arguments = Map::from_iter([
             ("text".into(), json!("tea")),
             (TICKET_ARGUMENT.into(), json!(ticket)),
@@ -363,10 +364,14 @@ mod tests {
             "a".repeat(1 << 20),
         ];
         for ticket in bad {
-            assert_eq!(who(&ticket, home.path()), "claude-code", "{ticket:.80}");
+            assert_eq!(caller_name(&ticket, home.path()), "claude-code", "{ticket:.80}");
         }
         let without = tempfile::tempdir().unwrap();
-        assert_eq!(who(&good, without.path()), "claude-code", "another home has another key");
+        assert_eq!(
+            caller_name(&good, without.path()),
+            "claude-code",
+            "another home has another key"
+        );
         let mut arguments = Map::from_iter([(TICKET_ARGUMENT.to_owned(), json!({"agent": "x"}))]);
         redeem_ticket(caller("claude-code"), "save_memory", &mut arguments, None);
         assert!(arguments.is_empty());

@@ -1,8 +1,8 @@
-//! The watch of the journals: learning that one has grown, by this process's writes at once, and by
-//! those of others soon.
+//! The watch of the journals: reports that a journal has grown, at once for writes of this process, and
+//! soon for those of others.
 //!
-//! It tells places and nothing else. Whoever is woken reads the journal by a verb, with its own
-//! sight. While nobody watches, nothing is asked.
+//! It reports sequences only. A subscriber then reads the journal by a verb, with its own permissions.
+//! Without subscribers it does not poll the store.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,34 +17,33 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::run_blocking;
 
-/// How often the store is asked what other processes wrote, while somebody watches.
+/// The shortest time between two polls for the writes of other processes.
 const POLL_INTERVAL_MIN: Duration = Duration::from_millis(25);
 
-/// How many times longer than a look the pause after it is: where many workspaces are watched, a look
-/// takes a while, and is to leave the machine to others.
+/// The pause after a poll as a multiple of its duration, which bounds the load of many workspaces.
 const PAUSE_FACTOR: u32 = 10;
 
-/// How long a watch that cannot read the store waits before it tries again.
+/// The delay before the watch reads the store again after an error.
 const WATCH_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// The watch of a home's journals; one for each process. Cheap to clone.
+/// The watch of a home's journals, one for each process. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct JournalWatch {
     book: Commonbook,
     watched: Arc<WatchedJournals>,
 }
 
-/// What is watched, and what calls for a look.
+/// The watched journals, and the signal for a poll.
 #[derive(Default)]
 struct WatchedJournals {
-    /// The end of each journal that somebody watches.
+    /// The end of each watched journal.
     ends: Mutex<BTreeMap<Workspace, Sender<u64>>>,
-    /// Something was written here, or somebody has begun to watch.
+    /// Signals a write of this process, or a new subscriber.
     called: Notify,
 }
 
-/// The same Commonbook, whose writes the watch hears of, and the watch of its journals. It watches
-/// until the program stops. To be called within the runtime.
+/// Returns the watch of the journals, and a Commonbook that reports its writes to it. The watch runs
+/// until the program stops. Call this inside the runtime.
 pub(crate) fn watch_journals(
     book: Commonbook,
     stopping: CancellationToken,
@@ -58,11 +57,11 @@ pub(crate) fn watch_journals(
 }
 
 impl JournalWatch {
-    /// The place of the last event of this workspace's journal, now and whenever it changes. It
-    /// never goes back, and no change after this call is missed; several may come as one.
+    /// The sequence of the last event of this workspace's journal, now and after each change. It never
+    /// decreases, and misses no change after this call; several changes can arrive as one.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot be read.
+    /// `unavailable` if the store cannot be read.
     pub(crate) async fn of(&self, workspace: &Workspace) -> Result<Receiver<u64>> {
         let mut end = {
             let mut ends = self.watched.ends();
@@ -90,18 +89,18 @@ impl JournalWatch {
                 () = sleep_or_pend(pause) => {},
             }
             let begun = Instant::now();
-            let looked = self.poll_journals(self.watched.workspaces()).await;
+            let polled = self.poll_journals(self.watched.workspaces()).await;
             took = begun.elapsed();
-            if let Err(error) = &looked
+            if let Err(error) = &polled
                 && !failed
             {
-                tracing::warn!(%error, "the journals could not be watched; trying again");
+                tracing::warn!(%error, "cannot read the journals; trying again");
             }
-            failed = looked.is_err();
+            failed = polled.is_err();
         }
     }
 
-    /// Asks the store for the ends of these journals, and tells those that have grown.
+    /// Reads the ends of these journals, and reports those that have grown.
     async fn poll_journals(&self, workspaces: Vec<Workspace>) -> Result<()> {
         if workspaces.is_empty() {
             return Ok(());
@@ -110,7 +109,8 @@ impl JournalWatch {
         let found = run_blocking(move || {
             book.store().read(|tx| {
                 let end = |workspace: &Workspace| tx.journal_end(workspace);
-                let ends = workspaces.iter().map(|it| Ok((it.clone(), end(it)?)));
+                let ends =
+                    workspaces.iter().map(|workspace| Ok((workspace.clone(), end(workspace)?)));
                 ends.collect::<Result<Vec<_>>>()
             })
         });
@@ -132,7 +132,7 @@ impl WatchedJournals {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The workspaces that somebody watches; the others are forgotten.
+    /// The workspaces with subscribers; drops the others.
     fn workspaces(&self) -> Vec<Workspace> {
         let mut ends = self.ends();
         ends.retain(|_, end| end.receiver_count() > 0);
@@ -140,7 +140,7 @@ impl WatchedJournals {
     }
 }
 
-/// Waits so long; for ever, when there is nothing to wait for.
+/// Sleeps this long; for ever if there is no pause.
 async fn sleep_or_pend(pause: Option<Duration>) {
     match pause {
         Some(pause) => tokio::time::sleep(pause).await,
@@ -170,34 +170,38 @@ mod tests {
         run_blocking(move || book.save_memory(&caller, &tea)).await.unwrap();
     }
 
-    async fn told(end: &mut Receiver<u64>) -> u64 {
+    async fn next_end(end: &mut Receiver<u64>) -> u64 {
         tokio::time::timeout(Duration::from_secs(30), end.changed()).await.unwrap().unwrap();
         *end.borrow_and_update()
     }
 
     #[tokio::test]
-    async fn growth_is_told_to_all_who_watch_whoever_wrote() {
+    async fn every_subscriber_sees_the_writes_of_every_process() {
         let home = tempfile::tempdir().unwrap();
         let stopping = CancellationToken::new();
         let (ours, watch) = watch_journals(book(&home), stopping.clone());
-        // A store of its own on the same file, as another process has it.
+        // A second store on the same file stands for another process.
         let theirs = book(&home);
         let x = "x".parse().unwrap();
         save(&theirs, "x").await;
         let (mut one, mut two) = (watch.of(&x).await.unwrap(), watch.of(&x).await.unwrap());
-        assert_eq!((*one.borrow(), *two.borrow()), (1, 1), "what is there already is known");
+        assert_eq!((*one.borrow(), *two.borrow()), (1, 1), "the first value is the present end");
         save(&ours, "x").await;
-        assert_eq!((told(&mut one).await, told(&mut two).await), (2, 2));
+        assert_eq!((next_end(&mut one).await, next_end(&mut two).await), (2, 2));
         save(&ours, "y").await;
         save(&theirs, "x").await;
-        assert_eq!((told(&mut one).await, told(&mut two).await), (3, 3), "y is not x");
+        assert_eq!((next_end(&mut one).await, next_end(&mut two).await), (3, 3), "y is not x");
         drop((one, two));
-        assert_eq!(watch.watched.workspaces(), Vec::new(), "what nobody watches is forgotten");
+        assert_eq!(
+            watch.watched.workspaces(),
+            Vec::new(),
+            "a journal without subscribers is dropped"
+        );
         stopping.cancel();
     }
 
     #[tokio::test]
-    async fn a_watch_that_begins_again_knows_what_happened_between() {
+    async fn a_new_subscriber_sees_the_writes_before_it() {
         let home = tempfile::tempdir().unwrap();
         let (ours, watch) = watch_journals(book(&home), CancellationToken::new());
         let x = "x".parse().unwrap();
@@ -206,6 +210,6 @@ mod tests {
         let mut end = watch.of(&x).await.unwrap();
         assert_eq!(*end.borrow(), 1);
         save(&book(&home), "x").await;
-        assert_eq!(told(&mut end).await, 2);
+        assert_eq!(next_end(&mut end).await, 2);
     }
 }

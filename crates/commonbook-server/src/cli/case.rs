@@ -1,17 +1,17 @@
-//! Cases as people read them.
+//! How people read cases, their entries and digests.
 
-use commonbook::base::page::Page;
 use commonbook::model::case::digest::DigestResult;
 use commonbook::model::case::{
     AppendResult, Case, CaseContext, CaseEntries, CaseEntry, CaseOutcome, EntryKind, OpenCaseResult,
 };
 use serde_json::Value;
 
-use super::show::{print_quarantine_hint, show, table};
-use crate::output::{print_line, print_note};
+use super::layout::{minute, print_next_page, show, show_table_page};
+use super::show::print_quarantine_hint;
+use crate::output::{count_text, print_line, print_note};
 
-pub(super) fn show_opened_case(answer: &Value) {
-    show(answer, |opened: &OpenCaseResult| {
+pub(super) fn show_opened_case(response: &Value) {
+    show(response, |opened: &OpenCaseResult| {
         let outcome = match opened.outcome {
             CaseOutcome::Opened => "Opened",
             CaseOutcome::Found => "Found",
@@ -20,88 +20,80 @@ pub(super) fn show_opened_case(answer: &Value) {
     });
 }
 
-pub(super) fn show_case_digest(answer: &Value) {
-    show(answer, |digested: &DigestResult| {
-        if digested.proposed.is_empty() {
-            print_line("The case has all of it");
+pub(super) fn show_case_digest(response: &Value) {
+    show(response, |digest: &DigestResult| {
+        if digest.proposed.is_empty() {
+            print_line("The case already has everything");
             return;
         }
-        for one in &digested.proposed {
-            let authors: Vec<String> = one.authors.iter().map(ToString::to_string).collect();
-            print_line(&format!("- {} ({})", one.summary, authors.join(", ")));
+        for entry in &digest.proposed {
+            let authors: Vec<String> = entry.authors.iter().map(ToString::to_string).collect();
+            print_line(&format!("- {} ({})", entry.summary, authors.join(", ")));
         }
-        digested.notice.iter().for_each(|notice| print_note(notice));
-        match &digested.appended {
-            Some(appended) => match &appended.moved {
-                Some(_) => print_note("the case has moved on meanwhile, and nothing was appended"),
-                None => {
-                    print_line(&format!(
-                        "Appended; the case has {} entries",
-                        appended.context_version
-                    ));
-                }
-            },
-            None => print_note("nothing was appended: it was only to be shown"),
+        digest.notice.iter().for_each(|notice| print_note(notice));
+        match &digest.appended {
+            Some(appended) if appended.moved.is_some() => {
+                print_note("nothing was appended: the case has new entries; run the command again");
+            }
+            Some(appended) => {
+                let entries = count_text(appended.context_version, "entry", "entries");
+                print_line(&format!("Appended; the case has {entries}"));
+            }
+            None => print_note("dry run: nothing was appended"),
         }
     });
 }
 
-pub(super) fn case(answer: &Value) {
-    show(answer, |case: &Case| print_line(&case_line(case)));
+pub(super) fn case(response: &Value) {
+    show(response, |case: &Case| print_line(&case_line(case)));
 }
 
 fn case_line(case: &Case) -> String {
     let Case { key, title, status, version, .. } = case;
-    format!("{key}: {title} ({status}, {version} entries)")
+    format!("{key}: {title} ({status}, {})", count_text(*version, "entry", "entries"))
 }
 
-pub(super) fn list(answer: &Value) {
-    show(answer, |page: &Page<Case>| {
-        if page.items.is_empty() {
-            print_line("No cases here");
-            return;
-        }
-        let rows = page.items.iter().map(|case| {
-            vec![
-                case.key.to_string(),
-                case.status.to_string(),
-                case.version.to_string(),
-                case.opened_by.to_string(),
-                case.changed_at.strftime("%F %H:%M").to_string(),
-                case.title.clone(),
-            ]
-        });
-        print_line(&table(&["key", "status", "entries", "opened by", "changed", "title"], rows));
-        if let Some(next) = &page.next {
-            print_note(&format!("more: --cursor {next}"));
-        }
+pub(super) fn list(response: &Value) {
+    let columns = ["key", "status", "entries", "opened by", "changed", "title"];
+    show_table_page(response, "No cases", &columns, |case: &Case| {
+        vec![
+            case.key.to_string(),
+            case.status.to_string(),
+            case.version.to_string(),
+            case.opened_by.to_string(),
+            minute(case.changed_at),
+            case.title.clone(),
+        ]
     });
 }
 
-pub(super) fn show_appended_entries(answer: &Value) {
-    show(answer, |appended: &AppendResult| {
+pub(super) fn show_appended_entries(response: &Value) {
+    show(response, |appended: &AppendResult| {
         if let Some(moved) = &appended.moved {
-            print_line(&format!("Nothing was appended: the case has moved on to {}", moved.latest));
+            print_line(&format!(
+                "Nothing was appended: the case is at version {}; read the new entries first",
+                moved.latest
+            ));
             return;
         }
-        for placed in &appended.entries {
-            print_line(&format!("Appended {} at {}", placed.entry_id, placed.position));
-            print_quarantine_hint(placed.hint.as_deref());
+        for entry in &appended.entries {
+            print_line(&format!("Appended {} at position {}", entry.entry_id, entry.position));
+            print_quarantine_hint(entry.hint.as_deref());
         }
     });
 }
 
-pub(super) fn entries(answer: &Value) {
-    show(answer, |read: &CaseEntries| {
-        read.entries.iter().for_each(entry);
-        match read.next {
-            Some(next) => print_note(&format!("more: --after {next}")),
-            None => print_note(&format!("at version {} ({})", read.context_version, read.status)),
+pub(super) fn entries(response: &Value) {
+    show(response, |page: &CaseEntries| {
+        page.entries.iter().for_each(entry);
+        match page.next {
+            Some(_) => print_next_page("--after", page.next.as_ref()),
+            None => print_note(&format!("at version {} ({})", page.context_version, page.status)),
         }
     });
 }
 
-/// One entry, over a line or two.
+/// Prints an entry on two or more lines.
 pub(super) fn entry(entry: &CaseEntry) {
     let position = entry.position;
     if entry.withheld {
@@ -109,19 +101,19 @@ pub(super) fn entry(entry: &CaseEntry) {
         return;
     }
     let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
-    let at = entry.at.map(|at| at.strftime("%F %H:%M").to_string()).unwrap_or_default();
+    let at = entry.at.map(minute).unwrap_or_default();
     let kind = entry.kind.map_or("entry", EntryKind::name);
-    let heir = entry.superseded_by.map(|heir| format!(", superseded by {heir}"));
-    print_line(&format!("{position}  {kind} of {agent}, {at}{}", heir.unwrap_or_default()));
+    let successor = entry.superseded_by.map(|id| format!(", superseded by {id}"));
+    print_line(&format!("{position}  {kind} by {agent}, {at}{}", successor.unwrap_or_default()));
     print_line(&format!(
         "   {}",
         entry.summary.as_deref().unwrap_or_default().replace('\n', "\n   ")
     ));
     if let (Some(_), Some(id)) = (&entry.text, entry.entry_id) {
-        print_note(&format!("   more of it: commonbook show {id}"));
+        print_note(&format!("   full text: commonbook show {id}"));
     }
 }
 
-pub(super) fn context(answer: &Value) {
-    show(answer, |context: &CaseContext| print_line(&context.text));
+pub(super) fn context(response: &Value) {
+    show(response, |context: &CaseContext| print_line(&context.text));
 }

@@ -1,109 +1,109 @@
-//! Contexts, why they are as they are, and what was learned, as people read them.
+//! How people read contexts, receipts and learnings.
 
 use commonbook::model::learning::LearnResult;
 use commonbook::prompt::context::choose::CandidateReceipt;
 use commonbook::prompt::context::{AgentContext, ContextExplanation};
 use serde_json::Value;
 
-use super::show::{memory_glance, print_quarantine_hint, show, table};
+use super::layout::{one_line, print_facts, print_table, second, show};
+use super::show::{memory_glance, print_quarantine_hint};
 use crate::output::{print_line, print_note};
 
-pub(super) fn context(answer: &Value) {
-    show(answer, |context: &AgentContext| {
+pub(super) fn context(response: &Value) {
+    show(response, |context: &AgentContext| {
         match context.text.is_empty() {
-            true => print_line("Nothing is known yet that would help with it"),
+            true => print_line("No memory fits this task"),
             false => print_line(&context.text),
         }
         for warning in &context.warnings {
-            print_note(&format!("warning: the standing memory has {warning}"));
+            print_note(&format!("warning: the standing memory file has {warning}"));
         }
-        let (told, of) = (context.diagnostics.injected_count, context.diagnostics.candidate_count);
-        let tokens = context.tokens;
+        let figures = &context.diagnostics;
         print_note(&format!(
-            "{told} of {of} told in {tokens} tokens; why: commonbook explain {}",
-            context.id
+            "{} of {} candidates, {} tokens; `commonbook explain {}` shows why",
+            figures.injected_count, figures.candidate_count, context.tokens, context.id
         ));
     });
 }
 
-pub(super) fn show_explained_context(answer: &Value) {
-    show(answer, |told: &ContextExplanation| {
-        let ContextExplanation { id, agent, at, sequence, milliseconds, receipt, .. } = told;
+pub(super) fn show_explained_context(response: &Value) {
+    show(response, |explanation: &ContextExplanation| {
+        let ContextExplanation { id, agent, at, sequence, milliseconds, receipt, .. } = explanation;
         let figures = &receipt.diagnostics;
-        print_line(&format!("{id} for {agent}, {}", at.strftime("%F %H:%M:%S")));
-        print_line(&format!("query         {}", receipt.query.replace('\n', " ")));
-        if let Some(user) = &figures.resolved_user_id {
-            print_line(&format!("user          {user}"));
-        }
-        if let Some(file) = &told.standing {
-            print_line(&format!(
-                "standing      {} ({}, {} bytes)",
-                file.file, file.source, file.bytes
-            ));
-        }
-        let (before, after) = (figures.prompt_tokens_before, figures.prompt_tokens_after);
-        print_line(&format!(
-            "tokens        {before} before, {after} after; {} of {} were used",
-            receipt.tokens, receipt.budget
-        ));
-        print_line(&format!(
-            "bounds        threshold {}, maximum {}",
-            receipt.threshold, receipt.maximum
-        ));
-        print_line(&format!("agents        {}", figures.source_agents.join(", ")));
-        print_line(&format!("types         {}", figures.memory_types.join(", ")));
-        print_line(&format!(
-            "made          in {milliseconds} ms, at place {sequence} of the journal"
-        ));
+        let standing = explanation.standing.as_ref();
+        let standing =
+            standing.map(|file| format!("{} ({}, {} bytes)", file.file, file.source, file.bytes));
+        print_line(&format!("{id} for {agent}, {}", second(*at)));
+        print_facts(&[
+            ("query", one_line(&receipt.query)),
+            ("user", figures.resolved_user_id.clone().unwrap_or_default()),
+            ("standing memory", standing.unwrap_or_default()),
+            (
+                "tokens",
+                format!(
+                    "{} of the budget of {}; the prompt has {}, {} with the context",
+                    receipt.tokens,
+                    receipt.budget,
+                    figures.prompt_tokens_before,
+                    figures.prompt_tokens_after
+                ),
+            ),
+            (
+                "limits",
+                format!("threshold {}, at most {} memories", receipt.threshold, receipt.maximum),
+            ),
+            ("agents", figures.source_agents.join(", ")),
+            ("types", figures.memory_types.join(", ")),
+            ("built", format!("in {milliseconds} ms, at sequence {sequence} of the journal")),
+        ]);
         if !receipt.candidates.is_empty() {
-            let head = ["id", "source", "type", "author", "score", "tokens", "what became of it"];
-            print_line(&format!(
-                "\n{}",
-                table(&head, receipt.candidates.iter().map(considered_row))
-            ));
+            print_line("");
+            let columns = ["id", "source", "type", "author", "score", "tokens", "outcome"];
+            print_table(&columns, receipt.candidates.iter().map(candidate_row));
         }
-        if let Some(replay) = &told.replay {
+        if let Some(replay) = &explanation.replay {
             print_line(match replay.same {
-                true => "Built again, it is the same",
-                false => "Built again, it is another",
+                true => "A replay gives the same context",
+                false => "A replay gives another context:",
             });
-            replay.differences.iter().for_each(|it| print_line(&format!("  {it}")));
+            replay.differences.iter().for_each(|line| print_line(&format!("  {line}")));
         }
     });
 }
 
-fn considered_row(one: &CandidateReceipt) -> Vec<String> {
-    let figure = |it: Option<String>| it.unwrap_or_default();
+fn candidate_row(candidate: &CandidateReceipt) -> Vec<String> {
     vec![
-        one.id.clone(),
-        one.source.to_string(),
-        one.memory_type.clone(),
-        one.author.clone(),
-        figure(one.score.map(|score| format!("{score:.2}"))),
-        figure(one.tokens.map(|tokens| tokens.to_string())),
-        one.omission_text(),
+        candidate.id.clone(),
+        candidate.source.to_string(),
+        candidate.memory_type.clone(),
+        candidate.author.clone(),
+        candidate.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
+        candidate.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
+        candidate.omission_text(),
     ]
 }
 
-pub(super) fn show_learnings(answer: &Value) {
-    show(answer, |back: &LearnResult| {
-        for memory in &back.learnings {
+pub(super) fn show_learnings(response: &Value) {
+    show(response, |learned: &LearnResult| {
+        for memory in &learned.learnings {
             print_line(&format!("Learned {}: {}", memory.id, memory_glance(memory)));
         }
-        back.hints.iter().for_each(|hint| print_quarantine_hint(Some(hint)));
-        if back.repeated > 0 {
-            print_line(&format!("{} known already", back.repeated));
+        learned.hints.iter().for_each(|hint| print_quarantine_hint(Some(hint)));
+        if learned.repeated > 0 {
+            print_line(&format!("{} already known", learned.repeated));
         }
-        if let Some(id) = &back.conversation {
-            print_line(&format!("Kept the conversation as {id}"));
+        if let Some(id) = &learned.conversation {
+            print_line(&format!("Saved the conversation as {id}"));
         }
-        if let Some(standing) = &back.standing {
-            print_line(&format!("{} came to {}", standing.added, standing.file));
-            standing.warnings.iter().for_each(|it| print_note(&format!("warning: {it}")));
+        if let Some(standing) = &learned.standing {
+            print_line(&format!("Added {} to {}", standing.added, standing.file));
+            standing.warnings.iter().for_each(|text| print_note(&format!("warning: {text}")));
         }
-        back.left_out.iter().for_each(|it| print_note(&format!("left out: {it}")));
-        if back.learnings.is_empty() && back.repeated == 0 && back.conversation.is_none() {
-            print_line("Nothing in it asks to be remembered");
+        learned.left_out.iter().for_each(|text| print_note(&format!("left out: {text}")));
+        let nothing =
+            learned.learnings.is_empty() && learned.repeated == 0 && learned.conversation.is_none();
+        if nothing {
+            print_line("No learning found");
         }
     });
 }

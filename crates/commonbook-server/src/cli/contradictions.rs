@@ -1,66 +1,61 @@
-//! Contradictions as people read them.
+//! How people read contradictions.
 
-use commonbook::base::page::Page;
 use commonbook::model::contradiction::{Contradiction, ContradictionSide};
 use serde_json::Value;
 
-use super::show::{show, table};
+use super::layout::{minute, one_line, print_table, show, show_page};
 use crate::output::{print_line, print_note};
 
-pub(super) fn list(answer: &Value) {
-    show(answer, |page: &Page<Contradiction>| {
-        if page.items.is_empty() {
-            print_line("Nothing contradicts anything");
-            return;
-        }
-        let rows = page.items.iter().flat_map(|found| {
-            let [older, newer] = &found.memories;
-            let (id, kind) = (found.id.to_string(), found.kind.to_string());
-            let first = vec![id, kind, older.owner.to_string(), side_line(older)];
-            let second =
-                vec![String::new(), percent(found), newer.owner.to_string(), side_line(newer)];
-            [first, second]
+pub(super) fn list(response: &Value) {
+    show_page(response, "No contradictions", |contradictions: &[Contradiction]| {
+        let rows = contradictions.iter().flat_map(|contradiction| {
+            let [older, newer] = &contradiction.memories;
+            let (id, kind) = (contradiction.id.to_string(), contradiction.kind.to_string());
+            let confidence = confidence_text(contradiction);
+            [
+                vec![id, kind, older.owner.to_string(), side_line(older)],
+                vec![String::new(), confidence, newer.owner.to_string(), side_line(newer)],
+            ]
         });
-        print_line(&table(&["contradiction", "kind", "agent", "says"], rows));
+        print_table(&["contradiction", "kind", "agent", "memory"], rows);
         print_note(
-            "commonbook contradictions show ID; resolve ID keep_both --context \"…\", or keep_newer",
+            "`commonbook contradictions show ID` shows one; `commonbook contradictions resolve ID \
+             keep_newer` resolves it",
         );
-        if let Some(next) = &page.next {
-            print_note(&format!("more: --cursor {next}"));
-        }
     });
 }
 
-pub(super) fn show_contradiction(answer: &Value) {
-    show(answer, |found: &Contradiction| {
-        print_line(&format!("{}: {}, {}, {}", found.id, found.status, found.kind, percent(found)));
-        print_line(&format!("{}.", found.reason));
-        for side in &found.memories {
-            print_line(&format!("{} by {}, {}", side.id, side.owner, side.at.strftime("%F %H:%M")));
+pub(super) fn show_contradiction(response: &Value) {
+    show(response, |contradiction: &Contradiction| {
+        let Contradiction { id, status, kind, reason, .. } = contradiction;
+        print_line(&format!("{id}: {status}, {kind}, {}", confidence_text(contradiction)));
+        print_line(&format!("{reason}."));
+        for side in &contradiction.memories {
+            print_line(&format!("{} by {}, {}", side.id, side.owner, minute(side.at)));
             print_line(&format!("  {}", side_line(side)));
         }
-        if let Some(resolved) = &found.resolved {
-            let (by, at) = (&resolved.resolved_by, resolved.resolved_at.strftime("%F %H:%M"));
-            print_line(&format!("{by} resolved it with {}, {at}", resolved.resolution));
+        if let Some(resolved) = &contradiction.resolved {
+            let (agent, at) = (&resolved.resolved_by, minute(resolved.resolved_at));
+            print_line(&format!("{agent} resolved it with {}, {at}", resolved.resolution));
             if let Some(context) = &resolved.context {
                 print_line(&format!("Both hold: {context}"));
             }
-            if let Some(kept) = resolved.kept {
-                print_line(&format!("What stands: {kept}"));
+            if let Some(memory) = resolved.kept {
+                print_line(&format!("Still holds: {memory}"));
             }
         }
     });
 }
 
-/// What a memory says, in one line.
+/// A memory on one line.
 fn side_line(side: &ContradictionSide) -> String {
-    let text = side.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(&side.text);
     match &side.title {
         Some(title) => format!("{title}: {text}"),
         None => text,
     }
 }
 
-fn percent(found: &Contradiction) -> String {
-    format!("{:.0} % sure", found.confidence * 100.0)
+fn confidence_text(contradiction: &Contradiction) -> String {
+    format!("{:.0} % sure", contradiction.confidence * 100.0)
 }

@@ -1,4 +1,4 @@
-//! `doctor`: looks the home through, and says what is wrong and what to do.
+//! `doctor`: checks the home, and says what is wrong and how to repair it.
 
 mod checks;
 
@@ -9,35 +9,35 @@ use indicatif::{HumanBytes, ProgressBar};
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::output;
+use crate::output::{self, count_text};
 use checks::HealthCheck;
 
-/// Looks the store through for damage, and the server, the model, the ports and the clients.
+/// Checks the store, the server, the model, ports, file modes and clients.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorCommand {
-    /// Recompute the digest of every row and the hash chain of every journal too
+    /// Also verify the digest of every row and the hash chain of every journal
     #[arg(long)]
     deep: bool,
-    /// Go on with a store that has lost something: notes it in the journal, and resets the mark
+    /// Accept that the store has lost data: record the loss in the journal and reset the mark
     #[arg(long)]
     accept_loss: bool,
 }
 
-/// What was found of the store.
+/// The state of the store.
 #[derive(Default)]
 struct StoreHealth {
-    told: Value,
+    json: Value,
     lines: Vec<String>,
     damage: usize,
 }
 
 impl DoctorCommand {
-    /// Tells what it finds. `commands` is how many commands of the user's own the hooks run;
-    /// `accept` goes on with a store that has lost something.
+    /// Prints what it finds. `commands` is the number of user commands that the hooks run;
+    /// `accept` accepts the loss of data in the store.
     ///
     /// # Errors
-    /// `unavailable` when the store is damaged, newer, or cannot be opened, and when something else
-    /// is wrong; `conflict` when a loss is accepted and there is none.
+    /// `unavailable` if the store is damaged, newer than the program or cannot be opened, or if
+    /// another check fails; `conflict` if it accepts a loss and the store has lost nothing.
     pub(crate) fn run(
         &self,
         config: &Config,
@@ -50,32 +50,34 @@ impl DoctorCommand {
         let mut store = check_store(config, open, self.deep)?;
         if let Some(StoreLoss { reason, .. }) = accepted {
             store.lines.insert(0, format!("accepted    {reason}"));
-            store.told["accepted_loss"] = json!(reason);
+            store.json["accepted_loss"] = json!(reason);
         }
         let checks = checks::run_checks(config, commands);
         if as_json {
-            let mut told = store.told;
-            told["checks"] = json!(checks);
-            output::print_json(&told);
+            store.json["checks"] = json!(checks);
+            output::print_json(&store.json);
         } else {
             store.lines.iter().for_each(|line| output::print_line(line));
-            for HealthCheck { what, found, mend } in &checks {
+            for HealthCheck { what, found, repair } in &checks {
                 output::print_line(&format!("{what:10}  {found}"));
-                if let Some(mend) = mend {
-                    output::print_line(&format!("{:10}  -> {mend}", ""));
+                if let Some(repair) = repair {
+                    output::print_line(&format!("{:10}  -> {repair}", ""));
                 }
             }
         }
         if store.damage > 0 {
-            let told = format!("{} findings of damage", store.damage);
-            return Err(Error::new(ErrorKind::Unavailable, told).hint(
-                "Stop every commonbook process, and restore the file from a copy or an export.",
+            let message = format!("the store is damaged: {} findings", store.damage);
+            return Err(Error::new(ErrorKind::Unavailable, message).hint(
+                "Stop every commonbook process, then restore the file from a backup or an export.",
             ));
         }
-        match checks.iter().filter(|check| check.mend.is_some()).count() {
+        match checks.iter().filter(|check| check.repair.is_some()).count() {
             0 => Ok(()),
-            wrong => Err(Error::new(ErrorKind::Unavailable, format!("{wrong} things are wrong"))
-                .hint("What to do about each stands below it.")),
+            failed => {
+                let message = count_text(failed as u64, "check", "checks") + " failed";
+                Err(Error::new(ErrorKind::Unavailable, message)
+                    .hint("Follow the line marked -> below each failed check."))
+            }
         }
     }
 }
@@ -86,23 +88,23 @@ fn check_store(
     deep: bool,
 ) -> Result<StoreHealth> {
     let path = config.store_path()?;
-    // Where there is a mark there was a store, and opening it says what became of it.
+    // A mark without a store means that the store is gone: opening it reports that.
     if !path.exists() && !path.with_extension("db.mark").exists() {
-        let note = format!("Nothing is kept in {} yet", path.display());
-        let told = json!({"store": path, "findings": [], "note": note});
-        return Ok(StoreHealth { told, lines: vec![note], damage: 0 });
+        let note = format!("{} does not exist yet", path.display());
+        let json = json!({"store": path, "findings": [], "note": note});
+        return Ok(StoreHealth { json, lines: vec![note], damage: 0 });
     }
     let book = open()?;
-    let progress = ProgressBar::new_spinner().with_message("looking through the store");
+    let progress = ProgressBar::new_spinner().with_message("checking the store");
     progress.enable_steady_tick(std::time::Duration::from_millis(100));
     let mut findings = book.store().check();
     if deep && let Ok(found) = &mut findings {
-        // Of pages that cannot be read there is nothing to recompute.
+        // Rows on damaged pages cannot be verified.
         found.extend(if found.is_empty() { book.store().check_rows()? } else { Vec::new() });
     }
-    let spoilt = book.index().check();
+    let index_findings = book.index().check();
     progress.finish_and_clear();
-    let (findings, spoilt) = (findings?, spoilt?);
+    let (findings, index_findings) = (findings?, index_findings?);
     let bytes = book.store().disk_bytes()?;
     let workspaces = book.store().read(|tx| tx.workspaces())?;
     let names: Vec<_> = workspaces.iter().map(ToString::to_string).collect();
@@ -111,18 +113,21 @@ fn check_store(
         format!("workspaces  {}", names.join(", ")),
     ];
     lines.extend(findings.iter().map(|finding| format!("damage      {finding}")));
-    let mends = |finding| format!("index       {finding}; `commonbook reindex` mends it");
-    lines.extend(spoilt.iter().map(mends));
+    lines.extend(
+        index_findings.iter().map(|finding| {
+            format!("index       {finding}; `commonbook reindex` rebuilds the index")
+        }),
+    );
     if findings.is_empty() {
         lines.push(match deep {
-            true => "The store is whole, and nothing was changed outside of commonbook".to_owned(),
-            false => "The store is whole".to_owned(),
+            true => "The store is intact, and only commonbook has changed it".to_owned(),
+            false => "The store is intact".to_owned(),
         });
     }
     let damage = findings.len();
-    let told = json!({
+    let json = json!({
         "store": path, "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
-        "index_findings": spoilt,
+        "index_findings": index_findings,
     });
-    Ok(StoreHealth { told, lines, damage })
+    Ok(StoreHealth { json, lines, damage })
 }

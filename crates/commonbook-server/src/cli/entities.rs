@@ -1,6 +1,5 @@
-//! Entities and the graph as people read them.
+//! How people read entities, relations and the graph.
 
-use commonbook::base::page::Page;
 use commonbook::model::entity::{
     Entity, EntityMention, EntityOutcome, EntityReview, MergeEntitiesResult, ResolveEntityResult,
     ReviewProposal, UnmergeEntitiesResult,
@@ -9,16 +8,14 @@ use commonbook::model::graph::export::KnowledgeSubgraph;
 use commonbook::model::graph::{EntityPage, Relation};
 use serde_json::Value;
 
-use super::show::{show, table};
+use super::layout::{minute, one_line, print_table, show, show_page, show_table_page};
 use crate::output::{count_text, print_line, print_note};
 
-/// An entity by what it is called.
-fn entity_display_name(entity: &Entity) -> String {
-    format!("{}  {}:{}", entity.id, entity.entity_type, entity.value)
-}
+/// Characters of a node's name in a table of relations.
+const LABEL_CHARS_MAX: usize = 40;
 
-fn facts(entity: &Entity) {
-    print_line(&entity_display_name(entity));
+fn print_entity(entity: &Entity) {
+    print_line(&format!("{}  {}:{}", entity.id, entity.entity_type, entity.value));
     if let Some(context) = &entity.context {
         print_line(&format!("  {context}"));
     }
@@ -29,158 +26,131 @@ fn facts(entity: &Entity) {
         }
     }
     if !entity.aliases.is_empty() {
-        print_line(&format!("  also called {}", entity.aliases.join(", ")));
+        print_line(&format!("  aliases: {}", entity.aliases.join(", ")));
     }
 }
 
-pub(super) fn show_resolved_entity(answer: &Value) {
-    show(answer, |resolved: &ResolveEntityResult| {
-        facts(&resolved.entity);
-        let version = resolved.entity.version;
+fn print_review_hint(review: &impl std::fmt::Display) {
+    print_note(&format!(
+        "waits for a decision: `commonbook entity decide {review} accept`, or `dismiss`"
+    ));
+}
+
+pub(super) fn show_resolved_entity(response: &Value) {
+    show(response, |resolved: &ResolveEntityResult| {
+        print_entity(&resolved.entity);
         match (resolved.outcome, resolved.review) {
-            (EntityOutcome::Queued, Some(review)) => {
-                print_note(&format!(
-                    "waits for a decision: commonbook entity decide {review} accept"
-                ));
-            }
-            (outcome, _) => print_note(&format!("{outcome}; version {version}")),
+            (EntityOutcome::Queued, Some(review)) => print_review_hint(&review),
+            (outcome, _) => print_note(&format!("{outcome}; version {}", resolved.entity.version)),
         }
     });
 }
 
-pub(super) fn entity(answer: &Value) {
-    show(answer, |entity: &Entity| facts(entity));
+pub(super) fn entity(response: &Value) {
+    show(response, |entity: &Entity| print_entity(entity));
 }
 
-pub(super) fn page(answer: &Value) {
-    show(answer, |page: &EntityPage| {
-        facts(&page.entity);
-        let Entity { version, last_agent, first_seen, last_seen, .. } = &page.entity;
-        let (first, last) = (first_seen.strftime("%F %H:%M"), last_seen.strftime("%F %H:%M"));
-        print_line(&format!("  version {version}; {first} to {last}, last by {last_agent}\n"));
-        let rows = page.mentioned_by.iter().map(|by| {
+pub(super) fn page(response: &Value) {
+    show(response, |page: &EntityPage| {
+        print_entity(&page.entity);
+        let Entity { id, version, last_agent, first_seen, last_seen, .. } = &page.entity;
+        let (first, last) = (minute(*first_seen), minute(*last_seen));
+        print_line(&format!("  version {version}; seen {first} to {last}, last by {last_agent}\n"));
+        let rows = page.mentioned_by.iter().map(|mentions| {
             vec![
-                by.agent.to_string(),
-                by.memories.to_string(),
-                by.first_seen.strftime("%F %H:%M").to_string(),
-                by.last_seen.strftime("%F %H:%M").to_string(),
+                mentions.agent.to_string(),
+                mentions.memories.to_string(),
+                minute(mentions.first_seen),
+                minute(mentions.last_seen),
             ]
         });
-        print_line(&format!("{}\n", table(&["mentioned by", "memories", "first", "last"], rows)));
-        let rows = page.statements.iter().map(|said| {
+        print_table(&["mentioned by", "memories", "first", "last"], rows);
+        let rows = page.statements.iter().map(|statement| {
             vec![
-                said.sighting.at.strftime("%F %H:%M").to_string(),
-                said.sighting.agent.to_string(),
-                said.sighting.context.clone().unwrap_or_default(),
+                minute(statement.sighting.at),
+                statement.sighting.agent.to_string(),
+                statement.sighting.context.clone().unwrap_or_default(),
             ]
         });
-        print_line(&format!("{}\n", table(&["stated", "by", "what"], rows)));
-        links(&page.related);
+        print_line("");
+        print_table(&["stated", "by", "statement"], rows);
+        print_relations(&page.related);
         let memories = count_text(page.memories, "memory mentions", "memories mention");
-        print_note(&format!("{memories} it; commonbook entity mentions {}", page.entity.id));
+        print_note(&format!("{memories} it; `commonbook entity mentions {id}` lists them"));
     });
 }
 
-pub(super) fn list(answer: &Value) {
-    show(answer, |page: &Page<Entity>| {
-        if page.items.is_empty() {
-            print_line("No entities");
-            return;
-        }
-        let rows = page.items.iter().map(|entity| {
-            vec![
-                entity.id.to_string(),
-                entity.entity_type.to_string(),
-                entity.value.clone(),
-                entity.version.to_string(),
-                entity.last_agent.to_string(),
-            ]
-        });
-        print_line(&table(&["id", "type", "name", "version", "last agent"], rows));
-        if let Some(next) = &page.next {
-            print_note(&format!("more: --cursor {next}"));
-        }
+pub(super) fn list(response: &Value) {
+    let columns = ["id", "type", "name", "version", "last agent"];
+    show_table_page(response, "No entities", &columns, |entity: &Entity| {
+        vec![
+            entity.id.to_string(),
+            entity.entity_type.to_string(),
+            entity.value.clone(),
+            entity.version.to_string(),
+            entity.last_agent.to_string(),
+        ]
     });
 }
 
-pub(super) fn mentions(answer: &Value) {
-    show(answer, |page: &Page<EntityMention>| {
-        if page.items.is_empty() {
-            print_line("No memory in your sight mentions it");
-            return;
-        }
-        for mention in &page.items {
-            let EntityMention { memory, owner, at, .. } = mention;
-            print_line(&format!("{memory}  {owner}  {}", at.strftime("%F %H:%M")));
-            print_line(&format!("  > {}", mention.excerpt));
-        }
-        if let Some(next) = &page.next {
-            print_note(&format!("more: --cursor {next}"));
+pub(super) fn mentions(response: &Value) {
+    let empty = "No memory that you may read mentions it";
+    show_page(response, empty, |mentions: &[EntityMention]| {
+        for EntityMention { memory, owner, at, excerpt, .. } in mentions {
+            print_line(&format!("{memory}  {owner}  {}", minute(*at)));
+            print_line(&format!("  > {excerpt}"));
         }
     });
 }
 
-pub(super) fn show_merged_entities(answer: &Value) {
-    show(answer, |merged: &MergeEntitiesResult| {
-        facts(&merged.entity);
+pub(super) fn show_merged_entities(response: &Value) {
+    show(response, |merged: &MergeEntitiesResult| {
+        print_entity(&merged.entity);
         match merged.review {
-            Some(review) => {
-                print_note(&format!(
-                    "waits for a decision: commonbook entity decide {review} accept"
-                ));
-            }
+            Some(review) => print_review_hint(&review),
             None => print_note(&format!(
-                "{0} leads here now; commonbook entity unmerge {0} takes it back",
+                "{0} now redirects to it; `commonbook entity unmerge {0}` undoes the merge",
                 merged.source
             )),
         }
     });
 }
 
-pub(super) fn show_unmerged_entities(answer: &Value) {
-    show(answer, |unmerged: &UnmergeEntitiesResult| {
-        facts(&unmerged.source);
-        facts(&unmerged.target);
+pub(super) fn show_unmerged_entities(response: &Value) {
+    show(response, |unmerged: &UnmergeEntitiesResult| {
+        print_entity(&unmerged.source);
+        print_entity(&unmerged.target);
     });
 }
 
-pub(super) fn reviews(answer: &Value) {
-    show(answer, |page: &Page<EntityReview>| {
-        if page.items.is_empty() {
-            print_line("Nothing waits for a decision");
-            return;
-        }
-        for review in &page.items {
-            let EntityReview { id, agent, entity, at, .. } = review;
-            print_line(&format!("{id}  {agent}  {}  about {entity}", at.strftime("%F %H:%M")));
-            match &review.wanted {
-                ReviewProposal::Stated(seen) => {
-                    let said = seen.context.as_deref().unwrap_or_default();
-                    print_line(&format!("  states {}:{} {said}", seen.entity_type, seen.value));
+pub(super) fn reviews(response: &Value) {
+    show_page(response, "Nothing waits for a decision", |reviews: &[EntityReview]| {
+        for EntityReview { id, agent, entity, at, wanted, .. } in reviews {
+            print_line(&format!("{id}  {agent}  {}  about {entity}", minute(*at)));
+            match wanted {
+                ReviewProposal::Stated(sighting) => {
+                    let context = sighting.context.as_deref().unwrap_or_default();
+                    let (kind, name) = (sighting.entity_type, &sighting.value);
+                    print_line(&format!("  states {kind}:{name} {context}"));
                 }
                 ReviewProposal::Merged(source) => print_line(&format!("  merges {source} into it")),
             }
         }
-        print_note("commonbook entity decide ID accept, or dismiss");
-        if let Some(next) = &page.next {
-            print_note(&format!("more: --cursor {next}"));
-        }
+        print_note("`commonbook entity decide ID accept`, or `dismiss`, decides");
     });
 }
 
-pub(super) fn relation(answer: &Value) {
-    show(answer, |relation: &Relation| {
+pub(super) fn relation(response: &Value) {
+    show(response, |relation: &Relation| {
         let Relation { from, to, relation_type, strength, count, .. } = relation;
         print_line(&format!("{from} {relation_type} {to}"));
-        print_note(&format!(
-            "strength {strength:.1}, said {}",
-            count_text(*count, "time", "times")
-        ));
+        let times = count_text(*count, "time", "times");
+        print_note(&format!("strength {strength:.1}, stated {times}"));
     });
 }
 
-pub(super) fn graph(answer: &Value) {
-    show(answer, |graph: &KnowledgeSubgraph| {
+pub(super) fn graph(response: &Value) {
+    show(response, |graph: &KnowledgeSubgraph| {
         if let Some(dot) = &graph.dot {
             print_line(dot.trim_end());
             return;
@@ -190,26 +160,26 @@ pub(super) fn graph(answer: &Value) {
                 node.steps.to_string(),
                 node.id.to_string(),
                 node.kind.clone(),
-                node.label.split_whitespace().collect::<Vec<_>>().join(" "),
+                one_line(&node.label),
             ]
         });
-        print_line(&format!("{}\n", table(&["steps", "id", "type", "name"], rows)));
-        links(graph);
+        print_table(&["steps", "id", "type", "name"], rows);
+        print_relations(graph);
         match graph.connected {
-            Some(false) => print_note("No path of at most 12 steps"),
-            _ if graph.cut => print_note("There is more than was looked at"),
+            Some(false) => print_note("no path of at most 12 steps"),
+            _ if graph.cut => print_note("the graph has more nodes than this answer"),
             _ => {}
         }
     });
 }
 
-fn links(graph: &KnowledgeSubgraph) {
+fn print_relations(graph: &KnowledgeSubgraph) {
     if graph.links.is_empty() {
         return;
     }
-    let label = |node| {
-        let named = graph.nodes.iter().find(|named| named.id == node);
-        named.map_or_else(|| node.to_string(), |named| named.label.chars().take(40).collect())
+    let label = |id| match graph.nodes.iter().find(|node| node.id == id) {
+        Some(node) => node.label.chars().take(LABEL_CHARS_MAX).collect(),
+        None => id.to_string(),
     };
     let rows = graph.links.iter().map(|link| {
         vec![
@@ -219,5 +189,6 @@ fn links(graph: &KnowledgeSubgraph) {
             format!("{:.2}", link.strength),
         ]
     });
-    print_line(&table(&["from", "relation", "to", "strength"], rows));
+    print_line("");
+    print_table(&["from", "relation", "to", "strength"], rows);
 }

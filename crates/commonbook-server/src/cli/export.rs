@@ -1,4 +1,4 @@
-//! `export`: every memory in sight, one JSON object a line, as `import` takes it.
+//! `export`: every memory that the caller may read, one JSON object a line, as `import` reads it.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,34 +13,34 @@ use indicatif::ProgressBar;
 use tempfile::NamedTempFile;
 
 use super::import::ImportFormat;
-use crate::output;
+use crate::output::{count_text, print_note};
 
-/// Writes every memory of the workspace that you may see, oldest first, as lines that `import`
-/// takes.
+/// Exports all memories of the workspace that you may read, oldest first, as lines that
+/// `commonbook import` reads.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
-    /// What the lines look like
+    /// Format of the lines
     #[arg(long, value_enum, default_value_t)]
     format: ImportFormat,
-    /// The file, for you alone and whole or not at all; standard output when there is none
+    /// File to write, with mode 0600 and only if the export completes; standard output by default
     file: Option<PathBuf>,
 }
 
-/// Where an export goes.
+/// The destination of an export.
 enum ExportDestination {
     /// Standard output.
     Stdout,
-    /// A terminal, a pipe or another device, which is written as it is.
+    /// A terminal, a pipe or another device, written directly.
     Device(File),
-    /// A file beside the one whose place it takes at the end.
-    Beside { file: NamedTempFile, path: PathBuf },
+    /// A temporary file beside the target, which it replaces at the end.
+    Replacement { file: NamedTempFile, path: PathBuf },
 }
 
 impl ExportCommand {
     /// Writes the memories.
     ///
     /// # Errors
-    /// `invalid` for a file inside the home; `unavailable` when the file cannot be written.
+    /// `invalid` if the file is inside the home; `unavailable` if it cannot be written.
     pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, home: &Path) -> Result<()> {
         let ImportFormat::Jsonl = self.format;
         let mut destination = match &self.file {
@@ -48,7 +48,9 @@ impl ExportCommand {
             Some(path) => ExportDestination::open(path, home)?,
         };
         let progress = match &destination {
-            ExportDestination::Beside { .. } => ProgressBar::new_spinner().with_message("memories"),
+            ExportDestination::Replacement { .. } => {
+                ProgressBar::new_spinner().with_message("memories")
+            }
             _ => ProgressBar::hidden(),
         };
         let written = destination.write(|out| write_all(book, caller, out, &progress));
@@ -56,10 +58,11 @@ impl ExportCommand {
         match written {
             Ok(count) => {
                 destination.finish()?;
-                output::print_note(&format!("{count} exported from {}", caller.workspace));
+                let memories = count_text(count, "memory", "memories");
+                print_note(&format!("exported {memories} from {}", caller.workspace));
                 Ok(())
             }
-            // Who closes the pipe early has seen enough.
+            // A reader that closes its pipe early has enough lines.
             Err(ExportError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             Err(ExportError::Output(error)) => Err(export_write_error(error)),
             Err(ExportError::Memories(error)) => Err(error),
@@ -81,7 +84,7 @@ impl From<io::Error> for ExportError {
     }
 }
 
-/// Writes each memory as a line; answers how many there were.
+/// Writes each memory as a line; returns their number.
 fn write_all(
     book: &Commonbook,
     caller: &Caller,
@@ -112,12 +115,12 @@ fn write_all(
 }
 
 impl ExportDestination {
-    /// Opens what the memories are written to first.
+    /// Opens the destination; for a file, the temporary file beside it.
     ///
     /// # Errors
-    /// `invalid` for a file inside the home; `unavailable` for one that cannot be written.
+    /// `invalid` if the file is inside the home; `unavailable` if it cannot be written.
     fn open(path: &Path, home: &Path) -> Result<Self> {
-        // A link stays one: what it leads to is written.
+        // A link stays: its target is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         if special {
@@ -131,38 +134,38 @@ impl ExportDestination {
         let folder =
             fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(export_write_error)?;
         if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
-            let message = format!("{} is inside the home, beside the store", path.display());
+            let message = format!("{} is inside the home folder", path.display());
             return Err(Error::invalid("file", message)
-                .hint("Name a file outside of the home folder, or leave it out and redirect."));
+                .hint("Name a file outside the home folder, or redirect standard output."));
         }
         let mut builder = tempfile::Builder::new();
         let file =
             builder.prefix(".commonbook-").tempfile_in(folder).map_err(export_write_error)?;
-        Ok(Self::Beside { file, path })
+        Ok(Self::Replacement { file, path })
     }
 
     fn write<T>(&mut self, write: impl FnOnce(&mut dyn Write) -> T) -> T {
         match self {
             Self::Stdout => write(&mut io::stdout().lock()),
             Self::Device(file) => write(file),
-            Self::Beside { file, .. } => write(file.as_file_mut()),
+            Self::Replacement { file, .. } => write(file.as_file_mut()),
         }
     }
 
-    /// Puts the file in its place, once it is on disk. It is its user's alone.
+    /// Moves the temporary file, synced to disk, to the target path. Its mode is 0600.
     fn finish(self) -> Result<()> {
-        let Self::Beside { file, path } = self else { return Ok(()) };
+        let Self::Replacement { file, path } = self else { return Ok(()) };
         file.as_file().sync_all().map_err(export_write_error)?;
         file.persist(&path).map_err(|error| export_write_error(error.error))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // The name is on disk when its folder is; where a system cannot do that, the file still is.
+        // Syncing the folder makes the new name durable; a system without it still has the file.
         drop(File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()));
         Ok(())
     }
 }
 
 fn export_write_error(error: io::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("the export broke off: {error}"))
-        .hint("Make room, or write to another file; the file that was there is as it was.")
+    Error::new(ErrorKind::Unavailable, format!("cannot write the export: {error}"))
+        .hint("Free disk space, or write to another file. An existing file was not changed.")
         .with_cause(error)
 }

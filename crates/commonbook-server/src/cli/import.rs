@@ -1,4 +1,4 @@
-//! `import`: lines of JSON from elsewhere, each kept once, bad ones told by their number.
+//! `import`: lines of JSON from a file, each saved once; reports bad lines by number.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -15,15 +15,17 @@ use commonbook::model::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
+use crate::hint::{HintDoor, for_door};
+use crate::output::count_text;
 use crate::{follow, output};
 
 /// Lines that share one transaction.
 const IMPORT_CHUNK_LINES: usize = 500;
 
-/// Bad lines that are told one by one to people.
-const BAD_LINES_SHOWN_MAX: usize = 20;
+/// Lines that are reported one by one to people.
+const REPORTED_LINES_MAX: usize = 20;
 
-/// What the lines of a file look like.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ImportFormat {
     /// One JSON object a line.
@@ -31,34 +33,34 @@ pub(crate) enum ImportFormat {
     Jsonl,
 }
 
-/// Takes in memories or conversations from a file: what `export` wrote, or lines of
+/// Imports memories or conversations from a file: lines of `commonbook export`, or lines of
 /// {"text", "conv", "speaker", "session", "ts", …}. A second run adds nothing twice.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
-    /// What the lines look like
+    /// Format of the lines
     #[arg(long, value_enum, default_value_t)]
     format: ImportFormat,
-    /// Leave embedding to a server, or to `reindex`
+    /// Leave embedding to a server or to `commonbook reindex`
     #[arg(long)]
     later: bool,
-    /// The file; - for standard input
+    /// File to read; - reads standard input
     file: PathBuf,
 }
 
-/// What became of the lines.
+/// The result for the lines so far.
 #[derive(Default)]
 struct ImportTally {
     created: u64,
     repeated: u64,
-    set_apart: Vec<(usize, QuarantineNotice)>,
+    quarantined: Vec<(usize, QuarantineNotice)>,
     bad: Vec<(usize, Error)>,
 }
 
 impl ImportCommand {
-    /// Takes in the file, into the given workspace or those that its lines name.
+    /// Imports the file into the given workspace, or into the workspaces that its lines name.
     ///
     /// # Errors
-    /// `invalid` when the file cannot be read or had bad lines; the others are kept then.
+    /// `invalid` if the file cannot be read or has bad lines; the good lines are saved.
     pub(crate) fn run(
         &self,
         book: &Commonbook,
@@ -94,12 +96,12 @@ impl ImportCommand {
         }
         progress.finish_and_clear();
         if !self.later && tally.created > 0 {
-            // What is imported is kept, and is found by its words, whatever becomes of this.
+            // The memories are saved and found by their words, even if this fails.
             if let Err(error) = follow::update_index(book) {
-                output::print_note(&format!("the search index: {error}"));
+                output::print_note(&format!("the search index is not up to date: {error}"));
             }
         }
-        tally.tell(as_json)
+        tally.report(as_json)
     }
 }
 
@@ -124,12 +126,12 @@ impl ImportTally {
         }
         for (number, outcome) in numbers.into_iter().zip(book.import_lines(caller, into, lines)?) {
             match outcome {
-                Ok(ImportLineResult { outcome, set_apart }) => {
+                Ok(ImportLineResult { outcome, set_apart: notice }) => {
                     match outcome {
                         SaveOutcome::Created => self.created += 1,
                         SaveOutcome::Repeated => self.repeated += 1,
                     }
-                    self.set_apart.extend(set_apart.map(|memory| (number, memory)));
+                    self.quarantined.extend(notice.map(|notice| (number, notice)));
                 }
                 Err(error) => self.bad.push((number, error)),
             }
@@ -137,46 +139,50 @@ impl ImportTally {
         Ok(())
     }
 
-    fn tell(mut self, as_json: bool) -> Result<()> {
+    fn report(mut self, as_json: bool) -> Result<()> {
         self.bad.sort_by_key(|(number, _)| *number);
         if as_json {
             let bad: Vec<Value> = self
                 .bad
                 .iter()
-                .map(|(number, error)| json!({"line": number, "error": error.body(None).error}))
+                .map(|(number, error)| {
+                    let error = for_door(error, HintDoor::CommandLine("commonbook import"));
+                    json!({"line": number, "error": error.body(None).error})
+                })
                 .collect();
             let mut answer =
                 json!({"created": self.created, "repeated": self.repeated, "bad": bad});
-            if !self.set_apart.is_empty() {
-                let told = self.set_apart.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
+            if !self.quarantined.is_empty() {
+                let notices = self.quarantined.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
                     json!({"line": number, "id": id, "owner": owner, "hint": hint})
                 });
-                answer["set_apart"] = told.collect();
+                answer["set_apart"] = notices.collect();
             }
             output::print_json(&answer);
         } else {
             for (number, QuarantineNotice { owner, hint, .. }) in
-                self.set_apart.iter().take(BAD_LINES_SHOWN_MAX)
+                self.quarantined.iter().take(REPORTED_LINES_MAX)
             {
                 output::print_note(&format!("line {number}, by {owner}: {hint}"));
             }
-            if !self.set_apart.is_empty() {
-                let count = self.set_apart.len();
+            if !self.quarantined.is_empty() {
+                let memories =
+                    count_text(self.quarantined.len() as u64, "memory is", "memories are");
                 output::print_note(&format!(
-                    "{count} are set apart; `commonbook review` lists them"
+                    "{memories} quarantined; `commonbook review` lists them"
                 ));
             }
-            for (number, error) in self.bad.iter().take(BAD_LINES_SHOWN_MAX) {
+            for (number, error) in self.bad.iter().take(REPORTED_LINES_MAX) {
                 output::print_note(&format!("line {number}: {error}"));
             }
-            if self.bad.len() > BAD_LINES_SHOWN_MAX {
+            if self.bad.len() > REPORTED_LINES_MAX {
                 output::print_note(&format!(
-                    "… and {} more; --json tells them all",
-                    self.bad.len() - BAD_LINES_SHOWN_MAX
+                    "… and {} more; --json lists all",
+                    self.bad.len() - REPORTED_LINES_MAX
                 ));
             }
             output::print_line(&format!(
-                "{} imported, {} were there already, {} could not be read",
+                "{} imported, {} already present, {} not imported",
                 self.created,
                 self.repeated,
                 self.bad.len()
@@ -185,9 +191,10 @@ impl ImportTally {
         if self.bad.is_empty() {
             return Ok(());
         }
-        let message = format!("{} lines could not be imported; the others were", self.bad.len());
+        let lines = count_text(self.bad.len() as u64, "line is", "lines are");
+        let message = format!("{lines} not valid; all other lines were imported");
         Err(Error::new(ErrorKind::Invalid, message)
-            .hint("Mend those lines and run it again: what is there already is not added twice."))
+            .hint("Correct these lines and run the command again: it adds nothing twice."))
     }
 }
 
@@ -203,5 +210,5 @@ fn open(path: &Path) -> Result<(Box<dyn BufRead>, ProgressBar)> {
 }
 
 fn import_read_error(path: &Path, error: std::io::Error) -> Error {
-    Error::invalid("FILE", format!("{} cannot be read: {error}", path.display())).with_cause(error)
+    Error::invalid("FILE", format!("cannot read {}: {error}", path.display())).with_cause(error)
 }

@@ -1,7 +1,7 @@
-//! `monitor`: follows the journal at the command line, a line for each event, until it is told to end.
+//! `monitor`: follows the journal on the command line, one line for each event, until Ctrl-C.
 //!
-//! It reads the store itself, whether a server runs or not: what a server writes is heard of like
-//! what any other process writes.
+//! It reads the store itself, whether a server runs or not: it sees the writes of a server as it
+//! sees those of any other process.
 
 use std::pin::pin;
 
@@ -18,27 +18,27 @@ use crate::call::run_blocking;
 use crate::output;
 use crate::watch::watch_journals;
 
-/// Follows the journal of the workspace: a line for each event as it happens, until Ctrl-C.
+/// Follows the journal of the workspace: prints one line for each event until Ctrl-C.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MonitorCommand {
-    /// Begin after this sequence; at the present end of the journal by default
+    /// Sequence to start after; the end of the journal by default
     #[arg(long, value_name = "SEQUENCE")]
     after: Option<String>,
-    /// Only events of these kinds: memory.saved, or 'memory.*' for all that begin so
+    /// Kind of event to show: memory.saved, or 'memory.*' for all kinds with this prefix; repeatable
     #[arg(long, value_name = "KIND")]
     events: Vec<String>,
-    /// Only what is about one of these topics
+    /// Topic of the events to show; repeatable
     #[arg(long = "topic", value_name = "TOPIC")]
     topics: Vec<String>,
-    /// Only what is about things that matter at least so much
+    /// Lowest importance to show: low, normal, high or critical
     #[arg(long, value_name = "IMPORTANCE")]
     importance: Option<String>,
-    /// Only what others did
+    /// Hide your own events
     #[arg(long)]
     exclude_self: bool,
 }
 
-/// What was read of the journal.
+/// A page of the journal as printed lines.
 struct MonitorPage {
     lines: Vec<String>,
     through: u64,
@@ -46,11 +46,11 @@ struct MonitorPage {
 }
 
 impl MonitorCommand {
-    /// Prints each event that the caller may see, until `stop` or until nobody reads any more.
+    /// Prints each event that the caller may see, until `stop` or until the reader closes the pipe.
     ///
     /// # Errors
-    /// `invalid` for a filter that is none; `unavailable` when the store cannot be read or the
-    /// output not be written.
+    /// `invalid` if a filter is not valid; `unavailable` if the store cannot be read or the output
+    /// cannot be written.
     pub(crate) async fn run(
         self,
         book: Commonbook,
@@ -58,44 +58,44 @@ impl MonitorCommand {
         as_json: bool,
         stop: impl Future<Output = ()>,
     ) -> Result<()> {
-        let asked = self.follow_request()?;
-        let filter = asked.filter(&caller)?;
+        let request = self.follow_request()?;
+        let filter = request.filter(&caller)?;
         let (book, watch) = watch_journals(book, CancellationToken::new());
         let mut grown = watch.of(&caller.workspace).await?;
         let mut stop = pin!(stop);
-        let mut place = asked.after;
+        let mut offset = request.after;
         loop {
             grown.mark_unchanged();
-            let begins = place.is_none();
-            let (book, who, filter) = (book.clone(), caller.clone(), filter.clone());
-            let read =
-                run_blocking(move || read_monitor_page(&book, &who, &filter, place, as_json));
-            let read = tokio::select! { () = &mut stop => return Ok(()), read = read => read? };
-            place = Some(read.through);
-            if begins {
-                output::print_note(&format!("following {}; Ctrl-C ends it", caller.workspace));
+            let is_first = offset.is_none();
+            let (book, reader, filter) = (book.clone(), caller.clone(), filter.clone());
+            let page =
+                run_blocking(move || read_monitor_page(&book, &reader, &filter, offset, as_json));
+            let page = tokio::select! { () = &mut stop => return Ok(()), page = page => page? };
+            offset = Some(page.through);
+            if is_first {
+                output::print_note(&format!("following {}; Ctrl-C stops", caller.workspace));
             }
-            if !output::print_lines(&read.lines)? {
+            if !output::print_lines(&page.lines)? {
                 return Ok(());
             }
-            if !read.more {
+            if !page.more {
                 tokio::select! { () = &mut stop => return Ok(()), _ = grown.changed() => {} }
             }
         }
     }
 
-    /// The request, made of the flags as REST makes it of a query string.
+    /// The request, from the flags as REST reads it from a query string.
     fn follow_request(&self) -> Result<FollowEvents> {
-        let one = |name: &str, value: &Option<String>| {
-            value.iter().map(|value| (name.to_owned(), value.clone())).collect::<Vec<_>>()
-        };
-        let each = |name: &str, values: &[String]| {
+        let pairs = |name: &str, values: &[String]| {
             values.iter().map(|value| (name.to_owned(), value.clone())).collect::<Vec<_>>()
         };
-        let mut pairs = one("after", &self.after);
-        pairs.extend(one("importance", &self.importance));
-        pairs.extend(each("events", &self.events));
-        pairs.extend(each("topics", &self.topics));
+        let mut pairs = [
+            pairs("after", self.after.as_slice()),
+            pairs("importance", self.importance.as_slice()),
+            pairs("events", &self.events),
+            pairs("topics", &self.topics),
+        ]
+        .concat();
         if self.exclude_self {
             pairs.push(("exclude_self".to_owned(), String::new()));
         }
@@ -107,10 +107,10 @@ fn read_monitor_page(
     book: &Commonbook,
     caller: &Caller,
     filter: &EventFilter,
-    place: Option<u64>,
+    offset: Option<u64>,
     as_json: bool,
 ) -> Result<MonitorPage> {
-    let followed = book.follow_events(caller, filter, place, limits::PAGE_MAX)?;
+    let followed = book.follow_events(caller, filter, offset, limits::PAGE_MAX)?;
     let line = |event: &Event| match as_json {
         true => serde_json::to_string(event).unwrap_or_default(),
         false => event_line(book, caller, event),
@@ -119,7 +119,7 @@ fn read_monitor_page(
     Ok(MonitorPage { lines, through: followed.through, more: followed.more })
 }
 
-/// An event as people read it, with the beginning of its memory as that is now, where it is in sight.
+/// An event on one line, with the beginning of its memory as it is now, if the caller may read it.
 fn event_line(book: &Commonbook, caller: &Caller, event: &Event) -> String {
     let subject = event.subject.parse().ok();
     let memory = subject.and_then(|id| book.get_memory(caller, &GetMemory { id, at: None }).ok());

@@ -1,4 +1,4 @@
-//! `reindex`: builds the search index anew from the journal, and finds entities anew.
+//! `reindex`: rebuilds the search index from the journal, and extracts entities again.
 
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
@@ -7,43 +7,45 @@ use serde_json::json;
 
 use crate::{follow, output};
 
-/// Builds the search index anew from the journal, and finds the entities of all memories anew; vectors
-/// that are there are kept.
+/// Rebuilds the search index from the journal and extracts the entities of all memories again. Keeps
+/// existing vectors.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReindexCommand {
-    /// Throw the vectors away too, and embed everything anew
+    /// Delete the vectors too, and embed every memory again
     #[arg(long)]
     vectors: bool,
-    /// Leave embedding to a server, or to a later run
+    /// Leave embedding to a server or to a later run
     #[arg(long)]
     later: bool,
 }
 
 impl ReindexCommand {
-    /// Builds it, and tells what it holds then.
+    /// Rebuilds the index, and prints how many memories it holds.
     ///
     /// # Errors
-    /// `conflict` while another process writes the index, `unavailable` when it cannot be written.
+    /// `conflict` if another process writes the index, `unavailable` if it cannot be written.
     pub(crate) fn run(&self, book: &Commonbook, as_json: bool) -> Result<()> {
         let (index, store) = (book.index(), book.store());
         if self.vectors {
             index.forget_vectors()?;
         }
-        let words = follow::with_word_progress(|told| index.rebuild(store, told))?;
+        let words = follow::with_word_progress(|progress| index.rebuild(store, progress))?;
         book.forget_mentions()?;
         follow::find_mentions_with_progress(book)?;
-        let done = if self.later { Some(words) } else { follow::update_index(book)? };
-        let done = done.unwrap_or(words);
+        let progress = if self.later { None } else { follow::update_index(book)? };
+        let progress = progress.unwrap_or(words);
         if as_json {
-            output::print_json(&json!({"memories": done.memories, "waiting": done.waiting}));
+            output::print_json(
+                &json!({"memories": progress.memories, "waiting": progress.waiting}),
+            );
             return Ok(());
         }
-        let memories = HumanCount(done.memories);
-        output::print_line(&match done.waiting {
+        let memories = HumanCount(progress.memories);
+        output::print_line(&match progress.waiting {
             0 => format!("{memories} memories in the search index"),
-            n => format!(
-                "{memories} memories in the search index, {} of them without a vector yet",
-                HumanCount(n)
+            waiting => format!(
+                "{memories} memories in the search index, {} still without a vector",
+                HumanCount(waiting)
             ),
         });
         Ok(())

@@ -1,4 +1,4 @@
-//! `setup`: writes into a client's files what it needs to find Commonbook, and takes it out again.
+//! `setup`: writes the MCP server and the hooks into a client's files, or removes them again.
 
 use std::path::Path;
 
@@ -11,73 +11,72 @@ use crate::output;
 use crate::setup::clients::{McpTransport, SetupClient, SetupOptions, SetupScope};
 use crate::setup::install::{FileChange, SetupChanges};
 
-/// Lines of a file that are compared one by one; of longer stretches only the number is told.
+/// Lines of a file that the diff compares; of longer files it shows only the number of lines.
 const DIFF_LINES_MAX: usize = 1_000;
 
-/// Connects a client: writes the MCP server and the hooks into its files.
+/// Connects a coding client: writes the MCP server and the hooks into its files.
 #[derive(Debug, Args)]
 pub(crate) struct SetupCommand {
-    /// The client
+    /// Client to connect
     #[arg(value_enum)]
     client: SetupClient,
-    /// For whom: for you in all projects, or for everybody who works on this one
+    /// Scope: `user` for you in all projects, `project` for everyone who works on this project
     #[arg(long, value_enum, default_value = "user")]
     scope: SetupScope,
-    /// Show what would be written, and write nothing
+    /// Show the changes without writing them
     #[arg(long)]
     dry_run: bool,
-    /// Take out what was written; every file is as it was before
+    /// Remove what was written; every file becomes as it was before
     #[arg(long, conflicts_with_all = ["http", "header", "program"])]
     undo: bool,
-    /// Call a server at this address instead of starting a process: `http://127.0.0.1:7077/mcp`
+    /// Connect to a running server instead of starting a process: `http://127.0.0.1:7077/mcp`
     #[arg(long, value_name = "URL")]
     http: Option<String>,
-    /// A header for it, `Authorization: Bearer …` say; may be given several times
+    /// Header to send to that server, for example `Authorization: Bearer …`; repeatable
     #[arg(long, value_name = "NAME: VALUE", requires = "http")]
     header: Vec<String>,
-    /// The program that the client starts; this one by default, `commonbook` with --scope project
+    /// Program that the client starts [default: this program; `commonbook` with --scope project]
     #[arg(long, value_name = "COMMAND")]
     program: Option<String>,
 }
 
 impl SetupCommand {
-    /// Sets the client up, or takes that back, and tells which files it is about.
+    /// Sets the client up or undoes the setup, and prints the files that change.
     ///
     /// # Errors
-    /// `conflict` for a file that is not as the client would have it, `unavailable` for one that
-    /// cannot be read or written, `invalid` for what the client does not have. Nothing was changed
-    /// then.
+    /// `conflict` if a file does not have the client's format, `unavailable` if one cannot be read
+    /// or written, `invalid` for an option that the client does not support. Then no file changed.
     pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let chosen = self.setup_options(config)?;
-        let work = match self.undo {
-            true => SetupChanges::undo(self.client, &chosen, config)?,
-            false => SetupChanges::install(self.client, chosen, config)?,
+        let options = self.setup_options(config)?;
+        let setup = match self.undo {
+            true => SetupChanges::undo(self.client, &options, config)?,
+            false => SetupChanges::install(self.client, options, config)?,
         };
-        let files: Vec<_> = work
+        let files: Vec<_> = setup
             .changes
             .iter()
             .map(|change| json!({"path": change.path, "change": change.kind()}))
             .collect();
-        let told = json!({
+        let response = json!({
             "client": self.client, "scope": self.scope, "dry_run": self.dry_run, "files": files,
-            "notes": work.notes,
+            "notes": setup.notes,
         });
         let mut lines: Vec<String> = Vec::new();
-        for change in &work.changes {
+        for change in &setup.changes {
             lines.push(format!("{:10} {}", change.kind(), change.path.display()));
             if self.dry_run {
                 lines.extend(diff_lines(change));
             }
         }
-        lines.extend(work.notes.iter().map(|note| (*note).to_owned()));
-        if work.changes.is_empty() {
+        lines.extend(setup.notes.iter().map(|note| (*note).to_owned()));
+        if setup.changes.is_empty() {
             lines.push(format!("{} is not set up here", self.client));
         }
         if !self.dry_run {
-            work.carry_out()?;
+            setup.carry_out()?;
         }
         match as_json {
-            true => output::print_json(&told),
+            true => output::print_json(&response),
             false => lines.iter().for_each(|line| output::print_line(line)),
         }
         Ok(())
@@ -86,7 +85,7 @@ impl SetupCommand {
     fn setup_options(&self, config: &Config) -> Result<SetupOptions> {
         let header = |text: &String| {
             let (name, value) = text.split_once(':').ok_or_else(|| {
-                Error::invalid("header", format!("{text:?} is no header"))
+                Error::invalid("header", format!("{text:?} is not a header; expected NAME: VALUE"))
                     .hint("Write it like `X-Commonbook-Workspace: shop`.")
             })?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
@@ -100,7 +99,7 @@ impl SetupCommand {
         };
         let program = match (&self.program, self.scope) {
             (Some(program), _) => program.clone(),
-            // Others find the program elsewhere.
+            // Other people may have the program elsewhere.
             (None, SetupScope::Project) => "commonbook".to_owned(),
             (None, SetupScope::User) => {
                 let own = std::env::current_exe().ok();
@@ -119,10 +118,10 @@ impl SetupCommand {
 fn absolute_path(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).ok();
     let text = path.as_deref().and_then(Path::to_str).map(str::to_owned);
-    text.ok_or_else(|| Error::invalid("home", "the folder's name is not UTF-8"))
+    text.ok_or_else(|| Error::invalid("home", "the path of the home folder is not UTF-8"))
 }
 
-/// The lines that come and go, each with its sign.
+/// The removed and added lines, each with its sign.
 fn diff_lines(change: &FileChange) -> Vec<String> {
     let lines = |text: &Option<String>| -> Vec<String> {
         text.iter().flat_map(|text| text.lines()).map(str::to_owned).collect()
@@ -136,7 +135,7 @@ fn diff_lines(change: &FileChange) -> Vec<String> {
     if before.len().max(after.len()) > DIFF_LINES_MAX {
         return vec![format!("  - {} lines\n  + {} lines", before.len(), after.len())];
     }
-    // Lines that stay, by their places: the longest row of them that both have.
+    // The longest common subsequence of lines: these lines stay.
     let mut longest = vec![vec![0_u32; after.len() + 1]; before.len() + 1];
     for (i, old) in before.iter().enumerate().rev() {
         for (j, new) in after.iter().enumerate().rev() {
@@ -146,18 +145,18 @@ fn diff_lines(change: &FileChange) -> Vec<String> {
             };
         }
     }
-    let (mut i, mut j, mut told) = (0, 0, Vec::new());
+    let (mut i, mut j, mut diff) = (0, 0, Vec::new());
     while i < before.len() || j < after.len() {
         let (old, new) = (before.get(i), after.get(j));
         if old.is_some() && old == new {
             (i, j) = (i + 1, j + 1);
         } else if old.is_some() && (new.is_none() || longest[i + 1][j] >= longest[i][j + 1]) {
-            told.push(format!("  - {}", before[i]));
+            diff.push(format!("  - {}", before[i]));
             i += 1;
         } else {
-            told.push(format!("  + {}", after[j]));
+            diff.push(format!("  + {}", after[j]));
             j += 1;
         }
     }
-    told
+    diff
 }

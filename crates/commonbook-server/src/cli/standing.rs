@@ -1,4 +1,4 @@
-//! `memory`: the standing memory files, one a role, as people look after them.
+//! `memory`: shows and edits standing memory files, one for each role.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use commonbook::prompt::context::{ContextPreferences, StandingLocation};
 use commonbook::verbs::{change_standing, make_standing_folder};
 use serde_json::{Value, json};
 
-use super::show::table;
+use super::layout::table;
 use crate::config::Config;
 use crate::output::{self, print_line, print_note};
 
@@ -22,42 +22,42 @@ use crate::output::{self, print_line, print_note};
 #[derive(Debug, Args)]
 pub(crate) struct StandingCommand {
     #[command(subcommand)]
-    what: StandingAction,
-    /// In the home folder, for every project, instead of in this project
+    action: StandingAction,
+    /// Use the files in the home folder, for every project, instead of those in this project
     #[arg(long, global = true)]
     everywhere: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum StandingAction {
-    /// Make the folder, and a file for each role that is named and has none
+    /// Creates the folder, and a file for each named role that has none
     Init { roles: Vec<String> },
-    /// Tell how full each file is
+    /// Shows how full each file is
     Status,
-    /// Print the file of a role as it is
+    /// Prints the file of a role
     View { role: String },
-    /// Add an item to the file of a role, which is made where there is none
+    /// Adds an item to the file of a role; creates the file if needed
     Add {
         role: String,
         text: String,
-        /// The section it goes to; that of its type by default
+        /// Section to add it to; the section of its type by default
         #[arg(long)]
         section: Option<String>,
-        /// What sort of thing it is
+        /// Type of the item
         #[arg(long = "type", value_enum)]
-        sort: Option<StandingItemType>,
+        item_type: Option<StandingItemType>,
     },
-    /// Take out items that say the same as another, of one role or of all
+    /// Removes repeated items from the file of one role, or of all roles
     Clean { role: Option<String> },
-    /// Clean, break long lines, and make the file keep to its limits
+    /// Cleans the file, breaks long lines, and cuts the file to its limits
     Optimize { role: Option<String> },
-    /// Tell which role's file something belongs into
+    /// Shows which role's file fits a text
     Route { text: String },
-    /// Show which file is read for a role, where it is looked for, and what is in it
+    /// Shows the paths of a role's file, the one that is used, and its items
     Show { role: Option<String> },
 }
 
-/// What sort of thing an item is.
+/// The type of an item.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum StandingItemType {
     Pattern,
@@ -92,64 +92,60 @@ struct RoleFile {
 }
 
 impl StandingCommand {
-    /// Carries it out.
+    /// Runs the action and prints its response.
     ///
     /// # Errors
-    /// `invalid` with the field; `not_found` for a role without a file; `unavailable` for a file that
+    /// `invalid` with the field; `not_found` if the role has no file; `unavailable` if a file
     /// cannot be read or written.
     pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let home = config.store_path()?.parent().map(Path::to_owned).unwrap_or_default();
         let preferences = config.preferences()?;
         let (project, everywhere) = (config.project(), self.everywhere);
-        let place = StandingFolders { project, home, preferences, everywhere };
-        let told = match &self.what {
-            StandingAction::Init { roles } => place.init(roles)?,
-            StandingAction::Status => place.status()?,
+        let folders = StandingFolders { project, home, preferences, everywhere };
+        let response = match &self.action {
+            StandingAction::Init { roles } => folders.init(roles)?,
+            StandingAction::Status => folders.status()?,
             StandingAction::View { role } => {
-                let found = place.require_role_file(role)?;
+                let found = folders.require_role_file(role)?;
                 let text = found.standing.render();
                 json!({"role": found.role, "file": found.path, "text": text, "lines": [text.trim_end()]})
             }
-            StandingAction::Add { role, text, section, sort } => {
-                let usual = sort.map_or(section_of(""), StandingItemType::section);
-                place.add(role, section.as_deref().unwrap_or(usual), text)?
+            StandingAction::Add { role, text, section, item_type } => {
+                let default = item_type.map_or(section_of(""), StandingItemType::section);
+                folders.add(role, section.as_deref().unwrap_or(default), text)?
             }
-            StandingAction::Clean { role } => {
-                place.change_role_files(role.as_deref(), |_, (_, standing)| {
-                    let gone = standing.clean();
-                    (gone, Vec::new())
-                })?
-            }
+            StandingAction::Clean { role } => folders
+                .change_role_files(role.as_deref(), |_, standing| (standing.clean(), Vec::new()))?,
             StandingAction::Optimize { role } => {
-                place.change_role_files(role.as_deref(), |place, standing| {
-                    let (role, standing) = standing;
-                    let (gone, warnings) = standing.optimize(&place.preferences.limits(role));
-                    (gone, warnings.iter().map(ToString::to_string).collect())
+                folders.change_role_files(role.as_deref(), |role, standing| {
+                    let limits = folders.preferences.limits(role);
+                    let (removed, warnings) = standing.optimize(&limits);
+                    (removed, warnings.iter().map(ToString::to_string).collect())
                 })?
             }
-            StandingAction::Route { text } => place.route(text)?,
-            StandingAction::Show { role } => place.show(role.as_deref())?,
+            StandingAction::Route { text } => folders.route(text)?,
+            StandingAction::Show { role } => folders.show(role.as_deref())?,
         };
-        print_standing_answer(told, as_json);
+        print_standing_response(response, as_json);
         Ok(())
     }
 }
 
-/// Prints an answer: its `lines` for people, all else as JSON.
-fn print_standing_answer(mut told: Value, as_json: bool) {
-    let lines = told.as_object_mut().and_then(|told| told.remove("lines"));
+/// Prints a response: its `lines` for people, all other fields as JSON.
+fn print_standing_response(mut response: Value, as_json: bool) {
+    let lines = response.as_object_mut().and_then(|response| response.remove("lines"));
     if as_json {
-        return output::print_json(&told);
+        return output::print_json(&response);
     }
     for text in lines.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str) {
         print_line(text);
     }
-    for warning in told["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for warning in response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         print_note(&format!("warning: {warning}"));
     }
 }
 
-/// The role that a name means.
+/// Parses the name of a role.
 fn parse_role(name: &str) -> Result<Agent> {
     Agent::with_any_name(name).map_err(|error| error.with_field("role"))
 }
@@ -171,7 +167,7 @@ impl StandingFolders {
         }
     }
 
-    /// Where the file of a role is, or is looked for.
+    /// The paths at which the file of a role can be; the first one that exists is used.
     fn role_paths(&self, agent: &Agent) -> Vec<PathBuf> {
         standing_paths(self.project.as_deref().filter(|_| !self.everywhere), &self.home, agent)
     }
@@ -180,7 +176,7 @@ impl StandingFolders {
         let path = self.role_paths(agent).into_iter().find(|path| path.is_file());
         let Some(path) = path else { return Ok(None) };
         let text = std::fs::read_to_string(&path).map_err(|error| {
-            let message = format!("{} cannot be read: {error}", path.display());
+            let message = format!("cannot read {}: {error}", path.display());
             Error::new(ErrorKind::Unavailable, message).with_cause(error)
         })?;
         Ok(Some(RoleFile {
@@ -193,19 +189,20 @@ impl StandingFolders {
     fn require_role_file(&self, role: &str) -> Result<RoleFile> {
         let agent = parse_role(role)?;
         self.find(&agent)?.ok_or_else(|| {
-            Error::not_found(format!("{} has no standing memory", agent.role()))
-                .hint(format!("`commonbook memory init {}` makes one.", agent.role()))
+            Error::not_found(format!("the role {} has no standing memory file", agent.role()))
+                .hint(format!("Run `commonbook memory init {}`.", agent.role()))
         })
     }
 
-    /// Every file that is there and would be read, by role.
+    /// Every existing file that is in use, by role.
     fn role_files(&self) -> Result<Vec<RoleFile>> {
         let mut roles = BTreeMap::new();
         for folder in [self.folder(), self.home.join("memories")] {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
             for entry in entries {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                let Some(stem) = name.strip_suffix(".md").filter(|it| !it.starts_with('.')) else {
+                let Some(stem) = name.strip_suffix(".md").filter(|stem| !stem.starts_with('.'))
+                else {
                     continue;
                 };
                 let role = stem.strip_suffix("_memories").unwrap_or(stem);
@@ -220,21 +217,21 @@ impl StandingFolders {
     fn init(&self, roles: &[String]) -> Result<Value> {
         let folder = self.folder();
         make_standing_folder(&folder, self.folder_kind(&folder)).map_err(|error| {
-            let message = format!("{} cannot be made: {error}", folder.display());
+            let message = format!("cannot create {}: {error}", folder.display());
             Error::new(ErrorKind::Unavailable, message).with_cause(error)
         })?;
-        let (mut made, mut lines) = (Vec::new(), vec![format!("Files go to {}", folder.display())]);
+        let (mut made, mut lines) = (Vec::new(), vec![format!("Folder: {}", folder.display())]);
         for role in roles {
             let agent = parse_role(role)?;
             if let Some(found) = self.find(&agent)? {
-                lines.push(format!("{} has {} already", found.role, found.path.display()));
+                lines.push(format!("{} already has {}", found.role, found.path.display()));
                 continue;
             }
             let path = folder.join(format!("{}.md", agent.role()));
-            change_standing(&path, self.folder_kind(&path), |there| {
-                Ok((there.unwrap_or_else(|| StandingDocument::new(agent.role())), ()))
+            change_standing(&path, self.folder_kind(&path), |standing| {
+                Ok((standing.unwrap_or_else(|| StandingDocument::new(agent.role())), ()))
             })?;
-            lines.push(format!("Made {}", path.display()));
+            lines.push(format!("Created {}", path.display()));
             made.push(path);
         }
         Ok(json!({"folder": folder, "made": made, "lines": lines}))
@@ -247,7 +244,7 @@ impl StandingFolders {
             let status = found.standing.status();
             let over = found.standing.limit_warnings(&limits);
             let over: Vec<String> = over.iter().map(ToString::to_string).collect();
-            warnings.extend(over.iter().map(|it| format!("{}: {it}", found.role)));
+            warnings.extend(over.iter().map(|warning| format!("{}: {warning}", found.role)));
             rows.push(vec![
                 found.role.clone(),
                 format!("{} of {}", status.items, limits.items),
@@ -260,70 +257,73 @@ impl StandingFolders {
             }));
         }
         let lines = match rows.is_empty() {
-            true => "No standing memories here; `commonbook memory init ROLE` makes one".to_owned(),
-            false => table(&["role", "items", "bytes", "file"], rows.into_iter()),
+            true => {
+                "No standing memory files; `commonbook memory init ROLE` creates one".to_owned()
+            }
+            false => table(&["role", "items", "bytes", "file"], rows),
         };
         Ok(json!({"files": files, "warnings": warnings, "lines": [lines]}))
     }
 
     fn add(&self, role: &str, section: &str, text: &str) -> Result<Value> {
         let agent = parse_role(role)?;
-        let there = self.role_paths(&agent).into_iter().find(|path| path.is_file());
-        let path = there.unwrap_or_else(|| self.folder().join(format!("{}.md", agent.role())));
+        let existing = self.role_paths(&agent).into_iter().find(|path| path.is_file());
+        let path = existing.unwrap_or_else(|| self.folder().join(format!("{}.md", agent.role())));
         let limits = self.preferences.limits(agent.role());
         let (added, warnings) = change_standing(&path, self.folder_kind(&path), |standing| {
             let mut standing = standing.unwrap_or_else(|| StandingDocument::new(agent.role()));
             let added = standing.add(section, text, &limits)?;
             Ok((standing, added))
         })?;
-        let (outcome, told) = match &added {
+        let (outcome, line) = match &added {
             AddOutcome::Added => ("added", format!("Added to {}", path.display())),
-            AddOutcome::Repeated(same) => ("repeated", format!("The file says so already: {same}")),
+            AddOutcome::Repeated(item) => ("repeated", format!("The file already has it: {item}")),
         };
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-        Ok(json!({"file": path, "outcome": outcome, "warnings": warnings, "lines": [told]}))
+        Ok(json!({"file": path, "outcome": outcome, "warnings": warnings, "lines": [line]}))
     }
 
-    /// Changes the file of a role, or each file; tells what was taken out.
+    /// Changes the file of a role, or every file; reports the removed items.
     fn change_role_files(
         &self,
         role: Option<&str>,
-        change: impl Fn(&Self, (&str, &mut StandingDocument)) -> (Vec<String>, Vec<String>),
+        change: impl Fn(&str, &mut StandingDocument) -> (Vec<String>, Vec<String>),
     ) -> Result<Value> {
-        let all = match role {
+        let role_files = match role {
             Some(role) => vec![self.require_role_file(role)?],
             None => self.role_files()?,
         };
         let (mut files, mut lines, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        for RoleFile { role, path, .. } in all {
-            let (gone, warned) = change_standing(&path, self.folder_kind(&path), |standing| {
-                let mut standing = standing.unwrap_or_else(|| StandingDocument::new(&role));
-                let told = change(self, (&role, &mut standing));
-                Ok((standing, told))
-            })?;
-            lines.push(format!("{}: {} taken out", path.display(), gone.len()));
-            lines.extend(gone.iter().map(|item| format!("  - {item}")));
-            warnings.extend(warned.iter().map(|it| format!("{role}: {it}")));
-            files.push(json!({"role": role, "file": path, "taken_out": gone}));
+        for RoleFile { role, path, .. } in role_files {
+            let (removed, role_warnings) =
+                change_standing(&path, self.folder_kind(&path), |standing| {
+                    let mut standing = standing.unwrap_or_else(|| StandingDocument::new(&role));
+                    let changed = change(&role, &mut standing);
+                    Ok((standing, changed))
+                })?;
+            lines.push(format!("{}: {} removed", path.display(), removed.len()));
+            lines.extend(removed.iter().map(|item| format!("  - {item}")));
+            warnings.extend(role_warnings.iter().map(|warning| format!("{role}: {warning}")));
+            files.push(json!({"role": role, "file": path, "taken_out": removed}));
         }
         Ok(json!({"files": files, "warnings": warnings, "lines": lines}))
     }
 
     fn route(&self, text: &str) -> Result<Value> {
-        let all = self.role_files()?;
-        let files = all.iter().map(|found| (found.role.as_str(), &found.standing));
+        let role_files = self.role_files()?;
+        let files = role_files.iter().map(|found| (found.role.as_str(), &found.standing));
         let empty = StandingDocument::parse("");
         let unknown = ["engineer", "qa", "research", "ops", "documentation", "security", "pm"];
         let unknown =
-            unknown.into_iter().filter(|role| all.iter().all(|found| found.role != *role));
+            unknown.into_iter().filter(|role| role_files.iter().all(|found| found.role != *role));
         let routed = route(text, files.chain(unknown.map(|role| (role, &empty))));
         Ok(match routed {
             Some(routed) => {
                 let words = routed.words.join(", ");
-                let told = format!("{} (score {:.2}, by {words})", routed.role, routed.score);
-                json!({"role": routed.role, "score": routed.score, "words": routed.words, "lines": [told]})
+                let line = format!("{} (score {:.2}, by {words})", routed.role, routed.score);
+                json!({"role": routed.role, "score": routed.score, "words": routed.words, "lines": [line]})
             }
-            None => json!({"role": null, "lines": ["Nothing in it speaks for one role"]}),
+            None => json!({"role": null, "lines": ["No role fits this text"]}),
         })
     }
 
@@ -336,14 +336,14 @@ impl StandingFolders {
                 .map(|found| parse_role(&found.role))
                 .collect::<Result<Vec<_>>>()?,
         };
-        let (mut told, mut lines) = (Vec::new(), Vec::new());
+        let (mut shown, mut lines) = (Vec::new(), Vec::new());
         for agent in roles {
-            let places = self.role_paths(&agent);
+            let paths = self.role_paths(&agent);
             let found = self.find(&agent)?;
             lines.push(agent.role().to_owned());
-            for path in &places {
-                let read = found.as_ref().is_some_and(|found| found.path == *path);
-                lines.push(format!("  {} {}", if read { "*" } else { " " }, path.display()));
+            for path in &paths {
+                let used = found.as_ref().is_some_and(|found| found.path == *path);
+                lines.push(format!("  {} {}", if used { "*" } else { " " }, path.display()));
             }
             let mut section = "";
             for (name, item) in found.iter().flat_map(|found| found.standing.items()) {
@@ -357,10 +357,9 @@ impl StandingFolders {
                 .map(|(section, text)| json!({"section": section, "text": text}))
                 .collect();
             let file = found.as_ref().map(|found| &found.path);
-            told.push(
-                json!({"role": agent.role(), "file": file, "places": places, "items": items}),
-            );
+            shown
+                .push(json!({"role": agent.role(), "file": file, "places": paths, "items": items}));
         }
-        Ok(json!({"roles": told, "lines": lines}))
+        Ok(json!({"roles": shown, "lines": lines}))
     }
 }

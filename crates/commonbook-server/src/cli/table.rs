@@ -1,4 +1,4 @@
-//! The table of commands: which verb each calls, and how its answer is shown.
+//! The table of commands: the verb that each calls, and how it prints the response.
 
 use commonbook::Commonbook;
 use serde_json::Value;
@@ -9,24 +9,24 @@ use super::{
 };
 use crate::call::JsonVerb;
 
-/// What the commands of a group are about.
+/// The groups of commands, with their help.
 pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
-    ("session", "Start, end and show sessions: stretches of an agent's work"),
-    ("case", "Open, read and add to cases: logs of one matter that several agents work on"),
-    ("handoff", "Hand work over to another agent, take it, and see who hands work to whom"),
-    ("entity", "What agents say of people, tools, files and projects, and how these are related"),
-    ("contradictions", "Memories that contradict each other, and what becomes of them"),
-    ("token", "Make, list, rotate and revoke the tokens that prove who calls over HTTP"),
+    ("session", "Starts, ends and shows sessions, each one stretch of an agent's work"),
+    ("case", "Opens, reads and extends cases: shared logs, each of one matter"),
+    ("handoff", "Hands work over to another agent, accepts it, and shows who hands work to whom"),
+    ("entity", "Shows and edits the people, tools, files and projects that memories mention"),
+    ("contradictions", "Lists and resolves memories that contradict each other"),
+    ("token", "Creates, lists, rotates and revokes tokens, which prove who calls over HTTP"),
 ];
 
-/// The fields that a file is given for, which has a JSON list, by their commands.
+/// The fields that a command reads from a file with a JSON list.
 pub(super) const LIST_FILE_FIELDS: &[(&str, &str)] =
     &[("batch", "memories"), ("case batch", "entries")];
 
-/// What `purge` does when a time is given instead of an id: no command of its own.
+/// The verb of `purge --since TIME`; it has no command of its own.
 pub(super) const PURGE_SINCE: &str = "purge-since";
 
-/// Every verb, in the order of the help.
+/// Every verb that has a command.
 pub(super) fn verb_commands() -> Vec<VerbCommand> {
     let of_work = [session_commands(), case_commands(), handoff_commands()].into_iter().flatten();
     let of_contents = [entity_commands(), contradiction_commands()].into_iter().flatten();

@@ -1,42 +1,44 @@
-//! Tokens as people read them: the secret once, then only what it is good for.
+//! How people read tokens: the secret once, then only id, agent and scopes.
 
 use commonbook::model::token::{NewToken, Token, TokenList};
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::show::{show, table};
+use super::layout::{minute, print_table, show};
 use crate::output::{print_line, print_note};
 
-pub(super) fn show_issued_token(answer: &Value) {
-    show(answer, |issued: &NewToken| {
+pub(super) fn show_issued_token(response: &Value) {
+    show(response, |issued: &NewToken| {
         print_line(&issued.secret);
         let Token { id, agent, .. } = &issued.token;
+        let scopes = scopes(&issued.token);
         print_note(&format!(
-            "{id} proves {agent} ({}); it is shown this once",
-            scopes(&issued.token)
+            "Keep this secret now: it is not shown again. Token {id} proves {agent} ({scopes})."
         ));
         print_note(
-            "send it as `Authorization: Bearer TOKEN`; nobody calls over HTTP without one now",
+            "Send it as `Authorization: Bearer TOKEN`. From now on every caller over HTTP needs a \
+             token.",
         );
     });
 }
 
-pub(super) fn show_revoked_token(answer: &Value) {
-    show(answer, |token: &Token| {
-        print_line(&format!("Revoked {}, which proved {}", token.id, token.agent));
-        print_note("when no token is left, callers of this machine are taken at their word again");
+pub(super) fn show_revoked_token(response: &Value) {
+    show(response, |token: &Token| {
+        print_line(&format!("Revoked {}, the token of {}", token.id, token.agent));
+        print_note(
+            "If no token is left, a server on a loopback address accepts the name that each \
+             caller gives.",
+        );
     });
 }
 
-pub(super) fn list(answer: &Value) {
-    show(answer, |tokens: &TokenList| {
+pub(super) fn list(response: &Value) {
+    show(response, |tokens: &TokenList| {
         if tokens.items.is_empty() {
-            print_line("No tokens: callers of this machine are taken at their word");
+            print_line(
+                "No tokens: a server on a loopback address accepts the name that each caller gives",
+            );
             return;
         }
-        let day = |time: Option<Timestamp>| {
-            time.map_or_else(String::new, |time| time.strftime("%F %H:%M").to_string())
-        };
         let rows = tokens.items.iter().map(|token| {
             let workspace = token.workspace.as_ref().map(ToString::to_string);
             vec![
@@ -44,15 +46,15 @@ pub(super) fn list(answer: &Value) {
                 token.agent.to_string(),
                 scopes(token),
                 workspace.unwrap_or_default(),
-                day(Some(token.created_at)),
-                day(token.expires_at),
-                day(token.last_used),
-                day(token.revoked_at),
+                minute(token.created_at),
+                token.expires_at.map(minute).unwrap_or_default(),
+                token.last_used.map(minute).unwrap_or_default(),
+                token.revoked_at.map(minute).unwrap_or_default(),
             ]
         });
-        let head =
-            ["id", "agent", "scopes", "workspace", "made", "expires", "last used", "revoked"];
-        print_line(&table(&head, rows));
+        let columns =
+            ["id", "agent", "scopes", "workspace", "created", "expires", "last used", "revoked"];
+        print_table(&columns, rows);
     });
 }
 

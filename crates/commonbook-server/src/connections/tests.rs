@@ -116,26 +116,26 @@ async fn half_open_heads_leave_room_for_who_has_something_to_say() {
 
 #[tokio::test]
 async fn another_machine_has_half_of_the_places_and_busy_ones_are_left_alone() {
-    let places = Arc::new(ConnectionLimiter::new(4));
-    let first = ConnectionLimiter::acquire_slot(&places, OTHER).await.unwrap();
-    let second = ConnectionLimiter::acquire_slot(&places, OTHER).await.unwrap();
+    let limiter = Arc::new(ConnectionLimiter::new(4));
+    let first = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
+    let second = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
     let (one, two) =
         (RunningRequest::begin(&first.connection()), RunningRequest::begin(&second.connection()));
-    assert!(ConnectionLimiter::acquire_slot(&places, OTHER).await.is_none(), "its share is busy");
+    assert!(ConnectionLimiter::acquire_slot(&limiter, OTHER).await.is_none(), "its share is busy");
     drop(two);
-    let third = ConnectionLimiter::acquire_slot(&places, OTHER).await.unwrap();
+    let third = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
     second.connection().wait_for_displacement().await;
     // Of this machine all may be; and who comes when all are busy waits for a place.
     let local = [
-        ConnectionLimiter::acquire_slot(&places, PEER).await,
-        ConnectionLimiter::acquire_slot(&places, PEER).await,
+        ConnectionLimiter::acquire_slot(&limiter, PEER).await,
+        ConnectionLimiter::acquire_slot(&limiter, PEER).await,
     ];
     let all = [&third].into_iter().chain(local.iter().flatten());
     let busy: Vec<RunningRequest> =
         all.map(|place| RunningRequest::begin(&place.connection())).collect();
     let waiting = tokio::spawn({
-        let places = Arc::clone(&places);
-        async move { ConnectionLimiter::acquire_slot(&places, PEER).await.is_some() }
+        let limiter = Arc::clone(&limiter);
+        async move { ConnectionLimiter::acquire_slot(&limiter, PEER).await.is_some() }
     });
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());

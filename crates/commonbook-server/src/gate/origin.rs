@@ -1,4 +1,4 @@
-//! Where a request comes from: the host that it names, the page that sent it, the form of its body.
+//! The origin of a request: its host, the web page that sent it, and the type of its body.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,20 +11,20 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 /// The name of the setting, in errors and documents.
 const HOSTS_SETTING: &str = "COMMONBOOK_HOSTS";
 
-/// What a browser says of the page that sent a request.
+/// The header by which a browser describes the page that sent a request.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The page that a link of another site may lead to.
+/// The path that a link of another site may open.
 const LINKABLE_PATH: &str = "/docs";
 
-/// The names that this server is called by.
+/// The host names of this server.
 #[derive(Debug, Clone)]
 pub(crate) struct AllowedHosts {
     address: SocketAddr,
     named: Vec<HostName>,
 }
 
-/// A name, with a port where only that port is meant.
+/// A host name, with a port if only that port is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HostName {
     name: String,
@@ -32,11 +32,11 @@ struct HostName {
 }
 
 impl AllowedHosts {
-    /// The names of a server at this address: those of the setting, `HOST` or `HOST:PORT` with commas
-    /// between them, and on this machine its own.
+    /// The host names of a server at this address: its loopback names, and those of the setting, a list
+    /// of `HOST` or `HOST:PORT` with commas.
     ///
     /// # Errors
-    /// `invalid` for a setting that holds what is no host.
+    /// `invalid` if the setting contains a name that is not a host.
     pub(crate) fn new(address: SocketAddr, setting: Option<&str>) -> Result<Self> {
         let named = setting.into_iter().flat_map(|setting| setting.split(','));
         let named = named.map(|text| {
@@ -44,8 +44,8 @@ impl AllowedHosts {
             let host = authority.filter(|host| !host.as_str().contains(['@', '*']));
             host.map(|host| HostName { name: normalized_host(&host), port: host.port_u16() })
                 .ok_or_else(|| {
-                    Error::invalid(HOSTS_SETTING, format!("{text:?} is no host"))
-                        .hint("Write names with commas between them: book.example,localhost:8080.")
+                    Error::invalid(HOSTS_SETTING, format!("{text:?} is not a host"))
+                        .hint("Write host names with commas: book.example,localhost:8080.")
                 })
         });
         Ok(Self { address, named: named.collect::<Result<_>>()? })
@@ -56,7 +56,7 @@ impl AllowedHosts {
         !self.address.ip().is_loopback()
     }
 
-    /// Whether a request that names this host means this server.
+    /// Whether this host is a name of the server.
     fn admits(&self, host: &Authority) -> bool {
         let (name, port) = (normalized_host(host), host.port_u16().unwrap_or(80));
         let is_named =
@@ -68,25 +68,23 @@ impl AllowedHosts {
             || (local && port == self.address.port())
     }
 
-    /// Refuses what a web page of elsewhere sends: by a Host that is not this server's (DNS rebinding),
-    /// from a foreign Origin, or as a browser says of it.
+    /// Refuses requests of foreign web pages: with a Host that is not this server (DNS rebinding), with a
+    /// foreign Origin, or with a Sec-Fetch-Site of another site.
     ///
     /// # Errors
     /// `forbidden`.
     pub(super) fn check(&self, request: &Request) -> Result<()> {
         let headers = request.headers();
         let Some(host) = authority(headers, request.uri()) else {
-            return Err(foreign_origin_error(
-                "the request names no Host, or one that cannot be read",
-            ));
+            return Err(foreign_origin_error("the request has no valid Host header"));
         };
         if !self.admits(&host) {
             return Err(Error::new(
                 ErrorKind::Forbidden,
-                format!("Host {host} is not this server"),
+                format!("the Host {host} is not a name of this server"),
             )
             .hint(format!(
-                "Call http://{}, or name the host in {HOSTS_SETTING} where the server starts.",
+                "Call http://{}, or add the host to {HOSTS_SETTING} of the server.",
                 self.address
             )));
         }
@@ -94,22 +92,22 @@ impl AllowedHosts {
             && !["same-origin", "none"].iter().any(|own| site == own)
             && request.uri().path() != LINKABLE_PATH
         {
-            return Err(foreign_origin_error("a page of another site has sent this"));
+            return Err(foreign_origin_error("a page of another site sent this request"));
         }
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
         let origin = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
         let Some(origin) = origin.and_then(|uri| uri.authority().cloned()) else {
-            return Err(foreign_origin_error("the Origin is not this machine"));
+            return Err(foreign_origin_error("the Origin is not on this machine"));
         };
-        // A page of this very server is at home, under whatever name it is reached.
+        // A page of this server may call it, under each of its names.
         if is_this_machine(origin.host()) || self.is_exposed() && host == origin {
             return Ok(());
         }
-        Err(foreign_origin_error(format!("Origin {} is not this machine", origin.host())))
+        Err(foreign_origin_error(format!("the Origin {} is not on this machine", origin.host())))
     }
 }
 
-/// The host that a request names; nothing for one that names none, several, or no host.
+/// The host of a request; `None` unless it names exactly one valid host.
 pub(super) fn authority(headers: &HeaderMap, uri: &Uri) -> Option<Authority> {
     let mut named = headers.get_all(header::HOST).iter();
     let authority = match (named.next(), named.next()) {
@@ -120,8 +118,8 @@ pub(super) fn authority(headers: &HeaderMap, uri: &Uri) -> Option<Authority> {
     authority.filter(|authority: &Authority| !authority.as_str().contains('@'))
 }
 
-/// Whether the body of a request is of a form that this server takes: JSON, or there is none. What a
-/// page of another site sends without asking first is neither.
+/// Whether the body of a request is JSON or empty. A foreign page cannot send JSON without a preflight
+/// request.
 pub(super) fn is_json(request: &Request) -> bool {
     let path = request.uri().path();
     let takes_body = [Method::POST, Method::PATCH].contains(request.method());
@@ -139,15 +137,15 @@ pub(super) fn is_json(request: &Request) -> bool {
     }
 }
 
-/// The answer to a body that is no JSON.
+/// The error of a body that is not JSON.
 pub(super) fn not_json_error() -> Error {
-    Error::invalid("content-type", "the body is not said to be JSON")
+    Error::invalid("content-type", "the body must have the content type application/json")
         .hint("Send the header `Content-Type: application/json`.")
 }
 
 fn foreign_origin_error(reason: impl Into<String>) -> Error {
     Error::new(ErrorKind::Forbidden, reason)
-        .hint("Call http://127.0.0.1 from a program, or from a page of this machine.")
+        .hint("Call the server from a program or from a page of this machine.")
 }
 
 /// The name of a host in lower case, without the brackets of an address.
@@ -172,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_answers_to_its_own_names_and_its_own_port() {
+    fn a_server_accepts_its_own_names_with_its_own_port() {
         let own = ["127.0.0.1:7077", "localhost:7077", "LocalHost:7077", "[::1]:7077"];
         let foreign = [
             "127.0.0.1",
@@ -195,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_names_further_hosts_and_closes_an_open_server_to_others() {
+    fn a_setting_adds_hosts_and_closes_an_exposed_server_to_others() {
         let setting = Some("book.example, tunnel.example:8080");
         for address in ["127.0.0.1:7077", "0.0.0.0:7077"] {
             for (host, admitted) in [
@@ -211,7 +209,7 @@ mod tests {
         }
         assert!(
             admits("0.0.0.0:7077", None, "any.example:1"),
-            "without a setting any name leads there"
+            "without a setting any name is accepted"
         );
         for wrong in ["", "a b", "book.example,", "me@book.example", "*.example"] {
             let error = AllowedHosts::new("127.0.0.1:1".parse().unwrap(), Some(wrong)).unwrap_err();
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_another_site_is_refused_whatever_it_asks_but_the_documents() {
+    fn a_page_of_another_site_may_only_link_to_the_documents() {
         let hosts = AllowedHosts::new("127.0.0.1:7077".parse().unwrap(), None).unwrap();
         let let_in = |path: &str, site: &str| {
             let headers = [("host", "127.0.0.1:7077"), ("sec-fetch-site", site)];

@@ -1,25 +1,23 @@
-//! What a hook answers, in the shape that its client takes.
+//! The output of a hook, in the form that its client expects.
 
 use commonbook_text::echo::without_contexts;
 use serde_json::{Map, Value, json};
 
 use super::{HookClient, HookEvent, HookInput};
 
-/// What a hook has to say.
+/// The response of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum HookResponse {
     /// Nothing.
     Nothing,
-    /// What the agent is to be given to read.
+    /// Text for the agent.
     Context(String),
-    /// The arguments that the tool is to be called with instead; all of them.
+    /// All arguments of the tool, with the changes of the hook.
     Arguments(Map<String, Value>),
 }
 
-/// The arguments of a tool that hands over a task, with what the other agent is given to read
-/// behind the task. A context that the task holds already is taken out: there is one, the newest.
-/// Nothing where the event hands over no task, or
-/// where nothing changes.
+/// The arguments of the delegating tool with `context` behind the task, in place of an older context
+/// in it. Returns `Nothing` if the event delegates no task or nothing changes.
 pub(crate) fn delegation_response(input: &HookInput, context: &str) -> HookResponse {
     let (Some(delegation), Some(tool)) = (&input.delegation, &input.tool) else {
         return HookResponse::Nothing;
@@ -37,8 +35,8 @@ pub(crate) fn delegation_response(input: &HookInput, context: &str) -> HookRespo
 }
 
 impl HookResponse {
-    /// The answer to what a client told, as JSON on one line; `{}` where there is nothing to say, or
-    /// where the client takes no such answer to this event.
+    /// The output for this input as JSON on one line; `{}` if the response is empty or the client
+    /// accepts no such output for this event.
     pub(crate) fn render(&self, input: &HookInput) -> String {
         let value = match self {
             Self::Nothing => None,
@@ -51,8 +49,8 @@ impl HookResponse {
     }
 }
 
-/// Whether the client gives the agent to read what a hook answers to this event. A sub-agent gets
-/// its context with its task, and so not again when it begins.
+/// Whether the client shows the output of this event to the agent. A sub-agent has received its
+/// context with its task, and gets none when it starts.
 fn takes_context(input: &HookInput) -> bool {
     matches!(input.moment, HookEvent::SessionStart | HookEvent::Prompt)
 }
@@ -76,7 +74,7 @@ fn arguments_output(input: &HookInput, arguments: &Map<String, Value>) -> Value 
         HookClient::ClaudeCode => {
             json!({"hookSpecificOutput": {"hookEventName": input.event, "updatedInput": arguments}})
         }
-        // Codex takes other arguments only together with a decision.
+        // Codex accepts changed arguments only with a decision.
         HookClient::Codex => json!({"hookSpecificOutput": {
             "hookEventName": input.event, "permissionDecision": "allow", "updatedInput": arguments,
         }}),

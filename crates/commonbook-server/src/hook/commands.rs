@@ -1,4 +1,4 @@
-//! The user's own commands: read from the home, run in their place, and understood.
+//! User commands: reads them from hooks.json, runs them and reads their output.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,22 +12,22 @@ use super::HookInput;
 use crate::hook::steps::UserCommand;
 use crate::{atomic, shell};
 
-/// What a command may say.
+/// The output of a user command.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandOutput {
-    /// The task that is handed over instead.
+    /// The task that replaces the delegated task.
     #[serde(default)]
     pub(super) task: Option<String>,
-    /// What the agent is given to read besides.
+    /// Additional text for the agent.
     #[serde(default)]
     pub(super) context: Option<String>,
 }
 
-/// The commands of this home: a list in `hooks.json`.
+/// The user commands of this home: the list in `hooks.json`.
 ///
 /// # Errors
-/// `unavailable` where it cannot be read, `invalid` where it is no such list.
+/// `unavailable` if the file cannot be read, `invalid` if it is not a list of commands.
 pub(crate) fn read_user_commands(home: &Path) -> Result<Vec<UserCommand>> {
     match atomic::read(&home.join("hooks.json"))? {
         Some(text) => input::from_json(text.as_bytes()),
@@ -35,7 +35,7 @@ pub(crate) fn read_user_commands(home: &Path) -> Result<Vec<UserCommand>> {
     }
 }
 
-/// What a command is told of the moment.
+/// The input of a user command.
 fn command_input(input: &HookInput, agent: &str) -> Value {
     json!({
         "client": input.client.name(), "event": input.event, "moment": input.moment,
@@ -46,11 +46,11 @@ fn command_input(input: &HookInput, agent: &str) -> Value {
     })
 }
 
-/// Runs a command until it ends, or until its time is over; answers what it says.
+/// Runs a user command until it ends or `end` passes; returns its output.
 ///
 /// # Errors
-/// `unavailable` for one that cannot be run, fails, or takes too long; `invalid` for what it says,
-/// where that is something else than [`CommandOutput`].
+/// `unavailable` if it cannot be run, fails, or takes too long; `invalid` if its output is not a
+/// [`CommandOutput`].
 pub(super) fn run(
     command: &UserCommand,
     input: &HookInput,
@@ -58,10 +58,10 @@ pub(super) fn run(
     end: Instant,
 ) -> Result<CommandOutput> {
     let cwd = input.cwd.as_ref().map(Path::new).filter(|cwd| cwd.is_dir());
-    let facts = command_input(input, agent).to_string();
-    let said = shell::run(&command.command, cwd, facts, limits::BODY_BYTES as u64, end)?;
-    match said.trim_ascii() {
+    let stdin = command_input(input, agent).to_string();
+    let output = shell::run(&command.command, cwd, stdin, limits::BODY_BYTES as u64, end)?;
+    match output.trim_ascii() {
         [] => Ok(CommandOutput::default()),
-        said => input::from_json(said),
+        json => input::from_json(json),
     }
 }

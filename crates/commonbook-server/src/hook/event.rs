@@ -1,4 +1,4 @@
-//! Which moment an event of a client is, and what it tells of it.
+//! Reads the events of each client.
 
 use serde_json::{Map, Value};
 
@@ -7,11 +7,11 @@ use super::{
     first_text,
 };
 
-/// How our own tools begin, as each client calls the tools of a server named `commonbook`.
+/// The prefixes that clients put before the tools of a server named `commonbook`.
 const OWN_TOOL_PREFIXES: [&str; 4] =
     ["mcp__commonbook__", "mcp_commonbook_", "commonbook-", "commonbook_"];
 
-/// How a client hands over a task.
+/// The form of a client's delegation: the tools, and the arguments for role and task.
 struct DelegationFormat {
     tools: &'static [&'static str],
     role: &'static [&'static str],
@@ -40,50 +40,50 @@ const fn delegation_format(client: HookClient) -> DelegationFormat {
     }
 }
 
-/// The name that one of our tools has here, by what a client calls it.
+/// The name of a Commonbook tool without the prefix of the client.
 pub(super) fn own_tool(name: &str) -> Option<&str> {
     OWN_TOOL_PREFIXES.iter().find_map(|own| name.strip_prefix(own))
 }
 
-/// What a client told about an event.
-pub(super) fn parse_hook_input(client: HookClient, event: &str, given: &HookFields) -> HookInput {
-    let event = given.text(&["hook_event_name"]).unwrap_or_else(|| event.to_owned());
-    // The plugin for opencode hands on what it was given under `input`.
-    let inner = HookFields(given.object(&["input"]).unwrap_or_default());
-    let tool = parse_tool_call(given, &inner);
+/// Reads the fields of an event.
+pub(super) fn parse_hook_input(client: HookClient, event: &str, fields: &HookFields) -> HookInput {
+    let event = fields.text(&["hook_event_name"]).unwrap_or_else(|| event.to_owned());
+    // The plugin for opencode passes its own input on under `input`.
+    let inner = HookFields(fields.object(&["input"]).unwrap_or_default());
+    let tool = parse_tool_call(fields, &inner);
     let mut input = HookInput {
         client,
         moment: hook_event_named(client, &event),
         event,
-        session: given
+        session: fields
             .text(&["session_id", "sessionId", "sessionID"])
             .or_else(|| inner.text(&["sessionID"])),
-        cwd: given.text(&["cwd", "directory"]),
-        transcript: given.text(&["agent_transcript_path", "transcript_path", "transcriptPath"]),
-        prompt: given
+        cwd: fields.text(&["cwd", "directory"]),
+        transcript: fields.text(&["agent_transcript_path", "transcript_path", "transcriptPath"]),
+        prompt: fields
             .text(&["prompt", "initialPrompt"])
             .map(|prompt| without_hook_contexts(&prompt)),
         delegation: None,
-        subagent: parse_subagent(client, given, &inner),
-        last_message: given.text(&[
+        subagent: parse_subagent(client, fields, &inner),
+        last_message: fields.text(&[
             "last_assistant_message",
             "prompt_response",
             "response",
             "last_message",
         ]),
-        reason: given.text(&["source", "reason", "trigger"]),
-        stop_hook_active: given.flag("stop_hook_active"),
+        reason: fields.text(&["source", "reason", "trigger"]),
+        stop_hook_active: fields.flag("stop_hook_active"),
         tool,
     };
-    if let Some(info) = given.object(&["info"]) {
+    if let Some(info) = fields.object(&["info"]) {
         input.cwd = input.cwd.or_else(|| first_text(&info, &["directory"]));
     }
-    input.moment = refine_hook_event(&mut input, given);
+    input.moment = refine_hook_event(&mut input, fields);
     input.last_message = input.last_message.map(|said| without_hook_contexts(&said));
     input
 }
 
-/// The moment that an event is by its name.
+/// The event for this name in a client.
 fn hook_event_named(client: HookClient, event: &str) -> HookEvent {
     match (client, event) {
         (HookClient::ClaudeCode | HookClient::Codex, _) => match event {
@@ -133,15 +133,14 @@ fn hook_event_named(client: HookClient, event: &str) -> HookEvent {
     }
 }
 
-/// The moment by all that is known: which tool it is about, and whether it comes from an agent that
-/// was given a task.
-fn refine_hook_event(input: &mut HookInput, given: &HookFields) -> HookEvent {
+/// The event by all fields: the name, the tool, and whether a sub-agent sends it.
+fn refine_hook_event(input: &mut HookInput, fields: &HookFields) -> HookEvent {
     let delegating = delegation_format(input.client);
-    let of_tool = |tool: &&HookToolCall| delegating.tools.contains(&tool.name.as_str());
+    let is_delegation = |tool: &&HookToolCall| delegating.tools.contains(&tool.name.as_str());
     let within = input.subagent.is_some();
     match input.moment {
         HookEvent::OwnCall => {
-            if let Some(tool) = input.tool.as_ref().filter(of_tool) {
+            if let Some(tool) = input.tool.as_ref().filter(is_delegation) {
                 input.delegation = parse_delegation(&delegating, &tool.arguments);
                 return if input.delegation.is_some() {
                     HookEvent::Delegation
@@ -152,20 +151,22 @@ fn refine_hook_event(input: &mut HookInput, given: &HookFields) -> HookEvent {
             let own = input.tool.as_ref().is_some_and(|tool| own_tool(&tool.name).is_some());
             if own { HookEvent::OwnCall } else { HookEvent::Other }
         }
-        // Where a client has no event for it, an agent is done when the tool that ran it is.
+        // These clients have no event for it: a sub-agent ends when the tool that ran it returns.
         HookEvent::SubagentStop
             if matches!(input.client, HookClient::Gemini | HookClient::Opencode) =>
         {
-            let Some(tool) = input.tool.as_ref().filter(of_tool) else { return HookEvent::Other };
+            let Some(tool) = input.tool.as_ref().filter(is_delegation) else {
+                return HookEvent::Other;
+            };
             let role = first_text(&tool.arguments, delegating.role);
             input.subagent = Some(SubagentIdentity { id: None, role });
-            input.last_message = tool_answer_text(given);
+            input.last_message = tool_answer_text(fields);
             HookEvent::SubagentStop
         }
         HookEvent::SessionStart if input.client == HookClient::Opencode && within => {
             HookEvent::SubagentStart
         }
-        // The task of such an agent was given its context when it was handed over.
+        // A sub-agent has received its context with its task.
         HookEvent::Prompt if within || is_notification(input.prompt.as_deref()) => HookEvent::Other,
         // The client sends an event of its own for the end of a sub-agent.
         HookEvent::TurnEnd if within => HookEvent::Other,
@@ -173,54 +174,55 @@ fn refine_hook_event(input: &mut HookInput, given: &HookFields) -> HookEvent {
     }
 }
 
-/// Whether a prompt is a message of the client itself, and not the user's.
+/// Whether the client itself, not the user, sent this prompt.
 fn is_notification(prompt: Option<&str>) -> bool {
     prompt.is_some_and(|prompt| prompt.trim_start().starts_with("<task-notification>"))
 }
 
-fn parse_tool_call(given: &HookFields, inner: &HookFields) -> Option<HookToolCall> {
-    let name = given.text(&["tool_name", "toolName"]).or_else(|| inner.text(&["tool"]))?;
-    let arguments = given
+fn parse_tool_call(fields: &HookFields, inner: &HookFields) -> Option<HookToolCall> {
+    let name = fields.text(&["tool_name", "toolName"]).or_else(|| inner.text(&["tool"]))?;
+    let arguments = fields
         .object(&["tool_input", "toolArgs", "toolInput", "args"])
         .or_else(|| inner.object(&["args"]));
     Some(HookToolCall { name, arguments: arguments.unwrap_or_default() })
 }
 
 fn parse_delegation(
-    how: &DelegationFormat,
+    format: &DelegationFormat,
     arguments: &Map<String, Value>,
 ) -> Option<TaskDelegation> {
-    let task = first_text(arguments, &[how.task])?;
-    Some(TaskDelegation { role: first_text(arguments, how.role), task, argument: how.task })
+    let task = first_text(arguments, &[format.task])?;
+    Some(TaskDelegation { role: first_text(arguments, format.role), task, argument: format.task })
 }
 
-/// The agent that an event is about or comes from, where it was given a task.
+/// The sub-agent that an event concerns or comes from.
 fn parse_subagent(
     client: HookClient,
-    given: &HookFields,
+    fields: &HookFields,
     inner: &HookFields,
 ) -> Option<SubagentIdentity> {
     if client == HookClient::Opencode {
-        let info = HookFields(given.object(&["info"]).unwrap_or_default());
-        let parent = given.text(&["parentID"]).or_else(|| info.text(&["parentID"]));
-        let role = given
+        let info = HookFields(fields.object(&["info"]).unwrap_or_default());
+        let parent = fields.text(&["parentID"]).or_else(|| info.text(&["parentID"]));
+        let role = fields
             .text(&["agent"])
             .or_else(|| info.text(&["agent"]))
             .or_else(|| inner.text(&["agent"]));
-        return parent.map(|_| SubagentIdentity { id: given.text(&["sessionID"]), role });
+        return parent.map(|_| SubagentIdentity { id: fields.text(&["sessionID"]), role });
     }
-    let id = given.text(&["agent_id", "agentId"])?;
+    let id = fields.text(&["agent_id", "agentId"])?;
     Some(SubagentIdentity {
         id: Some(id),
-        role: given.text(&["agent_type", "agentType", "agentName"]),
+        role: fields.text(&["agent_type", "agentType", "agentName"]),
     })
 }
 
-/// The answer of the tool that ran a sub-agent: the sub-agent's last message, if the client separates it.
-fn tool_answer_text(given: &HookFields) -> Option<String> {
-    let response = given.object(&["tool_response"]);
-    let shown = response.as_ref().and_then(|it| it.get("returnDisplay")?.as_object());
-    let told = || {
+/// The response of the tool that ran a sub-agent; only the sub-agent's last message, if the client
+/// separates it.
+fn tool_answer_text(fields: &HookFields) -> Option<String> {
+    let response = fields.object(&["tool_response"]);
+    let shown = response.as_ref().and_then(|response| response.get("returnDisplay")?.as_object());
+    let content = || {
         let parts = response.as_ref()?.get("llmContent")?;
         let texts = |parts: &Vec<Value>| {
             parts
@@ -233,11 +235,11 @@ fn tool_answer_text(given: &HookFields) -> Option<String> {
     };
     shown
         .and_then(|shown| first_text(shown, &["result"]))
-        .or_else(told)
-        .or_else(|| given.text(&["output"]))
+        .or_else(content)
+        .or_else(|| fields.text(&["output"]))
 }
 
-/// A text without what Gemini puts into it for hooks.
+/// A text without the blocks that Gemini adds for hooks.
 fn without_hook_contexts(text: &str) -> String {
     let (open, close) = ("<hook_context>", "</hook_context>");
     let (mut kept, mut rest) = (String::new(), text);

@@ -1,4 +1,4 @@
-//! What is done at each moment: which verbs are called, and what of their answers is told.
+//! Runs the steps of a hook event: calls verbs, and collects text for the agent.
 
 use std::time::{Duration, Instant};
 
@@ -22,30 +22,30 @@ use crate::config::Config;
 use crate::hook::steps::{HookStep, hook_steps};
 use crate::ticket::{self, CallTicket, TicketKey, ToolCall};
 
-/// How long before the end a command of the user's own is broken off, so that time is left for us.
+/// The time that user commands must leave for the built-in steps.
 const OWN_STEPS_RESERVE: Duration = Duration::from_millis(600);
 
 /// One call of a hook.
 pub(super) struct HookInvocation<'c> {
     input: HookInput,
-    /// The client itself, in the workspace of the folder that it works in.
+    /// The client, in the workspace of its folder.
     client: Caller,
     config: &'c Config,
     verbs: VerbClient<'c>,
-    /// What the agent is given to read, in order.
-    told: Vec<String>,
-    /// What the arguments of the tool are given besides.
+    /// The texts for the agent, in order.
+    texts: Vec<String>,
+    /// The ticket for the arguments of the tool.
     ticket: Option<String>,
 }
 
 impl<'c> HookInvocation<'c> {
-    /// What a client is answered, as it takes it.
+    /// Runs all steps, and returns the output for the client.
     ///
     /// # Errors
-    /// What went wrong where nothing at all could be done; of single steps the log tells.
+    /// The error that prevents every step; the log reports the errors of single steps.
     pub(super) fn answer(
         input: HookInput,
-        heard: &CallerClaims,
+        claims: &CallerClaims,
         config: &'c Config,
         open: StoreOpener,
         end: Instant,
@@ -54,32 +54,34 @@ impl<'c> HookInvocation<'c> {
             return Ok(HookResponse::Nothing.render(&input));
         }
         let folder = input.cwd.as_ref().map(Into::into).or_else(|| config.folder.clone());
-        let around = Config { folder, ..config.clone() };
-        let near = around.nearest_workspace()?;
-        let named = Some((input.client.name().to_owned(), String::new()));
+        let local_config = Config { folder, ..config.clone() };
+        let near = local_config.nearest_workspace()?;
+        let name = Some((input.client.name().to_owned(), String::new()));
         let client = resolve_caller(
-            &CallerClaims { client: named, ..heard.clone() },
+            &CallerClaims { client: name, ..claims.clone() },
             config,
             near,
             EntryPoint::Hook,
         )?
-        .in_project(around.project());
+        .in_project(local_config.project());
         let commands = match &config.home {
             Some(home) => commands::read_user_commands(home)
-                .inspect_err(|error| tracing::warn!(%error, "the user's commands are passed over"))
+                .inspect_err(
+                    |error| tracing::warn!(%error, "ignoring the user commands of hooks.json"),
+                )
                 .unwrap_or_default(),
             None => Vec::new(),
         };
         let verbs = VerbClient::new(config, open);
-        let mut turn = Self { input, client, config, verbs, told: Vec::new(), ticket: None };
-        for step in hook_steps(turn.input.moment, &commands)? {
-            if let Err(error) = turn.run_step(&step, end) {
+        let mut invocation = Self { input, client, config, verbs, texts: Vec::new(), ticket: None };
+        for step in hook_steps(invocation.input.moment, &commands)? {
+            if let Err(error) = invocation.run_step(&step, end) {
                 let cause = error.cause.as_ref().map(tracing::field::display);
-                let event = &turn.input.event;
+                let event = &invocation.input.event;
                 tracing::warn!(%event, ?step, %error, cause, "a step of a hook failed");
             }
         }
-        Ok(turn.combined_response().render(&turn.input))
+        Ok(invocation.combined_response().render(&invocation.input))
     }
 
     fn run_step(&mut self, step: &HookStep<'_>, end: Instant) -> Result<()> {
@@ -88,10 +90,10 @@ impl<'c> HookInvocation<'c> {
             HookStep::Learning => self.record_work(),
             HookStep::Command(command) => {
                 let agent = self.input.agent(&self.client.agent);
-                let said =
+                let output =
                     commands::run(command, &self.input, agent.as_str(), end - OWN_STEPS_RESERVE)?;
-                self.told.extend(said.context.filter(|context| !context.trim().is_empty()));
-                let task = said.task.filter(|task| !task.trim().is_empty());
+                self.texts.extend(output.context.filter(|context| !context.trim().is_empty()));
+                let task = output.task.filter(|task| !task.trim().is_empty());
                 if let Some((delegation, task)) = self.input.delegation.as_mut().zip(task) {
                     delegation.task = task;
                 }
@@ -100,7 +102,7 @@ impl<'c> HookInvocation<'c> {
         }
     }
 
-    /// Gives the agent what it should know.
+    /// Gives the agent its context.
     fn give_memory(&mut self) -> Result<()> {
         match self.input.moment {
             HookEvent::SessionStart => self.begin_client_session(),
@@ -111,7 +113,7 @@ impl<'c> HookInvocation<'c> {
         }
     }
 
-    /// Takes in what the agent has done.
+    /// Records the work of the agent.
     fn record_work(&mut self) -> Result<()> {
         match self.input.moment {
             HookEvent::SubagentStop | HookEvent::TurnEnd => self.learn(),
@@ -121,38 +123,39 @@ impl<'c> HookInvocation<'c> {
         }
     }
 
-    /// The answer that everything makes together.
+    /// The response of all steps together.
     fn combined_response(&self) -> HookResponse {
-        let told = self.told.join("\n\n");
+        let text = self.texts.join("\n\n");
         match (self.input.moment, &self.input.tool, &self.ticket) {
-            (HookEvent::Delegation, ..) => delegation_response(&self.input, &told),
+            (HookEvent::Delegation, ..) => delegation_response(&self.input, &text),
             (HookEvent::OwnCall, Some(tool), Some(ticket)) => {
                 let mut arguments = tool.arguments.clone();
                 arguments.insert(ticket::TICKET_ARGUMENT.to_owned(), Value::from(ticket.as_str()));
                 HookResponse::Arguments(arguments)
             }
             (HookEvent::OwnCall, ..) => HookResponse::Nothing,
-            _ if told.is_empty() => HookResponse::Nothing,
-            _ => HookResponse::Context(told),
+            _ if text.is_empty() => HookResponse::Nothing,
+            _ => HookResponse::Context(text),
         }
     }
 
-    /// The id that the client has for its session, as it is kept: what no id can hold is mapped.
+    /// The client's id of its session, with invalid characters replaced.
     fn client_session(&self) -> Option<String> {
         self.input.session.as_deref().and_then(nearest_session_id)
     }
 
-    /// The session, by the id that the client has for it: the same one again, or a new one.
+    /// The session for the client's id of it: the existing one, or a new one.
     fn session(&mut self) -> Result<Option<String>> {
-        let Some(own) = self.client_session() else { return Ok(None) };
-        let start = StartSession { client_session: Some(own), ..StartSession::default() };
+        let Some(client_session) = self.client_session() else { return Ok(None) };
+        let start =
+            StartSession { client_session: Some(client_session), ..StartSession::default() };
         let caller = &self.client;
         let started =
             self.verbs.call("session start", caller, &start, Commonbook::start_session)?;
         Ok(Some(started.session.id.to_string()))
     }
 
-    /// A session begins: its agent is given what it should know, and where it goes on, what it did.
+    /// Starts the session, and gives the agent its context; for a resumed session also what it contains.
     fn begin_client_session(&mut self) -> Result<()> {
         let session = self.session()?;
         if let (Some("resume" | "compact"), Some(session)) = (self.input.reason.as_deref(), session)
@@ -160,35 +163,35 @@ impl<'c> HookInvocation<'c> {
             let resume = ResumeSession { session: Some(session), ..ResumeSession::default() };
             let caller = &self.client;
             let resumed = self.verbs.call("resume", caller, &resume, Commonbook::resume_session)?;
-            // Of a session in which nothing was kept there is nothing to tell.
+            // A session without memories has nothing to resume.
             if !resumed.memories.is_empty() {
-                self.told.push(resumed.text);
+                self.texts.push(resumed.text);
             }
         }
-        // There is no task yet to hold memories against: what holds for every task is told.
+        // Without a task there is nothing to rank by: a threshold of 1 leaves what holds for every task.
         let task = format!("Begin to work in {}", self.client.workspace);
         let begin = GetContext { task, threshold: Some(1.0), ..GetContext::default() };
         self.give_context(&self.client.clone(), &begin)
     }
 
-    /// Tells what an agent should know.
+    /// Adds the context of an agent.
     fn give_context(&mut self, caller: &Caller, request: &GetContext) -> Result<()> {
-        let given = self.verbs.call("context", caller, request, Commonbook::get_context)?;
-        self.told.extend(Some(given.text).filter(|text| !text.is_empty()));
+        let context = self.verbs.call("context", caller, request, Commonbook::get_context)?;
+        self.texts.extend(Some(context.text).filter(|text| !text.is_empty()));
         Ok(())
     }
 
-    /// The user has said something: the agent is told what is new since it last looked.
+    /// Adds the changes since the agent last looked, before it answers a prompt.
     fn give_news(&mut self) -> Result<()> {
-        let look = ChangesSince { limit: Some(limits::PAGE_MAX), ..ChangesSince::default() };
+        let request = ChangesSince { limit: Some(limits::PAGE_MAX), ..ChangesSince::default() };
         let caller = &self.client;
-        let changes = self.verbs.call("changes", caller, &look, Commonbook::changes_since)?;
+        let changes = self.verbs.call("changes", caller, &request, Commonbook::changes_since)?;
         if changes.through > changes.after {
-            // What is more than can be told is not told bit by bit with the prompts that follow.
+            // Later prompts must not bring the rest of a long list bit by bit.
             self.verbs.call("mark", caller, &MarkRead::default(), Commonbook::mark_read)?;
         }
-        self.told.extend(Some(news::render_changes(changes)).filter(|text| !text.is_empty()));
-        // No moment of this client comes before in which anything could be told.
+        self.texts.extend(Some(news::render_changes(changes)).filter(|text| !text.is_empty()));
+        // opencode has no earlier event that can give a context.
         match self.input.prompt.as_deref().map(strip_controls) {
             Some(task) if self.input.client == HookClient::Opencode && !task.trim().is_empty() => {
                 let caller = self.client.clone();
@@ -198,7 +201,7 @@ impl<'c> HookInvocation<'c> {
         }
     }
 
-    /// A task is handed over: the other agent is given what it should know for it.
+    /// Adds the context of the sub-agent that receives a delegated task.
     fn delegate(&mut self) -> Result<()> {
         let Some(delegation) = &self.input.delegation else { return Ok(()) };
         let task = strip_controls(&without_contexts(&delegation.task));
@@ -207,10 +210,10 @@ impl<'c> HookInvocation<'c> {
         self.give_context(&caller, &GetContext { task, ..GetContext::default() })
     }
 
-    /// One of our tools is called: whose call it is, and in which session, is signed.
+    /// Signs the call of a Commonbook tool with its agent and session.
     fn sign(&mut self) -> Result<()> {
-        // These take other arguments only together with a decision, which is the user's where
-        // there is no need for it.
+        // These clients accept changed arguments only with a decision. Without a sub-agent no ticket is
+        // needed, and the decision stays with the user.
         let decides = matches!(self.input.client, HookClient::Codex | HookClient::Copilot);
         if decides && self.input.subagent.is_none() {
             return Ok(());
@@ -224,7 +227,7 @@ impl<'c> HookInvocation<'c> {
         Ok(())
     }
 
-    /// An agent is done: what it says that it has learned is kept.
+    /// Saves the learnings in the last message of an agent.
     fn learn(&mut self) -> Result<()> {
         let message = self.input.last_message.clone().unwrap_or_default();
         if message.trim().is_empty() {
@@ -239,33 +242,33 @@ impl<'c> HookInvocation<'c> {
         self.verbs.call("learn", &caller, &learn, Commonbook::learn).map(drop)
     }
 
-    /// The conversation is about to be shortened: how far it has come is marked.
+    /// Creates a checkpoint before the client compacts the conversation.
     fn checkpoint(&mut self) -> Result<()> {
         let Some(session) = self.session()? else { return Ok(()) };
         let checkpoint = CreateCheckpoint {
             session: Some(session),
             kind: CheckpointKind::Automatic,
-            title: Some("Before the conversation was shortened".to_owned()),
+            title: Some("Before the conversation was compacted".to_owned()),
             ..CreateCheckpoint::default()
         };
         let caller = &self.client;
         self.verbs.call("checkpoint", caller, &checkpoint, Commonbook::create_checkpoint).map(drop)
     }
 
-    /// The session ends.
+    /// Ends the session.
     fn end_client_session(&mut self) -> Result<()> {
         let Some(session) = self.client_session() else { return Ok(()) };
         let end = EndSession { session: Some(session), ..EndSession::default() };
         let caller = &self.client;
         match self.verbs.call("session end", caller, &end, Commonbook::end_session) {
-            // It was never begun here, or has ended already.
+            // The session was never started here, or has already ended.
             Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Conflict) => Ok(()),
             ended => ended.map(drop),
         }
     }
 }
 
-/// A text without control characters, which no request takes.
+/// A text without control characters, which requests refuse.
 fn strip_controls(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

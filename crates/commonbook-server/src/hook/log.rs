@@ -1,4 +1,4 @@
-//! The log of hooks: a file in the home, of which the last megabyte or two are kept.
+//! The log of hooks: a file in the home, rotated at one megabyte.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::config::HOOK_LOG;
 
-/// Bytes after which the log is begun anew; the one before is kept beside it.
+/// Size at which the log becomes `hook.log.1` and a new one starts.
 const LOG_BYTES_MAX: u64 = 1 << 20;
 
-/// The log of this home, to be written to; nothing where there is no home yet.
+/// A writer for the log of this home; writes nowhere if the home does not exist.
 pub(crate) fn log_writer(home: Option<&Path>) -> Box<dyn Write> {
     match home.map(open) {
         Some(Ok(file)) => Box::new(file),

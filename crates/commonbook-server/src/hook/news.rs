@@ -18,5 +18,5 @@ pub(super) fn render_changes(changes: ChangesResponse) -> String {
 
 /// The notice to an author that one of its memories was quarantined. It repeats nothing of the text.
 fn quarantine_notice(memory: &QuarantineNotice) -> String {
-    format!("The memory {} of {} was set apart. {}", memory.id, memory.owner, memory.hint)
+    format!("The memory {} of {} is quarantined. {}", memory.id, memory.owner, memory.hint)
 }

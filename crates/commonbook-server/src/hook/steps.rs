@@ -1,50 +1,50 @@
-//! The order of what is done at a moment: our own steps and the user's commands, by priority.
+//! The steps of a hook event: built-in steps and user commands, by priority.
 
 use serde::{Deserialize, Serialize};
 
 use super::HookEvent;
 use commonbook::base::error::{Error, Result};
 
-/// The priority of giving memory; what comes before it may still change the task.
+/// The priority of the memory step; steps before it can still change the task.
 pub(crate) const MEMORY_PRIORITY: u8 = 20;
-/// The priority of taking in learnings.
+/// The priority of the learning step.
 pub(crate) const LEARNING_PRIORITY: u8 = 80;
-/// The greatest priority.
+/// The highest priority number.
 pub(crate) const PRIORITY_MAX: u8 = 100;
 
-/// A command of the user's own.
+/// A user command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserCommand {
-    /// When it is run.
+    /// The event that runs it.
     pub(crate) moment: HookEvent,
-    /// Its place in the order: 0 first, 100 last.
+    /// Its position in the order: 0 first, 100 last.
     pub(crate) priority: u8,
-    /// What is run.
+    /// The shell command.
     pub(crate) command: String,
 }
 
-/// Something that is done at a moment.
+/// A step of a hook event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HookStep<'a> {
-    /// The agent is given what it should know.
+    /// Gives the agent its context.
     Memory,
-    /// What the agent learned, and how far it came, is taken in.
+    /// Saves the learnings of the agent, its checkpoint, or the end of its session.
     Learning,
-    /// A command of the user's is run.
+    /// Runs a user command.
     Command(&'a UserCommand),
 }
 
-/// What is done at a moment, in order; of what has the same priority our own first, then the
-/// commands as they were given.
+/// The steps of an event, in order; at equal priority the built-in step first, then the commands in
+/// the order of the list.
 ///
 /// # Errors
-/// `invalid` for a priority over 100.
+/// `invalid` if a priority is over 100.
 pub(crate) fn hook_steps(moment: HookEvent, commands: &[UserCommand]) -> Result<Vec<HookStep<'_>>> {
     if let Some(wrong) = commands.iter().find(|command| command.priority > PRIORITY_MAX) {
         return Err(Error::invalid(
             "priority",
-            format!("{} is over {PRIORITY_MAX}", wrong.priority),
+            format!("{} is out of range; expected 0 to {PRIORITY_MAX}", wrong.priority),
         ));
     }
     let own = match moment {
@@ -62,9 +62,9 @@ pub(crate) fn hook_steps(moment: HookEvent, commands: &[UserCommand]) -> Result<
         }
         _ => Vec::new(),
     };
-    let others = commands.iter().filter(|command| command.moment == moment);
-    let others = others.map(|command| (command.priority, HookStep::Command(command)));
-    let mut all: Vec<(u8, HookStep<'_>)> = own.into_iter().chain(others).collect();
-    all.sort_by_key(|(priority, _)| *priority);
-    Ok(all.into_iter().map(|(_, step)| step).collect())
+    let commands = commands.iter().filter(|command| command.moment == moment);
+    let commands = commands.map(|command| (command.priority, HookStep::Command(command)));
+    let mut steps: Vec<(u8, HookStep<'_>)> = own.into_iter().chain(commands).collect();
+    steps.sort_by_key(|(priority, _)| *priority);
+    Ok(steps.into_iter().map(|(_, step)| step).collect())
 }

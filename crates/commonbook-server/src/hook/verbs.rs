@@ -1,4 +1,4 @@
-//! The way from a hook to the verbs: through a server that runs, else on the store, opened once.
+//! Calls verbs for a hook: through a running server, else on the store, which it opens once.
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -26,11 +26,11 @@ impl<'c> VerbClient<'c> {
         Self { config, open: Some(open), book: None }
     }
 
-    /// Calls a verb; `command` is what it is called on the command line, as a server knows it.
+    /// Calls a verb; `command` is its command, by which a server knows it.
     ///
     /// # Errors
-    /// What the verb answers; `unavailable` when a server was asked and has not answered: what it
-    /// has done is not done again here.
+    /// The error of the verb; `unavailable` if a server received the request and did not respond: the
+    /// hook must not repeat its work.
     pub(super) fn call<Q, A>(
         &mut self,
         command: &str,
@@ -50,12 +50,12 @@ impl<'c> VerbClient<'c> {
             }
             self.book = self.open.take().map(|open| open()).transpose()?;
         }
-        let closed = || Error::new(ErrorKind::Unavailable, "the store could not be opened");
+        let closed = || Error::new(ErrorKind::Unavailable, "cannot open the store");
         verb(self.book.as_ref().ok_or_else(closed)?, caller, request)
     }
 }
 
-/// What a server answers; nothing where it leaves the work to this process.
+/// The response of a server; `None` if it leaves the work to this process.
 fn call_server<A: DeserializeOwned>(
     server: RpcClient,
     command: &str,
@@ -63,7 +63,7 @@ fn call_server<A: DeserializeOwned>(
     request: &impl Serialize,
 ) -> Result<Option<A>> {
     let wrong = |error: serde_json::Error| {
-        Error::new(ErrorKind::Internal, "what the server was asked or told is none")
+        Error::new(ErrorKind::Internal, "a request or response of the server is not valid")
             .with_cause(error)
     };
     let request = match serde_json::to_value(request).map_err(wrong)? {
@@ -74,6 +74,6 @@ fn call_server<A: DeserializeOwned>(
     match server.send_rpc_request(&asked) {
         RpcOutcome::Answer(told) => serde_json::from_value(told?).map(Some).map_err(wrong),
         RpcOutcome::Declined => Ok(None),
-        RpcOutcome::Lost => Err(Error::new(ErrorKind::Unavailable, "the server has not answered")),
+        RpcOutcome::Lost => Err(Error::new(ErrorKind::Unavailable, "the server did not respond")),
     }
 }

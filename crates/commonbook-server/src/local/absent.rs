@@ -1,4 +1,4 @@
-//! Where there are no such sockets: every command opens the store itself.
+//! Systems without Unix sockets: every command opens the store itself.
 
 use std::sync::Arc;
 
@@ -7,31 +7,31 @@ use tokio_util::sync::CancellationToken;
 use super::{RpcHandler, RpcOutcome, RpcRequest};
 use crate::config::Config;
 
-/// A server that is never found.
+/// A server, which never exists.
 pub(crate) enum RpcClient {}
 
 impl RpcClient {
-    /// Finds none.
+    /// Returns `None`.
     pub(crate) fn connect_to_home(_: &Config) -> Option<Self> {
         None
     }
 
-    /// Asks nobody.
+    /// Never called.
     pub(crate) fn send_rpc_request(self, _: &RpcRequest) -> RpcOutcome {
         match self {}
     }
 }
 
-/// A listener that is never made.
+/// A listener, which never exists.
 pub(crate) enum RpcListener {}
 
 impl RpcListener {
-    /// Makes none.
+    /// Returns `None`.
     pub(crate) fn open(_: &Config, _: Arc<RpcHandler>) -> Option<Self> {
         None
     }
 
-    /// Answers nobody.
+    /// Never called.
     pub(crate) async fn serve(self, _: CancellationToken) {
         match self {}
     }

@@ -1,4 +1,4 @@
-//! Asking the server of this home, if there is one.
+//! Sends requests to the server of this home, if one runs.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,68 +12,68 @@ use super::wire::{RpcResponse, ServerGreeting, socket_path};
 use super::{RpcOutcome, RpcRequest};
 use crate::config::Config;
 
-/// How long a server may take to greet: one that is stopped, or overrun, is done without.
+/// The time limit for a greeting: a stopped or overloaded server is skipped.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long it may take to answer: a write waits for its turn there as it would here.
+/// The time limit for a response: a write waits for its turn in the server as it would here.
 const RPC_RESPONSE_TIMEOUT: Duration =
     Duration::from_secs(limits::WRITE_WAIT_SECONDS + limits::REQUEST_SECONDS);
 
-/// Bytes of a greeting; what says more is no server of ours.
+/// Maximum size of a greeting.
 const GREETING_BYTES_MAX: u64 = 1024;
 
-/// A server of this program, with this home's store open, that has greeted.
+/// A connection to a server of this build that has the store of this home open.
 pub(crate) struct RpcClient(BufReader<UnixStream>);
 
 impl RpcClient {
-    /// The server of this home, if one answers.
+    /// Connects to the server of this home, if one responds.
     pub(crate) fn connect_to_home(config: &Config) -> Option<Self> {
-        let place = socket_path(config).filter(|place| place.exists())?;
+        let path = socket_path(config).filter(|path| path.exists())?;
         let ours = ServerGreeting::of(config)?;
-        match connect_and_greet(place) {
+        match connect_and_greet(path) {
             Ok((server, theirs)) if theirs == ours => Some(server),
             Ok(_) => {
                 tracing::debug!("the server is another build, or has another store open");
                 None
             }
             Err(error) => {
-                tracing::debug!(%error, "no server answers on the socket");
+                tracing::debug!(%error, "no server responds on the socket");
                 None
             }
         }
     }
 
-    /// Asks, and waits for the answer.
-    pub(crate) fn send_rpc_request(mut self, asked: &RpcRequest) -> RpcOutcome {
-        match self.exchange(asked) {
+    /// Sends a request, and waits for the response.
+    pub(crate) fn send_rpc_request(mut self, request: &RpcRequest) -> RpcOutcome {
+        match self.exchange(request) {
             Ok(RpcResponse::Answer(answer)) => RpcOutcome::Answer(Ok(answer)),
             Ok(RpcResponse::Error(error)) => RpcOutcome::Answer(Err(error.into())),
             Ok(RpcResponse::Declined) => RpcOutcome::Declined,
             Err(error) => {
-                tracing::debug!(%error, "the server did not answer");
+                tracing::debug!(%error, "the server did not respond");
                 RpcOutcome::Lost
             }
         }
     }
 
-    fn exchange(&mut self, asked: &RpcRequest) -> io::Result<RpcResponse> {
-        let mut line = serde_json::to_vec(asked)?;
+    fn exchange(&mut self, request: &RpcRequest) -> io::Result<RpcResponse> {
+        let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
         if line.len() > limits::BODY_BYTES {
-            return Err(io::Error::other("the request is too long for a line"));
+            return Err(io::Error::other("the request is over the limit of a line"));
         }
         let stream = self.0.get_mut();
         stream.set_read_timeout(Some(RPC_RESPONSE_TIMEOUT))?;
         stream.write_all(&line)?;
-        // A history may be longer than any request: what the verb answers is taken whole.
+        // A response has no limit: a history can be longer than any request.
         line.clear();
         self.0.read_until(b'\n', &mut line)?;
         Ok(serde_json::from_slice(&line)?)
     }
 }
 
-fn connect_and_greet(place: PathBuf) -> io::Result<(RpcClient, ServerGreeting)> {
-    let stream = connect_socket(place)?;
+fn connect_and_greet(path: PathBuf) -> io::Result<(RpcClient, ServerGreeting)> {
+    let stream = connect_socket(path)?;
     stream.set_read_timeout(Some(GREETING_TIMEOUT))?;
     stream.set_write_timeout(Some(RPC_RESPONSE_TIMEOUT))?;
     let mut lines = BufReader::new(stream);
@@ -83,12 +83,12 @@ fn connect_and_greet(place: PathBuf) -> io::Result<(RpcClient, ServerGreeting)> 
     Ok((RpcClient(lines), greeting))
 }
 
-/// Connects on a thread of its own: a socket whose queue is full lets one wait without end.
-fn connect_socket(place: PathBuf) -> io::Result<UnixStream> {
-    let (tell, told) = mpsc::sync_channel(1);
+/// Connects on a thread of its own: connecting to a socket with a full queue blocks without a limit.
+fn connect_socket(path: PathBuf) -> io::Result<UnixStream> {
+    let (sender, receiver) = mpsc::sync_channel(1);
     std::thread::Builder::new().spawn(move || {
-        // Nobody waits any more: then this process is about to end.
-        drop(tell.send(UnixStream::connect(place)));
+        // Sending fails after the time limit, which is fine.
+        drop(sender.send(UnixStream::connect(path)));
     })?;
-    told.recv_timeout(GREETING_TIMEOUT).map_err(io::Error::other)?
+    receiver.recv_timeout(GREETING_TIMEOUT).map_err(io::Error::other)?
 }

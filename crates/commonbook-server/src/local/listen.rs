@@ -1,4 +1,4 @@
-//! Listening on the socket, and answering what is asked there, until the server stops.
+//! Listens on the socket and answers requests until the server stops.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -22,13 +22,13 @@ use crate::call::{cancel_on_disconnect, run_blocking};
 use crate::config::Config;
 use crate::sandbox;
 
-/// How long a client may take over its request, and over taking the answer.
+/// The time limit for a client to send its request, and to read the response.
 const RPC_CLIENT_TIMEOUT: Duration = Duration::from_secs(limits::REQUEST_SECONDS);
 
 /// Commands that read or write the standing memory of the caller's project.
 const STANDING_COMMANDS: [&str; 3] = ["context", "explain", "learn"];
 
-/// The socket of this home, which this server answers on.
+/// The socket of this home with its handler.
 pub(crate) struct RpcListener {
     listener: UnixListener,
     kept: SocketFile,
@@ -40,25 +40,25 @@ pub(crate) struct RpcListener {
 struct SocketFile {
     path: PathBuf,
     made: (u64, u64),
-    /// Held for as long as this server lives, by which another knows that it does.
+    /// Held while this server lives, so that another one does not replace its socket.
     _lock: File,
 }
 
 impl RpcListener {
-    /// Listens on the socket of this home. Where that cannot be, or another server does so
-    /// already, the log says it at `debug`, and every command opens the store itself.
+    /// Listens on the socket of this home. If that fails, or another server listens already, logs it at
+    /// `debug`; then every command opens the store itself.
     pub(crate) fn open(config: &Config, carry_out: Arc<RpcHandler>) -> Option<Self> {
         match Self::bind_to_home(config, carry_out) {
             Ok(listener) => Some(listener),
             Err(error) => {
-                tracing::debug!(%error, "not on the socket: commands open the store themselves");
+                tracing::debug!(%error, "cannot listen on the socket: commands open the store themselves");
                 None
             }
         }
     }
 
     fn bind_to_home(config: &Config, carry_out: Arc<RpcHandler>) -> io::Result<Self> {
-        let unknown = || io::Error::other("this program, or its store, cannot be found");
+        let unknown = || io::Error::other("the path of this program or its store is unknown");
         let (place, greeting) =
             socket_path(config).zip(ServerGreeting::of(config)).ok_or_else(unknown)?;
         let greeting = serde_json::to_string(&greeting)? + "\n";
@@ -66,7 +66,7 @@ impl RpcListener {
         Ok(Self { listener, kept, greeting: greeting.into_bytes().into(), carry_out })
     }
 
-    /// Answers until the server is stopping; then finishes what was begun.
+    /// Answers requests until the server stops; then finishes the running ones.
     pub(crate) async fn serve(self, stopping: CancellationToken) {
         let Self { listener, kept, greeting, carry_out } = self;
         let mut clients = JoinSet::new();
@@ -83,24 +83,24 @@ impl RpcListener {
                     clients.spawn(async move {
                         let served = serve_client(client, &greeting, carry_out, &stopping).await;
                         if let Err(error) = served {
-                            tracing::debug!(%error, "a command on the socket broke off");
+                            tracing::debug!(%error, "a request on the socket failed");
                         }
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "the socket cannot take a connection now");
+                    tracing::warn!(%error, "cannot accept a connection on the socket");
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
             }
         }
-        // First the name, so that whoever comes now opens the store itself.
+        // Remove the name first, so that new commands open the store themselves.
         drop(kept);
         drop(listener);
         while clients.join_next().await.is_some() {}
     }
 }
 
-/// Greets one client, takes its request and answers it. What cannot be understood is not answered.
+/// Greets one client, reads its request and answers it. Does not answer an invalid request.
 async fn serve_client(
     mut client: UnixStream,
     greeting: &[u8],
@@ -116,8 +116,8 @@ async fn serve_client(
         let cancellation = cancellation.clone();
         run_blocking(move || execute_request_line(&line, &cancellation, &*carry_out))
     };
-    let told = match run_while_connected(&mut client, &cancellation, carried_out).await {
-        Ok(Some(told)) => told,
+    let response = match run_while_connected(&mut client, &cancellation, carried_out).await {
+        Ok(Some(response)) => response,
         Ok(None) => return Ok(()),
         Err(error) => {
             let cause = error.cause.as_ref().map(tracing::field::display);
@@ -129,13 +129,13 @@ async fn serve_client(
             RpcResponse::Error(error.body(None).error)
         }
     };
-    let mut line = serde_json::to_vec(&told)?;
+    let mut line = serde_json::to_vec(&response)?;
     line.push(b'\n');
     timeout(RPC_CLIENT_TIMEOUT, client.write_all(&line)).await?
 }
 
-/// Waits for the end of some work, and cancels it when the client goes meanwhile: it has nothing more to
-/// say, so that what can be read is its end.
+/// Waits for some work, and cancels it if the client disconnects. The client sends nothing more, so a
+/// read completes only then.
 async fn run_while_connected<T>(
     client: &mut UnixStream,
     cancellation: &Cancellation,
@@ -144,7 +144,7 @@ async fn run_while_connected<T>(
     cancel_on_disconnect(client.read_u8(), cancellation, work).await
 }
 
-/// Greets, and reads the line that is asked.
+/// Greets, and reads the line of the request.
 async fn read_rpc_request(client: &mut UnixStream, greeting: &[u8]) -> io::Result<Vec<u8>> {
     client.write_all(greeting).await?;
     let mut line = Vec::new();
@@ -153,7 +153,7 @@ async fn read_rpc_request(client: &mut UnixStream, greeting: &[u8]) -> io::Resul
     Ok(line)
 }
 
-/// What the verb answers; nothing for a line that was cut off, is too long, or asks for no verb.
+/// The response of the verb; `None` if the line is incomplete, too long, or names no verb.
 fn execute_request_line(
     line: &[u8],
     cancellation: &Cancellation,
@@ -162,33 +162,36 @@ fn execute_request_line(
     let whole = line.strip_suffix(b"\n").unwrap_or_default();
     input::check_value_count(whole)?;
     match serde_json::from_slice::<RpcRequest>(whole) {
-        Ok(asked) if is_beyond_sandbox(&asked) => Ok(Some(RpcResponse::Declined)),
-        Ok(mut asked) => {
-            asked.caller.cancellation = cancellation.clone();
-            let answer = carry_out(asked).transpose().map_err(sandbox::refusal::explain_refusal)?;
+        Ok(request) if is_beyond_sandbox(&request) => Ok(Some(RpcResponse::Declined)),
+        Ok(mut request) => {
+            request.caller.cancellation = cancellation.clone();
+            let answer =
+                carry_out(request).transpose().map_err(sandbox::refusal::explain_refusal)?;
             Ok(answer.map(RpcResponse::Answer))
         }
         Err(error) => {
-            tracing::debug!(%error, "a request on the socket was not understood");
+            tracing::debug!(%error, "a request on the socket is not valid");
             Ok(None)
         }
     }
 }
 
-/// Whether a command uses the standing memory of a project that the sandbox lacks.
-fn is_beyond_sandbox(asked: &RpcRequest) -> bool {
-    STANDING_COMMANDS.contains(&asked.verb.as_str()) && !sandbox::reaches_project(&asked.caller)
+/// Whether a command needs the standing memory of a project outside the sandbox.
+fn is_beyond_sandbox(request: &RpcRequest) -> bool {
+    STANDING_COMMANDS.contains(&request.verb.as_str()) && !sandbox::reaches_project(&request.caller)
 }
 
-/// Makes the socket. A killed server's is replaced; that of one which lives is left alone.
+/// Creates the socket. Replaces the socket of a killed server, but not that of a running one.
 fn bind_socket(place: &Path) -> io::Result<(UnixListener, SocketFile)> {
     let home = place.parent().unwrap_or(place);
     let lock = lock_file(&home.join("server.lock"))?;
     if fs::symlink_metadata(place).is_ok_and(|found| !found.file_type().is_socket()) {
-        return Err(io::Error::other("what is there is no socket, and was left as it is"));
+        return Err(io::Error::other(
+            "the path of the socket is another file, which was not changed",
+        ));
     }
-    // It is made where nobody else can come, and gets its name when its mode is set. The folder's
-    // name is short, for a socket's path may have 107 bytes: this one is shorter than the last.
+    // The socket is created in a private folder, and renamed after its mode is set. The name of that
+    // folder is short, because the path of a socket can have at most 107 bytes.
     let folder = tempfile::Builder::new()
         .prefix(".s")
         .rand_bytes(6)
@@ -202,13 +205,13 @@ fn bind_socket(place: &Path) -> io::Result<(UnixListener, SocketFile)> {
     Ok((listener, kept))
 }
 
-/// The lock that a server holds while it lives.
+/// The lock of a running server.
 fn lock_file(path: &Path) -> io::Result<File> {
     let file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(io::Error::other("another server answers there")),
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("another server listens there")),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
@@ -220,7 +223,7 @@ fn inode(path: &Path) -> io::Result<(u64, u64)> {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if inode(&self.path).is_ok_and(|found| found == self.made) {
-            // Should it stay, the next server replaces it.
+            // If this fails, the next server replaces the socket.
             drop(fs::remove_file(&self.path));
         }
     }
@@ -231,7 +234,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_command_that_ends_cancels_what_it_asked_for() {
+    async fn a_command_that_ends_cancels_its_request() {
         let (client, mut ours) = UnixStream::pair().unwrap();
         let cancellation = Cancellation::default();
         let wanted = cancellation.clone();

@@ -1,4 +1,4 @@
-//! What is said over the socket: a greeting, one request, one answer, each a line of JSON.
+//! The protocol of the socket: a greeting, one request, one response, each a line of JSON.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,19 +10,19 @@ use serde_json::Value;
 
 use crate::config::Config;
 
-/// What a server says first: which program it is, and which file it has open. Who asks does so only
-/// of the same program on the same file, and has sent nothing otherwise.
+/// The greeting of a server: its program and the store that it has open. A client sends its request
+/// only to the same program with the same store.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ServerGreeting {
     version: String,
-    /// The size of the program, and when it was built: versions alone do not tell builds apart.
+    /// The size and modification time of the program: versions alone do not distinguish builds.
     program: (u64, i64, i64),
-    /// The device and the inode: another file may have come into the store's place.
+    /// The device and the inode of the store: another file may have replaced it.
     store: (u64, u64),
 }
 
 impl ServerGreeting {
-    /// What this process would say now.
+    /// The greeting of this process.
     pub(super) fn of(config: &Config) -> Option<Self> {
         let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
         let store = fs::metadata(config.store_path().ok()?).ok()?;
@@ -34,19 +34,19 @@ impl ServerGreeting {
     }
 }
 
-/// What a server says last.
+/// The response of a server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RpcResponse {
-    /// What the verb answers.
+    /// The response of the verb.
     Answer(Value),
-    /// Why it was not carried out.
+    /// The error of the verb.
     Error(ErrorDetail),
-    /// Nothing was done: the sandbox of the server lacks the project of the caller.
+    /// The server did nothing: the caller's project is outside its sandbox.
     Declined,
 }
 
-/// Where the socket is.
+/// The path of the socket.
 pub(super) fn socket_path(config: &Config) -> Option<PathBuf> {
     config.home.as_ref().map(|home| home.join("server.sock"))
 }

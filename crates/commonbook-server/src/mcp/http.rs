@@ -1,4 +1,4 @@
-//! MCP over streamable HTTP, both eras of the protocol on one endpoint.
+//! MCP over streamable HTTP, with and without sessions on one endpoint.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use super::ownership::{self, SessionOwnership};
 use crate::caller::{HttpCallerSource, resolve_http_caller};
 use crate::config::Config;
 
-/// The service behind `/mcp`, which makes a door for each connection. `stopping` ends its streams. A session is its
-/// caller's alone.
+/// The service of `/mcp`, which makes a door for each connection. `stopping` ends its streams. Only
+/// the caller that opened a session can use it.
 pub(crate) fn service<D: ServerHandler>(
     door: impl Fn() -> D + Send + Sync + 'static,
     stopping: CancellationToken,
 ) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stopping)
-        // Host and Origin were looked at before, for every door alike.
+        // The gate has checked Host and Origin for every door.
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(limits::BODY_BYTES);
     let mut sessions = LocalSessionManager::default();
-    // An agent is often silent for longer than the library's five minutes, and yet listens.
+    // An agent can be silent for longer than the library's five minutes.
     sessions.session_config.keep_alive = Some(Duration::from_secs(limits::SESSION_HOURS * 60 * 60));
     let sessions = Arc::new(sessions);
     let ownership = SessionOwnership::of(Arc::clone(&sessions));
@@ -41,7 +41,7 @@ pub(crate) fn service<D: ServerHandler>(
         .layer(from_fn_with_state(ownership, ownership::check_session_owner))
 }
 
-/// The caller behind one message: what its own HTTP request says, and the client's name.
+/// The caller of one message, from its HTTP request and the name of the client.
 pub(super) fn caller(
     parts: &Parts,
     client: Option<(String, String)>,

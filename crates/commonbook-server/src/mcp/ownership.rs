@@ -1,4 +1,4 @@
-//! Whose an MCP session over HTTP is: to anybody but the caller that opened it, it is unknown.
+//! The owner of an MCP session over HTTP: for every other caller the session does not exist.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,14 +16,14 @@ use crate::caller::VerifiedToken;
 /// The header that names a session.
 const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// What no session is called: they are called by random ids.
+/// An id that no session has: session ids are random.
 const UNKNOWN_SESSION: HeaderValue = HeaderValue::from_static("unknown");
 
-/// Sessions that are remembered before those that have ended are looked for.
+/// Sessions in the table before it drops those that have ended.
 const SWEEP_SESSIONS_MIN: usize = 256;
 
-/// The caller that opened a session: a token, and the name that the caller gave. The name may be
-/// that of an agent below the token's.
+/// The caller that opened a session: its token, and the name that it gave. The name can be that of a
+/// child of the token's agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SessionOwner {
     token: Option<TokenId>,
@@ -42,7 +42,7 @@ impl SessionOwner {
             pairs.find(|(name, _)| name == "agent_id").map(|(_, value)| value.into_owned())
         };
         let name = header.or_else(named);
-        // Two spellings of one name are one agent; what is no name is refused further on.
+        // Two spellings of one name are one agent; a later check refuses an invalid name.
         let name = name.map(|name| match name.parse::<AgentName>() {
             Ok(parsed) => parsed.agent.to_string(),
             Err(_) => name,
@@ -51,7 +51,7 @@ impl SessionOwner {
     }
 }
 
-/// Whose the open sessions are.
+/// The owners of the open sessions.
 #[derive(Clone)]
 pub(super) struct SessionOwnership {
     sessions: Arc<LocalSessionManager>,
@@ -59,7 +59,7 @@ pub(super) struct SessionOwnership {
 }
 
 impl SessionOwnership {
-    /// That of these sessions.
+    /// No owners yet, for these sessions.
     pub(super) fn of(sessions: Arc<LocalSessionManager>) -> Self {
         Self { sessions, owners: Arc::default() }
     }
@@ -72,7 +72,7 @@ impl SessionOwnership {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers whose a new session is, and forgets those that have ended by themselves.
+    /// Records the owner of a new session, and drops sessions that have ended.
     async fn note_opened(&self, session: String, owner: SessionOwner) {
         let full = {
             let mut owners = self.lock_owners();
@@ -86,17 +86,17 @@ impl SessionOwnership {
     }
 }
 
-/// Lets a request into the session that it names if that is the caller's own; into anybody else's no
-/// more than into one that there is not, and with the same answer.
+/// Lets a request into the session that it names if the caller owns the session. For any other session
+/// the response is the one for an unknown session.
 pub(super) async fn check_session_owner(
     State(ownership): State<SessionOwnership>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let owner = SessionOwner::of(&request);
-    let named = session_of(request.headers());
+    let session = session_of(request.headers());
     let ends = request.method() == Method::DELETE;
-    if let Some(session) = &named {
+    if let Some(session) = &session {
         if !ownership.owns(&owner, session) {
             request.headers_mut().insert(SESSION_HEADER, UNKNOWN_SESSION);
         } else if ends {
@@ -104,7 +104,7 @@ pub(super) async fn check_session_owner(
         }
     }
     let response = next.run(request).await;
-    if named.is_none()
+    if session.is_none()
         && let Some(session) = session_of(response.headers())
     {
         ownership.note_opened(session, owner).await;

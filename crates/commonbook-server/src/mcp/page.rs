@@ -1,4 +1,4 @@
-//! Pages of the protocol's lists, and the errors of the protocol.
+//! Pages of the lists of MCP, and its errors.
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
@@ -7,41 +7,44 @@ use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 use serde_json::{Value, json};
 
-/// A page of a list that is kept whole, and where the next one begins.
+use crate::hint::{HintDoor, for_door};
+
+/// One page of a list in memory, and the cursor of the next page.
 ///
 /// # Errors
-/// `invalid` for a cursor that this list has not given.
+/// `invalid` if the cursor does not come from this list.
 pub(super) fn page<T: Clone>(
-    all: &[T],
-    asked: Option<PaginatedRequestParams>,
+    items: &[T],
+    request: Option<PaginatedRequestParams>,
 ) -> Result<(Vec<T>, Option<String>)> {
     let size = limits::PAGE_MAX as usize;
-    let begin = match asked.and_then(|asked| asked.cursor) {
+    let begin = match request.and_then(|request| request.cursor) {
         None => 0,
         Some(cursor) => {
             let [begin] = PageCursor::try_from(cursor)?.numbers()?;
             usize::try_from(begin)
                 .ok()
-                .filter(|it| *it > 0 && *it < all.len())
+                .filter(|begin| *begin > 0 && *begin < items.len())
                 .ok_or_else(foreign_list_cursor)?
         }
     };
-    let rest = &all[begin..];
+    let rest = &items[begin..];
     let next = (rest.len() > size).then(|| PageCursor::of(&[(begin + size) as u64]).into());
     Ok((rest.iter().take(size).cloned().collect(), next))
 }
 
-/// The answer to a cursor that a list has not given.
+/// The error of a cursor from another list.
 pub(super) fn foreign_list_cursor() -> Error {
-    Error::invalid("cursor", "this is not a cursor of this list")
-        .hint("Send back the `nextCursor` of the page before, unchanged, or leave it out.")
+    Error::invalid("cursor", "this cursor does not belong to this list")
+        .hint("Send the `nextCursor` of the previous page unchanged, or leave it out.")
 }
 
-/// An error as the protocol has it, with what every door answers in its data, and what it is about.
-pub(super) fn error_data(error: &Error, about: &[(&str, &str)]) -> ErrorData {
+/// An error of the protocol: its data holds the error as every door returns it, and these fields.
+pub(super) fn error_data(error: &Error, fields: &[(&str, &str)]) -> ErrorData {
     let cause = error.cause.as_ref().map(tracing::field::display);
-    let mut data = serde_json::to_value(error.body(None)).unwrap_or_default();
-    for (name, value) in about {
+    let body = for_door(error, HintDoor::Mcp).body(None);
+    let mut data = serde_json::to_value(body).unwrap_or_default();
+    for (name, value) in fields {
         data[*name] = json!(value);
     }
     let (message, data): (_, Option<Value>) = (error.message.clone(), Some(data));
@@ -64,32 +67,32 @@ pub(super) fn error_data(error: &Error, about: &[(&str, &str)]) -> ErrorData {
 mod tests {
     use super::*;
 
-    fn asked(cursor: &str) -> Option<PaginatedRequestParams> {
+    fn request(cursor: &str) -> Option<PaginatedRequestParams> {
         Some(PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned())))
     }
 
     #[test]
-    fn a_long_list_is_given_page_by_page() {
+    fn pages_cover_a_long_list_once() {
         let all: Vec<usize> = (0..250).collect();
-        let (mut given, mut next) = (Vec::new(), None);
+        let (mut listed, mut next) = (Vec::new(), None);
         loop {
-            let (items, more) = page(&all, next.as_deref().and_then(asked)).unwrap();
+            let (items, more) = page(&all, next.as_deref().and_then(request)).unwrap();
             assert!(items.len() <= 100);
-            given.extend(items);
+            listed.extend(items);
             next = more;
             if next.is_none() {
                 break;
             }
         }
-        assert_eq!(given, all);
+        assert_eq!(listed, all);
     }
 
     #[test]
-    fn a_cursor_that_was_not_given_is_refused() {
+    fn a_foreign_cursor_is_refused() {
         for cursor in ["", "nonsense", "c0", "cfa", "cffffffffffffffff", "c1.2", "64"] {
-            let refused = page(&(0..250).collect::<Vec<usize>>(), asked(cursor));
+            let refused = page(&(0..250).collect::<Vec<usize>>(), request(cursor));
             assert_eq!(refused.unwrap_err().kind, ErrorKind::Invalid, "{cursor:?}");
         }
-        assert!(page(&[1, 2, 3], asked("c1")).is_ok(), "any place within is one");
+        assert!(page(&[1, 2, 3], request("c1")).is_ok(), "any offset inside the list is valid");
     }
 }

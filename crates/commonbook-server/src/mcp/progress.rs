@@ -1,4 +1,4 @@
-//! Progress: telling a client that asked for it that its call is under way.
+//! Progress notifications for a client that asked for them.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -11,31 +11,30 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::cancel_on_disconnect;
 
-/// How often a client is told.
+/// The time between two notifications.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Does some work, and tells whoever gave a progress token that it goes on: at once, and then every
-/// second, with the seconds that have gone by. How many it will take nobody knows: a write may have
-/// to wait for others.
+/// Runs some work; for a client with a progress token, sends a notification at once and then every
+/// second, with the elapsed seconds and no total: a write may have to wait for others.
 pub(super) async fn with_progress<T>(
     context: &RequestContext<RoleServer>,
     work: impl Future<Output = T>,
 ) -> T {
     let Some(token) = context.meta.get_progress_token() else { return work.await };
-    let tell = async |seconds: u32| {
+    let notify = async |seconds: u32| {
         let progress = ProgressNotificationParam::new(token.clone(), f64::from(seconds));
-        // A client that is gone is told nothing; what it asked for is carried out.
-        drop(context.peer.notify_progress(progress.with_message("under way")).await);
+        // The work goes on if the client has disconnected.
+        drop(context.peer.notify_progress(progress.with_message("running")).await);
     };
-    // The answer comes after it; but one that has closed its end would let us wait for ever.
-    let first = async { drop(timeout(PROGRESS_INTERVAL, tell(0)).await) };
+    // The response follows the first notification, which a disconnected client would block for ever.
+    let first = async { drop(timeout(PROGRESS_INTERVAL, notify(0)).await) };
     let later = async {
         for seconds in 1.. {
             sleep(PROGRESS_INTERVAL).await;
             if context.ct.is_cancelled() {
                 return;
             }
-            tell(seconds).await;
+            notify(seconds).await;
         }
     };
     let working = async {
@@ -48,7 +47,7 @@ pub(super) async fn with_progress<T>(
     tokio::join!(first, working).1
 }
 
-/// Does some work to its end, and tells it when the client has taken its request back or is gone.
+/// Runs some work to its end, and cancels it when the client cancels its request or disconnects.
 pub(super) async fn with_cancellation<T>(
     cancelled: &CancellationToken,
     cancellation: &Cancellation,
@@ -62,18 +61,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_that_is_taken_back_cancels_what_is_under_way() {
+    async fn a_cancelled_request_cancels_its_work() {
         let (cancelled, cancellation) = (CancellationToken::new(), Cancellation::default());
-        let wanted = cancellation.clone();
+        let observed = cancellation.clone();
         let work = tokio::task::spawn_blocking(move || {
-            while !wanted.is_cancelled() {
+            while !observed.is_cancelled() {
                 std::thread::yield_now();
             }
             "ended"
         });
-        let taken_back = cancelled.clone();
+        let request = cancelled.clone();
         let work = async move {
-            taken_back.cancel();
+            request.cancel();
             work.await.unwrap()
         };
         assert_eq!(with_cancellation(&cancelled, &cancellation, work).await, "ended");

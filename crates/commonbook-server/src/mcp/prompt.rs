@@ -1,4 +1,4 @@
-//! Prompts: what a person asks for by name, one entry each; the text comes from a verb.
+//! Prompts: texts that a person selects by name; a verb writes each text.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::call::{CompletionVerb, JsonVerb};
 
-/// A prompt: a verb whose request is its arguments, and whose answer has its text.
+/// A prompt: a verb whose request holds the arguments, and whose response holds the text.
 pub(super) struct PromptOffer {
     name: &'static str,
     title: &'static str,
     pub(super) call: JsonVerb,
-    /// What is asked of the reader of the text, below it.
-    asks: &'static str,
+    /// The instruction below the text.
+    instruction: &'static str,
     completes: &'static [(&'static str, CompletionVerb)],
 }
 
@@ -23,9 +23,9 @@ static PROMPT_OFFERS: LazyLock<Vec<PromptOffer>> = LazyLock::new(|| {
     vec![
         PromptOffer {
             name: "recall",
-            title: "What is known about a task",
+            title: "Recall what is known about a task",
             call: JsonVerb::of(Commonbook::recall),
-            asks: "",
+            instruction: "",
             completes: &[
                 ("topic", Commonbook::complete_topic),
                 ("agent", Commonbook::complete_agent),
@@ -33,18 +33,18 @@ static PROMPT_OFFERS: LazyLock<Vec<PromptOffer>> = LazyLock::new(|| {
         },
         PromptOffer {
             name: "handoff",
-            title: "Take work that was handed over",
+            title: "Accept a handoff",
             call: JsonVerb::of(Commonbook::accept_handoff),
-            asks: "\n\nYou have accepted it. Do what the task says, then say complete_handoff.",
+            instruction: "\n\nYou have accepted this handoff. Do the task, then call complete_handoff.",
             completes: &[("handoff", Commonbook::complete_handoff_id)],
         },
         PromptOffer {
             name: "summarise_case",
-            title: "Sum a case up",
+            title: "Summarise a case",
             call: JsonVerb::of(Commonbook::get_case_context),
-            asks: "\n\nSum up where this case stands: what was decided, what is open, what comes \
-                   next. Say it in at most 512 characters, and append it to the case with \
-                   append_entries, as an entry of the kind milestone.",
+            instruction: "\n\nSummarise this case in at most 512 characters: decisions, open \
+                          questions, next steps. Append the summary to the case with \
+                          append_entries, as an entry of kind milestone.",
             completes: &[("key", Commonbook::complete_case)],
         },
     ]
@@ -60,8 +60,8 @@ pub(super) fn prompts() -> Vec<Prompt> {
     PROMPT_OFFERS.iter().map(PromptOffer::prompt).collect()
 }
 
-/// The verb that completes this argument of a prompt, if there is one; nothing for what is no
-/// argument of any.
+/// The verb that completes this argument of a prompt, or `Some(None)` if no verb does. Returns `None`
+/// if the prompt does not exist or has no such argument.
 pub(super) fn argument_completion(name: &str, argument: &str) -> Option<Option<CompletionVerb>> {
     let offer = find_prompt(name)?;
     offer.call.fields().find(|(field, _)| *field == argument)?;
@@ -82,9 +82,9 @@ impl PromptOffer {
         Prompt::new(self.name, Some(about), Some(arguments)).with_title(self.title)
     }
 
-    /// What the verb answered, as the message that a person would send.
-    pub(super) fn prompt_result(&self, answer: &Value) -> GetPromptResult {
-        let text = format!("{}{}", answer["text"].as_str().unwrap_or_default(), self.asks);
+    /// The response of the verb as the message of a person.
+    pub(super) fn prompt_result(&self, response: &Value) -> GetPromptResult {
+        let text = format!("{}{}", response["text"].as_str().unwrap_or_default(), self.instruction);
         GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
             .with_description(self.title)
     }

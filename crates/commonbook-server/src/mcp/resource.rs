@@ -1,4 +1,4 @@
-//! Resources: what a caller may read under a URI of its own, one entry for each kind.
+//! Resources: memories, agents, cases and statistics under URIs, one entry for each kind.
 
 use std::sync::LazyLock;
 
@@ -25,9 +25,9 @@ const JSON_MIME_TYPE: &str = "application/json";
 /// The variable of a template.
 const ID_VARIABLE: &str = "{id}";
 
-/// A kind of resource: a verb that reads one thing, and the URIs of such things.
+/// A kind of resource: the form of its URIs, and the verb that reads one.
 pub(super) struct ResourceKind {
-    /// The URI; with a variable, where there are many of the kind.
+    /// The URI; with a variable if the kind has many resources.
     uri: &'static str,
     name: &'static str,
     title: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct ResourceKind {
     complete: Option<CompletionVerb>,
 }
 
-/// Every kind, in the order in which they are listed.
+/// Every kind, in the order of the list.
 static RESOURCE_KINDS: LazyLock<Vec<ResourceKind>> = LazyLock::new(|| {
     let kind = |uri, name, title, call, field, complete| ResourceKind {
         uri,
@@ -52,7 +52,7 @@ static RESOURCE_KINDS: LazyLock<Vec<ResourceKind>> = LazyLock::new(|| {
     let stats = JsonVerb::of(Commonbook::get_memory_stats);
     let case = JsonVerb::of(Commonbook::get_case_context);
     vec![
-        kind(STATS_URI, "stats", "What this workspace holds", stats, "", None),
+        kind(STATS_URI, "stats", "Statistics of the workspace", stats, "", None),
         kind(AGENT_URI, "agent", "An agent", agent, "name", Some(Commonbook::complete_agent)),
         kind(CASE_URI, "case", "A case", case, "key", Some(Commonbook::complete_case)),
         kind(MEMORY_URI, "memory", "A memory", memory, "id", Some(Commonbook::complete_memory)),
@@ -64,7 +64,7 @@ impl ResourceKind {
         self.uri.ends_with(ID_VARIABLE)
     }
 
-    /// What the variable is in this URI: nothing for a URI that is not of this kind.
+    /// The value of the variable in this URI; `None` if the URI is not of this kind.
     fn variable(&self, uri: &str) -> Option<String> {
         let Some(before) = self.uri.strip_suffix(ID_VARIABLE) else {
             return (uri == self.uri).then(String::new);
@@ -76,7 +76,7 @@ impl ResourceKind {
     }
 }
 
-/// The URI of one of a kind; a name's `/` is encoded, as a template asks for.
+/// The URI of a resource. Encodes a `/` of the id, as URI templates require.
 fn uri(template: &str, id: &str) -> String {
     let encoded: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
     template.replace(ID_VARIABLE, &encoded)
@@ -87,7 +87,7 @@ fn uri_of_memory(id: &str) -> String {
     uri(MEMORY_URI, id)
 }
 
-/// The URI of what an event is about, where that is a resource.
+/// The URI of the subject of an event, if the subject is a resource.
 pub(super) fn uri_of_subject(event: &Event) -> Option<String> {
     match event.kind.name().split_once('.')?.0 {
         "memory" => Some(uri_of_memory(&event.subject)),
@@ -101,22 +101,22 @@ fn uri_of_agent(agent: &Agent) -> String {
     uri(AGENT_URI, agent.as_str())
 }
 
-/// The URIs of an agent, however a client encodes its name.
+/// The URIs of an agent: with its name encoded, and as it is.
 pub(super) fn uris_of_agent(agent: &Agent) -> [String; 2] {
     [uri_of_agent(agent), AGENT_URI.replace(ID_VARIABLE, agent.as_str())]
 }
 
-/// The URI of what a workspace holds.
+/// The URI of the statistics.
 pub(super) fn uri_of_stats() -> String {
     STATS_URI.to_owned()
 }
 
-/// Whether there can be a resource of this URI.
+/// Whether this URI has the form of a resource.
 pub(super) fn is_ours(uri: &str) -> bool {
     RESOURCE_KINDS.iter().any(|kind| kind.variable(uri).is_some())
 }
 
-/// The templates of the kinds that there are many of.
+/// The templates of the kinds with many resources.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let many = RESOURCE_KINDS.iter().filter(|kind| kind.is_one_of_many());
     many.map(|kind| {
@@ -128,7 +128,8 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     .collect()
 }
 
-/// The verb that completes the variable of a template; nothing for what is no template of ours.
+/// The verb that completes the variable of a template, or `Some(None)` if no verb does. Returns `None`
+/// if the template or the variable does not exist.
 pub(super) fn variable_completion(
     template: &str,
     variable: &str,
@@ -137,15 +138,15 @@ pub(super) fn variable_completion(
     (variable == "id").then_some(kind.complete)
 }
 
-/// Reads a resource: exactly what the verb answers.
+/// Reads a resource: its content is the response of the verb.
 ///
 /// # Errors
-/// `not_found` for a URI that is none of ours; else what the verb answers.
+/// `not_found` if no resource has this URI; else the error of the verb.
 pub(super) fn read(book: &Commonbook, caller: &Caller, uri: &str) -> Result<ResourceContents> {
     let found = RESOURCE_KINDS.iter().find_map(|kind| Some((kind.variable(uri)?, kind)));
     let Some((variable, kind)) = found else {
-        return Err(Error::not_found("there is no such resource")
-            .hint("resources/list and resources/templates/list tell what there is."));
+        return Err(Error::not_found(format!("no resource has the URI {uri}"))
+            .hint("Choose a URI from resources/list or resources/templates/list."));
     };
     let mut request = Map::new();
     if kind.is_one_of_many() {
@@ -155,11 +156,11 @@ pub(super) fn read(book: &Commonbook, caller: &Caller, uri: &str) -> Result<Reso
     Ok(ResourceContents::text(answer.to_string(), uri).with_mime_type(JSON_MIME_TYPE))
 }
 
-/// Where a page of the list begins.
+/// The position at which a page of the list starts.
 enum ListPosition {
     /// After this agent.
     Agents(Agent),
-    /// After so many memories, at this place of the list of memories.
+    /// After this number of memories, at this cursor of the list of memories.
     Memories(u64, PageCursor),
 }
 
@@ -170,28 +171,28 @@ impl ListPosition {
                 .map(Self::Agents)
                 .map_err(|_| foreign_list_cursor());
         }
-        let [given, sequence] = PageCursor::try_from(cursor.to_owned())?.numbers()?;
-        Ok(Self::Memories(given, PageCursor::of(&[sequence])))
+        let [listed, sequence] = PageCursor::try_from(cursor.to_owned())?.numbers()?;
+        Ok(Self::Memories(listed, PageCursor::of(&[sequence])))
     }
 }
 
-/// A page of what the caller may read: what the workspace holds, its agents by name, and its
-/// newest memories; and where the next page begins.
+/// One page of the resources that the caller may read: statistics, agents by name, then the newest
+/// memories; and the cursor of the next page.
 ///
 /// # Errors
-/// `invalid` for a cursor that this list has not given; else what the verbs answer.
+/// `invalid` if the cursor does not come from this list; else the error of a verb.
 pub(super) fn list(
     book: &Commonbook,
     caller: &Caller,
     cursor: Option<&str>,
 ) -> Result<(Vec<Resource>, Option<String>)> {
     let size = limits::PAGE_MAX as usize;
-    let place = cursor.map(ListPosition::from_cursor).transpose()?;
+    let position = cursor.map(ListPosition::from_cursor).transpose()?;
     let mut page = Vec::new();
-    let (given, from) = match place {
-        Some(ListPosition::Memories(given, from)) => (given, Some(from)),
-        place => {
-            let after = match place {
+    let (listed, from) = match position {
+        Some(ListPosition::Memories(listed, from)) => (listed, Some(from)),
+        position => {
+            let after = match position {
                 Some(ListPosition::Agents(agent)) => Some(agent),
                 _ => {
                     page.extend(single_resources());
@@ -199,11 +200,12 @@ pub(super) fn list(
                 }
             };
             let agents = book.list_agents(caller, &ListAgents {})?.items.into_iter();
-            let mut agents =
-                agents.filter(|it| after.as_ref().is_none_or(|after| it.agent > *after)).peekable();
-            let listed: Vec<AgentRecord> = agents.by_ref().take(size).collect();
-            page.extend(listed.iter().map(agent_resource));
-            if let (Some(_), Some(last)) = (agents.peek(), listed.last()) {
+            let agents =
+                agents.filter(|record| after.as_ref().is_none_or(|after| record.agent > *after));
+            let mut agents = agents.peekable();
+            let on_page: Vec<AgentRecord> = agents.by_ref().take(size).collect();
+            page.extend(on_page.iter().map(agent_resource));
+            if let (Some(_), Some(last)) = (agents.peek(), on_page.last()) {
                 return Ok((page, Some(format!("agent/{}", last.agent))));
             }
             (0, None)
@@ -213,14 +215,14 @@ pub(super) fn list(
         ListMemories { limit: Some(limits::PAGE_MAX), cursor: from, ..Default::default() };
     let memories = book.list_memories(caller, &request)?;
     page.extend(memories.items.iter().map(memory_resource));
-    let given = given.saturating_add(u64::from(limits::PAGE_MAX));
-    let next = memories.next.filter(|_| given < limits::LISTED_MEMORIES);
-    let next =
-        next.map(|next| next.numbers().map(|[sequence]| PageCursor::of(&[given, sequence]).into()));
+    let listed = listed.saturating_add(u64::from(limits::PAGE_MAX));
+    let next = memories.next.filter(|_| listed < limits::LISTED_MEMORIES);
+    let next = next
+        .map(|next| next.numbers().map(|[sequence]| PageCursor::of(&[listed, sequence]).into()));
     Ok((page, next.transpose()?))
 }
 
-/// The resources that there is one of.
+/// The kinds with a single resource.
 fn single_resources() -> impl Iterator<Item = Resource> {
     RESOURCE_KINDS.iter().filter(|kind| !kind.is_one_of_many()).map(|kind| {
         Resource::new(kind.uri, kind.name)
@@ -233,7 +235,7 @@ fn single_resources() -> impl Iterator<Item = Resource> {
 fn agent_resource(record: &AgentRecord) -> Resource {
     let name = record.agent.as_str();
     Resource::new(uri_of_agent(&record.agent), name)
-        .with_description(format!("An agent; {} of its memories are in sight", record.memory_count))
+        .with_description(format!("An agent; you may read {} of its memories", record.memory_count))
         .with_mime_type(JSON_MIME_TYPE)
         .with_annotations(modified_annotation(&record.last_seen.to_string()))
 }
@@ -263,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uri_names_one_thing_however_it_is_encoded() {
+    fn a_uri_names_one_resource_in_each_encoding() {
         let of = |uri: &str| {
             RESOURCE_KINDS.iter().find_map(|kind| Some((kind.name, kind.variable(uri)?)))
         };

@@ -1,4 +1,4 @@
-//! MCP over the standard streams: what a client starts in a project's folder.
+//! MCP over standard input and output, for a client that starts the program in a project's folder.
 
 mod underway;
 
@@ -17,17 +17,16 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::McpDoor;
 use underway::PendingRequests;
 
-/// Bytes on their way between the streams and the protocol.
+/// Bytes in the pipe between the standard streams and the MCP library.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// Answers that wait until the client reads them.
+/// Responses that wait for the client to read them.
 const QUEUED_ANSWERS_MAX: usize = 64;
 
-/// Serves one client until it closes its end or the program is told to stop; what was begun is
-/// finished then.
+/// Serves one client until it closes its end or `stop` completes; then finishes the running requests.
 ///
 /// # Errors
-/// `unavailable` when the client breaks the protocol or a stream breaks.
+/// `unavailable` if the client breaks the protocol or a stream fails.
 pub(crate) async fn serve(
     door: McpDoor,
     stop: impl Future<Output = ()> + Send + 'static,
@@ -51,7 +50,7 @@ pub(crate) async fn serve(
         served = run(door, theirs) => served?,
         () = too_late => return Ok(()),
     }
-    // Every answer is written before the end.
+    // Write every response before the end.
     drop(forwarding.await);
     drop(writing.await);
     Ok(())
@@ -60,18 +59,17 @@ pub(crate) async fn serve(
 async fn run(door: McpDoor, stream: DuplexStream) -> Result<()> {
     match door.serve(tokio::io::split(stream)).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| stdio_error(&error)),
-        // A client that looks and leaves before it initialises did nothing wrong.
+        // A client may disconnect before it initialises.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(stdio_error(&error)),
     }
 }
 
 fn stdio_error(error: &dyn std::error::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("the client broke off: {error}"))
+    Error::new(ErrorKind::Unavailable, format!("the connection to the client failed: {error}"))
 }
 
-/// Passes the client's lines on until it closes its end, or this program is to stop; then closes
-/// ours.
+/// Passes the client's lines on until it closes its end or `stop` completes; then closes our end.
 async fn read(
     mut to_protocol: impl AsyncWrite + Unpin,
     answers: Sender<Vec<u8>>,
@@ -82,12 +80,12 @@ async fn read(
         () = pass_lines(&mut to_protocol, &answers, &underway) => {}
         () = stop => {}
     }
-    // The other half of the pipe is still open; without this the protocol would wait for ever.
+    // Without this the MCP library would wait for ever: the other half of the pipe is still open.
     drop(to_protocol.shutdown().await);
 }
 
-/// Passes the client's lines on. The protocol's library drops a line that is no JSON without a
-/// word; JSON-RPC asks for an answer (section 5.1), and who sent it needs one.
+/// Passes the client's lines on, and answers lines that are not JSON with an error as JSON-RPC (section
+/// 5.1) requires: the MCP library would drop them silently.
 async fn pass_lines(
     to_protocol: &mut (impl AsyncWrite + Unpin),
     answers: &Sender<Vec<u8>>,
@@ -137,12 +135,12 @@ async fn pass_lines(
     }
 }
 
-/// Reads on to the end of a line that is too long to keep.
+/// Skips to the end of a line that is over the limit.
 async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Result<()> {
     loop {
         let found = input.fill_buf().await?;
         let (used, ended) = match found.iter().position(|byte| *byte == b'\n') {
-            Some(place) => (place + 1, true),
+            Some(index) => (index + 1, true),
             None => (found.len(), found.is_empty()),
         };
         input.consume(used);
@@ -152,7 +150,7 @@ async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Resul
     }
 }
 
-/// Passes the protocol's answers on, line by line, so that none is cut in two.
+/// Passes the responses of the MCP library on, in whole lines.
 async fn forward(
     mut from_protocol: impl AsyncBufReadExt + Unpin,
     answers: Sender<Vec<u8>>,

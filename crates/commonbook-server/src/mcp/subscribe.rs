@@ -1,8 +1,8 @@
-//! Subscriptions: telling a client that a resource has changed, while it may read it.
+//! Subscriptions: notifications that a resource has changed, as long as the client may read it.
 //!
-//! In the era of sessions a connection subscribes to one resource after another; in the other one a
-//! stream is asked for with all of them. Both follow the journals as the caller: an event that it is
-//! not told of changes nothing for it.
+//! With sessions, a client subscribes to one resource after another; without sessions, it opens a
+//! stream for all of them. Both follow the journals as the caller: an event that the caller may not
+//! see causes no notification.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,30 +23,30 @@ use super::{McpDoor, resource};
 use crate::call::run_blocking;
 use crate::gate;
 
-/// What a connection has subscribed to; dropping one ends it.
+/// The subscriptions of a connection by URI; dropping a guard ends its subscription.
 type SubscriptionGuards = Mutex<BTreeMap<String, DropGuard>>;
 
-/// Where the journals ended when a stream was asked for, by what it was asked for.
+/// The ends of the journals when a client requested a stream, by its filter.
 type StreamRequests = Mutex<Vec<(SubscriptionFilter, JournalEnds)>>;
 
 type JournalEnds = BTreeMap<Workspace, u64>;
 
-/// What one connection has subscribed to.
+/// The subscriptions of one connection.
 #[derive(Default)]
 pub(super) struct ConnectionSubscriptions {
     all: Arc<SubscriptionGuards>,
-    asked: StreamRequests,
+    requested: StreamRequests,
 }
 
-fn lock_unpoisoned<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
-    it.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ConnectionSubscriptions {
-    /// Begins a subscription, and answers what tells of its end; nothing for one that there is.
+    /// Begins a subscription, and returns the token that its end cancels; `None` if it already exists.
     ///
     /// # Errors
-    /// `too_large` for more than a connection may have.
+    /// `too_large` if the connection has the maximum number of subscriptions.
     fn begin(&self, uri: &str) -> Result<Option<CancellationToken>> {
         let mut all = lock_unpoisoned(&self.all);
         if all.contains_key(uri) {
@@ -54,80 +54,82 @@ impl ConnectionSubscriptions {
         }
         if all.len() >= limits::SUBSCRIPTIONS {
             let (found, most) = (all.len() + 1, limits::SUBSCRIPTIONS);
-            return Err(Error::too_large("uri", found, most, "subscriptions")
-                .hint("End one of them, or subscribe to commonbook://stats instead."));
+            return Err(Error::too_large("uri", found, most, "subscriptions").hint(
+                "Unsubscribe from one of them, or subscribe to commonbook://stats instead.",
+            ));
         }
         let ended = CancellationToken::new();
         all.insert(uri.to_owned(), ended.clone().drop_guard());
         Ok(Some(ended))
     }
 
-    /// Ends a subscription, if there is one.
+    /// Ends a subscription, if it exists.
     pub(super) fn end(&self, uri: &str) {
         lock_unpoisoned(&self.all).remove(uri);
     }
 }
 
-/// Where a client is told.
+/// The stream that carries the notifications.
 enum NotificationSink {
-    /// On the stream of its session.
+    /// The stream of the client's session.
     Session(Peer<RoleServer>),
-    /// On the stream that it asked for.
+    /// The stream that the client opened.
     Stream(SubscriptionSink),
 }
 
 impl NotificationSink {
-    /// Tells that this resource has changed; whether the client is still there.
-    async fn tell(&self, uri: &str) -> bool {
-        let told = ResourceUpdatedNotificationParam::new(uri);
+    /// Sends that this resource has changed; returns whether the client is still connected.
+    async fn notify(&self, uri: &str) -> bool {
         match self {
-            Self::Session(peer) => peer.notify_resource_updated(told).await.is_ok(),
+            Self::Session(peer) => {
+                let notification = ResourceUpdatedNotificationParam::new(uri);
+                peer.notify_resource_updated(notification).await.is_ok()
+            }
             Self::Stream(sink) => sink.notify_resource_updated(uri).await.is_ok(),
         }
     }
 }
 
-/// The resources of a filter that can be subscribed to, as many as one may have. The client is told
-/// of them before its stream begins: where the journals end now is kept until then, so that nothing
-/// is missed between.
-pub(super) fn accept_filter(door: &McpDoor, asked: &SubscriptionFilter) -> SubscriptionFilter {
-    let uris = asked.resource_subscriptions.iter().flatten();
+/// The resources of a filter that a client can subscribe to, up to the limit. Records the ends of the
+/// journals: the stream starts later, and must not miss an event in between.
+pub(super) fn accept_filter(door: &McpDoor, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    let uris = requested.resource_subscriptions.iter().flatten();
     let ours = uris.filter(|uri| resource::is_ours(uri)).take(limits::SUBSCRIPTIONS);
     let ours: Vec<String> = ours.cloned().collect();
     if !ours.is_empty() {
         let ends = tokio::task::block_in_place(|| door.book.store().read(|tx| tx.journals()));
-        // A store that cannot be read now is asked again when the stream begins.
+        // If the store cannot be read now, the stream reads the ends when it starts.
         if let Ok(ends) = ends {
             let ends = ends.into_iter().collect();
-            lock_unpoisoned(&door.subscribed.asked).push((asked.clone(), ends));
+            lock_unpoisoned(&door.subscribed.requested).push((requested.clone(), ends));
         }
     }
     SubscriptionFilter::builder().resource_subscriptions(ours).build()
 }
 
-/// Tells the client of a stream of what changes, until it is gone.
+/// Notifies the client of a stream of each change, until it disconnects.
 ///
 /// # Errors
-/// As [`ResourceFollower::begin`] and [`ResourceFollower::tell`].
+/// As [`ResourceFollower::begin`] and [`ResourceFollower::run`].
 pub(super) async fn stream(door: &McpDoor, stream: &SubscriptionContext) -> Result<()> {
     let ends = {
-        let mut asked = lock_unpoisoned(&door.subscribed.asked);
-        let place = asked.iter().position(|(filter, _)| filter == stream.requested());
-        place.map(|place| asked.remove(place).1)
+        let mut requested = lock_unpoisoned(&door.subscribed.requested);
+        let index = requested.iter().position(|(filter, _)| filter == stream.requested());
+        index.map(|index| requested.remove(index).1)
     };
     let uris = stream.accepted().resource_subscriptions.clone().unwrap_or_default();
     let context = stream.request_context().clone();
-    let mut followed = ResourceFollower::begin(door.for_connection(), context, uris).await?;
+    let mut follower = ResourceFollower::begin(door.for_connection(), context, uris).await?;
     if let Some(ends) = ends {
-        followed.rewind_to(&ends);
+        follower.rewind_to(&ends);
     }
-    followed.tell(&NotificationSink::Stream(stream.sink().clone())).await
+    follower.run(&NotificationSink::Stream(stream.sink().clone())).await
 }
 
 /// Subscribes the caller of this request to a resource that it may read.
 ///
 /// # Errors
-/// What reading it answers; `too_large` for more than a connection may have.
+/// The error of reading it; `too_large` if the connection has the maximum number of subscriptions.
 pub(super) async fn subscribe(
     door: &McpDoor,
     context: RequestContext<RoleServer>,
@@ -139,18 +141,18 @@ pub(super) async fn subscribe(
     })
     .await?;
     let Some(ended) = door.subscribed.begin(&uri)? else { return Ok(()) };
-    // From here on nothing is missed, though the client is answered before anything is told.
-    let followed =
+    // The follower misses no event from here on; the client gets its response before any notification.
+    let follower =
         ResourceFollower::begin(door.for_connection(), context.clone(), [uri.clone()]).await;
-    let mut followed = followed.inspect_err(|_| door.subscribed.end(&uri))?;
+    let mut follower = follower.inspect_err(|_| door.subscribed.end(&uri))?;
     let (subscribed, sink) =
         (Arc::downgrade(&door.subscribed.all), NotificationSink::Session(context.peer));
     tokio::spawn(async move {
         tokio::select! {
             () = ended.cancelled() => {}
-            result = followed.tell(&sink) => {
+            result = follower.run(&sink) => {
                 let error = result.err().map(tracing::field::display);
-                tracing::debug!(error, "a subscription broke off");
+                tracing::debug!(error, "a subscription ended");
                 if let Some(all) = subscribed.upgrade() {
                     lock_unpoisoned(&all).remove(&uri);
                 }
@@ -160,7 +162,7 @@ pub(super) async fn subscribe(
     Ok(())
 }
 
-/// The journals that a caller reads, followed for the sake of some resources.
+/// Follows the journals that a caller may read, for some resources.
 struct ResourceFollower {
     door: McpDoor,
     context: RequestContext<RoleServer>,
@@ -168,7 +170,7 @@ struct ResourceFollower {
     journals: Vec<JournalFollower>,
 }
 
-/// A journal, as far as it was looked at. `caller` is who reads it, there.
+/// A journal with the last sequence that was read. `caller` reads it, in its workspace.
 struct JournalFollower {
     caller: Caller,
     end: Receiver<u64>,
@@ -176,10 +178,10 @@ struct JournalFollower {
 }
 
 impl ResourceFollower {
-    /// Follows, from now on, for the caller of this request.
+    /// Starts to follow as the caller of this request.
     ///
     /// # Errors
-    /// When nobody is calling, or the store cannot be read.
+    /// The error of the caller's identity; `unavailable` if the store cannot be read.
     async fn begin(
         door: McpDoor,
         context: RequestContext<RoleServer>,
@@ -199,7 +201,7 @@ impl ResourceFollower {
         Ok(Self { door, context, uris: uris.into_iter().collect(), journals })
     }
 
-    /// Follows from where the journals ended before.
+    /// Goes back to earlier ends of the journals.
     fn rewind_to(&mut self, ends: &JournalEnds) {
         for journal in &mut self.journals {
             let end = ends.get(&journal.caller.workspace).copied().unwrap_or(0);
@@ -207,21 +209,22 @@ impl ResourceFollower {
         }
     }
 
-    /// Tells of each change, until the client is gone.
+    /// Notifies of each change, until the client disconnects.
     ///
     /// # Errors
-    /// When nobody is calling any more.
-    async fn tell(&mut self, sink: &NotificationSink) -> Result<()> {
+    /// `unauthenticated` if the client's token no longer holds.
+    async fn run(&mut self, sink: &NotificationSink) -> Result<()> {
         let mut failed = false;
         loop {
-            if failed || self.journals.iter().all(|it| *it.end.borrow() <= it.after) {
+            if failed || self.journals.iter().all(|journal| *journal.end.borrow() <= journal.after)
+            {
                 wait_for_growth(&mut self.journals).await?;
             }
-            failed = match self.tell_once(sink).await {
+            failed = match self.notify_changes(sink).await {
                 Ok(true) => false,
                 Ok(false) => return Ok(()),
                 Err(error) if error.kind == ErrorKind::Unavailable => {
-                    tracing::warn!(%error, "what changed could not be told; with the next change");
+                    tracing::warn!(%error, "cannot notify of changes; trying again with the next change");
                     true
                 }
                 Err(error) => return Err(error),
@@ -229,15 +232,15 @@ impl ResourceFollower {
         }
     }
 
-    /// Tells what has changed until now; whether the client is still there.
-    async fn tell_once(&mut self, sink: &NotificationSink) -> Result<bool> {
+    /// Notifies of the changes until now; returns whether the client is still connected.
+    async fn notify_changes(&mut self, sink: &NotificationSink) -> Result<bool> {
         for journal in &mut self.journals {
             journal.end.mark_unchanged();
         }
         self.check_still_admitted().await?;
-        for (place, journal) in self.journals.iter_mut().enumerate() {
-            for uri in journal.changed_uris(&self.door.book, place == 0).await? {
-                if self.uris.contains(&uri) && !sink.tell(&uri).await {
+        for (index, journal) in self.journals.iter_mut().enumerate() {
+            for uri in journal.changed_uris(&self.door.book, index == 0).await? {
+                if self.uris.contains(&uri) && !sink.notify(&uri).await {
                     return Ok(false);
                 }
             }
@@ -245,7 +248,7 @@ impl ResourceFollower {
         Ok(true)
     }
 
-    /// Whether who subscribed may still call at all.
+    /// Checks that the token of the subscriber still holds.
     async fn check_still_admitted(&self) -> Result<()> {
         let Some(parts) = self.context.extensions.get::<Parts>() else { return Ok(()) };
         let (book, headers) = (self.door.book.clone(), parts.headers.clone());
@@ -254,9 +257,9 @@ impl ResourceFollower {
 }
 
 impl JournalFollower {
-    /// The resources that have changed since it was last looked at; of the caller's own workspace
-    /// also its agents and what it holds.
-    async fn changed_uris(&mut self, book: &Commonbook, own: bool) -> Result<BTreeSet<String>> {
+    /// The resources that have changed since the last read; for the caller's own workspace also its
+    /// agents and statistics.
+    async fn changed_uris(&mut self, book: &Commonbook, is_own: bool) -> Result<BTreeSet<String>> {
         let end = *self.end.borrow_and_update();
         let (book, caller, mut after) = (book.clone(), self.caller.clone(), self.after);
         let changed = run_blocking(move || {
@@ -266,7 +269,7 @@ impl JournalFollower {
                     book.list_events(&caller, &ListEvents { after, ..ListEvents::default() })?;
                 for event in page.items {
                     changed.extend(resource::uri_of_subject(&event));
-                    if own {
+                    if is_own {
                         changed.extend(resource::uris_of_agent(&event.actor));
                         changed.insert(resource::uri_of_stats());
                     }
@@ -279,7 +282,7 @@ impl JournalFollower {
             }
         });
         let (changed, after) = changed.await?;
-        // What is out of sight is not looked at again.
+        // Events that the caller may not see are skipped for good.
         self.after = after.max(end);
         Ok(changed)
     }
@@ -296,6 +299,6 @@ async fn wait_for_growth(journals: &mut [JournalFollower]) -> Result<()> {
         _ => std::future::pending().await,
     };
     grown.map_err(|gone| {
-        Error::new(ErrorKind::Unavailable, "nobody watches any more").with_cause(gone)
+        Error::new(ErrorKind::Unavailable, "the watch of the journals has ended").with_cause(gone)
     })
 }

@@ -1,4 +1,4 @@
-//! The tools: the verbs as a table, with what each does to what is kept.
+//! The tools: a table of verbs with the effect of each on stored data.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use crate::call::JsonVerb;
 
-/// Which tools are offered.
+/// The tools to offer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolSelection {
-    /// The few that most work needs.
+    /// The ten tools that most work needs.
     #[default]
     Core,
-    /// All of them.
+    /// All tools.
     Full,
 }
 
-/// How a tool treats what is there.
+/// The effect of a tool on stored data.
 #[derive(Clone, Copy)]
 enum ToolEffect {
     Reads,
@@ -32,12 +32,12 @@ enum ToolEffect {
 pub(super) struct ToolOffer {
     pub(super) tool: Tool,
     pub(super) call: JsonVerb,
-    /// Whether it is one of the few.
+    /// Whether `core` includes it.
     pub(super) core: bool,
 }
 
 impl ToolOffer {
-    /// Whether it changes what is kept.
+    /// Whether it changes stored data.
     pub(super) fn writes(&self) -> bool {
         let hints = self.tool.annotations.as_ref();
         hints.is_none_or(|hints| hints.read_only_hint != Some(true))
@@ -49,7 +49,7 @@ pub(super) fn offers() -> Vec<ToolOffer> {
     memory_tools().into_iter().chain(collaboration_tools()).collect()
 }
 
-/// The tools of what agents work on together, beside the few.
+/// The tools of cases, sessions, checkpoints and handoffs.
 fn collaboration_tools() -> Vec<ToolOffer> {
     use ToolEffect::{Adds, Changes, Reads};
     let full = |name, effect, call| offer(name, effect, call, false);
@@ -82,7 +82,7 @@ fn collaboration_tools() -> Vec<ToolOffer> {
     ]
 }
 
-/// The few tools, and those of memories.
+/// The core tools, and those of memories, entities and contradictions.
 fn memory_tools() -> Vec<ToolOffer> {
     use ToolEffect::{Adds, Changes, Destroys, Reads};
     let core = |name, effect, call| offer(name, effect, call, true);
@@ -150,7 +150,7 @@ fn offer(name: &'static str, effect: ToolEffect, call: JsonVerb, core: bool) -> 
     ToolOffer { tool, call, core }
 }
 
-/// A schema as tools carry it. The description of a request is the tool's own already.
+/// A schema of a tool. The description of a request is already the description of the tool.
 fn schema_object(schema: &Value, request: bool) -> Arc<JsonObject> {
     let mut object = schema.as_object().cloned().unwrap_or_default();
     object.remove("title");
@@ -161,7 +161,7 @@ fn schema_object(schema: &Value, request: bool) -> Arc<JsonObject> {
     Arc::new(object)
 }
 
-/// Every tool as a client sees it; for the golden file.
+/// Every tool as a client sees it.
 pub(crate) fn tools() -> Vec<Tool> {
     offers().into_iter().map(|offer| offer.tool).collect()
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document, made from the table of routes and the schemas of the nouns.
+//! The OpenAPI 3.1 document, made from the table of routes and the schemas of requests and responses.
 
 use commonbook::base::error::{ErrorBody, ErrorKind};
 use commonbook::base::{input, limits};
@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::examples;
 use super::route::{RestRoute, status_of_kind};
+use crate::hint::{HintDoor, translate};
 
 /// The document of these routes.
 pub(super) fn document(routes: &[RestRoute]) -> Value {
@@ -23,9 +24,9 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
         "info": {
             "title": "Commonbook",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "The memory that many AI agents hold in common.",
-            "description": "Say who you are in `X-Commonbook-Agent`, and which workspace you mean \
-                in `X-Commonbook-Workspace` (`default` otherwise). Identity is never part of a body.",
+            "summary": "Shared memory for AI agents.",
+            "description": "Send the name of your agent in `X-Commonbook-Agent` and the workspace in \
+                `X-Commonbook-Workspace` (`default` if it is missing). A body never contains an identity.",
             "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"},
         },
         "paths": paths,
@@ -34,7 +35,7 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             "parameters": common_parameters(),
             "securitySchemes": {"token": {
                 "type": "http", "scheme": "bearer",
-                "description": "A token of `commonbook token create`, where the server asks for one.",
+                "description": "A token from `commonbook token create`, if the server requires one.",
             }},
         },
         "security": [{}, {"token": []}],
@@ -54,18 +55,18 @@ fn operation(route: &RestRoute) -> Value {
         })
         .map(|(name, _)| json!({"$ref": format!("#/components/parameters/{name}")}))
         .collect();
-    let outside = |name: &str| route.is_path_field(name) || !route.has_body();
-    let taken = |name: &str| outside(name) && route.takes_field(name);
-    for (name, schema) in route.call.fields().filter(|(name, _)| taken(name)) {
+    let is_parameter =
+        |name: &str| (route.is_path_field(name) || !route.has_body()) && route.takes_field(name);
+    for (name, schema) in route.call.fields().filter(|(name, _)| is_parameter(name)) {
         if name != "idempotency_key" {
-            let place = if route.is_path_field(name) { "path" } else { "query" };
-            parameters.push(parameter(name, place, route.call.requires(name), schema));
+            let location = if route.is_path_field(name) { "path" } else { "query" };
+            parameters.push(parameter(name, location, route.call.requires(name), schema));
         }
     }
     let mut operation = json!({
         "operationId": route.name,
         "summary": sentence(route.name),
-        "description": route.call.verb_description(),
+        "description": translate(route.call.verb_description(), HintDoor::Rest),
         "parameters": parameters,
         "responses": responses(route),
     });
@@ -91,7 +92,7 @@ fn parameter(name: &str, location: &str, required: bool, schema: &Value) -> Valu
     })
 }
 
-/// The schema of a parameter: it is left out where a field may be `null`.
+/// The schema of a parameter: a caller leaves it out where a field may be `null`.
 fn without_null(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(kinds) = schema["type"].as_array() {
@@ -100,7 +101,7 @@ fn without_null(schema: &Value) -> Value {
     }
     let null = json!({"type": "null"});
     match schema["anyOf"].as_array().map(Vec::as_slice) {
-        Some([form, other]) if *other == null => without_description(form),
+        Some([form, second]) if *second == null => without_description(form),
         _ => schema,
     }
 }
@@ -113,21 +114,21 @@ fn without_description(schema: &Value) -> Value {
     schema
 }
 
-/// The schema of a route's body: the request without what stands outside the body.
+/// The schema of a route's body: the request without the fields of the path and the headers.
 fn body(route: &RestRoute) -> Value {
-    let mut one = (**route.call.request).clone();
+    let mut single = (**route.call.request).clone();
     let outside = |name: &str| route.is_path_field(name) || name == "idempotency_key";
-    if let Some(fields) = one["properties"].as_object_mut() {
+    if let Some(fields) = single["properties"].as_object_mut() {
         fields.retain(|name, _| !outside(name));
     }
-    if let Some(required) = one["required"].as_array_mut() {
+    if let Some(required) = single["required"].as_array_mut() {
         required.retain(|name| !name.as_str().is_some_and(outside));
     }
-    let needed = one["required"].as_array().is_some_and(|names| !names.is_empty());
+    let needed = single["required"].as_array().is_some_and(|names| !names.is_empty());
     let schema = match &route.list {
-        None => one,
+        None => single,
         Some((field, list)) => {
-            json!({"oneOf": [one, without_description(&list.request["properties"][*field])]})
+            json!({"oneOf": [single, without_description(&list.request["properties"][*field])]})
         }
     };
     let mut content = json!({ "schema": schema });
@@ -138,15 +139,15 @@ fn body(route: &RestRoute) -> Value {
 }
 
 fn responses(route: &RestRoute) -> Value {
-    let one = &**route.call.answer;
-    // Two equal forms would make every answer one of both, and none of exactly one.
+    let single = &**route.call.answer;
+    // `oneOf` with two equal schemas would match no response.
     let answer = match &route.list {
-        Some((_, list)) if **list.answer != *one => json!({"oneOf": [one, **list.answer]}),
-        _ => one.clone(),
+        Some((_, list)) if **list.answer != *single => json!({"oneOf": [single, **list.answer]}),
+        _ => single.clone(),
     };
     let mut responses = json!({
         route.status.as_str(): {
-            "description": "Done.",
+            "description": "Success.",
             "content": {"application/json": {"schema": answer}},
         }
     });
@@ -158,7 +159,7 @@ fn responses(route: &RestRoute) -> Value {
     }
     if route.supports_if_none_match() {
         responses["304"] = json!({
-            "description": "You have this revision already: it is one of If-None-Match.",
+            "description": "Not modified: If-None-Match names this revision.",
             "headers": {"ETag": etag()},
         });
     }
@@ -167,15 +168,16 @@ fn responses(route: &RestRoute) -> Value {
     }
     if route.has_body() {
         let mut unsupported = error_response_schema(ErrorKind::Invalid);
-        unsupported["description"] = "The body is not said to be JSON.".into();
+        unsupported["description"] = "The Content-Type of the body is not application/json.".into();
         responses["415"] = unsupported;
     }
-    // What HTTP itself refuses before a route is found, without a body.
-    responses["414"] = json!({"description": "The address is over 65,534 bytes."});
-    responses["431"] = json!({"description": "There are over 100 headers, or they are too long."});
+    // HTTP errors before any route is found; they have no body.
+    responses["414"] = json!({"description": "The URL is longer than 65,534 bytes."});
+    responses["431"] =
+        json!({"description": "The request has more than 100 headers, or they are too long."});
     for status in ["429", "503"] {
         responses[status]["headers"] = json!({"Retry-After": {
-            "description": "The seconds to wait.", "schema": {"type": "integer", "minimum": 1},
+            "description": "Seconds to wait before the next attempt.", "schema": {"type": "integer", "minimum": 1},
         }});
     }
     responses
@@ -183,7 +185,7 @@ fn responses(route: &RestRoute) -> Value {
 
 fn etag() -> Value {
     json!({
-        "description": "The revision of the memory, for If-Match and If-None-Match. A batch has none.",
+        "description": "The revision of the memory, for If-Match and If-None-Match. The response to a batch has no ETag.",
         "schema": {"type": "string", "pattern": "^\"[0-9]+\"$"},
     })
 }
@@ -214,16 +216,16 @@ fn common_parameters() -> Value {
     json!({
         "Agent": header(
             "X-Commonbook-Agent",
-            "Who you are: `claude-code`, `claude-code/engineer`, `rook@jarvis`.",
+            "The name of your agent: `claude-code`, `claude-code/engineer`, `rook@jarvis`.",
             agent::NAME_PATTERN, 2 * limits::AGENT_CHARS + 1, "claude-code",
         ),
         "Workspace": header(
-            "X-Commonbook-Workspace", "The workspace you speak in; `default` otherwise.",
+            "X-Commonbook-Workspace", "The workspace to use; `default` if it is missing.",
             input::SLUG_PATTERN, limits::WORKSPACE_CHARS, "payments",
         ),
         "User": line(
             "X-Commonbook-User",
-            "The user you work for: you then see what is about that user or about nobody.",
+            "The user you work for: you see memories about this user and memories about no user.",
             limits::USER_CHARS, "u-17",
         ),
         "Session": line(
@@ -231,23 +233,23 @@ fn common_parameters() -> Value {
         ),
         "IfMatch": header(
             "If-Match",
-            "The ETag that you have seen: when the memory has moved on, nothing is changed. The same as `expected_revision`.",
+            "The ETag that you expect: if the memory has another revision, nothing changes and the response is 409. The same as `expected_revision`.",
             "^([*]|\"[0-9]{1,19}\")$", 21, "\"1\"",
         ),
         "IfNoneMatch": json!({
             "name": "If-None-Match", "in": "header", "required": false,
-            "description": "The ETag that you have: the answer is 304, without a body, while it is still this one.",
+            "description": "The ETag that you have: if the memory still has it, the response is 304 without a body.",
             "schema": {"type": "string"}, "example": "\"1\"",
         }),
         "IdempotencyKey": line(
             "Idempotency-Key",
-            "Any text of your own: the same key with the same request is carried out once and answered alike, for 24 hours.",
+            "Any text you choose: for 24 hours, a request with the same key and the same content runs once and gets the same response.",
             limits::IDEMPOTENCY_KEY_CHARS, "4b1c7a52-retry-1",
         ),
     })
 }
 
-/// The stream of events, which no verb answers whole.
+/// The stream of events, which is not a verb.
 fn stream() -> Value {
     let request = input::schema::<FollowEvents>();
     let mut parameters: Vec<Value> = ["Agent", "Workspace", "User"]
@@ -255,17 +257,17 @@ fn stream() -> Value {
         .into();
     parameters.push(json!({
         "name": "Last-Event-ID", "in": "header", "required": false,
-        "description": "The `id` of the last event that came: the stream goes on after it. It counts more than `after`.",
+        "description": "The `id` of the last event you received: the stream continues after it. Overrides `after`.",
         "schema": {"type": "string"},
     }));
     for (name, schema) in request["properties"].as_object().into_iter().flatten() {
         parameters.push(parameter(name, "query", false, schema));
     }
     let mut responses = json!({"200": {
-        "description": "Server-sent events, until the client or the server ends it. `event` is the kind, \
-            `id` the sequence, `data` the event as `GET /v1/events` gives it. `lagged` with \
-            `{\"missed\": n}` says that the reader was too slow for its events to wait in memory: they \
-            follow from the journal. A comment comes every 15 seconds of silence.",
+        "description": "Server-sent events, until the client or the server closes the stream. `event` is the kind, \
+            `id` the sequence, `data` the event as `GET /v1/events` returns it. The event `lagged` with \
+            `{\"missed\": n}` means that the reader fell behind the buffer; the missed events follow from \
+            the journal. After 15 seconds without an event the server sends a comment.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }});
     for kind in ErrorKind::ALL {
@@ -283,10 +285,10 @@ fn stream() -> Value {
 fn health() -> Value {
     json!({"get": {
         "operationId": "health",
-        "summary": "Tells whether the server can answer.",
+        "summary": "Reports whether the server can read its store.",
         "responses": {
             "200": {
-                "description": "It can.",
+                "description": "The server is healthy.",
                 "content": {"application/json": {"schema": {
                     "type": "object",
                     "properties": {"status": {"const": "ok"}, "version": {"type": "string"}},

@@ -1,4 +1,4 @@
-//! Revisions as HTTP speaks of them: `ETag` tells one, `If-None-Match` and `If-Match` name one.
+//! Revisions over HTTP: the headers `ETag`, `If-None-Match` and `If-Match`.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use commonbook::base::error::{Error, Result};
@@ -6,30 +6,30 @@ use commonbook::base::error::{Error, Result};
 /// The field of a request that `If-Match` stands for.
 pub(super) const EXPECTED_REVISION_FIELD: &str = "expected_revision";
 
-/// What an answer depends on besides its address: who calls, and what was asked of its form.
+/// The headers that a response depends on besides its URL.
 pub(super) const VARY_HEADERS: &str =
     "authorization, x-commonbook-agent, x-commonbook-workspace, x-commonbook-user";
 
-/// The entity tag of a revision. It is a strong one: what a memory is at a revision never changes.
+/// The entity tag of a revision. It is a strong tag: a memory never changes within a revision.
 pub(super) fn revision_etag(revision: u64) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("\"{revision}\"")).ok()
 }
 
-/// Whether `If-None-Match` says that the client has this revision already.
+/// Whether `If-None-Match` names this revision: the client already has it.
 pub(super) fn matches_if_none_match(headers: &HeaderMap, revision: u64) -> bool {
     let ours = format!("\"{revision}\"");
     let named = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok());
-    // It compares weakly (RFC 9110, 13.1.2): on its way a tag may have been marked as weak.
+    // Weak comparison (RFC 9110, 13.1.2): a proxy may have marked the tag as weak.
     named
         .flat_map(|tags| tags.split(','))
         .map(str::trim)
         .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == ours)
 }
 
-/// The revision that `If-Match` names, as text; none when any will do.
+/// The revision that `If-Match` names, as text; `None` if it accepts any revision.
 ///
 /// # Errors
-/// `invalid` for what is not one strong tag of a revision.
+/// `invalid` unless the header has exactly one strong tag of a revision.
 pub(super) fn if_match_revision(headers: &HeaderMap) -> Result<Option<String>> {
     let mut named = headers.get_all(header::IF_MATCH).iter();
     let Some(tag) = named.next() else { return Ok(None) };
@@ -46,8 +46,10 @@ pub(super) fn if_match_revision(headers: &HeaderMap) -> Result<Option<String>> {
 }
 
 fn unreadable_header(name: &HeaderName) -> Error {
-    Error::invalid(name.as_str(), "this is not the ETag of one revision")
-        .hint("Send the ETag that the memory was read with, such as \"3\", or leave it out.")
+    Error::invalid(name.as_str(), "this is not the ETag of a revision; expected a value like \"3\"")
+        .hint(
+            "Send the ETag of the response that you read the memory from, or leave the header out.",
+        )
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use commonbook::Commonbook;
-use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use commonbook::base::input;
 use commonbook::model::caller::{Caller, EntryPoint as Way};
 use serde_json::{Map, Value};
@@ -19,6 +19,7 @@ use crate::body::{BodyBudget, WholeBody};
 use crate::call::{JsonVerb, run_cancellable};
 use crate::caller::{HttpCallerSource, header_text as text_of, resolve_http_caller};
 use crate::config::Config;
+use crate::hint::{HintDoor, for_door};
 use crate::rate::AgentRateLimits;
 
 use super::revision;
@@ -32,10 +33,10 @@ pub(crate) struct RestDoor {
     pub(crate) bodies: BodyBudget,
 }
 
-/// The field by which a verb that reads also marks what it has told.
+/// The field that makes a reading verb mark its response as read.
 const MARK_FIELD: &str = "mark";
 
-/// The id of the present request, as answers and the log have it.
+/// The id of a request, which its response and the log contain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestId(pub(crate) String);
 
@@ -55,9 +56,9 @@ pub(crate) struct RestRoute {
     pub(super) name: &'static str,
     pub(super) call: JsonVerb,
     pub(super) status: StatusCode,
-    /// What a body that is a list calls, with the list in this field of its request.
+    /// The verb that a body with a JSON list calls, and the field of its request for the list.
     pub(super) list: Option<(&'static str, JsonVerb)>,
-    /// Where in the answer the memory stands whose revision is the answer's `ETag`.
+    /// The JSON pointer to the memory whose revision is the `ETag` of the response.
     pub(super) memory: Option<&'static str>,
 }
 
@@ -82,43 +83,42 @@ pub(super) fn delete(path: &'static str, name: &'static str, call: JsonVerb) -> 
 }
 
 impl RestRoute {
-    /// The same route, answering with this status.
+    /// Sets the status of a successful response.
     pub(super) fn with_status_code(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
-    /// The same route, where a body that is a list calls another verb with it in `field`.
+    /// Lets a body with a JSON list call another verb, with the list in `field`.
     pub(super) fn with_list_verb(self, field: &'static str, call: JsonVerb) -> Self {
         Self { list: Some((field, call)), ..self }
     }
 
-    /// The same route, whose answer has a memory at this place (a JSON pointer), and tells its
-    /// revision as an `ETag`.
+    /// Sends the revision of the memory at this JSON pointer as the `ETag` of the response.
     pub(super) fn with_revision(self, memory: &'static str) -> Self {
         Self { memory: Some(memory), ..self }
     }
 
-    /// Whether `If-Match` is heard: the verb can expect a revision.
+    /// Whether the route reads `If-Match`: the verb can expect a revision.
     pub(super) fn supports_if_match(&self) -> bool {
         self.call.fields().any(|(name, _)| name == revision::EXPECTED_REVISION_FIELD)
     }
 
-    /// Whether `If-None-Match` is heard: the client may have the answer already.
+    /// Whether the route reads `If-None-Match`: the client may already have the response.
     pub(super) fn supports_if_none_match(&self) -> bool {
         self.method == Method::GET && self.memory.is_some()
     }
 
-    /// Whether the fields of the request come in a body, and not in the query.
+    /// Whether the fields of the request come in a body instead of the query.
     pub(super) fn has_body(&self) -> bool {
         self.method == Method::POST || self.method == Method::PATCH
     }
 
-    /// Whether the route takes this field of the verb's request: what it would change by a GET it does not.
+    /// Whether the route accepts this field of the verb's request: a GET accepts none that changes data.
     pub(super) fn takes_field(&self, field: &str) -> bool {
         self.method != Method::GET || field != MARK_FIELD
     }
 
-    /// Whether this field of the request stands in the path.
+    /// Whether this field of the request is part of the path.
     pub(super) fn is_path_field(&self, field: &str) -> bool {
         self.path.contains(&format!("{{{field}}}"))
     }
@@ -147,7 +147,7 @@ impl RestRoute {
         request: Request,
     ) -> Result<Response> {
         let (parts, body) = request.into_parts();
-        // Before anything is refused: the connection goes on after what was read to its end.
+        // Read before any refusal, so that the connection can serve further requests.
         let body = if self.has_body() { body } else { Body::empty() };
         let WholeBody { bytes, share: _share } = door.bodies.read(body).await?;
         let http = HttpCallerSource { parts: &parts, client: None, door: Way::Rest };
@@ -164,7 +164,7 @@ impl RestRoute {
                 }
                 _ => {
                     return Err(Error::new(ErrorKind::Invalid, "the body is not a JSON object")
-                        .hint("Send an object with the fields that /openapi.json tells."));
+                        .hint(REQUEST_SHAPE_HINT));
                 }
             }
         }
@@ -176,14 +176,14 @@ impl RestRoute {
             true => revision::if_match_revision(&parts.headers)?,
             false => None,
         };
-        let said = [("idempotency_key", key), (revision::EXPECTED_REVISION_FIELD, expected)];
-        let said = said.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?)));
+        let headers = [("idempotency_key", key), (revision::EXPECTED_REVISION_FIELD, expected)];
+        let headers = headers.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?)));
         for (name, value) in
-            call.parse_pairs(pairs).into_iter().chain(call.parse_pairs(said.collect()))
+            call.parse_pairs(pairs).into_iter().chain(call.parse_pairs(headers.collect()))
         {
-            if fields.get(&name).is_some_and(|given| *given != value) {
-                return Err(Error::invalid(&name, "this is said twice, and not alike")
-                    .hint("Say it once: in the body, the query or a header."));
+            if fields.get(&name).is_some_and(|field| *field != value) {
+                return Err(Error::invalid(&name, "the request has two different values for it")
+                    .hint("Send it once: in the body, the query or a header."));
             }
             fields.insert(name, value);
         }
@@ -191,32 +191,35 @@ impl RestRoute {
             self.check_marks_nothing(&mut fields)?;
         }
         let run = move |caller: &Caller| call.run(&door.book, caller, fields.into());
-        let answer = run_cancellable(caller, run).await?;
-        Ok(self.build_response(&answer, &parts))
+        let response = run_cancellable(caller, run).await?;
+        Ok(self.build_response(&response, &parts))
     }
 
-    /// Refuses a GET that would mark something as read: any page can make a browser send it.
+    /// Refuses a GET that would mark something as read: any web page can make a browser send it.
     fn check_marks_nothing(&self, fields: &mut Map<String, Value>) -> Result<()> {
         match fields.remove(MARK_FIELD) {
             None | Some(Value::Bool(false)) => Ok(()),
-            Some(_) => Err(Error::invalid(MARK_FIELD, format!("a GET of {} marks nothing", self.path))
-                .hint("Leave mark out, and POST how far you have read to /v1/changes/mark: case, position.")),
+            Some(_) => Err(Error::invalid(
+                MARK_FIELD,
+                format!("a GET of {} cannot mark anything as read", self.path),
+            )
+            .hint("Remove `mark`, and send the position to `POST /v1/changes/mark`.")),
         }
     }
 
-    /// The answer with what HTTP says beside it; without its body for who has this revision.
-    fn build_response(&self, answer: &Value, asked: &Parts) -> Response {
-        let memory = self.memory.and_then(|place| answer.pointer(place));
+    /// The HTTP response with its headers; without a body if the client already has this revision.
+    fn build_response(&self, response: &Value, request: &Parts) -> Response {
+        let memory = self.memory.and_then(|pointer| response.pointer(pointer));
         let revision = memory.and_then(|memory| memory["revision"].as_u64());
-        let is_known = |revision| revision::matches_if_none_match(&asked.headers, revision);
+        let is_known = |revision| revision::matches_if_none_match(&request.headers, revision);
         let mut response = match revision {
             Some(revision) if self.supports_if_none_match() && is_known(revision) => {
                 StatusCode::NOT_MODIFIED.into_response()
             }
-            _ => (self.status, axum::Json(answer)).into_response(),
+            _ => (self.status, axum::Json(response)).into_response(),
         };
         let headers = response.headers_mut();
-        // It may be kept by who asked, and is asked for again before it is used.
+        // A client may cache the response, and revalidates it before use.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         headers.insert(header::VARY, HeaderValue::from_static(revision::VARY_HEADERS));
         if let Some(tag) = revision.and_then(revision::revision_etag) {
@@ -224,15 +227,15 @@ impl RestRoute {
         }
         if self.status == StatusCode::CREATED
             && let Some(id) = memory.and_then(|memory| memory["id"].as_str())
-            && let Ok(place) = HeaderValue::try_from(format!("{}/{id}", self.path))
+            && let Ok(location) = HeaderValue::try_from(format!("{}/{id}", self.path))
         {
-            headers.insert(header::LOCATION, place);
+            headers.insert(header::LOCATION, location);
         }
         response
     }
 }
 
-/// The answer to a request that failed; its cause goes to the log, once, here.
+/// The response to a request that failed. Logs the cause.
 pub(crate) fn error_response(error: &Error, id: &RequestId) -> Response {
     let cause = error.cause.as_ref().map(tracing::field::display);
     match error.kind {
@@ -240,7 +243,8 @@ pub(crate) fn error_response(error: &Error, id: &RequestId) -> Response {
         ErrorKind::Unavailable => tracing::warn!(request = id.0, %error, cause, "failed"),
         _ => tracing::debug!(request = id.0, %error, cause, "refused"),
     }
-    let body = error.body(Some(id.0.clone()).filter(|id| !id.is_empty()));
+    let body = for_door(error, HintDoor::Rest);
+    let body = body.body(Some(id.0.clone()).filter(|id| !id.is_empty()));
     let mut response = (status_of_kind(error.kind), axum::Json(body)).into_response();
     if error.kind == ErrorKind::Unauthenticated {
         let challenge = HeaderValue::from_static("Bearer");

@@ -1,9 +1,8 @@
-//! `GET /events/stream`: the journal as server-sent events, to each reader what it may see.
+//! `GET /events/stream`: the journal as server-sent events; each reader receives what it may see.
 //!
-//! A reader first catches up from the journal, then takes what is new from the feed of its
-//! workspace, at most 64 events at a time, and only when its connection can take them. One that
-//! falls further behind than the feed goes back is told so (`lagged`), and catches up from the
-//! journal again. It waits for nobody, and nobody waits for it.
+//! A reader first catches up from the journal, then takes new events from the feed of its workspace, at
+//! most 64 at a time, and only when its connection can take them. A reader that falls behind the feed
+//! receives `lagged` and catches up from the journal again. No reader delays another.
 
 mod feed;
 
@@ -29,14 +28,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::route::{RequestId, RestDoor, error_response};
 use crate::call::run_blocking;
-use crate::caller::{HttpCallerSource, header_text as heard, resolve_http_caller};
+use crate::caller::{HttpCallerSource, header_text, resolve_http_caller};
 use crate::watch::JournalWatch;
 use feed::{WorkspaceFeed, WorkspaceFeeds};
 
-/// Readers that ask the store at the same time; the others wait for their turn.
+/// Maximum number of readers that read the store at the same time.
 const STORE_READERS_MAX: usize = 8;
 
-/// What is sent when there was nothing else to send for a while: it shows that both ends are there.
+/// The comment after a time without events: it shows that the connection is alive.
 const KEEP_ALIVE: &str = ": keep-alive\n\n";
 
 /// The streams of a server. Cheap to clone.
@@ -44,43 +43,44 @@ const KEEP_ALIVE: &str = ": keep-alive\n\n";
 pub(crate) struct EventStreams {
     book: Commonbook,
     feeds: Arc<WorkspaceFeeds>,
-    most: usize,
+    streams_max: usize,
     free: Arc<Semaphore>,
     turns: Arc<Semaphore>,
     stopping: CancellationToken,
 }
 
-/// Who follows a journal over one connection.
+/// A reader of a journal over one connection.
 struct StreamReader {
     streams: EventStreams,
     caller: Caller,
     sight: Sight,
     filter: EventFilter,
     feed: Arc<WorkspaceFeed>,
-    /// Tells that the feed has come further.
+    /// Signals that the feed has advanced.
     grown: Receiver<u64>,
-    /// The place up to which the reader was given everything.
-    place: u64,
-    /// Whether the feed goes on where the reader is.
+    /// The sequence up to which the reader has received everything.
+    offset: u64,
+    /// Whether the reader takes events from the feed.
     live: bool,
     quiet_until: Instant,
-    /// When it is next asked whether the reader may still be here.
-    asked_again: Instant,
-    _one_of_the_free: OwnedSemaphorePermit,
+    /// The time of the next check of the reader's token.
+    recheck_at: Instant,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl EventStreams {
-    /// So many streams at the most, until the server stops.
+    /// Streams up to this number, until the server stops.
     pub(crate) fn new(
         book: Commonbook,
         watch: JournalWatch,
-        most: usize,
+        streams_max: usize,
         stopping: CancellationToken,
     ) -> Self {
-        let most = most.min(Semaphore::MAX_PERMITS);
+        let streams_max = streams_max.min(Semaphore::MAX_PERMITS);
         let feeds = WorkspaceFeeds::new(book.clone(), watch);
         let turns = Arc::new(Semaphore::new(STORE_READERS_MAX));
-        Self { book, feeds, most, free: Arc::new(Semaphore::new(most)), turns, stopping }
+        let free = Arc::new(Semaphore::new(streams_max));
+        Self { book, feeds, streams_max, free, turns, stopping }
     }
 
     /// Answers a request for a stream.
@@ -95,19 +95,22 @@ impl EventStreams {
         let (parts, _) = request.into_parts();
         let http = HttpCallerSource { parts: &parts, client: None, door: Way::Rest };
         let (caller, pairs) = resolve_http_caller(http, &door.config)?;
-        let mut asked: FollowEvents = input::from_pairs(pairs)?;
-        if let Some(last) = heard(&parts.headers, "last-event-id")?.filter(|id| !id.is_empty()) {
-            let none = |_| {
-                Error::invalid("Last-Event-ID", format!("{last:?} is not a sequence"))
-                    .hint("Send back the `id` of the last event that came, or leave it out.")
+        let mut follow: FollowEvents = input::from_pairs(pairs)?;
+        if let Some(last) =
+            header_text(&parts.headers, "last-event-id")?.filter(|id| !id.is_empty())
+        {
+            let invalid = |_| {
+                Error::invalid("Last-Event-ID", format!("{last:?} is not a sequence")).hint(
+                    "Send the `id` of the last event that you received, or leave the header out.",
+                )
             };
-            asked.after = Some(last.parse().map_err(none)?);
+            follow.after = Some(last.parse().map_err(invalid)?);
         }
-        let (filter, sight) = (asked.filter(&caller)?, Sight::reading_at_home(&caller)?);
+        let (filter, sight) = (follow.filter(&caller)?, Sight::reading_at_home(&caller)?);
         let free = Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
-            let many = format!("{} streams are open, and no more are allowed", self.most);
-            Error::new(ErrorKind::RateLimited, many)
-                .hint("Close one that nobody needs, or start the server with more (--streams).")
+            let message = format!("the limit of {} open streams is reached", self.streams_max);
+            Error::new(ErrorKind::RateLimited, message)
+                .hint("Close a stream, or start the server with a higher --streams.")
         })?;
         let (feed, grown) = self.feeds.of(&caller.workspace).await?;
         let mut reader = StreamReader {
@@ -117,13 +120,13 @@ impl EventStreams {
             filter,
             feed,
             grown,
-            place: asked.after.unwrap_or_default(),
+            offset: follow.after.unwrap_or_default(),
             live: false,
             quiet_until: silence_deadline(),
-            asked_again: silence_deadline(),
-            _one_of_the_free: free,
+            recheck_at: silence_deadline(),
+            _permit: free,
         };
-        if asked.after.is_none() {
+        if follow.after.is_none() {
             reader.journal_frames(None).await?;
         }
         Ok(reader)
@@ -139,13 +142,13 @@ impl StreamReader {
         let headers = [
             (header::CONTENT_TYPE.as_str(), "text/event-stream"),
             (header::CACHE_CONTROL.as_str(), "no-cache"),
-            // A proxy is not to collect what should arrive at once.
+            // A proxy must not buffer events.
             ("x-accel-buffering", "no"),
         ];
         (headers, Body::from_stream(events)).into_response()
     }
 
-    /// What is sent next; nothing when the stream ends.
+    /// The next part of the stream; `None` at its end.
     async fn next(&mut self) -> Option<String> {
         let stopping = self.streams.stopping.clone();
         let text = tokio::select! {
@@ -155,32 +158,32 @@ impl StreamReader {
         self.quiet_until = silence_deadline();
         text.inspect_err(|error| {
             let cause = error.cause.as_ref().map(tracing::field::display);
-            tracing::info!(%error, cause, "a stream ends; its reader can go on where it was");
+            tracing::info!(%error, cause, "a stream ended; its reader can reconnect with Last-Event-ID");
         })
         .ok()
     }
 
-    /// Waits for what the reader is told next.
+    /// Waits for the next events or a keep-alive.
     async fn wait_for_frames(&mut self) -> Result<String> {
         loop {
-            if self.asked_again <= Instant::now() {
-                self.asked_again = silence_deadline();
+            if self.recheck_at <= Instant::now() {
+                self.recheck_at = silence_deadline();
                 let _turn = self.streams.turns.acquire().await;
                 let (book, caller) = (self.streams.book.clone(), self.caller.clone());
                 run_blocking(move || book.recheck_token(&caller)).await?;
             }
             if !self.live {
-                let text = self.journal_frames(Some(self.place)).await?;
+                let text = self.journal_frames(Some(self.offset)).await?;
                 if !text.is_empty() {
                     return Ok(text);
                 }
                 continue;
             }
             self.grown.mark_unchanged();
-            match self.feed.take(self.place, &self.sight, &self.filter) {
+            match self.feed.take(self.offset, &self.sight, &self.filter) {
                 None => return self.lag_frame().await,
                 Some(taken) => {
-                    self.place = taken.through;
+                    self.offset = taken.through;
                     if !taken.text.is_empty() {
                         return Ok(taken.text);
                     }
@@ -195,36 +198,36 @@ impl StreamReader {
         }
     }
 
-    /// What the journal has after this place; at its end the feed goes on.
+    /// Events of the journal after this sequence; at its end the reader switches to the feed.
     async fn journal_frames(&mut self, after: Option<u64>) -> Result<String> {
         let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
         let (filter, limit) = (self.filter.clone(), limits::STREAM_BUFFER as u32);
         let read = move || book.follow_events(&caller, &filter, after, limit);
         let followed = run_blocking(read).await?;
-        self.place = followed.through;
+        self.offset = followed.through;
         self.live = !followed.more;
         Ok(followed.items.iter().map(event_frame).collect())
     }
 
-    /// Says how many events the feed no longer has for this reader; the journal has them.
+    /// The `lagged` event: the number of events that the feed no longer has; the journal follows.
     async fn lag_frame(&mut self) -> Result<String> {
         self.live = false;
         let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
-        let (filter, after) = (self.filter.clone(), self.place);
+        let (filter, after) = (self.filter.clone(), self.offset);
         let missed = run_blocking(move || book.count_events(&caller, &filter, after)).await?;
         Ok(format!("event: lagged\ndata: {}\n\n", json!({"missed": missed})))
     }
 }
 
-/// An event as it is sent. JSON has no line ends, which would end the field.
+/// An event in the form of server-sent events. JSON on one line keeps the field whole.
 fn event_frame(event: &Event) -> String {
     let data = serde_json::to_string(event).unwrap_or_default();
     format!("id: {}\nevent: {}\ndata: {data}\n\n", event.sequence, event.kind.name())
 }
 
-/// Until when a stream may be silent from now on.
+/// The time of the next keep-alive.
 fn silence_deadline() -> Instant {
     Instant::now() + Duration::from_secs(limits::KEEP_ALIVE_SECONDS)
 }

@@ -1,15 +1,14 @@
-//! What is said where the sandbox of a server refuses a path: the setting that allows it.
+//! Errors of paths that the sandbox refuses: their hint names the setting that allows the path.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use commonbook::base::error::Error;
 
-/// The folders that this process is held to, once it is.
+/// The folders below which this process may write, once it is in the sandbox.
 pub(super) static SANDBOX_FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
-/// The same error; if it comes from a path that the sandbox refuses, its hint names the setting that
-/// allows the path.
+/// The same error; if the sandbox may have refused the path, with a hint that names the setting.
 pub(crate) fn explain_refusal(error: Error) -> Error {
     if SANDBOX_FOLDERS.get().is_none() || !is_refusal(&error) {
         return error;
@@ -17,24 +16,24 @@ pub(crate) fn explain_refusal(error: Error) -> Error {
     error.hint(ALLOW_HINT)
 }
 
-/// The error of a command of the user's own, which has the sandbox of the server that starts it.
+/// The error of a user command, which runs in the sandbox of its server.
 pub(crate) fn explain_command_refusal(error: Error) -> Error {
     if SANDBOX_FOLDERS.get().is_none() {
         return error;
     }
     let message = format!(
-        "{}; it has the sandbox of `serve`, so name what it uses outside of the home under `folders` in \
+        "{}; it runs in the sandbox of the server, so add the folders that it uses to `folders` in \
          config.json",
         error.message
     );
     Error { message, ..error }
 }
 
-/// What a user does about a path that the sandbox refuses.
-const ALLOW_HINT: &str = "The sandbox of `serve` may refuse this path: name its folder under `folders` \
-     in config.json and start the server again, or look at the permissions of the path.";
+/// The hint for a path that the sandbox may have refused.
+const ALLOW_HINT: &str = "The sandbox of the server may refuse this path: add its folder to `folders` \
+     in config.json and restart the server, or check the permissions of the path.";
 
-/// Whether an error is the system's word that something is not permitted.
+/// Whether the cause of an error is a refused permission.
 fn is_refusal(error: &Error) -> bool {
     let mut source: Option<&(dyn std::error::Error + 'static)> =
         error.cause.as_ref().map(|cause| &**cause as _);

@@ -1,4 +1,4 @@
-//! Blocks: our lines between marks, in a Markdown file that is somebody else's.
+//! Blocks: our lines between marks, in a Markdown file of the user.
 
 use super::line_ending;
 use super::splice::{TextSplice, replace_range};
@@ -6,13 +6,12 @@ use super::splice::{TextSplice, replace_range};
 const BLOCK_BEGIN: &str = "<!-- commonbook: begin -->";
 const BLOCK_END: &str = "<!-- commonbook: end -->";
 
-/// Whether our block stands in a text, with this in it.
+/// Whether a text contains our block with this content.
 pub(super) fn has(text: &str, inner: &str) -> bool {
     find(text).is_some_and(|(at, length)| text[at..at + length] == block(inner, line_ending(text)))
 }
 
-/// The splice that puts our block at the end of a text, a blank line before it; or in the place of
-/// the block that is there.
+/// The splice that appends our block behind a blank line, or replaces an existing block.
 pub(super) fn write(text: &str, inner: &str) -> TextSplice {
     let end = line_ending(text);
     if let Some((at, length)) = find(text) {
@@ -48,7 +47,7 @@ pub(super) fn remove(text: &str) -> String {
     replace_range(text, at - gap, gap + length + line, "")
 }
 
-/// Where our block stands, and how long it is, its marks included.
+/// The offset and length of our block, with its marks.
 fn find(text: &str) -> Option<(usize, usize)> {
     let at = text.find(BLOCK_BEGIN)?;
     let end = text[at..].find(BLOCK_END)? + BLOCK_END.len();

@@ -1,4 +1,4 @@
-//! What is written for each client, and where.
+//! The files of each client, and their contents.
 
 mod texts;
 
@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use super::{FileContent, JsonEntry};
 use commonbook::base::error::{Error, Result};
 
-/// By this word a file is known as ours.
+/// A file that contains this word is ours.
 pub(super) const OWN_FILE_WORD: &str = "commonbook";
-/// Seconds that a client waits for a hook; the hook itself gives up after two.
+/// Seconds that a client waits for a hook; the hook itself answers within two.
 const HOOK_SECONDS: u32 = 5;
 
-/// A client that can be set up.
+/// A client that setup supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SetupClient {
@@ -52,13 +52,13 @@ impl std::fmt::Display for SetupClient {
     }
 }
 
-/// For whom a client is set up.
+/// The scope of a setup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SetupScope {
-    /// For the user, in all projects.
+    /// You, in all projects.
     User,
-    /// For everybody who works on this project.
+    /// Everyone who works on this project.
     Project,
 }
 
@@ -78,71 +78,71 @@ impl std::fmt::Display for SetupScope {
     }
 }
 
-/// How the client reaches Commonbook.
+/// The transport between the client and Commonbook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum McpTransport {
-    /// The client starts a process of its own, in the folder of the project.
+    /// Standard input and output of a process that the client starts in the project's folder.
     Stdio,
     /// Over HTTP.
     Http {
-        /// Where: `http://127.0.0.1:4100/mcp`.
+        /// The URL: `http://127.0.0.1:7077/mcp`.
         url: String,
-        /// More headers: `Authorization`, the workspace.
+        /// Further headers: `Authorization`, the workspace.
         headers: Vec<(String, String)>,
     },
 }
 
-/// What is chosen for a setup.
+/// The options of a setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SetupOptions {
-    /// For whom.
+    /// The scope.
     pub(crate) scope: SetupScope,
-    /// How Commonbook is reached.
+    /// The transport.
     pub(crate) link: McpTransport,
-    /// The program, as the client is to start it: `commonbook`, or a path.
+    /// The program that the client starts: `commonbook`, or a path.
     pub(crate) program: String,
-    /// The home folder that it is told, where that is not the usual one.
+    /// The home folder, if it is not the default.
     pub(crate) home: Option<String>,
 }
 
 impl SetupOptions {
-    /// The arguments that tell it its home.
+    /// The arguments that name the home folder.
     fn home_arguments(&self) -> impl Iterator<Item = &str> {
         self.home.iter().flat_map(|home| ["--home", home.as_str()])
     }
 }
 
-/// A file that is written.
+/// A file to write.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ClientFile {
-    /// Where it is, from the user's home folder or from the project's.
+    /// Its path, relative to the user's home folder or the project's folder.
     pub(crate) path: &'static str,
-    /// Where it may be instead; the first of the two that is there is written.
+    /// An alternative path, used if only this file exists.
     pub(crate) or: Option<&'static str>,
-    /// What is to stand in it.
+    /// The content to write into it.
     pub(crate) content: FileContent,
 }
 
-/// All that is written for a client.
+/// Everything to write for a client.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SetupPlan {
-    /// For whom.
+    /// The scope.
     pub(crate) scope: SetupScope,
-    /// Each file.
+    /// The files.
     pub(crate) files: Vec<ClientFile>,
-    /// What the user has to do besides.
+    /// What the user must do in addition.
     pub(crate) notes: Vec<&'static str>,
 }
 
-/// What is written for a client.
+/// Plans the setup of a client.
 ///
 /// # Errors
-/// `invalid` for a scope that the client does not have, and for a program that no shell can be told.
+/// `invalid` if the client does not support the scope, or if a shell cannot quote the program.
 pub(crate) fn setup_plan(client: SetupClient, chosen: &SetupOptions) -> Result<SetupPlan> {
     if client == SetupClient::Copilot && chosen.scope == SetupScope::Project {
-        return Err(Error::invalid("scope", "Copilot CLI is set up for the user")
-            .hint("Leave out --scope, or say --scope user."));
+        return Err(Error::invalid("scope", "Copilot CLI supports only the scope user")
+            .hint("Run `commonbook setup copilot` without --scope."));
     }
     let program = ShellProgram {
         program: shell_quoted("program", &chosen.program)?,
@@ -153,17 +153,21 @@ pub(crate) fn setup_plan(client: SetupClient, chosen: &SetupOptions) -> Result<S
     };
     let notes = match (client, chosen.scope) {
         (SetupClient::Codex, _) => {
-            vec!["Codex runs hooks only once you trust them: start it, and say so in /hooks."]
+            vec![
+                "Codex runs hooks only after you trust them: start Codex and confirm them in /hooks.",
+            ]
         }
         (SetupClient::Cursor, SetupScope::User) => {
-            vec!["Cursor has rules in projects only: run this with --scope project there too."]
+            vec![
+                "Cursor reads rules only from projects: run `commonbook setup cursor --scope project` there too.",
+            ]
         }
         _ => Vec::new(),
     };
     Ok(SetupPlan { scope: chosen.scope, files: files(client, chosen, &program), notes })
 }
 
-/// The program as a shell is told it.
+/// The program and its home arguments, quoted for a shell.
 struct ShellProgram {
     program: String,
     home: Vec<String>,
@@ -250,7 +254,7 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
     }
 }
 
-/// The entry of the MCP server, as each client has it.
+/// The entry of the MCP server in the form of each client.
 fn server(client: SetupClient, chosen: &SetupOptions) -> Value {
     let program = &chosen.program;
     let own = ["mcp", "--client", client.name()];
@@ -268,13 +272,14 @@ fn server(client: SetupClient, chosen: &SetupOptions) -> Value {
         }
         (McpTransport::Stdio, _) => json!({"command": program, "args": arguments}),
         (McpTransport::Http { url, headers }, client) => {
-            let given = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
-            // Its hooks speak under this name; a token has its own.
+            let has_header =
+                |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
+            // The client's hooks use this name; a token proves its own.
             let own = [("X-Commonbook-Agent", client.name())].into_iter();
-            let own = own.filter(|(name, _)| !given(name) && !given("Authorization"));
-            let given = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            let own = own.filter(|(name, _)| !has_header(name) && !has_header("Authorization"));
+            let further = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
             let headers: Map<String, Value> =
-                own.chain(given).map(|(name, value)| (name.to_owned(), value.into())).collect();
+                own.chain(further).map(|(name, value)| (name.to_owned(), value.into())).collect();
             match client {
                 SetupClient::ClaudeCode => {
                     json!({"type": "http", "url": url, "headers": headers, "alwaysLoad": true})
@@ -293,7 +298,7 @@ fn server(client: SetupClient, chosen: &SetupOptions) -> Value {
     }
 }
 
-/// The events of a client that we want to be told of, each with the tools that it is about.
+/// The events of a client for which setup installs hooks, each with its tools.
 const fn events(client: SetupClient) -> &'static [(&'static str, Option<&'static str>)] {
     match client {
         SetupClient::ClaudeCode => &[
@@ -331,17 +336,17 @@ const fn events(client: SetupClient) -> &'static [(&'static str, Option<&'static
             ("agentStop", None),
             ("sessionEnd", None),
         ],
-        // Their hooks are a plugin of ours, or none.
+        // opencode gets a plugin; Cursor has no hooks.
         SetupClient::Opencode | SetupClient::Cursor => &[],
     }
 }
 
-/// The hooks of a client that has them in lists by event.
+/// The hooks of a client that stores them in lists by event.
 fn hooks(client: SetupClient, program: &ShellProgram) -> Vec<JsonEntry> {
     let mark = vec![OWN_FILE_WORD.to_owned(), format!(" hook {client} ")];
     let entry = |(event, matcher): &(&str, Option<&str>)| {
         let timeout = match (client, *event) {
-            // Gemini counts in thousandths; Codex ends a session after three seconds anyway.
+            // Gemini counts in milliseconds; Codex waits at most three seconds at the end of a session.
             (SetupClient::Gemini, _) => HOOK_SECONDS * 1_000,
             (SetupClient::Codex, "SessionEnd") => 3,
             _ => HOOK_SECONDS,
@@ -367,14 +372,14 @@ fn copilot_hooks(program: &ShellProgram) -> String {
     format!("{file:#}\n")
 }
 
-/// A part of a command as a shell is told it.
+/// A part of a command, quoted for a shell.
 fn shell_quoted(field: &str, program: &str) -> Result<String> {
     let plain =
         |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '-' | '_' | ':' | '+');
     if program.is_empty()
         || program.contains(|c: char| matches!(c, '"' | '$' | '`' | '!' | '%') || c.is_control())
     {
-        let reason = format!("{program:?} cannot be written into a command");
+        let reason = format!("a shell command cannot contain {program:?}");
         return Err(Error::invalid(field, reason));
     }
     Ok(if program.chars().all(plain) { program.to_owned() } else { format!("\"{program}\"") })

@@ -1,5 +1,5 @@
-//! Setting a client up, and taking that back: all its files are read and judged first, written beside
-//! themselves next, and put in their places last.
+//! Installs and undoes a setup: reads and checks all files, writes new versions beside them, then
+//! replaces them.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -12,34 +12,34 @@ use super::ledger::{InstalledClient, InstalledFile, SetupLedger};
 use crate::atomic::{self, StagedFile};
 use crate::config::Config;
 
-/// What is done with a client's files.
+/// The changes of a client's files.
 pub(crate) struct SetupChanges {
     client: SetupClient,
     home: PathBuf,
     root: PathBuf,
-    /// Each file that has to do with it, in order.
+    /// Each file of the client, in order.
     pub(crate) changes: Vec<FileChange>,
-    /// What the user has to do besides.
+    /// What the user must do in addition.
     pub(crate) notes: Vec<&'static str>,
-    /// What is set up afterwards, but for the folders that have to be made.
+    /// The record of the setup afterwards; `carry_out` adds the folders that it creates.
     then: Option<InstalledClient>,
 }
 
-/// A file, as it is and as it will be.
+/// A file before and after a change.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FileChange {
     /// The file.
     pub(crate) path: PathBuf,
-    /// What it says; nothing where it is not there.
+    /// Its present text; `None` if it does not exist.
     pub(crate) before: Option<String>,
-    /// What it will say; nothing where it will not be there.
+    /// Its new text; `None` if the change removes it.
     pub(crate) after: Option<String>,
-    /// The folders that were made for it and go with it, the outermost first.
+    /// The folders that were created for it and are removed with it, the outermost first.
     folders: Vec<PathBuf>,
 }
 
 impl FileChange {
-    /// What becomes of it, in a word.
+    /// The kind of change, in a word.
     pub(crate) fn kind(&self) -> &'static str {
         match (&self.before, &self.after) {
             (before, after) if before == after => "unchanged",
@@ -55,11 +55,11 @@ impl FileChange {
 }
 
 impl SetupChanges {
-    /// What setting a client up takes. Nothing is written yet.
+    /// Plans the setup of a client. Writes nothing yet.
     ///
     /// # Errors
-    /// `conflict` for a file that is not as the client would have it, `unavailable` for one that
-    /// cannot be read, `invalid` for what the client does not have.
+    /// `conflict` if a file does not have the client's format, `unavailable` if one cannot be read,
+    /// `invalid` for an option that the client does not support.
     pub(crate) fn install(
         client: SetupClient,
         chosen: SetupOptions,
@@ -72,7 +72,8 @@ impl SetupChanges {
         let (mut changes, mut files) = (Vec::new(), Vec::new());
         for (path, content) in plan_paths(&plan, &root, config) {
             let before = atomic::read(&path)?;
-            let known = earlier.and_then(|it| it.files.iter().find(|file| file.path == path));
+            let known =
+                earlier.and_then(|installed| installed.files.iter().find(|file| file.path == path));
             let record = known.map(|file| &file.record);
             let applied = content
                 .apply(before.as_deref(), record)
@@ -86,16 +87,16 @@ impl SetupChanges {
                 folders: Vec::new(),
             });
         }
-        // What an earlier version wrote elsewhere goes.
-        let stays = |file: &&InstalledFile| !files.iter().any(|other| other.path == file.path);
-        for file in earlier.iter().flat_map(|it| &it.files).filter(stays) {
+        // Remove what an earlier version wrote into other files.
+        let is_obsolete = |old: &&InstalledFile| !files.iter().any(|file| file.path == old.path);
+        for file in earlier.iter().flat_map(|installed| &installed.files).filter(is_obsolete) {
             changes.push(undo_change(file)?);
         }
         let then = Some(InstalledClient { client, root: root.clone(), chosen, files });
         Ok(Self { client, home, root, changes, notes: plan.notes, then })
     }
 
-    /// What taking it back takes: by what was written down, else by what looks like ours.
+    /// Plans an undo: by the record in the ledger, else by what looks like ours.
     ///
     /// # Errors
     /// As [`Self::install`].
@@ -127,28 +128,27 @@ impl SetupChanges {
         Ok(Self { client, home, root, changes, notes: Vec::new(), then: None })
     }
 
-    /// Does it. Where a file cannot be written, those before it are put back.
+    /// Makes the changes. If a file cannot be written, restores those before it.
     ///
     /// # Errors
-    /// `conflict` where a file has become another since it was read, or another setup runs;
-    /// `unavailable` where a file cannot be written.
+    /// `conflict` if a file has changed since it was read, or another setup runs; `unavailable` if a
+    /// file cannot be written.
     pub(crate) fn carry_out(mut self) -> Result<()> {
         atomic::create_folders(&self.home)?;
         let _lock = lock_setup(&self.home)?;
         for change in &self.changes {
             if atomic::read(&change.path)? != change.before {
                 return Err(Error::conflict(format!(
-                    "{} was changed while it was set up",
+                    "{} changed during the setup",
                     change.path.display()
                 ))
-                .hint("Run it again; nothing was changed."));
+                .hint("Run the setup again; no file was changed."));
             }
         }
         let made = self.make_folders()?;
         let staged = self.stage().inspect_err(|_| remove_empty_folders(&made))?;
         let before = SetupLedger::read(&self.home)?;
-        // What takes it back is on the disk before there is anything to take back. Of an undo the
-        // word stays until it is done.
+        // The ledger is written before an install and after an undo, so that it always covers the files.
         if let Some(then) = &self.then {
             let then = Some(then.clone());
             before.clone().with_client(self.client, &self.root, then).write(&self.home)?;
@@ -176,7 +176,7 @@ impl SetupChanges {
         Ok(())
     }
 
-    /// Makes the folders of new files, and notes them.
+    /// Creates the folders of new files, and records them.
     fn make_folders(&mut self) -> Result<Vec<PathBuf>> {
         let mut all = Vec::new();
         for change in self.changes.iter().filter(|change| change.before.is_none()) {
@@ -194,7 +194,7 @@ impl SetupChanges {
         Ok(all)
     }
 
-    /// Writes what changes beside itself, and what there is now into the home's backups.
+    /// Writes each new version beside its file, and the present version into the home's backups.
     fn stage(&self) -> Result<Vec<(&FileChange, Option<StagedFile>)>> {
         let mut staged = Vec::new();
         let backups = self.home.join("backups");
@@ -212,19 +212,21 @@ impl SetupChanges {
     }
 }
 
-/// The folder that a client's files are in.
+/// The folder of a client's files.
 ///
 /// # Errors
-/// `invalid` where there is none.
+/// `invalid` if it is unknown.
 pub(crate) fn client_root(scope: SetupScope, config: &Config) -> Result<PathBuf> {
     let (found, hint) = match scope {
-        SetupScope::User => (config.user_home.clone(), "Set HOME."),
-        SetupScope::Project => (config.project(), "Run it in the folder of the project."),
+        SetupScope::User => (config.user_home.clone(), "Set the environment variable HOME."),
+        SetupScope::Project => (config.project(), "Run the setup in the folder of the project."),
     };
-    found.ok_or_else(|| Error::invalid("scope", "there is no such folder").hint(hint))
+    found.ok_or_else(|| {
+        Error::invalid("scope", format!("the folder of the {} is unknown", scope.name())).hint(hint)
+    })
 }
 
-/// The files of a plan, each where it stands on this machine.
+/// The files of a plan with their paths on this machine.
 pub(crate) fn plan_paths<'p>(
     plan: &'p SetupPlan,
     root: &'p Path,
@@ -236,8 +238,8 @@ pub(crate) fn plan_paths<'p>(
             SetupScope::Project => root.join(path),
         };
         let first = at(file.path);
-        let other = file.or.map(at).filter(|other| !first.exists() && other.exists());
-        (other.unwrap_or(first), &file.content)
+        let alternative = file.or.map(at).filter(|path| !first.exists() && path.exists());
+        (alternative.unwrap_or(first), &file.content)
     })
 }
 
@@ -256,7 +258,7 @@ fn error_at_path(path: &Path, error: Error) -> Error {
     Error { message, ..error }
 }
 
-/// The name of a backup: when it was made, and of which file.
+/// The name of a backup: its time and the path of its file.
 fn backup_name(path: &Path) -> String {
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
     let name: String = path.to_string_lossy().chars().map(letter).collect();
@@ -264,21 +266,21 @@ fn backup_name(path: &Path) -> String {
     format!("{time}-{}", name.trim_start_matches('_'))
 }
 
-/// Holds off another setup of this home.
+/// Locks out another setup of this home.
 fn lock_setup(home: &Path) -> Result<File> {
     let path = home.join("setup.lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
     let locked = file.and_then(|file| Ok(file.try_lock().map(|()| file)?));
     locked.map_err(|error| {
-        Error::conflict(format!("another setup runs, or cannot be held off: {error}"))
-            .hint("Run it again in a moment.")
+        Error::conflict(format!("another setup runs, or the lock file cannot be written: {error}"))
+            .hint("Run the setup again in a moment.")
     })
 }
 
-/// Removes folders that were made, where nothing is in them.
+/// Removes these folders if they are empty.
 fn remove_empty_folders(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
-        // Who has put something there since keeps it.
+        // Fails for a folder that is not empty, which stays.
         drop(fs::remove_dir(folder));
     }
 }
@@ -291,31 +293,31 @@ fn restore_file(change: &FileChange) {
         None => fs::remove_file(&change.path).map_err(|error| removal_error(change, error)),
     };
     if let Err(error) = put {
-        tracing::error!(%error, "a file could not be put back; its backup is in the home");
+        tracing::error!(%error, "cannot restore a file; its backup is in the home");
     }
 }
 
 fn removal_error(change: &FileChange, error: std::io::Error) -> Error {
-    let message = format!("{} cannot be removed: {error}", change.path.display());
-    Error::conflict(message).hint("Look at the permissions of its folder.").with_cause(error)
+    let message = format!("cannot remove {}: {error}", change.path.display());
+    Error::conflict(message).hint("Check the permissions of its folder.").with_cause(error)
 }
 
-/// How a client that was set up is now, in words.
+/// The state of a client that was set up, in words.
 ///
 /// # Errors
-/// `conflict` where its files are not as they were written, or its program is gone; as
+/// `conflict` if its files lack what was written, or its program does not exist; as
 /// [`SetupChanges::install`].
 pub(crate) fn installation_state(installed: &InstalledClient, config: &Config) -> Result<String> {
     let InstalledClient { client, chosen, root, files } = installed;
     let scope = chosen.scope.name();
     let again = || {
-        let place = if chosen.scope == SetupScope::Project { " in its folder" } else { "" };
-        format!("Run `commonbook setup {client} --scope {scope}`{place} again.")
+        let folder = if chosen.scope == SetupScope::Project { " in its folder" } else { "" };
+        format!("Run `commonbook setup {client} --scope {scope}`{folder} again.")
     };
     let program = Path::new(&chosen.program);
     if program.is_absolute() && !program.exists() {
-        let told = format!("{client}: it starts {}, which is not there", program.display());
-        return Err(Error::conflict(told).hint(again()));
+        let message = format!("{client} starts {}, which does not exist", program.display());
+        return Err(Error::conflict(message).hint(again()));
     }
     let plan = clients::setup_plan(*client, chosen)?;
     for (path, content) in plan_paths(&plan, root, config) {
@@ -324,9 +326,9 @@ pub(crate) fn installation_state(installed: &InstalledClient, config: &Config) -
         let applied =
             content.apply(text.as_deref(), record).map_err(|error| error_at_path(&path, error))?;
         if applied.changed {
-            let told = format!("{client}: {} lacks what was written into it", path.display());
-            return Err(Error::conflict(told).hint(again()));
+            let message = format!("{client}: {} lacks the content of the setup", path.display());
+            return Err(Error::conflict(message).hint(again()));
         }
     }
-    Ok(format!("{client} is set up for the {scope}, {}", root.display()))
+    Ok(format!("{client} is set up for the {scope} in {}", root.display()))
 }

@@ -1,4 +1,4 @@
-//! Entries of ours in a JSON file, with comments or without, that is somebody else's.
+//! Our entries in a JSON file of the user, with or without comments.
 
 use std::ops::Range;
 
@@ -13,23 +13,23 @@ use super::splice::{TextSplice, replace_range};
 use super::{EditTarget, FileEdit, JsonEntry, conflict, line_ending, without_byte_order_mark};
 use commonbook::base::error::{Error, Result};
 
-/// A file taken apart: where everything stands in its text.
+/// A parsed file with the positions of its parts.
 pub(super) struct JsonFile<'a> {
     text: &'a str,
-    /// The bytes before the JSON itself: the mark that some editors put there.
+    /// The length of the byte order mark.
     start: usize,
     root: ast::Value<'a>,
     tokens: Vec<TokenAndRange<'a>>,
 }
 
-/// An object or a list, by where it stands and what is in it.
+/// An object or a list: its range and the ranges of its items.
 struct JsonContainer {
     range: Range<usize>,
     items: Vec<Range<usize>>,
 }
 
 impl<'a> JsonFile<'a> {
-    /// The file that a text is: JSON, comments and commas behind the last thing allowed.
+    /// Parses JSON with comments and trailing commas.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
         let body = without_byte_order_mark(text);
         let collect =
@@ -48,7 +48,7 @@ impl<'a> JsonFile<'a> {
         };
         let parsed = parse_to_ast(body, &collect, &options).map_err(|error| {
             conflict(format!("the file is not JSON: {error}"))
-                .hint("Mend it, and run the setup again; nothing was changed.")
+                .hint("Repair the file, then run the setup again. No file was changed.")
         })?;
         let root = parsed.value.filter(|value| value.as_object().is_some());
         let root = root.ok_or_else(|| json_shape_error("an object", &[]))?;
@@ -56,7 +56,7 @@ impl<'a> JsonFile<'a> {
         Ok(Self { text, start, root, tokens: parsed.tokens.unwrap_or_default() })
     }
 
-    /// Whether an entry stands in the file, as it is to be.
+    /// Whether the file has this entry with its value.
     pub(super) fn has(&self, entry: &JsonEntry) -> bool {
         match entry {
             JsonEntry::Set { path, value } => {
@@ -64,17 +64,17 @@ impl<'a> JsonFile<'a> {
             }
             JsonEntry::Push { path, value, mark } => {
                 let ours = self.own_values(path, mark);
-                matches!(ours.as_slice(), [one] if plain_value(one) == *value)
+                matches!(ours.as_slice(), [item] if plain_value(item) == *value)
             }
         }
     }
 
-    /// The value that a path leads to; of keys that stand there twice the last counts.
+    /// The value at a path; the last one of repeated keys.
     fn value_at_path(&self, path: &[String]) -> Option<&ast::Value<'a>> {
         path.iter().try_fold(&self.root, |value, key| Some(&property(value, key)?.value))
     }
 
-    /// Those of a list that are ours.
+    /// Our items of a list.
     fn own_values(&self, path: &[String], mark: &[String]) -> Vec<&ast::Value<'a>> {
         let list = self.value_at_path(path).and_then(ast::Value::as_array);
         let is_ours = |value: &&ast::Value<'a>| {
@@ -83,30 +83,30 @@ impl<'a> JsonFile<'a> {
         list.map_or_else(Vec::new, |list| list.elements.iter().filter(is_ours).collect())
     }
 
-    fn range(&self, of: &impl Ranged) -> Range<usize> {
-        self.start + of.start()..self.start + of.end()
+    fn range(&self, node: &impl Ranged) -> Range<usize> {
+        self.start + node.start()..self.start + node.end()
     }
 
     fn container(&self, value: &ast::Value<'a>) -> Option<JsonContainer> {
         let items = match value {
             ast::Value::Object(object) => {
-                object.properties.iter().map(|it| self.range(it)).collect()
+                object.properties.iter().map(|property| self.range(property)).collect()
             }
-            ast::Value::Array(list) => list.elements.iter().map(|it| self.range(it)).collect(),
+            ast::Value::Array(list) => list.elements.iter().map(|item| self.range(item)).collect(),
             _ => return None,
         };
         Some(JsonContainer { range: self.range(value), items })
     }
 
-    /// The blanks by which a level is set in.
+    /// The indentation of one level.
     fn indent_unit(&self) -> &'a str {
         let first = self.container(&self.root).and_then(|root| root.items.first().cloned());
         let unit = first.map_or("", |first| own_indent(self.text, first.start).unwrap_or_default());
         if unit.is_empty() { "  " } else { unit }
     }
 
-    /// The splice that puts one more thing into a container, behind the others.
-    fn insertion(&self, into: &JsonContainer, thing: &JsonMember<'_>) -> TextSplice {
+    /// The splice that appends a member to a container.
+    fn insertion(&self, into: &JsonContainer, member: &JsonMember<'_>) -> TextSplice {
         let (text, end) = (self.text, line_ending(self.text));
         let outer = indent_of_line(text, into.range.start);
         let inner = format!("{outer}{}", self.indent_unit());
@@ -114,15 +114,15 @@ impl<'a> JsonFile<'a> {
             let inside = &text[into.range.start + 1..into.range.end - 1];
             let one_line = !text.contains('\n') && without_byte_order_mark(text).trim() != "{}";
             let after = match inside.contains('\n') {
-                _ if one_line => thing.format_one_line(),
+                _ if one_line => member.format_one_line(),
                 true => format!(
                     "{end}{inner}{}",
-                    thing.format_multiline(&inner, self.indent_unit(), end)
+                    member.format_multiline(&inner, self.indent_unit(), end)
                 ),
                 false => {
                     format!(
                         "{end}{inner}{}{end}{outer}",
-                        thing.format_multiline(&inner, self.indent_unit(), end)
+                        member.format_multiline(&inner, self.indent_unit(), end)
                     )
                 }
             };
@@ -131,22 +131,23 @@ impl<'a> JsonFile<'a> {
         let (behind, comma) = self.member_end(last.end, into.range.end);
         let before = text[last.end..behind].to_owned();
         let first = into.items.first().unwrap_or(last);
-        // Behind a comment that goes to the end of its line nothing can stand on the same.
+        // Nothing can follow a line comment on its line.
         let line = self.tokens.iter().any(|token| {
             let at = self.range(token).start;
             matches!(token.token, Token::CommentLine(_)) && (last.end..behind).contains(&at)
         });
-        let told = match own_indent(text, first.start).or(line.then_some(inner.as_str())) {
+        let inserted = match own_indent(text, first.start).or(line.then_some(inner.as_str())) {
             Some(indent) => {
-                format!("{end}{indent}{}", thing.format_multiline(indent, self.indent_unit(), end))
+                format!("{end}{indent}{}", member.format_multiline(indent, self.indent_unit(), end))
             }
-            None => format!(" {}", thing.format_one_line()),
+            None => format!(" {}", member.format_one_line()),
         };
-        let after = if comma { format!("{before}{told},") } else { format!(",{before}{told}") };
+        let after =
+            if comma { format!("{before}{inserted},") } else { format!(",{before}{inserted}") };
         TextSplice { at: last.end, before, after }
     }
 
-    /// How far what belongs to the last thing goes: a comma behind it, and comments on its line.
+    /// The end of the last member with its comma and the comments on its line; whether it has a comma.
     fn member_end(&self, from: usize, until: usize) -> (usize, bool) {
         let (mut end, mut comma) = (from, false);
         let tokens = self.tokens.iter().filter(|token| {
@@ -161,14 +162,14 @@ impl<'a> JsonFile<'a> {
                     end = range.end;
                 }
                 _ if !self.text[end..range.start].contains('\n') => end = range.end,
-                // A comma may still stand on a line of its own.
+                // The comma can be on a line of its own.
                 _ => {}
             }
         }
         (end, comma)
     }
 
-    /// The text without one of its things: its own line, and the comma that set it apart.
+    /// Removes an item with its line and its comma.
     fn text_without(&self, item: &Range<usize>) -> String {
         let is_comment =
             |token: &Token<'_>| matches!(token, Token::CommentLine(_) | Token::CommentBlock(_));
@@ -195,7 +196,7 @@ impl<'a> JsonFile<'a> {
     }
 }
 
-/// A value, with its key where it goes into an object.
+/// A value, with its key if it belongs to an object.
 struct JsonMember<'a> {
     key: Option<&'a str>,
     value: &'a Value,
@@ -213,7 +214,7 @@ impl JsonMember<'_> {
     }
 }
 
-/// A text with an entry in it, and the change that puts it there; none where it is there already.
+/// Writes an entry into a text; returns the edit, or `None` if the entry is already there.
 pub(super) fn write(text: &str, entry: &JsonEntry) -> Result<(String, Option<FileEdit>)> {
     let file = JsonFile::parse(text)?;
     if file.has(entry) {
@@ -268,12 +269,12 @@ pub(super) fn write(text: &str, entry: &JsonEntry) -> Result<(String, Option<Fil
         .fold(innermost, |inner, key| serde_json::json!({ key: inner }));
     let made =
         (depth + 1..path.len() + usize::from(is_push)).map(|end| path[..end].to_vec()).collect();
-    let thing = JsonMember { key: path.get(depth).map(String::as_str), value: &nested };
-    Ok(done(file.insertion(&object, &thing), made, false))
+    let member = JsonMember { key: path.get(depth).map(String::as_str), value: &nested };
+    Ok(done(file.insertion(&object, &member), made, false))
 }
 
-/// A text without an entry, found by its path, and without what of `made` is empty then; with what
-/// stood in its place before.
+/// Removes the entry at its path and the containers of `made` that become empty, or restores the value
+/// that it replaced.
 pub(super) fn remove(
     text: &str,
     entry: &JsonEntry,
@@ -297,8 +298,9 @@ pub(super) fn remove(
     };
     for path in made.iter().rev() {
         let file = JsonFile::parse(&text)?;
-        let empty =
-            |value: &ast::Value<'_>| file.container(value).is_some_and(|it| it.items.is_empty());
+        let empty = |value: &ast::Value<'_>| {
+            file.container(value).is_some_and(|inner| inner.items.is_empty())
+        };
         let next = file
             .property(path)
             .filter(|found| empty(&found.value))
@@ -311,7 +313,7 @@ pub(super) fn remove(
 }
 
 impl<'a> JsonFile<'a> {
-    /// The property that a path leads to.
+    /// The property at a path.
     fn property(&self, path: &[String]) -> Option<&ObjectProp<'a>> {
         let (last, above) = path.split_last()?;
         property(self.value_at_path(above)?, last)
@@ -326,7 +328,7 @@ fn plain_value(value: &ast::Value<'_>) -> Value {
     Value::from(value.clone())
 }
 
-/// Whether some text within a value holds these words.
+/// Whether any text in a value contains these words.
 fn contains_text(value: &Value, words: &str) -> bool {
     match value {
         Value::String(text) => text.contains(words),
@@ -337,31 +339,31 @@ fn contains_text(value: &Value, words: &str) -> bool {
 }
 
 fn json_shape_error(what: &str, path: &[String]) -> Error {
-    let place = if path.is_empty() { "the beginning".to_owned() } else { path.join(".") };
-    conflict(format!("there is something else than {what} at {place}"))
-        .hint("Mend the file, and run the setup again; nothing was changed.")
+    let place = if path.is_empty() { "the file".to_owned() } else { path.join(".") };
+    conflict(format!("{place} is not {what}"))
+        .hint("Repair the file, then run the setup again. No file was changed.")
 }
 
-/// The blanks before a place, where nothing else stands before it on its line.
+/// The indentation before an offset; `None` if other text precedes it on its line.
 fn own_indent(text: &str, at: usize) -> Option<&str> {
     let line = text[..at].rfind('\n')? + 1;
     let before = &text[line..at];
     before.trim().is_empty().then_some(before)
 }
 
-/// The blanks at the beginning of the line that a place is on.
+/// The indentation of the line of an offset.
 fn indent_of_line(text: &str, at: usize) -> &str {
     let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// A value on several lines, each but the first set in by `indent`.
+/// A value on several lines; `indent` precedes each line but the first.
 fn pretty(value: &Value, indent: &str, unit: &str, end: &str) -> String {
     let mut bytes = Vec::new();
     let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
     let written =
         value.serialize(&mut serializer).ok().and_then(|()| String::from_utf8(bytes).ok());
-    // A value always is JSON, and JSON always is UTF-8.
+    // Serialising a value never fails, and JSON is UTF-8.
     written.unwrap_or_else(|| value.to_string()).replace('\n', &format!("{end}{indent}"))
 }

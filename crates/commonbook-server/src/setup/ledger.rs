@@ -1,4 +1,4 @@
-//! The ledger: what was set up for which client, by which it is taken back. `setup.json` in the home.
+//! The ledger: the record of each setup, by which an undo removes it. `setup.json` in the home.
 
 use std::path::{Path, PathBuf};
 
@@ -9,76 +9,76 @@ use super::UndoRecord;
 use super::clients::{SetupClient, SetupOptions};
 use crate::atomic::{self, StagedFile};
 
-/// What was set up.
+/// The record of all setups.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SetupLedger {
-    /// Each client that was.
+    /// The clients that are set up.
     pub(crate) clients: Vec<InstalledClient>,
 }
 
-/// One client that was set up.
+/// A client that is set up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InstalledClient {
-    /// Which one.
+    /// The client.
     pub(crate) client: SetupClient,
-    /// The folder that its files are in: the user's home, or a project's.
+    /// The folder of its files: the user's home, or a project.
     pub(crate) root: PathBuf,
-    /// What was chosen.
+    /// The options of the setup.
     pub(crate) chosen: SetupOptions,
-    /// What was written.
+    /// The files that were written.
     pub(crate) files: Vec<InstalledFile>,
 }
 
-/// A file that was written.
+/// A file that setup has written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InstalledFile {
-    /// The file.
+    /// Its path.
     pub(crate) path: PathBuf,
-    /// By what it is taken back.
+    /// The record for an undo.
     pub(crate) record: UndoRecord,
-    /// The folders that were made for it, the outermost first.
+    /// The folders that were created for it, the outermost first.
     pub(crate) folders: Vec<PathBuf>,
 }
 
 impl SetupLedger {
-    /// The ledger of this home; an empty one where nothing was set up.
+    /// The ledger of this home; empty if no client is set up.
     ///
     /// # Errors
-    /// As [`atomic::read`], and `conflict` where it cannot be understood.
+    /// As [`atomic::read`], and `conflict` if it is damaged.
     pub(crate) fn read(home: &Path) -> Result<Self> {
         let path = ledger_path(home);
         let Some(text) = atomic::read(&path)? else { return Ok(Self::default()) };
         serde_json::from_str(&text).map_err(|error| {
-            Error::conflict(format!("{} is damaged: {error}", path.display()))
-                .hint("Mend it, or move it away; then what is taken out is found by its names.")
+            Error::conflict(format!("{} is damaged: {error}", path.display())).hint(
+                "Repair the file, or move it away: then an undo finds our parts by their names.",
+            )
         })
     }
 
-    /// Keeps it.
+    /// Writes the ledger.
     ///
     /// # Errors
-    /// `unavailable` where it cannot be written.
+    /// `unavailable` if it cannot be written.
     pub(crate) fn write(&self, home: &Path) -> Result<()> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| {
-            Error::conflict("what was set up cannot be written down").with_cause(error)
-        })?;
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::conflict("cannot encode the ledger").with_cause(error))?;
         StagedFile::write(&ledger_path(home), &text)?.replace_target()
     }
 
-    /// What was set up for a client in this folder.
+    /// The setup of a client in this folder.
     pub(crate) fn of(&self, client: SetupClient, root: &Path) -> Option<&InstalledClient> {
-        self.clients.iter().find(|it| it.client == client && it.root == root)
+        self.clients.iter().find(|installed| installed.client == client && installed.root == root)
     }
 
-    /// The same with another word about a client in this folder, or none.
+    /// Replaces or removes the setup of a client in this folder.
     pub(crate) fn with_client(
         mut self,
         client: SetupClient,
         root: &Path,
-        now: Option<InstalledClient>,
+        installed: Option<InstalledClient>,
     ) -> Self {
-        self.clients.retain(|it| it.client != client || it.root != root);
-        self.clients.extend(now);
+        self.clients.retain(|old| old.client != client || old.root != root);
+        self.clients.extend(installed);
         self
     }
 }

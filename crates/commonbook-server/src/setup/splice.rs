@@ -1,8 +1,8 @@
-//! Splices: one stretch of a text for another, and back.
+//! Splices: replace a range of a text, and revert that.
 
 use serde::{Deserialize, Serialize};
 
-/// What stood at a place of a text, and what stands there instead.
+/// The text at an offset before and after a replacement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TextSplice {
     pub(super) at: usize,
@@ -11,13 +11,13 @@ pub(super) struct TextSplice {
 }
 
 impl TextSplice {
-    /// The text with the splice made; `before` stands at its place there.
+    /// Applies the splice to a text that has `before` at the offset.
     pub(super) fn splice_into(&self, text: &str) -> String {
         replace_range(text, self.at, self.before.len(), &self.after)
     }
 
-    /// The text with the splice taken back: at its place, or where else it stands, once. Nothing
-    /// when it is not there any more.
+    /// Reverts the splice: at its offset, or where `after` occurs exactly once. Returns `None` if the
+    /// text no longer contains it.
     pub(super) fn revert_from(&self, text: &str) -> Option<String> {
         if self.after.is_empty() {
             return None;
@@ -26,14 +26,14 @@ impl TextSplice {
         let at = if here {
             self.at
         } else {
-            let mut places = text.match_indices(&self.after);
-            places.next().filter(|_| places.next().is_none())?.0
+            let mut matches = text.match_indices(&self.after);
+            matches.next().filter(|_| matches.next().is_none())?.0
         };
         Some(replace_range(text, at, self.after.len(), &self.before))
     }
 }
 
-/// The text with so many bytes from a place on replaced.
+/// Replaces `length` bytes at an offset.
 pub(super) fn replace_range(text: &str, at: usize, length: usize, by: &str) -> String {
     format!("{}{by}{}", &text[..at], &text[at + length..])
 }

@@ -217,15 +217,15 @@ fn without_a_record_what_looks_like_ours_is_taken_out() {
 fn files_that_cannot_be_written_are_refused_and_say_why() {
     let table = [
         (both(), "{", "not JSON"),
-        (both(), "[]", "an object at the beginning"),
+        (both(), "[]", "the file is not an object"),
         (both(), "{a: 1}", "not JSON"),
         (both(), "{\"a\": 1} {}", "not JSON"),
-        (both(), "{\"mcpServers\": []}", "an object at mcpServers"),
-        (both(), "{\"mcpServers\": null}", "an object at mcpServers"),
-        (both(), "{\"hooks\": {\"Stop\": {}}}", "a list at hooks.Stop"),
+        (both(), "{\"mcpServers\": []}", "mcpServers is not an object"),
+        (both(), "{\"mcpServers\": null}", "mcpServers is not an object"),
+        (both(), "{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is not a list"),
         (table(), "a = ", "not TOML"),
-        (table(), "mcp_servers = 1", "a table at mcp_servers"),
-        (FileContent::Whole("// commonbook\n".into()), "mine", "not ours"),
+        (table(), "mcp_servers = 1", "mcp_servers is not a table"),
+        (FileContent::Whole("// commonbook\n".into()), "mine", "did not write it"),
     ];
     for (content, text, reason) in table {
         let error = content.apply(Some(text), None).expect_err(text);

@@ -1,4 +1,4 @@
-//! A table of ours in a TOML file that is somebody else's.
+//! Our table in a TOML file of the user.
 
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
@@ -12,13 +12,13 @@ pub(super) fn is_sound(text: &str) -> bool {
     parse(text).is_ok()
 }
 
-/// Whether the table stands in a text with these keys, and no other.
+/// Whether a text has the table with exactly these keys.
 pub(super) fn has(text: &str, path: &[String], keys: &Map<String, Value>) -> Result<bool> {
     let document = parse(text)?;
     Ok(table_at(&document, path).is_some_and(|item| has_exact_keys(item, keys)))
 }
 
-/// A text with the table at its end; or, where a table of this name is there, in its place.
+/// Appends the table to a text, or replaces a table with the same name.
 pub(super) fn write(
     text: &str,
     path: &[String],
@@ -30,8 +30,8 @@ pub(super) fn write(
         splice,
         replaced,
     };
-    let there = table_at(&document, path).is_some();
-    if !there {
+    let exists = table_at(&document, path).is_some();
+    if !exists {
         let end = line_ending(text);
         let gap = match text {
             "" => "",
@@ -41,7 +41,7 @@ pub(super) fn write(
         let after = format!("{gap}{}", table(path, keys, end));
         let splice = TextSplice { at: text.len(), before: String::new(), after };
         let next = splice.splice_into(text);
-        // In a file that has `mcp_servers = {}` no table can be added so.
+        // Appending fails for a file with `mcp_servers = {}`.
         if has(&next, path, keys).unwrap_or(false) {
             return Ok((next, done(splice, false)));
         }
@@ -52,10 +52,10 @@ pub(super) fn write(
     if !has(&next, path, keys)? {
         return Err(not_table_error(path));
     }
-    Ok((next.clone(), done(TextSplice { at: 0, before: text.to_owned(), after: next }, there)))
+    Ok((next.clone(), done(TextSplice { at: 0, before: text.to_owned(), after: next }, exists)))
 }
 
-/// A text without the table, and without the tables around it that are empty then.
+/// Removes the table, and the tables around it that become empty.
 pub(super) fn remove(text: &str, path: &[String]) -> Result<String> {
     let mut document = parse(text)?;
     if table_at(&document, path).is_none() {
@@ -81,13 +81,13 @@ fn parse(text: &str) -> Result<DocumentMut> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let reason = error.to_string();
         conflict(format!("the file is not TOML: {}", reason.lines().next().unwrap_or_default()))
-            .hint("Mend it, and run the setup again; nothing was changed.")
+            .hint("Repair the file, then run the setup again. No file was changed.")
     })
 }
 
 fn not_table_error(path: &[String]) -> Error {
-    conflict(format!("there is something else than a table at {}", path.join(".")))
-        .hint("Mend the file, and run the setup again; nothing was changed.")
+    conflict(format!("{} is not a table", path.join(".")))
+        .hint("Repair the file, then run the setup again. No file was changed.")
 }
 
 fn table_at<'a>(document: &'a DocumentMut, path: &[String]) -> Option<&'a Item> {
@@ -114,7 +114,7 @@ fn table(path: &[String], keys: &Map<String, Value>, end: &str) -> String {
     document.to_string().replace('\n', end)
 }
 
-/// Puts the table into a document, whatever the form of the tables around it.
+/// Sets the table in a document with inline or ordinary tables around it.
 fn put_table(document: &mut DocumentMut, path: &[String], keys: &Map<String, Value>) -> Result<()> {
     let Some((last, above)) = path.split_last() else { return Ok(()) };
     let around = above.iter().try_fold(document.as_item_mut(), |item, key| item.get_mut(key));
@@ -124,7 +124,7 @@ fn put_table(document: &mut DocumentMut, path: &[String], keys: &Map<String, Val
     let item = match around.get(last) {
         Some(Item::Table(old)) => {
             let mut table = Table::new();
-            // Comments above the header are not ours.
+            // Keep the comments above the header.
             *table.decor_mut() = old.decor().clone();
             table.set_position(old.position());
             table.extend(keys.iter().map(|(key, value)| (key.clone(), to_toml(value))));
@@ -153,7 +153,7 @@ fn to_toml(value: &Value) -> toml_edit::Value {
     }
 }
 
-/// Whether a table has these keys with these values, and no other.
+/// Whether a table has exactly these keys and values.
 fn has_exact_keys(item: &Item, keys: &Map<String, Value>) -> bool {
     let Some(table) = item.as_table_like() else { return false };
     let equal =

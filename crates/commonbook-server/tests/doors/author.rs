@@ -128,5 +128,5 @@ fn an_import_tells_which_lines_were_set_apart_and_why() {
     let output = again.run(&["import", "lines.jsonl"]);
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(note.contains("line 2, by eve: Others are not given"), "{note}");
-    assert!(note.contains("1 are set apart"), "{note}");
+    assert!(note.contains("1 memory is quarantined"), "{note}");
 }

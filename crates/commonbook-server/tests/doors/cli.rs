@@ -58,7 +58,7 @@ fn text_comes_from_standard_input_and_must_be_utf8() {
     let refused = home.feed(&["save", "-", "--json"], b"bad \xff byte");
     assert_eq!(refused.status.code(), Some(2));
     let error = &json_of(&refused.stderr)["error"];
-    assert!(error["message"].as_str().unwrap().contains("not UTF-8 from byte 4"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("not UTF-8 at byte 4"), "{error}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn told(home: &Home, arguments: &[&str]) -> Value {
 #[test]
 fn a_standing_memory_is_made_kept_and_told() {
     let home = Home::new();
-    assert!(said(&home, &["memory", "status"]).contains("No standing memories"));
+    assert!(said(&home, &["memory", "status"]).contains("No standing memory files"));
     let asked = ["context", "Mend the loader"];
     assert_eq!(told(&home, &asked)["text"], "");
     let folder = home.path().join("memories");

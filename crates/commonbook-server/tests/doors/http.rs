@@ -396,7 +396,7 @@ fn a_session_header_that_is_no_id_is_refused_with_what_it_should_be() {
         let (_, told) = server.send("POST", "/v1/memories", &[header], json).unwrap();
         let error = &told["error"];
         assert_eq!((&error["kind"], &error["field"]), (&kind.into(), &"session".into()), "{told}");
-        assert!(error["hint"].as_str().unwrap().contains("start_session"), "{told}");
+        assert!(error["hint"].as_str().unwrap().contains("POST /v1/sessions"), "{told}");
     }
     let kept = server.call("tester", "get_memory_stats", &serde_json::json!({})).unwrap();
     assert_eq!(kept["memories"], 0);

@@ -218,7 +218,7 @@ fn a_call_with_a_progress_token_is_told_that_it_is_under_way() {
             let told = tokio::time::timeout(Duration::from_secs(60), client.progress.recv());
             let told = told.await.unwrap_or_else(|_| panic!("{} tells none", mcp.way())).unwrap();
             let told = (told.progress, told.message.as_deref());
-            assert_eq!(told, (0.0, Some("under way")), "{}", mcp.way());
+            assert_eq!(told, (0.0, Some("running")), "{}", mcp.way());
         });
     }
 }

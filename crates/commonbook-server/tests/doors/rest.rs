@@ -17,7 +17,7 @@ fn bodies_that_are_no_request_are_refused_with_their_reason() {
         (b"\"text\"", 400, "not a JSON object"),
         (b"[]", 400, "nothing to keep"),
         (b"", 400, "missing field `text`"),
-        (&huge, 413, "over 16777216 bytes"),
+        (&huge, 413, "larger than 16777216 bytes"),
     ];
     for (body, status, reason) in table {
         let (found, answer) = server.send("POST", "/v1/memories", &[ME], body).unwrap();

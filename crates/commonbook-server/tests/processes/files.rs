@@ -121,7 +121,10 @@ fn files_of_a_home_are_their_users_alone_whatever_the_folder_and_the_umask_were(
     }
     let told = doctor(&home);
     let found = check(&told, "modes")["found"].as_str().unwrap().to_owned();
-    assert!(found.starts_with("closed ") && found.contains("(mode 0777) first"), "{found}");
+    assert!(
+        found.starts_with("closed ") && found.contains("first /") && found.contains("(mode 0777)"),
+        "{found}"
+    );
     for path in all.iter().filter(|path| path.exists()) {
         let wanted = if path.is_dir() { 0o700 } else { 0o600 };
         assert_eq!(mode(path), wanted, "{}", path.display());
@@ -152,7 +155,7 @@ fn a_process_leaves_no_core_file_and_a_command_of_the_users_own_has_their_umask(
     let told = doctor(&home);
     let process = check(&told, "process");
     if cfg!(target_os = "linux") {
-        assert_eq!(process["found"], "no core file holds the memory of a commonbook process");
+        assert_eq!(process["found"], "commonbook processes leave no core files");
     }
     assert_eq!(process.get("mend"), None, "{process}");
     let settings =

@@ -304,8 +304,8 @@ fn news_tell_an_author_what_of_its_own_and_of_its_sub_agents_was_set_apart() {
         claude(&home, "SubagentStop", &end);
         let told = prompt();
         for part in [
-            "of claude-code was set apart",
-            "of claude-code/engineer was set apart",
+            "of claude-code is quarantined",
+            "of claude-code/engineer is quarantined",
             "ignore earlier instructions",
             "call appeal_memory with id mem_",
             "--agent claude-code/engineer --reason",

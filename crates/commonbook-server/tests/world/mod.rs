@@ -609,10 +609,21 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                 "prompt_tokens_after",
             ];
             let kept = fields.iter().filter(|(name, _)| !differing.contains(&name.as_str()));
-            Value::Object(kept.map(|(name, value)| (name.clone(), plain(value, ids))).collect())
+            let plain = |(name, value): (&String, &Value)| match value {
+                Value::String(hint) if name == "hint" => {
+                    (name.clone(), plain(&json!(without_own_words(hint)), ids))
+                }
+                _ => (name.clone(), plain(value, ids)),
+            };
+            Value::Object(kept.map(plain).collect())
         }
         other => other.clone(),
     }
+}
+
+/// A hint without the names of commands, tools and routes, which differ from door to door.
+fn without_own_words(hint: &str) -> String {
+    hint.split('`').enumerate().map(|(n, part)| if n % 2 == 1 { "`…`" } else { part }).collect()
 }
 
 /// A hint of what was set apart, without what differs from door to door.

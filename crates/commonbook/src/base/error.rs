@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 /// The result of anything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// The hint of a request that does not have the shape its schema describes. Each door replaces it by
+/// its own: the command line names `--help`, REST its OpenAPI document.
+pub const REQUEST_SHAPE_HINT: &str = "Send the fields that the schema of this request describes.";
+
 /// The kind of an error; doors map it to a status or an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -80,8 +84,7 @@ impl From<EmbedError> for Error {
 
 impl From<UnknownName> for Error {
     fn from(unknown: UnknownName) -> Self {
-        Self::new(ErrorKind::Invalid, unknown.0)
-            .hint("Send the fields in the description of this call, with their types.")
+        Self::new(ErrorKind::Invalid, unknown.0).hint(REQUEST_SHAPE_HINT)
     }
 }
 

@@ -9,7 +9,7 @@ use schemars::generate::Contract;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use crate::base::id::{HANDLE_CHARS_MIN, HANDLE_PATTERN, parse_handle};
 use crate::base::limits;
 
@@ -78,7 +78,7 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
             "." => Error::new(ErrorKind::Invalid, plain),
             _ => Error::invalid(&path, plain),
         };
-        wrong.hint("Send the fields in the description of this call, with their types.")
+        wrong.hint(REQUEST_SHAPE_HINT)
     })
 }
 

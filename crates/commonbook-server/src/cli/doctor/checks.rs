@@ -1,4 +1,4 @@
-//! What `doctor` looks at besides the store: the server, the ports, the model, hooks and clients.
+//! The checks of `doctor` besides the store: server, ports, model, sandbox, hooks and clients.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -16,35 +16,35 @@ use crate::setup::install::installation_state;
 use crate::setup::ledger::SetupLedger;
 use crate::{atomic, follow, modes, process, sandbox};
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct HealthCheck {
-    /// What.
+    /// The part that was checked.
     pub(super) what: &'static str,
-    /// What was found.
+    /// The finding.
     pub(super) found: String,
-    /// How to mend it; nothing where nothing is wrong.
+    /// How to repair it; `None` if nothing is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) mend: Option<String>,
+    pub(super) repair: Option<String>,
 }
 
 impl HealthCheck {
     fn healthy(what: &'static str, found: impl Into<String>) -> Self {
-        Self { what, found: found.into(), mend: None }
+        Self { what, found: found.into(), repair: None }
     }
 
-    fn faulty(what: &'static str, found: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { what, found: found.into(), mend: Some(mend.into()) }
+    fn faulty(what: &'static str, found: impl Into<String>, repair: impl Into<String>) -> Self {
+        Self { what, found: found.into(), repair: Some(repair.into()) }
     }
 
-    fn of(what: &'static str, error: Error) -> Self {
-        let mend = error.hint.unwrap_or_else(|| "See docs/operating.md.".to_owned());
-        Self::faulty(what, error.message, mend)
+    fn from_error(what: &'static str, error: Error) -> Self {
+        let repair = error.hint.unwrap_or_else(|| "See docs/operating.md.".to_owned());
+        Self::faulty(what, error.message, repair)
     }
 }
 
-/// All of them, in the order in which they are told. `commands` is how many commands of the user's
-/// own the hooks run.
+/// Runs all checks, in the order of the report. `commands` is the number of user commands that the
+/// hooks run.
 pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<HealthCheck> {
     let server = RpcClient::connect_to_home(config).is_some();
     let mut checks = vec![check_server(server), check_port(server), check_model(config)];
@@ -62,10 +62,8 @@ fn check_server(runs: bool) -> HealthCheck {
     HealthCheck::healthy(
         "server",
         match runs {
-            true => "one answers on the socket of this home",
-            false => {
-                "none runs on this home: commands, hooks and clients open the store themselves"
-            }
+            true => "a server of this home answers on the socket",
+            false => "no server runs on this home: each process opens the store itself",
         },
     )
 }
@@ -74,11 +72,11 @@ fn check_port(server: bool) -> HealthCheck {
     match TcpListener::bind(DEFAULT_ADDRESS) {
         Ok(_) => HealthCheck::healthy("port", format!("{DEFAULT_ADDRESS} is free")),
         Err(_) if server => HealthCheck::healthy("port", format!("{DEFAULT_ADDRESS} is in use")),
-        // Another home's server may be there, which is well.
+        // It may be the server of another home, which is fine.
         Err(_) => HealthCheck::healthy(
             "port",
             format!(
-                "{DEFAULT_ADDRESS} is in use by something else: give a server of this home a --port"
+                "another program uses {DEFAULT_ADDRESS}: start the server of this home with --port"
             ),
         ),
     }
@@ -87,64 +85,63 @@ fn check_port(server: bool) -> HealthCheck {
 fn check_model(config: &Config) -> HealthCheck {
     match follow::embedder(config) {
         Ok(Some(model)) => HealthCheck::healthy("model", model.spec().model.clone()),
-        Ok(None) => HealthCheck::healthy("model", "off: memories are found by their words alone"),
-        Err(error) => HealthCheck::of("model", error),
+        Ok(None) => HealthCheck::healthy("model", "off: searches compare words only"),
+        Err(error) => HealthCheck::from_error("model", error),
     }
 }
 
-/// Whether the memory of a process of ours could be read from outside.
+/// Checks that no core file can hold the memory of a commonbook process.
 fn check_process() -> Option<HealthCheck> {
-    let told = "no core file holds the memory of a commonbook process";
     match process::leaves_core_files()? {
-        false => Some(HealthCheck::healthy("process", told)),
+        false => Some(HealthCheck::healthy("process", "commonbook processes leave no core files")),
         true => Some(HealthCheck::faulty(
             "process",
-            "the system writes core files of this program, with what agents keep in them",
+            "commonbook processes leave core files, which can hold the text of memories",
             "Run `ulimit -c 0` before `commonbook`.",
         )),
     }
 }
 
-/// Which files a server may use, and those of the home that lead beyond them.
+/// Checks which files a server may use, and which links of the home lead out of them.
 fn check_sandbox(config: &Config) -> Vec<HealthCheck> {
     let sandbox = match sandbox::sandbox_state(config) {
         Ok(SandboxState::On(sandbox)) => sandbox,
         Ok(SandboxState::Off) => {
-            return vec![HealthCheck::healthy("sandbox", "off: COMMONBOOK_SANDBOX says so")];
+            return vec![HealthCheck::healthy("sandbox", "off, because COMMONBOOK_SANDBOX=off")];
         }
         Ok(SandboxState::Unsupported) => {
-            let told = "none: this system has no Landlock, which Linux has in full since 5.19";
-            return vec![HealthCheck::healthy("sandbox", told)];
+            let found = "not available: it needs Landlock of Linux 5.19 or newer";
+            return vec![HealthCheck::healthy("sandbox", found)];
         }
         Ok(SandboxState::Refused(error)) | Err(error) => {
-            return vec![HealthCheck::of("sandbox", error)];
+            return vec![HealthCheck::from_error("sandbox", error)];
         }
     };
     let list = |paths: &[PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     };
-    let mut told = format!("`serve` writes only beneath {}", list(&sandbox.writes));
+    let mut found = format!("`commonbook serve` can write only below {}", list(&sandbox.writes));
     if !sandbox.reads.is_empty() {
-        told += &format!("; besides the system it reads {}", list(&sandbox.reads));
+        found += &format!("; besides system folders it can read {}", list(&sandbox.reads));
     }
-    let mut checks = vec![HealthCheck::healthy("sandbox", told)];
+    let mut checks = vec![HealthCheck::healthy("sandbox", found)];
     checks.extend(sandbox.missing.iter().map(|folder| {
-        let found = format!("config.json names {}, which is not there", folder.display());
-        HealthCheck::faulty("sandbox", found, "Make the folder, or take it out of `folders`.")
+        let found = format!("{} in `folders` of config.json does not exist", folder.display());
+        HealthCheck::faulty("sandbox", found, "Create the folder, or remove it from `folders`.")
     }));
     checks.extend(sandbox.escaping_links().into_iter().map(|(link, target)| {
         let found =
-            format!("{} leads to {}, which `serve` is refused", link.display(), target.display());
+            format!("{} leads to {}, outside the sandbox", link.display(), target.display());
         HealthCheck::faulty(
             "sandbox",
             found,
-            "Name the folder that it leads to under `folders` in config.json.",
+            "Add the folder of the target to `folders` in config.json.",
         )
     }));
     checks
 }
 
-/// Closes the files of the home that other users can reach, and says which they were.
+/// Closes the files of the home that other users can reach, and reports them.
 fn check_modes(home: &Path) -> Vec<HealthCheck> {
     let mut checks = Vec::new();
     let (mut closed, mut first) = (0_u64, None);
@@ -161,7 +158,11 @@ fn check_modes(home: &Path) -> Vec<HealthCheck> {
                     open.path.display(),
                     open.mode
                 ),
-                format!("Run `chmod {:04o} {}` as its owner.", open.private, open.path.display()),
+                format!(
+                    "Run `chmod {:04o} {}` as the owner of the file.",
+                    open.private,
+                    open.path.display()
+                ),
             )),
         }
     }
@@ -169,7 +170,7 @@ fn check_modes(home: &Path) -> Vec<HealthCheck> {
         let files = count_text(closed, "path of the home", "paths of the home");
         checks.push(HealthCheck::healthy(
             "modes",
-            format!("closed {files} to other users, {} (mode {mode:04o}) first", path.display()),
+            format!("closed {files} to other users, first {} (mode {mode:04o})", path.display()),
         ));
     } else if checks.is_empty() && home.exists() {
         checks.push(HealthCheck::healthy("modes", "no other user can reach the files of the home"));
@@ -177,15 +178,16 @@ fn check_modes(home: &Path) -> Vec<HealthCheck> {
     checks
 }
 
-/// The user's own commands, and what hooks told last.
+/// Reports the number of user commands, and the last line of the hook log.
 fn check_hooks(home: &Path, commands: Result<usize>) -> Vec<HealthCheck> {
     let mut checks = Vec::new();
     match commands {
         Ok(0) => {}
         Ok(count) => {
-            checks.push(HealthCheck::healthy("hooks", format!("{count} commands of yours")));
+            let found = count_text(count as u64, "user command", "user commands");
+            checks.push(HealthCheck::healthy("hooks", found + " in hooks.json"));
         }
-        Err(error) => checks.push(HealthCheck::of("hooks", error)),
+        Err(error) => checks.push(HealthCheck::from_error("hooks", error)),
     }
     let log = home.join(HOOK_LOG);
     if let Ok(Some(text)) = atomic::read(&log)
@@ -199,15 +201,15 @@ fn check_hooks(home: &Path, commands: Result<usize>) -> Vec<HealthCheck> {
 fn check_clients(home: &Path, config: &Config) -> Vec<HealthCheck> {
     let ledger = match SetupLedger::read(home) {
         Ok(ledger) => ledger,
-        Err(error) => return vec![HealthCheck::of("clients", error)],
+        Err(error) => return vec![HealthCheck::from_error("clients", error)],
     };
     if ledger.clients.is_empty() {
-        let told = "none is set up; `commonbook setup CLIENT` connects one";
-        return vec![HealthCheck::healthy("clients", told)];
+        let found = "none is set up; `commonbook setup CLIENT` connects one";
+        return vec![HealthCheck::healthy("clients", found)];
     }
-    let of = |installed| match installation_state(installed, config) {
-        Ok(told) => HealthCheck::healthy("client", told),
-        Err(error) => HealthCheck::of("client", error),
+    let check = |installed| match installation_state(installed, config) {
+        Ok(found) => HealthCheck::healthy("client", found),
+        Err(error) => HealthCheck::from_error("client", error),
     };
-    ledger.clients.iter().map(of).collect()
+    ledger.clients.iter().map(check).collect()
 }

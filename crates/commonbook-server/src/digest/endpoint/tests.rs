@@ -63,7 +63,7 @@ fn a_model_that_answers_nothing_fails_in_its_time() {
     let table = [
         (LoopbackResponse::Silence, Duration::from_millis(50), "timeout"),
         (LoopbackResponse::With(503, "", String::new()), long, "answered 503"),
-        (LoopbackResponse::With(200, "", "<html>".to_owned()), long, "no completion"),
+        (LoopbackResponse::With(200, "", "<html>".to_owned()), long, "not a completion"),
         (LoopbackResponse::With(200, "", "{\"choices\":[]}".to_owned()), long, "no text"),
         (LoopbackResponse::With(200, "", "x".repeat(300_000)), long, "limit"),
     ];

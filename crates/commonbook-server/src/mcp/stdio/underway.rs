@@ -1,4 +1,4 @@
-//! Requests under way: how many a client may have, and which of its lines begin and end them.
+//! Running requests: how many a client may have, and which lines start and end them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,28 +10,28 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// The request that lasts for as long as its client listens; it keeps nobody waiting.
+/// The request that lasts as long as its client listens; it does not count as running.
 const LISTEN_METHOD: &str = "subscriptions/listen";
 
-/// What a client says when it no longer wants an answer.
+/// The notification of a client that cancels a request.
 const CANCELLED_METHOD: &str = "notifications/cancelled";
 
-/// The requests of one client that have no answer yet, by their ids.
+/// The requests of one client without a response, by their ids.
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {
     requests: Mutex<HashMap<String, OpenRequest>>,
-    /// Told whenever one ends.
+    /// Notified when a request ends.
     ended: Notify,
 }
 
-/// A request without an answer.
+/// A request without a response.
 #[derive(Debug, Clone, Copy)]
 struct OpenRequest {
     bytes: usize,
     number: u64,
 }
 
-/// What a line says of requests.
+/// The fields of a line that concern requests.
 #[derive(Deserialize)]
 struct MessageEnvelope {
     #[serde(default)]
@@ -54,8 +54,8 @@ struct CancelledParams {
 }
 
 impl PendingRequests {
-    /// Notes a line of the client. A request waits here while there are too many: its client is then
-    /// not read from.
+    /// Records a line of the client. While too many requests run, this waits, and no further line is
+    /// read from the client.
     pub(super) async fn begin(&self, line: &[u8]) {
         let Ok(MessageEnvelope { id, method: Some(method) }) = serde_json::from_slice(line) else {
             return;
@@ -76,7 +76,7 @@ impl PendingRequests {
         }
     }
 
-    /// Notes an answer.
+    /// Records a response.
     pub(super) fn note_answer_line(&self, line: &[u8]) {
         if let Ok(MessageEnvelope { id: Some(id), method: None }) = serde_json::from_slice(line) {
             self.end(&id);
@@ -89,12 +89,12 @@ impl PendingRequests {
         }
     }
 
-    /// Waits until a request of so many bytes has room. One that is never answered, as what is no request
-    /// of the protocol, is forgotten after a time.
+    /// Waits until a request of this size fits. Drops the oldest request after a timeout: an invalid
+    /// request gets no response.
     async fn wait_for_room(&self, bytes: usize) {
         while !self.has_room(bytes) {
-            let patience = Duration::from_secs(limits::REQUEST_SECONDS);
-            if timeout(patience, self.ended.notified()).await.is_err() {
+            let limit = Duration::from_secs(limits::REQUEST_SECONDS);
+            if timeout(limit, self.ended.notified()).await.is_err() {
                 let mut requests = self.requests();
                 let oldest = requests.iter().min_by_key(|(_, open)| open.number);
                 let oldest = oldest.map(|(id, _)| id.clone());
@@ -125,39 +125,39 @@ mod tests {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {}}).to_string().into()
     }
 
-    /// Whether a line is taken at once.
-    async fn is_taken(underway: &PendingRequests, line: &[u8]) -> bool {
+    /// Whether a line passes at once.
+    async fn passes(underway: &PendingRequests, line: &[u8]) -> bool {
         timeout(Duration::from_millis(1), underway.begin(line)).await.is_ok()
     }
 
     async fn full() -> PendingRequests {
         let underway = PendingRequests::default();
         for id in 0..limits::STDIO_REQUESTS {
-            assert!(is_taken(&underway, &request(id)).await, "{id}");
+            assert!(passes(&underway, &request(id)).await, "{id}");
         }
         underway
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_request_is_taken_while_too_many_are_under_way() {
+    async fn a_request_waits_while_too_many_run() {
         let underway = full().await;
-        assert!(!is_taken(&underway, &request(1_000)).await);
-        // What is no answer ends nothing, an answer does, and so does a cancellation.
+        assert!(!passes(&underway, &request(1_000)).await);
+        // A notification ends no request; a response and a cancellation do.
         underway.note_answer_line(
             br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#,
         );
-        assert!(!is_taken(&underway, &request(1_000)).await);
+        assert!(!passes(&underway, &request(1_000)).await);
         underway.note_answer_line(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
-        assert!(is_taken(&underway, &request(1_000)).await);
-        assert!(!is_taken(&underway, &request(1_001)).await);
+        assert!(passes(&underway, &request(1_000)).await);
+        assert!(!passes(&underway, &request(1_001)).await);
         let cancelled =
             br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}"#;
-        assert!(is_taken(&underway, cancelled).await);
-        assert!(is_taken(&underway, &request(1_001)).await);
+        assert!(passes(&underway, cancelled).await);
+        assert!(passes(&underway, &request(1_001)).await);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_listens_or_says_something_is_taken_all_the_same() {
+    async fn listening_and_notifications_never_wait() {
         let underway = full().await;
         for line in [
             &br#"{"jsonrpc":"2.0","id":"ears","method":"subscriptions/listen","params":{}}"#[..],
@@ -165,27 +165,27 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
             b"[]",
         ] {
-            assert!(is_taken(&underway, line).await, "{}", String::from_utf8_lossy(line));
+            assert!(passes(&underway, line).await, "{}", String::from_utf8_lossy(line));
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn long_requests_wait_for_each_other_but_one_is_always_taken() {
+    async fn long_requests_wait_for_each_other_but_one_always_passes() {
         let long = |id: usize| {
             let text = "x".repeat(limits::STDIO_BYTES / 2 + 1);
             json!({"jsonrpc": "2.0", "id": id, "method": "m", "params": {"text": text}}).to_string()
         };
         let underway = PendingRequests::default();
-        assert!(is_taken(&underway, long(1).as_bytes()).await);
-        assert!(!is_taken(&underway, long(2).as_bytes()).await);
+        assert!(passes(&underway, long(1).as_bytes()).await);
+        assert!(!passes(&underway, long(2).as_bytes()).await);
         underway.note_answer_line(br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
-        assert!(is_taken(&underway, long(2).as_bytes()).await);
+        assert!(passes(&underway, long(2).as_bytes()).await);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_never_answered_does_not_stop_a_client_for_ever() {
+    async fn a_request_without_a_response_does_not_block_a_client_for_ever() {
         let underway = full().await;
         underway.begin(&request(1_000)).await;
-        assert!(!underway.requests().contains_key("0"), "the oldest is forgotten");
+        assert!(!underway.requests().contains_key("0"), "the oldest one is dropped");
     }
 }

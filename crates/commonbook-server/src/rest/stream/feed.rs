@@ -1,9 +1,9 @@
-//! The feed of a workspace: each new event read once, for all who follow it.
+//! The feed of a workspace: reads each new event once for all readers.
 //!
-//! A thousand readers must not ask the store a thousand times for one commit. So the feed reads what
-//! is new in nobody's sight, with what decides who is told of it, and each reader is given what
-//! `Sight::is_told` lets it see. What became of a memory since is told by a later event about it,
-//! which overrules what the feed knew: nobody is given from memory what the store would not give.
+//! A thousand readers must not read the store a thousand times for one commit. The feed reads new
+//! events without a caller, with the facts that decide who may see them, and each reader receives those
+//! that `Sight::sees_event` admits. A later event about the same memory updates these facts, so that
+//! the feed never shows what the store would not.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -22,25 +22,25 @@ use super::event_frame;
 use crate::call::run_blocking;
 use crate::watch::JournalWatch;
 
-/// Events that are read at once.
+/// Number of events in one read.
 const FEED_READ_EVENTS_MAX: u32 = 256;
 
-/// How long a feed that cannot read the store waits before it tries again.
+/// The delay before a feed reads the store again after an error.
 const FEED_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// The feeds of all workspaces that somebody follows.
+/// The feeds of all workspaces with readers.
 pub(super) struct WorkspaceFeeds {
     book: Commonbook,
     watch: JournalWatch,
-    /// A feed is begun by its first reader and ends with its last.
+    /// The first reader starts a feed, and the last one ends it.
     open: Mutex<BTreeMap<Workspace, Arc<WorkspaceFeed>>>,
 }
 
-/// The newest events of one workspace, for all who follow it.
+/// The newest events of one workspace, for all its readers.
 pub(super) struct WorkspaceFeed {
     workspace: Workspace,
     recent: RwLock<RecentEvents>,
-    /// The place that the feed has come to.
+    /// The last sequence in the feed.
     end: Sender<u64>,
 }
 
@@ -49,10 +49,10 @@ impl WorkspaceFeeds {
         Arc::new(Self { book, watch, open: Mutex::default() })
     }
 
-    /// The feed of this workspace, and what tells that it has come further.
+    /// The feed of this workspace, and the signal that it has advanced.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot be read.
+    /// `unavailable` if the store cannot be read.
     pub(super) async fn of(
         self: &Arc<Self>,
         workspace: &Workspace,
@@ -62,11 +62,11 @@ impl WorkspaceFeeds {
             return Ok((Arc::clone(feed), feed.end.subscribe()));
         }
         let grown = self.watch.of(workspace).await?;
-        let place = *grown.borrow();
+        let end = *grown.borrow();
         let feed = Arc::new(WorkspaceFeed {
             workspace: workspace.clone(),
-            recent: RwLock::new(RecentEvents::starting_after(place)),
-            end: Sender::new(place),
+            recent: RwLock::new(RecentEvents::starting_after(end)),
+            end: Sender::new(end),
         });
         open.insert(workspace.clone(), Arc::clone(&feed));
         let reader = feed.end.subscribe();
@@ -74,7 +74,7 @@ impl WorkspaceFeeds {
         Ok((feed, reader))
     }
 
-    /// Keeps a feed at the end of its journal until nobody follows it any more.
+    /// Keeps a feed at the end of its journal until it has no readers.
     async fn follow_journal(self: Arc<Self>, feed: Arc<WorkspaceFeed>, mut grown: Receiver<u64>) {
         let mut failed = false;
         loop {
@@ -95,7 +95,7 @@ impl WorkspaceFeeds {
             if let Err(error) = &read
                 && !failed
             {
-                tracing::warn!(%error, "the journal could not be followed; trying again");
+                tracing::warn!(%error, "cannot read the journal; trying again");
             }
             failed = read.is_err();
         }
@@ -103,7 +103,7 @@ impl WorkspaceFeeds {
 }
 
 impl WorkspaceFeed {
-    /// Reads what is new, to the end of the journal.
+    /// Reads new events to the end of the journal.
     async fn read(&self, book: &Commonbook) -> Result<()> {
         loop {
             let after = self.recent.read().unwrap_or_else(PoisonError::into_inner).end();
@@ -111,42 +111,43 @@ impl WorkspaceFeed {
             let new =
                 run_blocking(move || book.recorded_events(&workspace, after, FEED_READ_EVENTS_MAX))
                     .await?;
-            let whole = new.len() < FEED_READ_EVENTS_MAX as usize;
+            let is_last = new.len() < FEED_READ_EVENTS_MAX as usize;
             let end = {
                 let mut recent = self.recent.write().unwrap_or_else(PoisonError::into_inner);
                 new.into_iter().for_each(|new| recent.push(new));
                 recent.end()
             };
             self.end.send_replace(end);
-            if whole {
+            if is_last {
                 return Ok(());
             }
         }
     }
 
-    /// What comes after this place for who sees and wants so; nothing when it is no longer all here.
+    /// The events after this sequence that the reader may see and wants; `None` if the feed no longer has
+    /// all of them.
     pub(super) fn take(
         &self,
-        place: u64,
+        after: u64,
         sight: &Sight,
         filter: &EventFilter,
     ) -> Option<FeedChunk> {
-        self.recent.read().unwrap_or_else(PoisonError::into_inner).take(place, sight, filter)
+        self.recent.read().unwrap_or_else(PoisonError::into_inner).take(after, sight, filter)
     }
 }
 
-/// What a reader has taken.
+/// The events that a reader takes at once.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FeedChunk {
-    /// The events, as they are sent.
+    /// The events as server-sent events.
     pub(super) text: String,
-    /// The place up to which it was given everything.
+    /// The sequence up to which the reader now has everything.
     pub(super) through: u64,
 }
 
 /// The newest events of a journal, without a gap.
 struct RecentEvents {
-    /// The place that they come after.
+    /// The sequence before the first event.
     floor: u64,
     events: VecDeque<(EventRecord, String)>,
 }
@@ -160,7 +161,7 @@ impl RecentEvents {
         self.floor + self.events.len() as u64
     }
 
-    /// Takes in the next event of the journal; the oldest one goes when there are too many.
+    /// Appends the next event of the journal; drops the oldest one over the limit.
     fn push(&mut self, new: EventRecord) {
         let of_memory = new.event.kind.is_of_memory();
         for (known, _) in self.events.iter_mut().filter(|_| of_memory) {
@@ -183,9 +184,9 @@ impl RecentEvents {
         }
     }
 
-    fn take(&self, place: u64, sight: &Sight, filter: &EventFilter) -> Option<FeedChunk> {
-        let known = usize::try_from(place.checked_sub(self.floor)?).unwrap_or(usize::MAX);
-        let mut taken = FeedChunk { text: String::new(), through: place };
+    fn take(&self, after: u64, sight: &Sight, filter: &EventFilter) -> Option<FeedChunk> {
+        let known = usize::try_from(after.checked_sub(self.floor)?).unwrap_or(usize::MAX);
+        let mut taken = FeedChunk { text: String::new(), through: after };
         let mut count = 0;
         for (recorded, text) in self.events.iter().skip(known) {
             if count == limits::STREAM_BUFFER {

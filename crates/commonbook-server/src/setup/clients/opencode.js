@@ -1,25 +1,25 @@
-// Written by `commonbook setup opencode`; `commonbook setup opencode --undo` takes it away.
-// It hands what happens to `commonbook hook opencode EVENT`, and does what that answers. Whatever
-// goes wrong there, the turn goes on without it.
+// Written by `commonbook setup opencode`; `commonbook setup opencode --undo` removes it.
+// Passes each event to `commonbook hook opencode EVENT` and applies the response. If that fails, the
+// turn goes on without it.
 import { spawn } from "node:child_process";
 
 const program = "commonbook-program";
 const home = "commonbook-home";
-const patience = 2500; // milliseconds
+const timeout = 2500; // milliseconds
 
 function hook(event, given) {
   return new Promise((resolve) => {
     try {
       const child = spawn(program, ["hook", "opencode", event, ...home], { stdio: ["pipe", "pipe", "ignore"] });
-      const timer = setTimeout(() => child.kill(), patience);
-      let told = "";
-      child.stdout.on("data", (part) => (told += part));
+      const timer = setTimeout(() => child.kill(), timeout);
+      let output = "";
+      child.stdout.on("data", (part) => (output += part));
       child.stdin.on("error", () => {});
       child.on("error", () => resolve({}));
       child.on("close", () => {
         clearTimeout(timer);
         try {
-          resolve(JSON.parse(told || "{}"));
+          resolve(JSON.parse(output || "{}"));
         } catch {
           resolve({});
         }
@@ -32,9 +32,9 @@ function hook(event, given) {
 }
 
 export const Commonbook = async ({ directory }) => {
-  const parents = new Map(); // of sessions that were given a task: whose they are, and their role
-  const prompts = new Map(); // what the user said last in each session
-  const contexts = new Map(); // what was given for it
+  const parents = new Map(); // by session of a sub-agent: its parent session and its role
+  const prompts = new Map(); // by session: the last prompt of the user
+  const contexts = new Map(); // by session: the context for that prompt
   const about = (sessionID) => ({ sessionID, directory, ...(parents.get(sessionID) ?? {}) });
 
   return {
@@ -54,7 +54,7 @@ export const Commonbook = async ({ directory }) => {
       contexts.delete(input.sessionID);
     },
 
-    // It is asked for with every step of an answer; what was given for the prompt stays the same.
+    // Called with every step of an answer; the context of a prompt stays the same.
     "experimental.chat.system.transform": async (input, output) => {
       const { sessionID } = input;
       if (!sessionID || parents.has(sessionID)) return;

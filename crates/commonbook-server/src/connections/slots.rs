@@ -1,4 +1,4 @@
-//! Places for connections: so many at once, a share for each peer, and who leaves when all are taken.
+//! Slots for connections: their number, the share of each peer, and the displacement of idle ones.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,11 +10,11 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// The places that there are.
+/// The slots of a server.
 pub(super) struct ConnectionLimiter {
-    most: usize,
+    slots_max: usize,
     table: Mutex<ConnectionTable>,
-    /// Told when a connection ends, and when one becomes idle.
+    /// Notified when a connection ends or becomes idle.
     changed: Notify,
 }
 
@@ -30,52 +30,53 @@ pub(super) struct OpenConnection {
     peer: IpAddr,
     activity: watch::Sender<ConnectionActivity>,
     displaced: CancellationToken,
-    places: Arc<ConnectionLimiter>,
+    limiter: Arc<ConnectionLimiter>,
 }
 
-/// What a connection is doing.
+/// The activity of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnectionActivity {
-    /// It was opened then, or has begun a head then.
+    /// Waiting for the head of a request since this time.
     Head(Instant),
-    /// Its request is being read, carried out or answered.
+    /// Reading, running or answering a request.
     Busy,
-    /// It has had its answer then, and asks nothing.
+    /// Idle since this time.
     Idle(Instant),
 }
 
-/// The place of a connection; it is free again when this is dropped.
+/// The slot of a connection; dropping it frees the slot.
 pub(super) struct ConnectionSlot {
     number: u64,
     connection: Arc<OpenConnection>,
 }
 
-/// A request that is under way until this is dropped.
+/// A running request, until this is dropped.
 pub(super) struct RunningRequest(Arc<OpenConnection>);
 
 impl ConnectionLimiter {
-    /// So many places.
-    pub(super) fn new(most: usize) -> Self {
-        Self { most, table: Mutex::default(), changed: Notify::new() }
+    /// A limiter with this number of slots.
+    pub(super) fn new(slots_max: usize) -> Self {
+        Self { slots_max, table: Mutex::default(), changed: Notify::new() }
     }
 
-    /// A place for this peer. Where all are taken, the connection that has been idle longest makes room,
-    /// else the one whose head is awaited longest; where every connection is busy, this waits. A peer of
-    /// another machine has half of all places at the most: nothing when all of those are busy.
-    pub(super) async fn acquire_slot(places: &Arc<Self>, peer: IpAddr) -> Option<ConnectionSlot> {
-        let share = if peer.is_loopback() { places.most } else { (places.most / 2).max(1) };
+    /// A slot for this peer. If all are taken, displaces the connection that has been idle longest, else
+    /// the one that has waited longest for a head; if all are busy, waits. A peer of another machine
+    /// has at most half of the slots: returns `None` if all of those are busy.
+    pub(super) async fn acquire_slot(limiter: &Arc<Self>, peer: IpAddr) -> Option<ConnectionSlot> {
+        let slots_max = limiter.slots_max;
+        let share = if peer.is_loopback() { slots_max } else { (slots_max / 2).max(1) };
         loop {
-            let changed = places.changed.notified();
+            let changed = limiter.changed.notified();
             {
-                let mut table = places.table();
-                if table.open.values().filter(|other| other.peer == peer).count() >= share
-                    && !table.displace(|other| other.peer == peer)
+                let mut table = limiter.table();
+                if table.open.values().filter(|connection| connection.peer == peer).count() >= share
+                    && !table.displace(|connection| connection.peer == peer)
                     && !peer.is_loopback()
                 {
                     return None;
                 }
-                if table.open.len() < places.most || table.displace(|_| true) {
-                    return Some(table.open(places, peer));
+                if table.open.len() < slots_max || table.displace(|_| true) {
+                    return Some(table.open(limiter, peer));
                 }
             }
             changed.await;
@@ -88,12 +89,12 @@ impl ConnectionLimiter {
 }
 
 impl ConnectionTable {
-    fn open(&mut self, places: &Arc<ConnectionLimiter>, peer: IpAddr) -> ConnectionSlot {
+    fn open(&mut self, limiter: &Arc<ConnectionLimiter>, peer: IpAddr) -> ConnectionSlot {
         let connection = Arc::new(OpenConnection {
             peer,
             activity: watch::Sender::new(ConnectionActivity::Head(Instant::now())),
             displaced: CancellationToken::new(),
-            places: Arc::clone(places),
+            limiter: Arc::clone(limiter),
         });
         let number = self.next;
         self.next += 1;
@@ -101,9 +102,9 @@ impl ConnectionTable {
         ConnectionSlot { number, connection }
     }
 
-    /// Ends the connection among these that waits longest for its client; whether there was any.
-    fn displace(&mut self, among: impl Fn(&OpenConnection) -> bool) -> bool {
-        let waiting = self.open.iter().filter(|(_, connection)| among(connection));
+    /// Ends the eligible connection that has waited longest for its client; returns whether one existed.
+    fn displace(&mut self, is_eligible: impl Fn(&OpenConnection) -> bool) -> bool {
+        let waiting = self.open.iter().filter(|(_, connection)| is_eligible(connection));
         let oldest =
             waiting.filter_map(|(number, connection)| match *connection.activity.borrow() {
                 ConnectionActivity::Idle(since) => Some(((0, since), *number)),
@@ -119,7 +120,7 @@ impl ConnectionTable {
 }
 
 impl ConnectionSlot {
-    /// The connection in this place.
+    /// The connection in this slot.
     pub(super) fn connection(&self) -> Arc<OpenConnection> {
         Arc::clone(&self.connection)
     }
@@ -127,13 +128,13 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.connection.places.table().open.remove(&self.number);
-        self.connection.places.changed.notify_one();
+        self.connection.limiter.table().open.remove(&self.number);
+        self.connection.limiter.changed.notify_one();
     }
 }
 
 impl OpenConnection {
-    /// Its client has sent something: where it was idle, a head begins.
+    /// Records bytes from the client: on an idle connection, a head starts.
     pub(super) fn note_received(&self) {
         self.activity.send_if_modified(|activity| {
             let begins = matches!(activity, ConnectionActivity::Idle(_));
@@ -144,7 +145,7 @@ impl OpenConnection {
         });
     }
 
-    /// Waits until a head is over its time.
+    /// Waits until a head exceeds its time limit.
     pub(super) async fn wait_for_head_timeout(&self) {
         let mut activity = self.activity.subscribe();
         loop {
@@ -161,26 +162,26 @@ impl OpenConnection {
             };
             tokio::select! {
                 () = late => return,
-                // Its sender is here, so that it does not end.
+                // `self` holds the sender, so the channel stays open.
                 _ = activity.changed() => {}
             }
         }
     }
 
-    /// Waits until another client has got its place.
+    /// Waits until another client has taken the slot.
     pub(super) async fn wait_for_displacement(&self) {
         self.displaced.cancelled().await;
     }
 }
 
 impl RunningRequest {
-    /// A request of this connection is under way.
+    /// Starts a request of this connection.
     pub(super) fn begin(connection: &Arc<OpenConnection>) -> Self {
         connection.activity.send_replace(ConnectionActivity::Busy);
         Self(Arc::clone(connection))
     }
 
-    /// Who sent it.
+    /// The address of the peer.
     pub(super) fn peer(&self) -> IpAddr {
         self.0.peer
     }
@@ -189,6 +190,6 @@ impl RunningRequest {
 impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.0.activity.send_replace(ConnectionActivity::Idle(Instant::now()));
-        self.0.places.changed.notify_one();
+        self.0.limiter.changed.notify_one();
     }
 }
