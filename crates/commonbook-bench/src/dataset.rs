@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_of_the_gran_is_taken() {
+    fn only_lines_of_the_granularity_are_read() {
         let session = MEMORY.replace("turn", "session");
         let data = read(&format!("{MEMORY}\n\n{session}\n"), QUESTION).unwrap();
         assert_eq!((data.memories.len(), data.questions.len(), data.cut), (1, 1, 0));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_file_and_line() {
+    fn errors_have_file_and_line() {
         let table = [
             (format!("{MEMORY}\n{{\"conv\""), QUESTION.to_owned(), "memories.jsonl:2", "JSON"),
             (MEMORY.replace("text", "txt"), QUESTION.to_owned(), "memories.jsonl:1", "text"),

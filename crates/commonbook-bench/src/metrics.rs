@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn rankings_are_worth_what_the_definitions_say() {
+    fn metrics_follow_their_definitions() {
         let log = f64::log2;
         let table = [
             ("a", "a", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn more_right_ones_than_places_can_still_be_ranked_best() {
+    fn more_right_memories_than_ranks_can_still_score_fully() {
         let gold: Vec<String> = (0..20).map(|n| n.to_string()).collect();
         let found = RankingMetrics::of(&gold, &gold);
         assert_eq!((found.recall_5, found.recall_10, found.ndcg), (0.25, 0.5, 1.0));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_times_that_were_measured() {
+    fn percentiles_are_measured_times() {
         let times = [4.0, 1.0, 3.0, 2.0];
         // Ranks 1.5, 2.85 and 3: halves round to even.
         let found = [50.0, 95.0, 100.0].map(|percent| percentile(&times, percent));

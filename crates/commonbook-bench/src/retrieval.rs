@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newer_counts_only_where_both_were_found() {
+    fn updates_count_only_if_both_memories_were_found() {
         let question = |original: &str, updated: &str| -> DatasetQuestion {
             serde_json::from_value(json!({
                 "qid": "q", "conv": "c", "gran": "turn", "category": "x", "question": "?",
