@@ -1,4 +1,4 @@
-//! `bench clock`: whether the duration of a search tells what others keep to themselves.
+//! `bench clock`: whether the duration of a search reveals other agents' private memories.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,22 +24,23 @@ use crate::synthetic::MAIN_WORKSPACE;
 use commonbook_server::config::Config;
 use commonbook_server::output::{self, print_line};
 
-/// Who asks: an agent that keeps nothing itself.
+/// The agent that searches; it has no memories.
 const READER: &str = "reader";
 
-/// Who keeps what is hidden, and is asked too: there the durations must differ, or the bench is blind.
+/// The owner of the hidden memories. It searches too: its durations must differ, or the bench is
+/// blind.
 const OWNER: &str = "keeper";
 
 /// A workspace that the reader does not read.
 const UNREAD_WORKSPACE: &str = "acquisitions";
 
-/// Distinct words that are hidden, and as many that stand nowhere.
+/// Distinct hidden words, and as many words that occur nowhere.
 const HIDDEN_WORDS: usize = 90;
 
-/// Questions that are asked before any is measured.
+/// Questions before the measurement.
 const WARM_UP_QUESTIONS: usize = 100;
 
-/// How the clock is read.
+/// Arguments of the clock bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct ClockBench {
     /// Memories in each of the two homes: 20000, 50k
@@ -51,14 +52,14 @@ pub(super) struct ClockBench {
     /// Pairs of questions of each kind
     #[arg(long, default_value_t = 1_000)]
     pairs: usize,
-    /// The folder in which the homes are made; the system's temporary folder by default
+    /// The folder for the homes; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
     by: EmbedderChoice,
 }
 
-/// A kind of question about a word that may be hidden, beside a common one.
+/// A kind of question about a word that may be hidden, with a common word.
 struct ClockQuestion {
     name: &'static str,
     query: fn(&str, &str) -> String,
@@ -85,10 +86,11 @@ struct TimingComparison {
 }
 
 impl ClockBench {
-    /// Makes the two homes, asks both in turn, and tells how likely the difference is by chance.
+    /// Makes the two homes, asks both in turn, and reports the probability of the difference by
+    /// chance.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the failing step.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let (bare, _bare) = self.make_home(config, 0)?;
         let (hiding, _hiding) = self.make_home(config, self.hidden)?;
@@ -104,7 +106,7 @@ impl ClockBench {
                 |turn| ask(&hiding, READER, true, turn),
                 |turn| ask(&hiding, READER, false, turn),
             )?);
-            // Both sets of words stand nowhere there: what differs is the words themselves.
+            // Neither set of words occurs there, so only the words themselves differ.
             rows.push(self.compare(
                 format!("{name}: the same words, nothing hidden"),
                 |turn| ask(&bare, READER, true, turn),
@@ -133,7 +135,7 @@ impl ClockBench {
             "data      {} memories in each home, {} hidden in one",
             self.size, self.hidden
         ));
-        machine.tell();
+        machine.print();
         print_line(&format!(
             "\n{:<56} {:>6} {:>9} {:>9} {:>8}",
             "median ms", "pairs", "first", "second", "p"
@@ -144,7 +146,7 @@ impl ClockBench {
         Ok(())
     }
 
-    /// A home with its index written, opened as by a process that has just started.
+    /// A home with a written index, opened as by a new process.
     fn make_home(&self, config: &Config, hidden: usize) -> Result<(Commonbook, tempfile::TempDir)> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         fill(folder.path(), self.size, 0)?;
@@ -157,7 +159,7 @@ impl ClockBench {
         Ok((book, folder))
     }
 
-    /// Asks both sides in turn, which of them first by lot.
+    /// Asks both sides in turn, in random order.
     fn compare(
         &self,
         what: String,
@@ -185,18 +187,18 @@ impl ClockBench {
     }
 }
 
-/// A word that stands in many memories that the reader sees.
+/// A word in many memories that the reader sees.
 const COMMON_WORD: &str = "review";
 
-/// A made-up word: those of even numbers are hidden, those of odd ones stand nowhere.
+/// A synthetic word: even numbers are hidden, odd ones occur nowhere.
 fn word(number: usize) -> String {
     let letter = |place: usize| char::from(b"bdfgklmnprtvxz"[place % 14]);
     let number = number % (2 * HIDDEN_WORDS);
     format!("zo{}u{}a{}ok", letter(number), letter(number / 14), letter(number * 5 + 3))
 }
 
-/// Keeps so many memories that the reader does not see: private ones in its own workspace, and shared
-/// ones in another; and as many of its own workspace that have the common word, in both homes.
+/// Saves memories that the reader does not see: private ones in its own workspace, and shared ones
+/// in another; and as many in its own workspace with the common word, in both homes.
 fn save_hidden_memories(book: &Commonbook, count: usize) -> Result<()> {
     let keep = |agent: &str, workspace: &str, sharing, texts: Vec<String>| -> Result<()> {
         let name: AgentName = agent.parse()?;
@@ -220,7 +222,7 @@ fn save_hidden_memories(book: &Commonbook, count: usize) -> Result<()> {
     keep(OWNER, UNREAD_WORKSPACE, Sharing::Shared, (count / 2..count).map(hidden).collect())
 }
 
-/// How many milliseconds a search takes.
+/// The duration of a search in milliseconds.
 fn duration(book: &Commonbook, agent: &str, query: String) -> Result<f64> {
     let name: AgentName = agent.parse()?;
     let caller = Caller::new(Some(name), MAIN_WORKSPACE.parse()?, EntryPoint::Cli);
@@ -230,8 +232,8 @@ fn duration(book: &Commonbook, agent: &str, query: String) -> Result<f64> {
     Ok(begin.elapsed().as_secs_f64() * 1e3)
 }
 
-/// How likely two samples of one distribution differ as much as these, either way: the U test of Mann
-/// and Whitney in its normal approximation, with the correction for ties.
+/// The two-sided probability that two samples of one distribution differ as much as these: the
+/// Mann-Whitney U test in its normal approximation, with the correction for ties.
 fn mann_whitney(first: &[f64], second: &[f64]) -> f64 {
     let sides = first.iter().map(|value| (*value, true));
     let mut all: Vec<(f64, bool)> =
@@ -256,8 +258,8 @@ fn mann_whitney(first: &[f64], second: &[f64]) -> f64 {
     2.0 * normal_tail(z)
 }
 
-/// How likely a standard normal value is greater than this one, which is not negative: formula 26.2.17
-/// of Abramowitz and Stegun, right to seven digits.
+/// The probability that a standard normal value exceeds this non-negative one: formula 26.2.17 of
+/// Abramowitz and Stegun, correct to seven digits.
 fn normal_tail(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z);
     let factors = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
@@ -284,7 +286,7 @@ mod tests {
         let (a, b, c) = (sample(0.0), sample(0.0), sample(0.1));
         assert!(mann_whitney(&a, &b) > 0.01 && mann_whitney(&a, &c) < 0.001);
         assert_eq!(mann_whitney(&[1.0; 9], &[1.0; 9]), 1.0);
-        // 1.96 standard deviations leave five hundredths outside.
+        // 5 % lie beyond 1.96 standard deviations.
         assert!((2.0 * normal_tail(1.959_964) - 0.05).abs() < 1e-6);
     }
 }

@@ -1,5 +1,5 @@
-//! `bench collaboration`: handing over, resuming, finding cycles, appending and catching up, in a
-//! large store.
+//! `bench collaboration`: durations of handoffs, resumes, cycle checks, appends and catching up, in
+//! a large store.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use commonbook_server::output::{self, print_line};
 /// Memories of the session that is resumed.
 const SESSION_MEMORIES: usize = 100;
 
-/// How working together is measured.
+/// Arguments of the collaboration bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct CollaborationBench {
     /// Memories in the store
@@ -39,14 +39,14 @@ pub(super) struct CollaborationBench {
     /// Calls of each kind
     #[arg(long, default_value_t = 200)]
     calls: usize,
-    /// The folder in which the home is made; the system's temporary folder by default
+    /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
     by: EmbedderChoice,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Serialize)]
 struct CollaborationReport {
     bench: &'static str,
@@ -58,10 +58,10 @@ struct CollaborationReport {
 }
 
 impl CollaborationBench {
-    /// Fills a store, and hands over, resumes, closes rings, appends and catches up.
+    /// Fills a store; hands over, resumes, closes cycles, appends and catches up.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the failing step.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         fill(folder.path(), self.memories, 1)?;
@@ -87,7 +87,7 @@ impl CollaborationBench {
         if as_json {
             output::print_json(&json!(report));
         } else {
-            report.tell();
+            report.print();
         }
         Ok(())
     }
@@ -101,8 +101,8 @@ impl CollaborationBench {
         TimingRow::measure_calls(what, self.calls, reference, call)
     }
 
-    /// Handing over with ten memories and twenty entities, and accepting; answers what went along,
-    /// too.
+    /// Creates handoffs with ten memories and twenty entities, and accepts them. Also returns their
+    /// contents.
     fn measure_handoffs(&self, book: &Commonbook) -> Result<(Vec<TimingRow>, String)> {
         let (mut number, mut memories, mut entities) = (0, 0, 0);
         let mut made = Vec::new();
@@ -168,7 +168,7 @@ impl CollaborationBench {
         modes.into_iter().map(row).collect()
     }
 
-    /// Finding the ring that a handoff closes, among so many agents with eight handoffs each.
+    /// Finds the cycle that a handoff closes, among many agents with eight handoffs each.
     fn measure_cycles(&self) -> Result<Vec<TimingRow>> {
         let figures = [
             (10, ReferenceTimes::of(Some(60.0), None)),
@@ -181,7 +181,7 @@ impl CollaborationBench {
             let agents: Vec<Agent> =
                 names.map(|name| name.map(|name| name.agent)).collect::<Result<_>>()?;
             let mut rng = Rng::with_seed(SEED);
-            // Forward edges make no ring; the last one closes the longest.
+            // Forward edges make no cycle; the last edge closes the longest one.
             let ring = (1..count).map(|place| (place - 1, place));
             let mut edges: Vec<(usize, usize)> = ring.collect();
             for place in 0..count - 1 {
@@ -201,7 +201,7 @@ impl CollaborationBench {
         figures.into_iter().map(row).collect()
     }
 
-    /// Appending to a case, and reading what is new in it.
+    /// Appends to a case, and reads its new entries.
     fn measure_case(&self, book: &Commonbook) -> Result<Vec<TimingRow>> {
         let mut number = 0;
         let append = json!({"key": "bench", "title": "Bench"});
@@ -231,11 +231,11 @@ impl CollaborationBench {
 }
 
 impl CollaborationReport {
-    fn tell(&self) {
+    fn print(&self) {
         let Self { memories, embedder, passed, .. } = self;
         print_line(&format!("data      {memories} memories, made up; embedder {embedder}"));
         print_line(&format!("passed    {passed} went along"));
-        self.machine.tell();
+        self.machine.print();
         rows::print_rows(&self.rows);
     }
 }
@@ -248,7 +248,7 @@ fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
     input::from_value(fields)
 }
 
-/// The session that is handed over and resumed, with what was kept in it; answers its id.
+/// The session that is handed over and resumed, with its memories. Returns its id.
 fn create_session(book: &Commonbook) -> Result<String> {
     let source = caller("source")?;
     let session = book.start_session(&source, &request(json!({}))?)?.session.id.to_string();

@@ -1,4 +1,4 @@
-//! A folder of memories and of questions about them, whose right answers are known.
+//! A data set: a folder of memories, and of questions with known answers.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What is one memory of a conversation.
+/// The part of a conversation that becomes one memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum MemoryGranularity {
-    /// Each thing that was said.
+    /// Each turn.
     #[default]
     Turn,
     /// A whole session.
@@ -22,7 +22,7 @@ pub(super) enum MemoryGranularity {
 }
 
 impl MemoryGranularity {
-    /// The word that the lines have for it.
+    /// Its name in the data.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Turn => "turn",
@@ -34,51 +34,51 @@ impl MemoryGranularity {
 /// A question, and the memories that answer it.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct DatasetQuestion {
-    /// Its own id.
+    /// Its id.
     pub(super) qid: String,
-    /// The conversation it is about.
+    /// Its conversation.
     pub(super) conv: String,
     gran: String,
-    /// What sort of question it is.
+    /// Its category.
     pub(super) category: String,
-    /// What is asked.
+    /// The question.
     pub(super) question: String,
     /// The ids of the memories that answer it.
     pub(super) gold: Vec<String>,
-    /// Which of them say what, where the data tells it.
+    /// Old and new among these memories, if the data says so.
     #[serde(default)]
     pub(super) roles: UpdateRoles,
 }
 
-/// What the memories of a question say, where something changed in between.
+/// Old and new memories of a question about something that changed.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct UpdateRoles {
-    /// Those that say how it was.
+    /// Those with the old state.
     #[serde(default)]
     pub(super) original_info: Vec<String>,
-    /// Those that say how it is now.
+    /// Those with the new state.
     #[serde(default)]
     pub(super) updated_info: Vec<String>,
 }
 
-/// Categories that are asked but not counted: nothing answers them, or everything does.
+/// Categories that are asked but not scored: no memory answers them, or every memory does.
 const UNCOUNTED_CATEGORIES: [&str; 3] = ["adversarial", "abstention", "summarization"];
 
 impl DatasetQuestion {
-    /// Whether it is in the figures.
+    /// Whether it counts in the figures.
     pub(super) fn is_scored(&self) -> bool {
         !UNCOUNTED_CATEGORIES.contains(&self.category.as_str())
     }
 }
 
-/// A memory as the data gives it.
+/// A memory of the data set.
 #[derive(Debug, Clone)]
 pub(super) struct DatasetMemory {
-    /// Where it stands, to tell what is wrong with it.
+    /// Its file and line, for errors.
     pub(super) place: String,
-    /// The conversation it is of.
+    /// Its conversation.
     pub(super) conv: String,
-    /// The whole line, its text no longer than a memory's may be.
+    /// The whole line, its text cut to the maximum length of a memory.
     pub(super) line: Value,
 }
 
@@ -91,14 +91,14 @@ struct RequiredFields {
     _id: String,
 }
 
-/// A data set, as far as it is of one [`MemoryGranularity`].
+/// The part of a data set with one [`MemoryGranularity`].
 #[derive(Debug)]
 pub(super) struct DataSet {
-    /// The memories, in the order of the file.
+    /// The memories, in file order.
     pub(super) memories: Vec<DatasetMemory>,
-    /// The questions, in the order of the file.
+    /// The questions, in file order.
     pub(super) questions: Vec<DatasetQuestion>,
-    /// How many texts were cut.
+    /// Number of cut texts.
     pub(super) cut: usize,
 }
 
@@ -106,7 +106,7 @@ impl DataSet {
     /// Reads `memories.jsonl` and `questions.jsonl` of a folder.
     ///
     /// # Errors
-    /// `invalid`, with the file and the line, for what is missing or malformed.
+    /// `invalid`, with the file and line, for data that is missing or malformed.
     pub(super) fn read(folder: &Path, gran: MemoryGranularity) -> Result<Self> {
         let (mut memories, mut cut) = (Vec::new(), 0);
         each_json_line(&folder.join("memories.jsonl"), |place, mut line: Value| {
@@ -126,7 +126,10 @@ impl DataSet {
         each_json_line(&path, |_, line| {
             let question: DatasetQuestion = input::from_value(line)?;
             if question.is_scored() && question.gold.is_empty() {
-                return Err(Error::invalid("gold", "no memory answers the question"));
+                return Err(Error::invalid(
+                    "gold",
+                    "is empty; expected the ids of the memories that answer the question",
+                ));
             }
             if question.gran == gran.name() {
                 if !memories.iter().any(|memory| memory.conv == question.conv) {
@@ -145,7 +148,7 @@ impl DataSet {
     }
 }
 
-/// Gives each line of a file of JSON, with its place.
+/// Calls a function for each line of a JSON file, with its place.
 fn each_json_line<T: DeserializeOwned>(
     path: &Path,
     mut give: impl FnMut(String, T) -> Result<()>,
@@ -169,7 +172,7 @@ fn each_json_line<T: DeserializeOwned>(
     Ok(())
 }
 
-/// What is wrong with a line, with its place.
+/// An error with its file and line.
 pub(super) fn error_at_line(place: &str, error: &Error) -> Error {
     Error::invalid("data", format!("{place}: {}", error.message))
 }
@@ -189,9 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_of_the_gran_is_taken() {
-        let other = MEMORY.replace("turn", "session");
-        let data = read(&format!("{MEMORY}\n\n{other}\n"), QUESTION).unwrap();
+    fn only_lines_of_the_granularity_are_read() {
+        let session = MEMORY.replace("turn", "session");
+        let data = read(&format!("{MEMORY}\n\n{session}\n"), QUESTION).unwrap();
         assert_eq!((data.memories.len(), data.questions.len(), data.cut), (1, 1, 0));
         assert_eq!(data.memories[0].line["id"], "D1:1");
     }
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_file_and_line() {
+    fn errors_have_file_and_line() {
         let table = [
             (format!("{MEMORY}\n{{\"conv\""), QUESTION.to_owned(), "memories.jsonl:2", "JSON"),
             (MEMORY.replace("text", "txt"), QUESTION.to_owned(), "memories.jsonl:1", "text"),

@@ -1,4 +1,4 @@
-//! `bench entities`: how long finding, stating, merging and walking take, in a large registry.
+//! `bench entities`: durations of finding, stating, merging and walking in a large registry.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use super::rows::{self, ReferenceTimes, TimingRow};
 use commonbook_server::follow;
 use commonbook_server::output::{self, print_line};
 
-/// What everything is drawn by.
+/// The seed of all random draws.
 const SEED: u64 = 7;
 
-/// Writers that fill the store at once, so that they share the disk's syncs.
+/// Writers that fill the store in parallel, so that they share the disk's syncs.
 const WRITER_THREADS: usize = 16;
 
-/// How entities are measured.
+/// Arguments of the entity bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct EntityBench {
     /// Memories in the store, half of which mention something
@@ -47,12 +47,12 @@ pub(super) struct EntityBench {
     /// Calls of each kind
     #[arg(long, default_value_t = 500)]
     calls: usize,
-    /// The folder in which the home is made; the system's temporary folder by default
+    /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Serialize)]
 struct EntityReport {
     bench: &'static str,
@@ -66,10 +66,10 @@ struct EntityReport {
 }
 
 impl EntityBench {
-    /// Fills a registry with made-up things, and finds, states, merges and walks.
+    /// Fills a registry with synthetic entities; finds, states, merges and walks.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the failing step.
     pub(super) fn run(&self, as_json: bool) -> Result<()> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
@@ -130,12 +130,12 @@ impl EntityBench {
         if as_json {
             output::print_json(&json!(report));
         } else {
-            report.tell();
+            report.print();
         }
         Ok(())
     }
 
-    /// Finds things by their names, or by names with a slip; answers how many were found, too.
+    /// Looks up entities by exact names or by misspelled ones. Also returns how many were found.
     fn measure_lookups(
         &self,
         book: &Commonbook,
@@ -158,7 +158,7 @@ impl EntityBench {
         Ok((row, found))
     }
 
-    /// States something new about a thing that is known.
+    /// States something new about known entities.
     fn measure_statements(&self, book: &Commonbook, names: &[TypedName]) -> Result<TimingRow> {
         let mut rng = Rng::with_seed(SEED);
         let mut number = 0;
@@ -178,7 +178,7 @@ impl EntityBench {
         )
     }
 
-    /// Makes one thing of two, and two of it again.
+    /// Merges two entities and unmerges them.
     fn measure_merges(&self, book: &Commonbook, names: &[TypedName]) -> Result<TimingRow> {
         let mut rng = Rng::with_seed(SEED);
         self.time_entity_calls(
@@ -202,17 +202,17 @@ impl EntityBench {
         )
     }
 
-    /// Walks the neighbourhood of things, and from one to another.
+    /// Walks neighbourhoods, and paths between entities.
     fn measure_walks(&self, book: &Commonbook, names: &[TypedName]) -> Result<Vec<TimingRow>> {
         let mut rng = Rng::with_seed(SEED);
         let mut walk = |what: &str, path: bool| {
             let what = format!("{what}, {} relations", self.relations);
             self.time_entity_calls(&what, ReferenceTimes::default(), || {
-                let mut one = || {
+                let mut call = || {
                     let (kind, name) = &names[rng.usize(..names.len())];
                     format!("{kind}:{name}")
                 };
-                let (from, to) = (one(), path.then(one));
+                let (from, to) = (call(), path.then(call));
                 let query: GraphQuery = request(json!({"from": from, "to": to, "depth": 3}))?;
                 let begun = Instant::now();
                 book.graph_query(&caller()?, &query)?;
@@ -233,7 +233,7 @@ impl EntityBench {
 }
 
 impl EntityReport {
-    fn tell(&self) {
+    fn print(&self) {
         let Self { memories, entities, relations, read_a_second, .. } = self;
         print_line(&format!(
             "data      {memories} memories, {entities} entities, {relations} relations, made up"
@@ -242,15 +242,15 @@ impl EntityReport {
             "reading   {read_a_second:.0} memories a second read for entities and kept"
         ));
         print_line(&format!("found     {} by a name with a slip", self.fuzzily_found));
-        self.machine.tell();
+        self.machine.print();
         rows::print_rows(&self.rows);
     }
 }
 
-/// What a thing is called, and what it is.
+/// A name with its type.
 type TypedName = (EntityType, String);
 
-/// Names as a team's registry has them: few first words, so that many share a beginning.
+/// Names as in a team's registry: few first words, so that many share a prefix.
 fn names(count: usize) -> Vec<TypedName> {
     let mut rng = Rng::with_seed(SEED);
     let syllables = [
@@ -278,7 +278,7 @@ fn names(count: usize) -> Vec<TypedName> {
     (0..count).map(name).collect()
 }
 
-/// The name without one letter somewhere in the middle.
+/// The name without one letter in the middle.
 fn misspell(name: &str, rng: &mut Rng) -> String {
     let mut letters: Vec<char> = name.chars().collect();
     let place = 2 + rng.usize(..letters.len().saturating_sub(4).max(1));
@@ -295,7 +295,7 @@ fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
     input::from_value(fields)
 }
 
-/// Keeps so many memories, half of which mention tools, files, people and tickets.
+/// Saves memories, half of which mention tools, files, people and tickets.
 fn save(book: &Commonbook, names: &[TypedName], count: usize) -> Result<()> {
     let bar = super::bench_progress_bar("filling the store", count);
     let mut rng = Rng::with_seed(SEED);
@@ -319,7 +319,7 @@ fn save(book: &Commonbook, names: &[TypedName], count: usize) -> Result<()> {
     Ok(())
 }
 
-/// States that there are these things.
+/// States these entities.
 fn state_entities(book: &Commonbook, names: &[TypedName]) -> Result<()> {
     run_concurrently("stating entities", names.len(), |place| {
         let (kind, name) = &names[place];
@@ -332,19 +332,19 @@ fn state_entities(book: &Commonbook, names: &[TypedName]) -> Result<()> {
 fn relate_entities(book: &Commonbook, names: &[TypedName], count: usize) -> Result<()> {
     run_concurrently("relating them", count, |place| {
         let mut rng = Rng::with_seed(SEED + place as u64);
-        let one = rng.usize(..names.len()).min(rng.usize(..names.len()));
-        let ends = [one, rng.usize(..names.len())].map(|at| {
+        let index = rng.usize(..names.len()).min(rng.usize(..names.len()));
+        let ends = [index, rng.usize(..names.len())].map(|at| {
             let (kind, name) = &names[at];
             format!("{kind}:{name}")
         });
         let request: AddRelation =
             request(json!({"from": ends[0], "to": ends[1], "type": "uses"}))?;
-        // Two of a name are one thing, and a thing is not related to itself.
+        // Two names may belong to one entity, and an entity cannot be related to itself.
         book.add_relation(&caller()?, &request).map(drop).or(Ok(()))
     })
 }
 
-/// Does something so many times, by several writers at once.
+/// Runs something many times, with several writers in parallel.
 fn run_concurrently(
     what: &'static str,
     count: usize,
@@ -366,7 +366,7 @@ fn run_concurrently(
         let writers: Vec<_> = (0..WRITER_THREADS).map(|_| scope.spawn(work)).collect();
         let joined = writers
             .into_iter()
-            .map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         joined.collect::<Result<()>>()
     })?;
     bar.finish_and_clear();

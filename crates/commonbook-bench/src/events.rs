@@ -1,4 +1,4 @@
-//! `bench events`: how long it takes from a commit until everybody who follows has been told.
+//! `bench events`: the time from a commit until every follower has the event.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use super::metrics::percentile;
 use commonbook_server::child::{ChildServer, program_command, step_error};
 use commonbook_server::output::{self, print_line};
 
-/// How long a follower waits for the next event before the bench has failed.
+/// Time without an event after which the bench fails.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How following is measured.
+/// Arguments of the event bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct EventBench {
     /// Connections that follow the journal at once, each by an agent of its own
@@ -32,13 +32,13 @@ pub(super) struct EventBench {
     /// Saves a second; 0 for each as soon as the one before was answered
     #[arg(long, default_value_t = 20)]
     rate: u32,
-    /// The folder in which the home is made; the system's temporary folder by default
+    /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
 }
 
-/// What was measured. Times are in milliseconds from the answer of a save to the moment when a
-/// follower has read its event.
+/// The results. Times are in milliseconds from the response of a save until a follower has read its
+/// event.
 #[derive(Serialize)]
 struct EventReport {
     followers: usize,
@@ -47,7 +47,7 @@ struct EventReport {
     lagged: usize,
     seconds: f64,
     each: LatencyRow,
-    /// Until the last of all followers has it.
+    /// Until the last follower has it.
     last: LatencyRow,
     server_resident_bytes: Option<u64>,
     server_anonymous_bytes: Option<u64>,
@@ -68,51 +68,55 @@ impl LatencyRow {
         Self { p50_ms: at(50.0), p95_ms: at(95.0), p99_ms: at(99.0), max_ms: at(100.0) }
     }
 
-    fn tell(&self, what: &str) {
+    fn print(&self, what: &str) {
         let Self { p50_ms, p95_ms, p99_ms, max_ms } = self;
         print_line(&format!("{what:<32} {p50_ms:>9.3} {p95_ms:>9.3} {p99_ms:>9.3} {max_ms:>9.3}"));
     }
 }
 
-/// What one follower was told: when, in the order of the journal.
+/// The events that one follower received, with their times, in the order of the journal.
 struct FollowerLog {
     times: Vec<Instant>,
     lagged: usize,
-    /// Still open, so that the server's memory is measured with all of them.
+    /// Kept open, so that the server's memory is measured with all streams.
     _connection: TcpStream,
 }
 
 impl EventBench {
-    /// Starts a server and its followers, saves, and checks what each follower was told.
+    /// Starts a server and its followers, saves, and checks the events of each follower.
     ///
     /// # Errors
-    /// What went wrong: a follower that was not told each event once and in order, too.
+    /// The error of the failing step, also if a follower did not get each event once and in order.
     pub(super) fn run(&self, as_json: bool) -> Result<()> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         let streams = self.followers.to_string();
         let mut serve =
             program_command(folder.path(), &["serve", "--port", "0", "--streams", &streams])?;
-        // What embeds in the background would take a core from what is measured.
+        // Background embedding would take a core from the measurement.
         serve.env("COMMONBOOK_EMBEDDER", "off");
         let server = ChildServer::run(serve)?;
         let begun = Instant::now();
-        let (commits, told) = self.measure(&server)?;
+        let (commits, logs) = self.measure(&server)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let since = |commit: &Instant, told: &Instant| {
-            told.saturating_duration_since(*commit).as_secs_f64() * 1e3
+        let since = |commit: &Instant, received: &Instant| {
+            received.saturating_duration_since(*commit).as_secs_f64() * 1e3
         };
-        let pairs = |told: &FollowerLog| -> Vec<f64> {
-            commits.iter().zip(&told.times).map(|(commit, told)| since(commit, told)).collect()
+        let pairs = |log: &FollowerLog| -> Vec<f64> {
+            commits
+                .iter()
+                .zip(&log.times)
+                .map(|(commit, received)| since(commit, received))
+                .collect()
         };
-        let each: Vec<Vec<f64>> = told.iter().map(pairs).collect();
+        let each: Vec<Vec<f64>> = logs.iter().map(pairs).collect();
         let last: Vec<f64> = (0..self.events)
             .map(|event| each.iter().map(|times| times[event]).fold(0.0, f64::max))
             .collect();
         let report = EventReport {
             followers: self.followers,
             events: self.events,
-            delivered: told.iter().map(|told| told.times.len()).sum(),
-            lagged: told.iter().map(|told| told.lagged).sum(),
+            delivered: logs.iter().map(|log| log.times.len()).sum(),
+            lagged: logs.iter().map(|log| log.lagged).sum(),
             seconds,
             each: LatencyRow::of(&each.concat()),
             last: LatencyRow::of(&last),
@@ -122,12 +126,12 @@ impl EventBench {
         };
         match as_json {
             true => output::print_json(&json!(report)),
-            false => report.tell(self.rate),
+            false => report.print(self.rate),
         }
         Ok(())
     }
 
-    /// When each save was answered, and what each follower was told.
+    /// The time of each save's response, and the events of each follower.
     fn measure(&self, server: &ChildServer) -> Result<(Vec<Instant>, Vec<FollowerLog>)> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -148,7 +152,7 @@ impl EventBench {
         })
     }
 
-    /// Opens every stream; each is there when its head has come.
+    /// Opens every stream, and waits for its head.
     async fn connect(&self, address: SocketAddr) -> Result<Vec<TcpStream>> {
         let bar = super::bench_progress_bar("connecting followers", self.followers);
         let mut connections = Vec::with_capacity(self.followers);
@@ -185,7 +189,7 @@ impl EventBench {
         Ok(all)
     }
 
-    /// Saves one memory after the other; answers when each was answered.
+    /// Saves one memory after the other. Returns the time of each response.
     fn save(&self, server: &ChildServer) -> Result<Vec<Instant>> {
         let pause = Duration::from_secs(1).checked_div(self.rate).unwrap_or_default();
         let begun = Instant::now();
@@ -209,7 +213,7 @@ impl EventBench {
     }
 }
 
-/// Reads one stream until it has told so many events, each once and in order.
+/// Reads one stream until it has sent all events, each once and in order.
 async fn read_stream(mut connection: TcpStream, events: usize) -> Result<FollowerLog> {
     let (mut times, mut lagged) = (Vec::with_capacity(events), 0);
     let (mut buffer, mut begun) = (vec![0; 16 * 1024], Vec::new());
@@ -244,7 +248,7 @@ fn follower_error(what: &str) -> Error {
 }
 
 impl EventReport {
-    fn tell(&self, rate: u32) {
+    fn print(&self, rate: u32) {
         let pace = match rate {
             0 => "each as soon as the one before was answered".to_owned(),
             rate => format!("{rate} a second"),
@@ -254,7 +258,7 @@ impl EventReport {
              the followers run on the same machine",
             self.followers, self.events
         ));
-        self.machine.tell();
+        self.machine.print();
         print_line(&format!(
             "told      {} events in {:.1} s, each once and in order; {} times a reader lagged",
             self.delivered, self.seconds, self.lagged
@@ -273,7 +277,7 @@ impl EventReport {
             "\n{:<32} {:>9} {:>9} {:>9} {:>9}",
             "ms from the answer of a save", "p50", "p95", "p99", "max"
         ));
-        self.each.tell("to each follower");
-        self.last.tell("to the last of all followers");
+        self.each.print("to each follower");
+        self.last.print("to the last of all followers");
     }
 }

@@ -1,4 +1,4 @@
-//! `bench extraction`: what is found in texts of one's own, with samples to read, and how fast.
+//! `bench extraction`: the entities found in your own texts, with samples, and the speed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use serde_json::Value;
 use commonbook_server::child::step_error;
 use commonbook_server::output::print_line;
 
-/// How extraction is measured.
+/// Arguments of the extraction bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExtractionBench {
-    /// A folder with Markdown, or a file with a JSON object a line: `text`, `speaker`
+    /// A folder with Markdown, or a file with one JSON object per line: `text`, `speaker`
     path: PathBuf,
     /// Samples of each type
     #[arg(long, default_value_t = 10)]
@@ -31,19 +31,19 @@ struct SampleText {
 }
 
 impl ExtractionBench {
-    /// Reads every text, and tells what is found in them.
+    /// Reads every text, and reports the entities found.
     ///
     /// # Errors
-    /// `invalid` for a line that is no JSON, `internal` for a file that cannot be read.
+    /// `invalid` for a line that is not JSON, `internal` for a file that cannot be read.
     pub(super) fn run(&self) -> Result<()> {
         let texts = self.read()?;
         let bytes: usize = texts.iter().map(|text| text.text.len()).sum();
         let begun = Instant::now();
-        let of = |it: &SampleText| {
-            let (text, speakers) = (it.text.as_str(), it.speakers.as_slice());
+        let matches = |sample: &SampleText| {
+            let (text, speakers) = (sample.text.as_str(), sample.speakers.as_slice());
             extract(&ExtractionInput { text, speakers, ..ExtractionInput::default() })
         };
-        let all: Vec<Vec<ExtractedEntity>> = texts.iter().map(of).collect();
+        let all: Vec<Vec<ExtractedEntity>> = texts.iter().map(matches).collect();
         let seconds = begun.elapsed().as_secs_f64();
         print_line(&format!(
             "{} texts, {bytes} bytes, {:.1} ms, {:.0} texts/s, {:.1} MB/s",
@@ -59,13 +59,13 @@ impl ExtractionBench {
             }
         }
         for (kind, found) in &by_kind {
-            self.tell(*kind, found, &texts);
+            self.print(*kind, found, &texts);
         }
         Ok(())
     }
 
-    /// Half of the samples are the most frequent, half are spread over the rest.
-    fn tell(&self, kind: EntityType, found: &[(usize, &ExtractedEntity)], texts: &[SampleText]) {
+    /// Half of the samples are the most frequent ones, half are spread over the others.
+    fn print(&self, kind: EntityType, found: &[(usize, &ExtractedEntity)], texts: &[SampleText]) {
         let mut distinct: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (place, (_, it)) in found.iter().enumerate() {
             distinct.entry(&it.normalised).or_insert((0, place)).0 += 1;
@@ -94,7 +94,7 @@ impl ExtractionBench {
         let mut texts = Vec::new();
         for given in read(&self.path)?.lines() {
             let value: Value = serde_json::from_str(given)
-                .map_err(|error| Error::invalid("path", format!("a line is no JSON: {error}")))?;
+                .map_err(|error| Error::invalid("path", format!("a line is not JSON: {error}")))?;
             let wanted = self.gran.as_deref().is_none_or(|gran| value["gran"] == gran);
             if let (Some(text), Some(fields), true) =
                 (value["text"].as_str(), value.as_object(), wanted)
@@ -111,12 +111,12 @@ fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
-/// Every Markdown file of a folder and those below it, in order; not what builds leave.
+/// The Markdown files below a folder, sorted, without build output.
 fn walk(folder: &Path, texts: &mut Vec<SampleText>) -> Result<()> {
     let unreadable = |error| step_error(&format!("{} cannot be read", folder.display()), error);
     let entries = std::fs::read_dir(folder).map_err(unreadable)?;
     let mut paths: Vec<PathBuf> = entries
-        .map(|entry| entry.map(|it| it.path()))
+        .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()
         .map_err(unreadable)?;
     paths.sort();

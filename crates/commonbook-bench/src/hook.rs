@@ -1,4 +1,4 @@
-//! `bench hook`: how long a client waits for a hook, from the start of the process to its end.
+//! `bench hook`: the time that a client waits for a hook, from process start to exit.
 
 use std::fs;
 use std::io::Write;
@@ -22,10 +22,10 @@ use commonbook_server::child::{ChildServer, program_command, step_error};
 use commonbook_server::follow;
 use commonbook_server::output::{self, print_line};
 
-/// Lines of the standing memory that the sub-agent has.
+/// Lines of the sub-agent's standing memory.
 const STANDING_LINES: usize = 40;
 
-/// How hooks are measured.
+/// Arguments of the hook bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct HookBench {
     /// Memories in the store: 50000, 50k, 1m
@@ -34,12 +34,12 @@ pub(super) struct HookBench {
     /// Processes that are started for each moment
     #[arg(long, default_value_t = 100)]
     processes: usize,
-    /// The folder in which the home is made; the system's temporary folder by default
+    /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Serialize)]
 struct HookReport {
     bench: &'static str,
@@ -49,10 +49,10 @@ struct HookReport {
 }
 
 impl HookBench {
-    /// Fills a home with made-up memories, and starts a process for each moment of many sessions.
+    /// Fills a home with synthetic memories, and starts a process for each moment of many sessions.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the failing step.
     pub(super) fn run(&self, as_json: bool) -> Result<()> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         let home = folder.path();
@@ -80,7 +80,7 @@ impl HookBench {
         };
         match as_json {
             true => output::print_json(&json!(report)),
-            false => report.tell(),
+            false => report.print(),
         }
         Ok(())
     }
@@ -104,8 +104,8 @@ impl HookBench {
             let (mut times, mut empty) = (Vec::with_capacity(self.processes), 0);
             for (number, known) in known.iter().cycle().take(self.processes).enumerate() {
                 let task = QuestionKind::ALL[2].question_about(known, &mut rng).query;
-                let told = hook_message(moment, event, &task, number);
-                let (time, answer) = run_hook_process(home, event, &told)?;
+                let message = hook_message(moment, event, &task, number);
+                let (time, answer) = run_hook_process(home, event, &message)?;
                 times.push(time);
                 empty += usize::from(answer == json!({}));
                 bar.inc(1);
@@ -117,53 +117,53 @@ impl HookBench {
     }
 }
 
-/// Follows what was done so far, which a server that has run for a while has done: else it would do
-/// that while hooks are measured.
+/// Catches up with the journal, as a server does after its start; otherwise it would run during the
+/// measurement.
 fn catch_up_journal(home: &Path) -> Result<()> {
     let book = super::open_bench_book(home, Arc::new(SystemClock))?;
     book.index().follow(book.store(), |_| ControlFlow::Continue(()))?;
     follow::find_contradictions_with_progress(&book)
 }
 
-/// What the client tells its hook.
+/// The client's message to its hook.
 fn hook_message(moment: &str, event: &str, task: &str, number: usize) -> Value {
-    let mut told = json!({
+    let mut message = json!({
         "session_id": format!("session-{}", number / 10), "hook_event_name": event,
         "source": "startup", "prompt": task,
     });
     match moment {
         "delegation" => {
-            told["tool_name"] = "Agent".into();
-            told["tool_input"] = json!({"prompt": task, "subagent_type": "engineer"});
+            message["tool_name"] = "Agent".into();
+            message["tool_input"] = json!({"prompt": task, "subagent_type": "engineer"});
         }
         "own tool of a sub-agent" => {
-            told["tool_name"] = "mcp__commonbook__search_memory".into();
-            told["tool_input"] = json!({"query": task});
-            told["agent_id"] = "a1".into();
-            told["agent_type"] = "engineer".into();
+            message["tool_name"] = "mcp__commonbook__search_memory".into();
+            message["tool_input"] = json!({"query": task});
+            message["agent_id"] = "a1".into();
+            message["agent_type"] = "engineer".into();
         }
         "end of a sub-agent" => {
-            told["agent_id"] = "a1".into();
-            told["agent_type"] = "engineer".into();
-            let said = format!("Done.\n\nRemember: {task} is number {number}");
-            told["last_assistant_message"] = said.into();
+            message["agent_id"] = "a1".into();
+            message["agent_type"] = "engineer".into();
+            let text = format!("Done.\n\nRemember: {task} is number {number}");
+            message["last_assistant_message"] = text.into();
         }
         _ => {}
     }
-    told
+    message
 }
 
-/// How long one process takes, from its start to its end, and what it answers.
-fn run_hook_process(home: &Path, event: &str, told: &Value) -> Result<(Duration, Value)> {
+/// The duration of one process from start to exit, and its response.
+fn run_hook_process(home: &Path, event: &str, message: &Value) -> Result<(Duration, Value)> {
     let mut command =
         program_command(home, &["hook", "claude-code", event, "--workspace", MAIN_WORKSPACE])?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let told = told.to_string();
+    let message = message.to_string();
     let lost = |error| step_error("the hook was lost", error);
     let begun = Instant::now();
     let mut child = command.spawn().map_err(lost)?;
     if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(told.as_bytes()).map_err(lost)?;
+        stdin.write_all(message.as_bytes()).map_err(lost)?;
     }
     let output = child.wait_with_output().map_err(lost)?;
     let time = begun.elapsed();
@@ -174,12 +174,12 @@ fn run_hook_process(home: &Path, event: &str, told: &Value) -> Result<(Duration,
 }
 
 impl HookReport {
-    fn tell(&self) {
+    fn print(&self) {
         print_line(&format!(
             "data      {} made-up memories of about 40 words, most in one workspace; seed {SEED}",
             self.memories
         ));
-        self.machine.tell();
+        self.machine.print();
         print_line(&format!(
             "\n{:<44} {:>5} {:>10} {:>10} {:>10}  {:>7}",
             "ms, from start to exit", "n", "p50", "p95", "max", "nothing"

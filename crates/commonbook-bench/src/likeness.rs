@@ -1,4 +1,4 @@
-//! `bench likeness`: how well nearly equal names are told from those of other things.
+//! `bench likeness`: how well similar names are told apart from those of other entities.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,18 +10,19 @@ use commonbook_text::entities::likeness::{ComparableName, is_same, keys, nearly_
 use commonbook_server::child::step_error;
 use commonbook_server::output::print_line;
 
-/// How likeness is measured.
+/// Arguments of the likeness bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct LikenessBench {
-    /// A file of pairs, a line each: type, one name, another, and `same` or anything else; by tabs
+    /// A file of pairs, one per line: type, one name, another, and `same` or anything else;
+    /// separated by tabs
     #[arg(long)]
     pairs: Option<PathBuf>,
-    /// A file of people, a line each: record, person, given name, family name; by tabs
+    /// A file of people, one per line: record, person, given name, family name; separated by tabs
     #[arg(long)]
     people: Option<PathBuf>,
 }
 
-/// How many pairs are one thing, and how many were found to be.
+/// Number of equal pairs, and of pairs judged equal.
 #[derive(Default)]
 struct PairCount {
     right: usize,
@@ -39,10 +40,10 @@ impl PairCount {
         }
     }
 
-    fn tell(&self, of: &str) {
+    fn print(&self, label: &str) {
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
         print_line(&format!(
-            "{of:<14} same {:>5}  found {:>5}  wrong {:>4}  precision {:.3}  recall {:.3}",
+            "{label:<14} same {:>5}  found {:>5}  wrong {:>4}  precision {:.3}  recall {:.3}",
             self.right + self.missed,
             self.right + self.wrong,
             self.wrong,
@@ -56,7 +57,7 @@ impl LikenessBench {
     /// Judges every pair of the files, and counts.
     ///
     /// # Errors
-    /// `invalid` for a line that is none, `internal` for a file that cannot be read.
+    /// `invalid` for a malformed line, `internal` for a file that cannot be read.
     pub(super) fn run(&self) -> Result<()> {
         if let Some(path) = &self.pairs {
             pairs(&read(path)?)?;
@@ -65,7 +66,7 @@ impl LikenessBench {
             people(&read(path)?);
         }
         if self.pairs.is_none() && self.people.is_none() {
-            return Err(Error::invalid("pairs", "there is nothing to judge")
+            return Err(Error::invalid("pairs", "no file is given; expected pairs or people")
                 .hint("Give --pairs FILE or --people FILE."));
         }
         Ok(())
@@ -80,10 +81,10 @@ fn read(path: &Path) -> Result<String> {
 fn pairs(text: &str) -> Result<()> {
     let (mut all, mut fuzzy) = (PairCount::default(), PairCount::default());
     let mut by_kind: HashMap<EntityType, PairCount> = HashMap::new();
-    for given in text.lines().filter(|line| !line.starts_with('#')) {
-        let fields: Vec<&str> = given.split('\t').collect();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
         let [kind, one, other, expected] = fields.as_slice() else {
-            return Err(Error::invalid("pairs", format!("{given:?} is no pair")));
+            return Err(Error::invalid("pairs", format!("{line:?} is no pair")));
         };
         let kind: EntityType = kind.parse()?;
         let (same, found) = (*expected == "same", is_same(kind, one, other));
@@ -99,15 +100,15 @@ fn pairs(text: &str) -> Result<()> {
     }
     for kind in EntityType::ALL {
         if let Some(count) = by_kind.get(kind) {
-            count.tell(kind.name());
+            count.print(kind.name());
         }
     }
-    all.tell("all");
-    fuzzy.tell("of them fuzzy");
+    all.print("all");
+    fuzzy.print("of them fuzzy");
     Ok(())
 }
 
-/// Finds every pair of equal and nearly equal names, and counts those of one person.
+/// Finds every pair of equal and similar names, and counts those of one person.
 fn people(records: &str) {
     let person = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -121,7 +122,7 @@ fn people(records: &str) {
     let (mut exact, mut near) = (HashSet::new(), HashSet::new());
     for (place, (_, name)) in people.iter().enumerate() {
         let equal: &mut Vec<usize> = known.entry(name.normalised()).or_default();
-        exact.extend(equal.iter().map(|other| (*other, place)));
+        exact.extend(equal.iter().map(|known| (*known, place)));
         equal.push(place);
         for other in probes(name).iter().filter_map(|key| filed.get(key)).flatten() {
             if nearly_same(name, &people[*other].1).is_some() {
@@ -142,7 +143,7 @@ fn people(records: &str) {
         PairCount { right, wrong: pairs.len() - right, missed: there - right }
     };
     print_line(&format!("{} records with both names", people.len()));
-    count(&exact).tell("exact");
-    count(&near).tell("fuzzy");
-    count(&exact.union(&near).copied().collect()).tell("both");
+    count(&exact).print("exact");
+    count(&near).print("fuzzy");
+    count(&exact.union(&near).copied().collect()).print("both");
 }

@@ -1,4 +1,4 @@
-//! What figures are measured on: the machine, the date, and the command that measured them.
+//! The conditions of a measurement: machine, date and command.
 
 use std::fs;
 
@@ -35,15 +35,15 @@ impl MachineProfile {
         }
     }
 
-    /// Prints it, three lines that fit a terminal.
-    pub(super) fn tell(&self) {
+    /// Prints three lines that fit a terminal.
+    pub(super) fn print(&self) {
         print_line(&format!("command   {}", self.command));
         print_line(&format!("machine   {} cores, {}, {}", self.cores, self.cpu, self.os));
         print_line(&format!("date      {}, commonbook {}", self.date, self.version));
     }
 }
 
-/// An argument as a shell would take it again.
+/// An argument, quoted for a shell.
 fn quote_argument(argument: String) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@#,+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
@@ -52,7 +52,7 @@ fn quote_argument(argument: String) -> String {
     format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
-/// The model of the processor, where the system tells it (Linux).
+/// The processor model, if the system reports it (Linux).
 fn cpu() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let model = text.lines().find(|line| line.starts_with("model name"))?;
@@ -64,7 +64,7 @@ fn os() -> String {
     format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned()
 }
 
-/// How much memory a process has, where the system tells it (Linux).
+/// The memory of a process, if the system reports it (Linux).
 pub(super) fn process_bytes(process: u32, what: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(what))?;

@@ -1,4 +1,4 @@
-//! `commonbook-bench`: measures Commonbook, and prints what it measured, on which data and which machine.
+//! `commonbook-bench`: measures Commonbook, and prints figures with their data and machine.
 
 mod clock;
 mod collaboration;
@@ -44,10 +44,11 @@ use commonbook_server::{follow, output};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The first argument by which a bench starts itself as the program, so that it measures the very same build.
+/// The first argument with which a bench starts itself as the program, so that it measures the same
+/// build.
 const PROGRAM_MODE: &str = "program";
 
-/// Measures Commonbook, and prints what was measured on which data and which machine
+/// Measures Commonbook, and prints figures with their data and machine
 #[derive(Debug, clap::Parser)]
 #[command(name = "commonbook-bench", version)]
 struct BenchArguments {
@@ -64,33 +65,34 @@ enum BenchCommand {
     Save(save::SaveBench),
     /// How well questions find the memories that answer them, on a data set of your own
     Retrieval(retrieval::RetrievalBench),
-    /// How long searching takes in a large store: in process, over REST, as a fresh process
+    /// Durations of searches in a large store: in process, over REST, as a fresh process
     Search(search::SearchBench),
-    /// Whether the duration of a search tells what others keep to themselves
+    /// Whether the duration of a search reveals other agents' private memories
     Clock(clock::ClockBench),
-    /// How long it takes from a commit until everybody who follows has been told
+    /// The time from a commit until every follower has the event
     Events(events::EventBench),
-    /// How long finding, stating, merging and walking take in a large registry of entities
+    /// Durations of finding, stating, merging and walking in a large registry of entities
     Entities(entities::EntityBench),
-    /// How long handing over, resuming, finding cycles, appending and catching up take
+    /// Durations of handoffs, resumes, cycle checks, appends and catching up
     Collaboration(collaboration::CollaborationBench),
-    /// How well nearly equal names are told from those of other things, on pairs of your own
+    /// How well similar names are told apart from those of other entities, on pairs of your own
     Likeness(likeness::LikenessBench),
-    /// How long a client waits for its hooks, in a large store, with a server and without
+    /// The time that a client waits for its hooks, in a large store, with a server and without
     Hook(hook::HookBench),
-    /// What is found in texts of your own, with samples to read
+    /// The entities found in your own texts, with samples
     Extraction(extraction::ExtractionBench),
-    /// Whether one agent is given what another knows of the user and the task, and nothing private
+    /// Whether an agent receives what another knows of the user and the task, and nothing private
     Personalization(personalization::PersonalizationBench),
-    /// How many paragraphs of documentation are taken for orders to agents, and how long judging takes
+    /// How many paragraphs of documentation are taken for orders to agents, and how long judging
+    /// takes
     Redteam(redteam::RedteamBench),
 }
 
 impl BenchCommand {
-    /// Runs one bench.
+    /// Runs the bench.
     ///
     /// # Errors
-    /// The error of the step that failed.
+    /// The error of the failing step.
     fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         match self {
             Self::Save(save) => save.run(),
@@ -129,32 +131,32 @@ fn main() -> ExitCode {
     )
 }
 
-/// A folder that is measured in, and removed at the end.
+/// A temporary folder for a bench.
 fn bench_folder(within: Option<&PathBuf>) -> Result<TempDir> {
     let folder = within.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
     folder.map_err(|error| step_error("no folder to measure in", error))
 }
 
-/// What the index finds by, besides words.
+/// The choice of the embedder.
 #[derive(Debug, clap::Args)]
 struct EmbedderChoice {
-    /// What turns texts into vectors: off, bundled, word-hash (no model, but vectors as many and as
-    /// long), the path of a model's directory, or `http(s)://HOST:PORT#MODEL`; by default what the
-    /// environment says, else bundled
+    /// The embedder: off, bundled, word-hash (no model, but vectors as many and as long), the path
+    /// of a model's directory, or `http(s)://HOST:PORT#MODEL`; by default from the environment,
+    /// else bundled
     #[arg(long)]
     embedder: Option<String>,
 }
 
 impl EmbedderChoice {
-    /// The setting in full: the flag stands for the environment.
+    /// The full setting; the flag replaces the environment.
     fn name<'n>(&'n self, config: &'n Config) -> &'n str {
         self.embedder.as_deref().or(config.embedder.as_deref()).unwrap_or("bundled")
     }
 
-    /// Gives the index of this book its embedder: the one place where the benches choose it.
+    /// Sets the embedder of this book's index; the only place where a bench chooses it.
     ///
     /// # Errors
-    /// `invalid` and `unavailable`: a bench does not go on by words alone in silence.
+    /// `invalid` or `unavailable`: a bench never falls back to words alone.
     fn give_embedder(&self, book: &Commonbook, config: &Config) -> Result<()> {
         let config = Config { embedder: Some(self.name(config).to_owned()), ..config.clone() };
         book.index().use_embedder(Ok(follow::embedder(&config)?));
@@ -162,8 +164,8 @@ impl EmbedderChoice {
     }
 }
 
-/// A Commonbook on the store and the index of this home, as the program opens them; it takes the
-/// time from this clock, and finds by words alone.
+/// Opens the store and the index of a home like the program does, with this clock and without an
+/// embedder.
 fn open_bench_book(home: &Path, clock: Arc<dyn Clock>) -> Result<Commonbook> {
     let store = SqliteStore::open(&home.join("commonbook.db"))?;
     let index = Index::in_folder(home.join("index"));
@@ -171,7 +173,7 @@ fn open_bench_book(home: &Path, clock: Arc<dyn Clock>) -> Result<Commonbook> {
         .with_index(Arc::new(index)))
 }
 
-/// What building an index took.
+/// The durations of building an index.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct BuildTimes {
     memories: u64,
@@ -179,7 +181,7 @@ struct BuildTimes {
     vectors_seconds: f64,
 }
 
-/// Builds the index anew from the journal, words and vectors.
+/// Rebuilds the index from the journal, words and vectors.
 fn rebuild(book: &Commonbook, memories: usize) -> Result<BuildTimes> {
     let (index, store) = (book.index(), book.store());
     let words = bench_progress_bar("building the index", memories);
@@ -201,7 +203,7 @@ fn rebuild(book: &Commonbook, memories: usize) -> Result<BuildTimes> {
     Ok(BuildTimes { memories: built.memories, words_seconds, vectors_seconds })
 }
 
-/// A bar on standard error, where somebody watches.
+/// A progress bar on standard error, if it is a terminal.
 fn bench_progress_bar(what: &'static str, length: usize) -> ProgressBar {
     let style =
         ProgressStyle::with_template("{msg:22} {bar:40} {human_pos}/{human_len}, {eta} left");
@@ -210,7 +212,7 @@ fn bench_progress_bar(what: &'static str, length: usize) -> ProgressBar {
         .with_message(what)
 }
 
-/// Milliseconds, to the microsecond.
+/// Milliseconds with three decimals.
 fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }

@@ -1,19 +1,19 @@
-//! How good a ranking is: recall, hits, MRR and nDCG, and the place in a list of times.
+//! Ranking metrics (recall, hits, MRR, nDCG) and percentiles.
 
 use std::collections::HashSet;
 
 use serde::Serialize;
 
-/// How deep MRR and nDCG look.
+/// Depth of MRR and nDCG.
 const RANKING_DEPTH: usize = 10;
 
-/// What a ranking is worth; of many, the mean over the questions.
+/// The metrics of a ranking, or their mean over questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(super) struct RankingMetrics {
-    /// The share of the right memories among the first 5.
+    /// Share of the right memories among the first 5.
     #[serde(rename = "R@5")]
     pub(super) recall_5: f64,
-    /// The share of the right memories among the first 10.
+    /// Share of the right memories among the first 10.
     #[serde(rename = "R@10")]
     pub(super) recall_10: f64,
     /// Whether the first is right.
@@ -22,10 +22,10 @@ pub(super) struct RankingMetrics {
     /// Whether one of the first 5 is right.
     #[serde(rename = "Hit@5")]
     pub(super) hit_5: f64,
-    /// One by the place of the first right one, nothing beyond 10.
+    /// Reciprocal rank of the first right one, 0 beyond 10.
     #[serde(rename = "MRR")]
     pub(super) mrr: f64,
-    /// The discounted gain of the first 10, by the best that was possible; a memory is right or not.
+    /// Normalised discounted cumulative gain of the first 10, with binary relevance.
     #[serde(rename = "nDCG@10")]
     pub(super) ndcg: f64,
 }
@@ -34,8 +34,8 @@ impl RankingMetrics {
     /// The names, in the order of [`RankingMetrics::figures`].
     pub(super) const NAMES: [&str; 6] = ["R@5", "R@10", "Hit@1", "Hit@5", "MRR", "nDCG@10"];
 
-    /// What this ranking is worth when these are right, of which there is at least one. Of what
-    /// stands in it twice, the first place counts.
+    /// The metrics of a ranking with at least one right memory. Of duplicates, the first rank
+    /// counts.
     pub(super) fn of(gold: &[String], ranked: &[String]) -> Self {
         let gold: HashSet<&str> = gold.iter().map(String::as_str).collect();
         let mut seen = HashSet::new();
@@ -60,17 +60,17 @@ impl RankingMetrics {
         }
     }
 
-    /// The mean over questions; nothing for none.
+    /// The mean over questions; zero without questions.
     pub(super) fn mean(all: &[Self]) -> Self {
         let mean =
             |part: fn(&Self) -> f64| all.iter().map(part).sum::<f64>() / all.len().max(1) as f64;
         Self {
-            recall_5: mean(|one| one.recall_5),
-            recall_10: mean(|one| one.recall_10),
-            hit_1: mean(|one| one.hit_1),
-            hit_5: mean(|one| one.hit_5),
-            mrr: mean(|one| one.mrr),
-            ndcg: mean(|one| one.ndcg),
+            recall_5: mean(|metrics| metrics.recall_5),
+            recall_10: mean(|metrics| metrics.recall_10),
+            hit_1: mean(|metrics| metrics.hit_1),
+            hit_5: mean(|metrics| metrics.hit_5),
+            mrr: mean(|metrics| metrics.mrr),
+            ndcg: mean(|metrics| metrics.ndcg),
         }
     }
 
@@ -80,8 +80,7 @@ impl RankingMetrics {
     }
 }
 
-/// The time below which this share (in percent) of the times lie; the nearest one that was
-/// measured, nothing for none.
+/// The percentile of measured times, without interpolation; 0 without times.
 pub(super) fn percentile(times: &[f64], percent: f64) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn rankings_are_worth_what_the_definitions_say() {
+    fn metrics_follow_their_definitions() {
         let log = f64::log2;
         let table = [
             ("a", "a", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
@@ -112,9 +111,9 @@ mod tests {
                     (1.0 / log(3.0) + 1.0 / log(5.0)) / (1.0 + 1.0 / log(3.0))
                 }],
             ),
-            // The second `a` counts for nothing: `b` is on place 2.
+            // The second `a` does not count: `b` has rank 2.
             ("a b", "a a b", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
-            // What is right twice is right once.
+            // A duplicate in the gold list counts once.
             ("a a", "a", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
             (
                 "a b",
@@ -123,7 +122,7 @@ mod tests {
                     (1.0 / log(7.0) + 1.0 / log(11.0)) / (1.0 + 1.0 / log(3.0))
                 }],
             ),
-            // Beyond the tenth place nothing counts.
+            // Ranks beyond 10 do not count.
             ("a", "1 2 3 4 5 6 7 8 9 10 a", [0.0; 6]),
         ];
         for (gold, ranked, expected) in table {
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn more_right_ones_than_places_can_still_be_ranked_best() {
+    fn more_right_memories_than_ranks_can_still_score_fully() {
         let gold: Vec<String> = (0..20).map(|n| n.to_string()).collect();
         let found = RankingMetrics::of(&gold, &gold);
         assert_eq!((found.recall_5, found.recall_10, found.ndcg), (0.25, 0.5, 1.0));
@@ -148,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_times_that_were_measured() {
+    fn percentiles_are_measured_times() {
         let times = [4.0, 1.0, 3.0, 2.0];
-        // Places 1.5, 2.85 and 3: a half goes to the even one.
+        // Ranks 1.5, 2.85 and 3: halves round to even.
         let found = [50.0, 95.0, 100.0].map(|percent| percentile(&times, percent));
         assert_eq!(found, [3.0, 4.0, 4.0]);
         assert_eq!(percentile(&[1.0, 2.0], 50.0), 1.0);

@@ -1,10 +1,10 @@
-//! `bench personalization`: whether one agent is given what another knows of the user and the task,
-//! and nothing that is private, without a judge.
+//! `bench personalization`: whether an agent receives what another knows of the user and the task,
+//! and nothing private, without a judge.
 //!
-//! Each trial is a user with a profile and a task, which one agent keeps. Another agent is then
-//! asked something vague, which has no word of either, for the same user. Once all of it is private,
-//! and once profile and task are shared. What is counted is whether the facts stand in what the
-//! other agent is given, and whether anything private or of another user does.
+//! Each trial is a user with a profile and a task, both saved by one agent. Another agent then asks
+//! something vague, without a word of either, for the same user: once while everything is private,
+//! and once with profile and task shared. The bench counts contexts with all facts, and contexts
+//! with anything private or of another user.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ use super::metrics::percentile;
 use commonbook_server::config::Config;
 use commonbook_server::output::{self, print_line};
 
-/// What the trials are drawn by.
+/// The seed of the trials.
 const SEED: u64 = 2;
 
-/// Questions that say nothing of what they are about.
+/// Questions without any reference to their subject.
 const VAGUE_QUESTIONS: [&str; 10] = [
     "What should I do now?",
     "Can you help me with this?",
@@ -55,7 +55,7 @@ const NAME_BEGINNINGS: [&str; 12] =
 const NAME_ENDINGS: [&str; 12] =
     ["len", "tor", "mira", "vek", "dris", "quin", "loth", "sar", "bek", "nor", "fal", "zim"];
 
-/// How personalization is measured.
+/// Arguments of the personalization bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct PersonalizationBench {
     /// Users with a profile and a task
@@ -64,14 +64,14 @@ pub(super) struct PersonalizationBench {
     /// Tokens of each context
     #[arg(long, default_value_t = 1_500)]
     budget: u32,
-    /// The folder in which the homes are made; the system's temporary folder by default
+    /// The folder for the homes; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
     by: EmbedderChoice,
 }
 
-/// A user, what is known of it, and what is asked for it.
+/// A user, the facts about it, and the question.
 struct UserTrial {
     user: String,
     profile: Value,
@@ -82,7 +82,7 @@ struct UserTrial {
     question: &'static str,
 }
 
-/// What one phase showed.
+/// The results of one phase.
 #[derive(Serialize)]
 struct PhaseRow {
     phase: &'static str,
@@ -93,9 +93,9 @@ struct PhaseRow {
     task: f64,
     /// Share of trials with both.
     both: f64,
-    /// Contexts with anything in them that is private to another agent.
+    /// Contexts with anything private of another agent.
     exposures: usize,
-    /// Contexts with anything in them about another user.
+    /// Contexts with anything about another user.
     of_others: usize,
     tokens_mean: f64,
     tokens_most: f64,
@@ -107,7 +107,7 @@ struct PhaseRow {
 struct PersonalizationReport {
     bench: &'static str,
     questions: usize,
-    /// Questions that share a word with what is known; they would make it easy.
+    /// Questions that share a word with the facts, which would be too easy.
     leaking: usize,
     embedder: String,
     rows: Vec<PhaseRow>,
@@ -118,7 +118,7 @@ impl PersonalizationBench {
     /// Measures both phases, each in a home of its own.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the failing step.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let mut rng = Rng::with_seed(SEED);
         let trials: Vec<UserTrial> =
@@ -148,12 +148,12 @@ impl PersonalizationBench {
             })?;
             output::print_json(&report);
         } else {
-            report.tell();
+            report.print();
         }
         Ok(())
     }
 
-    /// Asks for every user, as an agent that keeps nothing itself.
+    /// Asks for every user, as an agent without memories.
     fn ask(
         &self,
         book: &Commonbook,
@@ -182,8 +182,10 @@ impl PersonalizationBench {
             both += usize::from(knows && works);
             let private = phase == "private" && trial.is_revealed_by(text);
             exposures += usize::from(private || text.contains(&trial.secret));
-            let other = |other: &&UserTrial| other.user != trial.user && other.is_revealed_by(text);
-            of_others += usize::from(trials.iter().any(|it| other(&it)));
+            let foreign = |other_trial: &&UserTrial| {
+                other_trial.user != trial.user && other_trial.is_revealed_by(text)
+            };
+            of_others += usize::from(trials.iter().any(|trial| foreign(&trial)));
         }
         let share = |count: usize| count as f64 / trials.len().max(1) as f64;
         Ok(PhaseRow {
@@ -203,7 +205,7 @@ impl PersonalizationBench {
 }
 
 impl UserTrial {
-    /// Whether a text tells what only this user's memories say: its names are its own.
+    /// Whether a text contains facts of this user: their names are unique.
     fn is_revealed_by(&self, text: &str) -> bool {
         let names = [&self.profile_facts[0], &self.task_facts[0], &self.secret];
         names.into_iter().any(|name| text.contains(name.as_str()))
@@ -211,7 +213,7 @@ impl UserTrial {
 }
 
 impl PersonalizationReport {
-    fn tell(&self) {
+    fn print(&self) {
         print_line(&format!("{} vague questions, {} leak a word", self.questions, self.leaking));
         for row in &self.rows {
             print_line(&format!(
@@ -230,7 +232,7 @@ impl PersonalizationReport {
             ));
         }
         print_line(&format!("embedder  {}", self.embedder));
-        self.machine.tell();
+        self.machine.print();
     }
 }
 
@@ -239,19 +241,20 @@ fn caller(agent: &str, user: &str) -> Result<Caller> {
     Caller::new(Some(name), "bench".parse()?, EntryPoint::Cli).for_user(Some(user))
 }
 
-/// A name that no other trial has: its number is in it.
+/// A name unique to this trial: it contains the trial's number.
 fn name(rng: &mut Rng, number: usize) -> String {
-    let part = |rng: &mut Rng, of: &[&str; 12]| of[rng.usize(..of.len())].to_owned();
+    let part =
+        |rng: &mut Rng, syllables: &[&str; 12]| syllables[rng.usize(..syllables.len())].to_owned();
     let (first, last) = (part(rng, &NAME_BEGINNINGS), part(rng, &NAME_ENDINGS));
     format!("{first}{last}{number:03}")
 }
 
 fn trial(rng: &mut Rng, number: usize) -> UserTrial {
-    let one = |rng: &mut Rng, of: &[&'static str]| of[rng.usize(..of.len())];
+    let pick = |rng: &mut Rng, words: &[&'static str]| words[rng.usize(..words.len())];
     let (who, project, secret) = (name(rng, number), name(rng, number), name(rng, number));
     let (who, project) = (format!("{who} Adams"), format!("{project} compiler"));
-    let (language, tool) = (one(rng, &LANGUAGES), one(rng, &TOOLS));
-    let style = one(rng, &STYLES);
+    let (language, tool) = (pick(rng, &LANGUAGES), pick(rng, &TOOLS));
+    let style = pick(rng, &STYLES);
     let (goal, blocker) = (format!("cut {} by half", name(rng, number)), name(rng, number));
     let step = format!("profile {}", name(rng, number));
     UserTrial {
@@ -267,7 +270,7 @@ fn trial(rng: &mut Rng, number: usize) -> UserTrial {
     }
 }
 
-/// The settings of the home: what the agent keeps that knows the users stands first for everybody.
+/// The settings of the home: memories of the agent that knows the users rank first for all agents.
 fn preferences() -> ContextPreferences {
     ContextPreferences {
         profile_owners: vec!["profiler".to_owned()],
@@ -275,15 +278,15 @@ fn preferences() -> ContextPreferences {
     }
 }
 
-/// Whether a question has a word of what is known.
+/// Whether a question has a word of the facts.
 fn leaks_words(trial: &UserTrial) -> bool {
     let known = format!("{} {} {}", trial.profile, trial.task, trial.secret);
     let known = terms::terms(&known);
     terms::query_terms(trial.question).iter().any(|term| known.contains(term))
 }
 
-/// Keeps what one agent knows of every user, what it said with each in private, and what a third
-/// agent has of its own.
+/// Saves what one agent knows of every user, its private conversation with each, and another
+/// agent's own memories.
 fn save_trials(book: &Commonbook, trials: &[UserTrial], sharing: Sharing) -> Result<()> {
     for trial in trials {
         let save = |agent: &str, kind: &str, text: String, sharing| {
@@ -294,8 +297,8 @@ fn save_trials(book: &Commonbook, trials: &[UserTrial], sharing: Sharing) -> Res
         };
         save("profiler", "profile", trial.profile.to_string(), sharing)?;
         save("profiler", "task_context", trial.task.to_string(), sharing)?;
-        let said = format!("User: {} Keep it to yourself: {}.", trial.question, trial.secret);
-        save("profiler", "conversation", said, Sharing::Private)?;
+        let text = format!("User: {} Keep it to yourself: {}.", trial.question, trial.secret);
+        save("profiler", "conversation", text, Sharing::Private)?;
         let note = format!("What I should know next: {}.", trial.secret);
         save("other", "semantic", note, Sharing::Private)?;
     }

@@ -1,36 +1,35 @@
-//! Questions about made-up memories: words of real ones, so that every question finds something.
+//! Questions about synthetic memories, made of their words, so that every question has hits.
 
 use commonbook::model::memory::MemoryType;
 use commonbook::model::search::SearchMemory;
 use fastrand::Rng;
 
-/// What a question knows of the memory that it is about.
+/// The memory that a question is about.
 #[derive(Debug, Clone)]
 pub(super) struct QuestionSource {
-    /// Its words, the commonest first.
+    /// Its words, most common first.
     pub(super) words: Vec<String>,
-    /// Whose it is.
+    /// Its owner.
     pub(super) owner: String,
-    /// Of which type it is.
+    /// Its type.
     pub(super) memory_type: Option<MemoryType>,
 }
 
-/// A fair sample of what goes by, of a fixed size.
+/// A uniform random sample of fixed size.
 pub(super) struct ReservoirSample {
     rng: Rng,
     seen: usize,
     size: usize,
-    /// What was drawn.
+    /// The sample.
     pub(super) drawn: Vec<QuestionSource>,
 }
 
 impl ReservoirSample {
-    /// An empty one.
     pub(super) fn new(seed: u64, size: usize) -> Self {
         Self { rng: Rng::with_seed(seed), seen: 0, size, drawn: Vec::with_capacity(size) }
     }
 
-    /// Looks at one thing, and keeps it if it is drawn.
+    /// Offers one element to the sample.
     pub(super) fn offer_source(&mut self, known: impl FnOnce() -> QuestionSource) {
         self.seen += 1;
         if self.drawn.len() < self.size {
@@ -44,21 +43,21 @@ impl ReservoirSample {
     }
 }
 
-/// Which words of a memory are asked for.
+/// The words of a memory that a question uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueryWords {
-    /// Its commonest.
+    /// The most common ones.
     Common,
-    /// Its rarest.
+    /// The rarest ones.
     Rare,
-    /// So many of them, whichever.
+    /// This many random ones.
     Some(usize),
 }
 
-/// What else must hold.
+/// A further condition of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuestionFilter {
-    /// Nothing.
+    /// None.
     Nothing,
     /// The memory's owner.
     Owner,
@@ -71,7 +70,7 @@ pub(super) enum QuestionFilter {
 /// A kind of question.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QuestionKind {
-    /// What it is called.
+    /// Its name.
     pub(super) name: &'static str,
     words: QueryWords,
     filter: QuestionFilter,
@@ -93,7 +92,7 @@ impl QuestionKind {
         },
     ];
 
-    /// The question of this kind about a memory; the same `rng` draws the same words.
+    /// The question of this kind about a memory; determined by `rng`.
     pub(super) fn question_about(&self, known: &QuestionSource, rng: &mut Rng) -> SearchMemory {
         let words: Vec<&String> = match self.words {
             QueryWords::Common => known.words.iter().take(1).collect(),
@@ -101,24 +100,25 @@ impl QuestionKind {
             QueryWords::Some(count) => rng.choose_multiple(&known.words, count),
         };
         let query = words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
-        let asked = SearchMemory { query, ..SearchMemory::default() };
+        let request = SearchMemory { query, ..SearchMemory::default() };
         match self.filter {
-            QuestionFilter::Nothing => asked,
-            QuestionFilter::Owner => SearchMemory { owner: Some(known.owner.clone()), ..asked },
+            QuestionFilter::Nothing => request,
+            QuestionFilter::Owner => SearchMemory { owner: Some(known.owner.clone()), ..request },
             QuestionFilter::Type => {
-                SearchMemory { memory_type: known.memory_type.clone(), ..asked }
+                SearchMemory { memory_type: known.memory_type.clone(), ..request }
             }
-            QuestionFilter::Since => SearchMemory { since: Some("90d".to_owned()), ..asked },
+            QuestionFilter::Since => SearchMemory { since: Some("90d".to_owned()), ..request },
         }
     }
 }
 
-/// The path and query string by which REST is asked the same.
-pub(super) fn path(asked: &SearchMemory) -> String {
+/// The path and query string of the same question over REST.
+pub(super) fn path(request: &SearchMemory) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("q", &asked.query);
-    let memory_type = asked.memory_type.as_ref().map(ToString::to_string);
-    let fields = [("owner", &asked.owner), ("memory_type", &memory_type), ("since", &asked.since)];
+    query.append_pair("q", &request.query);
+    let memory_type = request.memory_type.as_ref().map(ToString::to_string);
+    let fields =
+        [("owner", &request.owner), ("memory_type", &memory_type), ("since", &request.since)];
     for (name, value) in fields {
         if let Some(value) = value {
             query.append_pair(name, value);

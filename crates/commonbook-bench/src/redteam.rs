@@ -1,4 +1,5 @@
-//! `bench redteam`: how many paragraphs of ordinary documentation are set apart, and how long judging takes.
+//! `bench redteam`: how many paragraphs of ordinary documentation are quarantined, and how long
+//! judging takes.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,12 +10,12 @@ use commonbook_text::{injection, secrets};
 use commonbook_server::child::step_error;
 use commonbook_server::output::print_line;
 
-/// Letters of a paragraph that is worth judging.
+/// Minimum length of a judged paragraph, in characters.
 const PARAGRAPH_CHARS_MIN: usize = 20;
-/// Letters of a paragraph that are shown.
+/// Length of a printed paragraph, in characters.
 const GLANCE_CHARS: usize = 300;
 
-/// What is judged.
+/// Arguments of the red-team bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct RedteamBench {
     /// A folder with Markdown, for example the sources of packages; each paragraph is judged alone
@@ -22,7 +23,7 @@ pub(super) struct RedteamBench {
     docs: PathBuf,
 }
 
-/// What was found.
+/// The results.
 #[derive(Default)]
 struct JudgementCount {
     paragraphs: usize,
@@ -33,7 +34,7 @@ struct JudgementCount {
 }
 
 impl RedteamBench {
-    /// Judges every paragraph, and prints those that are set apart.
+    /// Judges every paragraph, and prints those that would be quarantined.
     ///
     /// # Errors
     /// A folder that cannot be read.
@@ -42,7 +43,7 @@ impl RedteamBench {
         markdown(&self.docs, &mut files)?;
         let mut count = JudgementCount::default();
         for file in &files {
-            // What is no text is no documentation.
+            // Files that are not text are skipped.
             let Ok(text) = std::fs::read_to_string(file) else { continue };
             text.split("\n\n").for_each(|paragraph| count.judge(file, paragraph));
         }

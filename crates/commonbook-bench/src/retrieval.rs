@@ -26,32 +26,32 @@ use commonbook_server::config::Config;
 use commonbook_server::follow;
 use commonbook_server::output::{self, print_line, print_note};
 
-/// Hits that are asked for.
+/// Hits requested per question.
 const HITS_PER_QUESTION: u32 = 20;
 
-/// Lines that are imported in one transaction.
+/// Lines imported per transaction.
 const BENCH_CHUNK_LINES: usize = 500;
 
-/// How retrieval is measured.
+/// Arguments of the retrieval bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct RetrievalBench {
     /// The folder of memories.jsonl and questions.jsonl
     #[arg(long)]
     data: PathBuf,
-    /// What is one memory
+    /// The part of a conversation that becomes one memory
     #[arg(long, value_enum, default_value_t)]
     gran: MemoryGranularity,
-    /// A file to write every ranking into, a line of JSON a question
+    /// A file for all rankings, one JSON object per question
     #[arg(long)]
     out: Option<PathBuf>,
-    /// The figures of each category too
+    /// Also the figures of each category
     #[arg(long)]
     by_category: bool,
     #[command(flatten)]
     by: EmbedderChoice,
 }
 
-/// What was found for a question.
+/// The hits of a question.
 struct RankedAnswer<'d> {
     question: &'d DatasetQuestion,
     ranked: Vec<String>,
@@ -59,10 +59,10 @@ struct RankedAnswer<'d> {
 }
 
 impl RetrievalBench {
-    /// Imports the data into a new home, asks every question, and tells how good the answers were.
+    /// Imports the data into a new home, asks every question, and reports the metrics.
     ///
     /// # Errors
-    /// `invalid` for data that is missing or malformed; what else went wrong.
+    /// `invalid` for data that is missing or malformed; else the error of the failing step.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let data = DataSet::read(&self.data, self.gran)?;
         if data.cut > 0 {
@@ -88,7 +88,7 @@ impl RetrievalBench {
             write(file, &answers).map_err(|error| unwritable(path, error))?;
         }
         let report = RetrievalReport {
-            of: self,
+            bench: self,
             data: &data,
             workspaces: workspaces.len(),
             embedder: self.by.name(config),
@@ -98,7 +98,7 @@ impl RetrievalBench {
         if as_json {
             output::print_json(&report.value());
         } else {
-            report.tell();
+            report.print();
         }
         Ok(())
     }
@@ -111,21 +111,22 @@ fn import(book: &Commonbook, memories: &[DatasetMemory]) -> Result<BTreeMap<Stri
     let bar = super::bench_progress_bar("importing", memories.len());
     for chunk in memories.chunks(BENCH_CHUNK_LINES) {
         let mut lines = Vec::with_capacity(chunk.len());
-        for given in chunk {
-            let told = |error: Error| error_at_line(&given.place, &error);
-            let line = import::parse(given.line.to_string().as_bytes()).map_err(told)?;
-            let workspace = line.workspace(None, &caller).map_err(told)?;
-            let taken = workspaces.iter().any(|(conv, it)| *conv != given.conv && *it == workspace);
+        for memory in chunk {
+            let at_line = |error: Error| error_at_line(&memory.place, &error);
+            let line = import::parse(memory.line.to_string().as_bytes()).map_err(at_line)?;
+            let workspace = line.workspace(None, &caller).map_err(at_line)?;
+            let taken =
+                workspaces.iter().any(|(conv, name)| *conv != memory.conv && *name == workspace);
             if taken {
                 let reason = format!("another conversation has the workspace {workspace} already");
-                return Err(told(Error::invalid("conv", reason)));
+                return Err(at_line(Error::invalid("conv", reason)));
             }
-            workspaces.insert(given.conv.clone(), workspace);
+            workspaces.insert(memory.conv.clone(), workspace);
             lines.push(line);
         }
         let outcomes = book.import_lines(&caller, None, lines)?;
-        for (given, outcome) in chunk.iter().zip(outcomes) {
-            outcome.map_err(|error| error_at_line(&given.place, &error))?;
+        for (memory, outcome) in chunk.iter().zip(outcomes) {
+            outcome.map_err(|error| error_at_line(&memory.place, &error))?;
         }
         bar.inc(chunk.len() as u64);
     }
@@ -134,7 +135,7 @@ fn import(book: &Commonbook, memories: &[DatasetMemory]) -> Result<BTreeMap<Stri
     Ok(workspaces)
 }
 
-/// Asks as an agent that kept none of the memories itself.
+/// Asks as an agent without memories.
 fn ask<'d>(
     book: &Commonbook,
     workspace: &Workspace,
@@ -157,9 +158,9 @@ fn ask<'d>(
             Vec::new()
         }
     };
-    // What else stood on an imported line is kept as metadata; so does the id that the data gave.
-    let given = |id: Option<&Value>| id.and_then(Value::as_str).map(str::to_owned);
-    let ranked = hits.iter().filter_map(|hit| given(hit.memory.metadata.get("id"))).collect();
+    // An import keeps further fields of a line as metadata, so also the id of the data set.
+    let text = |id: Option<&Value>| id.and_then(Value::as_str).map(str::to_owned);
+    let ranked = hits.iter().filter_map(|hit| text(hit.memory.metadata.get("id"))).collect();
     Ok(RankedAnswer { question, ranked, ms })
 }
 
@@ -178,9 +179,9 @@ fn unwritable(path: &Path, error: std::io::Error) -> Error {
     step_error(&format!("{} cannot be written", path.display()), error)
 }
 
-/// What there is to tell in the end.
+/// The report of a run.
 struct RetrievalReport<'d> {
-    of: &'d RetrievalBench,
+    bench: &'d RetrievalBench,
     data: &'d DataSet,
     workspaces: usize,
     embedder: &'d str,
@@ -188,7 +189,7 @@ struct RetrievalReport<'d> {
     counted: Vec<&'d RankedAnswer<'d>>,
 }
 
-/// The figures of some questions.
+/// The figures of a set of questions.
 struct RetrievalFigures {
     count: usize,
     mean: RankingMetrics,
@@ -217,21 +218,22 @@ impl RetrievalFigures {
         value
     }
 
-    fn tell(&self, name: &str) {
-        let worth: String = self.mean.figures().iter().map(|it| format!(" {it:7.4}")).collect();
+    fn print(&self, name: &str) {
+        let worth: String =
+            self.mean.figures().iter().map(|figure| format!(" {figure:7.4}")).collect();
         let Self { count, p50, p95, .. } = self;
         print_line(&format!("{name:26} {count:5}{worth} {p50:8.2} {p95:8.2}"));
     }
 }
 
-/// How often what is newer stands above what it replaced.
+/// How often a newer memory ranks above the one that it replaced.
 #[derive(Debug, Default, PartialEq, Eq, serde::Serialize)]
 struct UpdateFigures {
-    /// Questions that have both.
+    /// Questions with both.
     questions: usize,
-    /// Those of them where both were found.
+    /// Those of them for which both were found.
     both_found: usize,
-    /// Those of these where the newer one stands above.
+    /// Those of these with the newer one above.
     newer_first: usize,
 }
 
@@ -270,8 +272,8 @@ impl RetrievalReport<'_> {
             categories.iter().map(|(name, figures)| (name, figures.value())).collect();
         json!({
             "bench": "retrieval",
-            "data": self.of.data,
-            "gran": self.of.gran.name(),
+            "data": self.bench.data,
+            "gran": self.bench.gran.name(),
             "workspaces": self.workspaces,
             "memories": self.data.memories.len(),
             "asked": self.data.questions.len(),
@@ -285,12 +287,12 @@ impl RetrievalReport<'_> {
         })
     }
 
-    fn tell(&self) {
+    fn print(&self) {
         print_line(&format!(
             "data      {}: {} memories (each a {}) in {} workspaces",
-            self.of.data.display(),
+            self.bench.data.display(),
             self.data.memories.len(),
-            self.of.gran.name(),
+            self.bench.gran.name(),
             self.workspaces
         ));
         print_line(&format!(
@@ -302,21 +304,21 @@ impl RetrievalReport<'_> {
             "index     words in {:.1} s, vectors in {:.1} s; embedder {}",
             self.built.words_seconds, self.built.vectors_seconds, self.embedder
         ));
-        MachineProfile::detect_machine().tell();
+        MachineProfile::detect_machine().print();
         let names: String =
             RankingMetrics::NAMES.iter().map(|name| format!(" {name:>7}")).collect();
         print_line(&format!("\n{:26} {:>5}{names} {:>8} {:>8}", "", "n", "p50 ms", "p95 ms"));
-        RetrievalFigures::of(&self.counted).tell("all");
-        if self.of.by_category {
+        RetrievalFigures::of(&self.counted).print("all");
+        if self.bench.by_category {
             for (name, figures) in self.categories() {
-                figures.tell(name);
+                figures.print(name);
             }
         }
         let UpdateFigures { questions, both_found, newer_first } = UpdateFigures::of(&self.counted);
         if questions > 0 {
             print_line(&format!(
-                "\nthe newer above the older it replaced: {newer_first} of {both_found} where both \
-                 were found, of {questions}"
+                "\nthe newer above the older it replaced: {newer_first} bench {both_found} where both \
+                 were found, bench {questions}"
             ));
         }
     }
@@ -327,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newer_counts_only_where_both_were_found() {
+    fn updates_count_only_if_both_memories_were_found() {
         let question = |original: &str, updated: &str| -> DatasetQuestion {
             serde_json::from_value(json!({
                 "qid": "q", "conv": "c", "gran": "turn", "category": "x", "question": "?",
@@ -339,9 +341,10 @@ mod tests {
             "qid": "q", "conv": "c", "gran": "turn", "category": "x", "question": "?", "gold": ["a"],
         }))
         .unwrap();
-        let asked = [question("old", "new"), question("x", "new"), question("new", "old"), none];
+        let questions =
+            [question("old", "new"), question("x", "new"), question("new", "old"), none];
         let ranked = ["new", "old"].map(str::to_owned).to_vec();
-        let answers: Vec<RankedAnswer<'_>> = asked
+        let answers: Vec<RankedAnswer<'_>> = questions
             .iter()
             .map(|question| RankedAnswer { question, ranked: ranked.clone(), ms: 1.0 })
             .collect();

@@ -1,4 +1,4 @@
-//! Figures of calls, a row for each kind, beside what they are compared with.
+//! Rows of figures, one per kind of call, with reference times.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use serde::Serialize;
 use super::metrics::percentile;
 use commonbook_server::output::print_line;
 
-/// What a figure is compared with, in milliseconds.
+/// Reference times in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ReferenceTimes {
-    /// What the seed's own table has.
-    seed_ms: Option<f64>,
-    /// The design's target.
+    /// The published figure of the original system.
+    original_ms: Option<f64>,
+    /// The target of the design.
     target_ms: Option<f64>,
 }
 
 impl ReferenceTimes {
-    /// The figures of the seed and of the design, where there are some.
-    pub(super) fn of(seed_ms: Option<f64>, target_ms: Option<f64>) -> Self {
-        Self { seed_ms, target_ms }
+    /// These reference times, if any.
+    pub(super) fn of(original_ms: Option<f64>, target_ms: Option<f64>) -> Self {
+        Self { original_ms, target_ms }
     }
 }
 
-/// How long something took, each time.
+/// The durations of one kind of call.
 #[derive(Serialize)]
 pub(super) struct TimingRow {
     what: String,
@@ -32,17 +32,17 @@ pub(super) struct TimingRow {
     p50_ms: f64,
     p95_ms: f64,
     max_ms: f64,
-    /// What the seed's own table has.
-    seed_ms: Option<f64>,
-    /// The design's target.
+    /// The published figure of the original system.
+    original_ms: Option<f64>,
+    /// The target of the design.
     target_ms: Option<f64>,
 }
 
 impl TimingRow {
-    /// Calls something so many times, with a bar; each call tells how long it took.
+    /// Runs a call many times, with a progress bar; each call returns its duration.
     ///
     /// # Errors
-    /// What a call answers.
+    /// The error of a call.
     pub(super) fn measure_calls(
         what: &str,
         calls: usize,
@@ -58,9 +58,9 @@ impl TimingRow {
         bar.finish_and_clear();
         let at = |percent| percentile(&times, percent);
         let (n, what) = (times.len(), what.to_owned());
-        let ReferenceTimes { seed_ms, target_ms } = reference;
+        let ReferenceTimes { original_ms, target_ms } = reference;
         let (p50_ms, p95_ms, max_ms) = (at(50.0), at(95.0), at(100.0));
-        Ok(Self { what, n, p50_ms, p95_ms, max_ms, seed_ms, target_ms })
+        Ok(Self { what, n, p50_ms, p95_ms, max_ms, original_ms, target_ms })
     }
 }
 
@@ -68,9 +68,11 @@ impl TimingRow {
 pub(super) fn print_rows(rows: &[TimingRow]) {
     print_line(&format!(
         "\n{:<42} {:>5} {:>9} {:>9} {:>9} {:>8} {:>8}",
-        "", "n", "p50 ms", "p95 ms", "max ms", "seed", "target"
+        "", "n", "p50 ms", "p95 ms", "max ms", "original", "target"
     ));
-    let figure = |figure: Option<f64>| figure.map_or_else(String::new, |it| it.to_string());
+    let figure = |figure: Option<f64>| {
+        figure.map_or_else(String::new, |milliseconds| milliseconds.to_string())
+    };
     for row in rows {
         print_line(&format!(
             "{:<42} {:>5} {:>9.3} {:>9.3} {:>9.3} {:>8} {:>8}",
@@ -79,7 +81,7 @@ pub(super) fn print_rows(rows: &[TimingRow]) {
             row.p50_ms,
             row.p95_ms,
             row.max_ms,
-            figure(row.seed_ms),
+            figure(row.original_ms),
             figure(row.target_ms)
         ));
     }

@@ -1,4 +1,4 @@
-//! `bench save`: how fast memories are kept, beside what the disk alone can do.
+//! `bench save`: the rate of saves, compared to the bare disk.
 
 use std::fs::File;
 use std::io::Write;
@@ -20,10 +20,10 @@ use serde_json::json;
 use commonbook_server::child::{ChildServer, step_error};
 use commonbook_server::output::print_line;
 
-/// Bytes of a bare append: one page.
+/// One page, appended in the disk test.
 const APPENDED_PAGE: [u8; 4096] = [b'x'; 4096];
 
-/// How saving is measured.
+/// Arguments of the save bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct SaveBench {
     /// Memories in the store before it is measured
@@ -47,7 +47,7 @@ impl SaveBench {
     /// Measures saving.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the failing step.
     pub(super) fn run(&self) -> Result<()> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         let home = folder.path();
@@ -60,27 +60,27 @@ impl SaveBench {
         let book = super::open_bench_book(home, Arc::new(SystemClock))?;
         fill(&book, self.size)?;
         SaveFigure::print_head();
-        measure_disk(home, self.saves)?.tell("bare 4 KiB append + fdatasync");
-        let one = measure_threads(1, self.saves, &|rng| save(&book, rng))?;
-        one.tell("save, 1 writer");
+        measure_disk(home, self.saves)?.print("bare 4 KiB append + fdatasync");
+        let single = measure_threads(1, self.saves, &|rng| save(&book, rng))?;
+        single.print("save, 1 writer");
         let many = measure_threads(self.writers, self.each, &|rng| save(&book, rng))?;
-        many.tell(&format!("save, {} writers", self.writers));
+        many.print(&format!("save, {} writers", self.writers));
         let server = ChildServer::start(home)?;
         measure_threads(1, self.saves.min(1_000), &|rng| post(&server, rng))?
-            .tell("POST /v1/memories, 1 client");
+            .print("POST /v1/memories, 1 client");
         let rest = measure_threads(self.writers, self.each, &|rng| post(&server, rng))?;
-        rest.tell(&format!("POST /v1/memories, {} clients", self.writers));
-        measure_disk(home, self.saves)?.tell("bare 4 KiB append + fdatasync, again");
+        rest.print(&format!("POST /v1/memories, {} clients", self.writers));
+        measure_disk(home, self.saves)?.print("bare 4 KiB append + fdatasync, again");
         print_line(&format!(
             "{} writers to one: {:.1} times the rate",
             self.writers,
-            many.rate() / one.rate()
+            many.rate() / single.rate()
         ));
         Ok(())
     }
 }
 
-/// What was measured: how long each took, and all together.
+/// Durations of single operations, and of all together.
 struct SaveFigure {
     each: Vec<Duration>,
     whole: Duration,
@@ -98,7 +98,7 @@ impl SaveFigure {
         self.each.len() as f64 / self.whole.as_secs_f64()
     }
 
-    fn tell(&self, what: &str) {
+    fn print(&self, what: &str) {
         let mut sorted = self.each.clone();
         sorted.sort();
         let at = |share: usize| {
@@ -114,7 +114,7 @@ impl SaveFigure {
     }
 }
 
-/// The disk alone: append a page, sync it.
+/// The bare disk: append a page, sync it.
 fn measure_disk(folder: &Path, count: usize) -> Result<SaveFigure> {
     let wrong = |error| step_error("the disk cannot be measured", error);
     let mut file = File::create(folder.join("bare")).map_err(wrong)?;
@@ -128,7 +128,7 @@ fn measure_disk(folder: &Path, count: usize) -> Result<SaveFigure> {
     Ok(SaveFigure { each, whole: begun.elapsed() })
 }
 
-/// So many threads at once, each doing it so often.
+/// Runs an operation in many threads, a number of times in each.
 fn measure_threads(
     threads: usize,
     often: usize,
@@ -176,7 +176,7 @@ fn post(server: &ChildServer, rng: &mut Rng) -> Result<()> {
     }
 }
 
-/// Fills the store with made-up memories.
+/// Fills the store with synthetic memories.
 fn fill(book: &Commonbook, size: usize) -> Result<()> {
     let mut rng = Rng::with_seed(7);
     let progress = super::bench_progress_bar("filling the store", size);
@@ -257,7 +257,7 @@ const SAMPLE_WORDS: [&str; 64] = [
     "Priya",
 ];
 
-/// A made-up memory of about 40 words: common words often, and a rare one now and then.
+/// A synthetic memory of about 40 words: mostly common words, sometimes a rare one.
 fn memory(rng: &mut Rng) -> SaveMemory {
     let mut words: Vec<String> = Vec::new();
     for place in 0..rng.usize(25..55) {

@@ -1,4 +1,4 @@
-//! `bench search`: how long searching takes in a large store, by every way there is to ask.
+//! `bench search`: durations of searches in a large store, through every interface.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,19 +25,19 @@ use commonbook_server::config::Config;
 use commonbook_server::follow;
 use commonbook_server::output::{self, print_line};
 
-/// Who asks: an agent that keeps nothing itself.
+/// The agent that searches; it has no memories.
 const READER: &str = "reader";
 
-/// Questions that are told by themselves, before those of each kind.
+/// Questions reported separately, before those of each kind.
 const EARLY_QUESTIONS: usize = 200;
 
-/// What the worlds and the questions are drawn by.
+/// The seed of the worlds and the questions.
 pub(super) const SEED: u64 = 7;
 
-/// By which the processes that are started know their embedder.
+/// The variable that sets the embedder of started processes.
 const EMBEDDER_VARIABLE: &str = "COMMONBOOK_EMBEDDER";
 
-/// How searching is measured.
+/// Arguments of the search bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct SearchBench {
     /// Memories in the store: 50000, 50k, 1m
@@ -49,7 +49,7 @@ pub(super) struct SearchBench {
     /// Processes that are started to ask one question each
     #[arg(long, default_value_t = 20)]
     processes: usize,
-    /// The folder in which the home is made; the system's temporary folder by default
+    /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
     number.filter(|number| *number > 0).ok_or_else(|| "write it like 50000, 50k or 1m".to_owned())
 }
 
-/// How long something took, each time.
+/// The durations of one kind of search.
 #[derive(Serialize)]
 pub(super) struct SearchRow {
     pub(super) what: String,
@@ -76,7 +76,7 @@ pub(super) struct SearchRow {
     pub(super) p50_ms: f64,
     pub(super) p95_ms: f64,
     pub(super) max_ms: f64,
-    /// How many of the questions found nothing.
+    /// Number of questions without a hit.
     pub(super) empty: usize,
 }
 
@@ -95,7 +95,7 @@ impl SearchRow {
     }
 }
 
-/// What was measured.
+/// The results.
 #[derive(Serialize)]
 struct SearchReport {
     bench: &'static str,
@@ -113,10 +113,11 @@ struct SearchReport {
 }
 
 impl SearchBench {
-    /// Fills a home with made-up memories, builds its index, and asks in every way there is.
+    /// Fills a home with synthetic memories, builds its index, and searches through every
+    /// interface.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the failing step.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         let home = folder.path();
@@ -131,15 +132,15 @@ impl SearchBench {
         let book = super::open_bench_book(home, Arc::new(SystemClock))?;
         self.by.give_embedder(&book, config)?;
         let embedder = self.by.name(config);
-        let mut asked = SearchRun { known: &known, embedder, rows: Vec::new() };
-        asked.ask_in_process(&book)?;
+        let mut run = SearchRun { known: &known, embedder, rows: Vec::new() };
+        run.ask_in_process(&book)?;
         drop(book);
-        asked.ask_in_processes(home, self.processes, "commonbook search, no server")?;
+        run.ask_in_processes(home, self.processes, "commonbook search, no server")?;
         let mut serve = program_command(home, &["serve", "--port", "0"])?;
         serve.env(EMBEDDER_VARIABLE, embedder);
         let server = ChildServer::run(serve)?;
-        asked.ask_over_rest(&server)?;
-        asked.ask_in_processes(home, self.processes, "commonbook search, a server runs")?;
+        run.ask_over_rest(&server)?;
+        run.ask_in_processes(home, self.processes, "commonbook search, a server runs")?;
         let report = SearchReport {
             bench: "search",
             memories: self.size,
@@ -151,20 +152,20 @@ impl SearchBench {
             index_bytes: folder_bytes(&home.join("index"), |_| true)?,
             server_resident_bytes: process_bytes(server.process_id(), "VmRSS:"),
             server_anonymous_bytes: process_bytes(server.process_id(), "RssAnon:"),
-            rows: asked.rows,
+            rows: run.rows,
             machine: MachineProfile::detect_machine(),
         };
         if as_json {
             output::print_json(&json!(report));
         } else {
-            report.tell();
+            report.print();
         }
         Ok(())
     }
 }
 
-/// Keeps so many made-up memories, session by session; answers what questions can be about, and
-/// how many workspaces there are.
+/// Saves synthetic memories, session by session. Returns sources of questions, and the number of
+/// workspaces.
 pub(super) fn fill(
     home: &Path,
     size: usize,
@@ -188,7 +189,11 @@ pub(super) fn fill(
                 let seen = written.memory.sharing == Some(Sharing::Shared);
                 if seen && session.workspace == MAIN_WORKSPACE && written.words.len() >= 9 {
                     sample.offer_source(|| QuestionSource {
-                        words: written.words.iter().map(|it| world.word(*it).to_owned()).collect(),
+                        words: written
+                            .words
+                            .iter()
+                            .map(|word| world.word(*word).to_owned())
+                            .collect(),
                         owner: session.owner.clone(),
                         memory_type: written.memory.memory_type.clone(),
                     });
@@ -204,7 +209,7 @@ pub(super) fn fill(
     Ok((sample.drawn, workspaces.len()))
 }
 
-/// Asking, and what it took.
+/// A run of searches and its results.
 struct SearchRun<'k> {
     known: &'k [QuestionSource],
     embedder: &'k str,
@@ -212,7 +217,7 @@ struct SearchRun<'k> {
 }
 
 impl SearchRun<'_> {
-    /// Asks every question of every kind in this way, which answers how many hits it got.
+    /// Asks every question of every kind through `ask`, which returns the number of hits.
     fn ask_each(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
         let bar = super::bench_progress_bar("asking", QuestionKind::ALL.len() * self.known.len());
         for kind in QuestionKind::ALL {
@@ -232,7 +237,7 @@ impl SearchRun<'_> {
         Ok(())
     }
 
-    /// The first question of a process or a server, which opens the index for all that follow.
+    /// The first question of a process or server, which opens the index.
     fn ask_first(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
         let Some(known) = self.known.first() else { return Ok(()) };
         let question = QuestionKind::ALL[2].question_about(known, &mut Rng::with_seed(SEED));
@@ -243,8 +248,8 @@ impl SearchRun<'_> {
         self.ask_early(way, ask)
     }
 
-    /// Questions of all kinds right after the first, told by themselves: the files are not in the
-    /// memory of the process yet, and a server looks after what was saved before it.
+    /// Questions of all kinds right after the first, reported separately: the files are not cached
+    /// yet, and a server still checks what was saved before its start.
     fn ask_early(&mut self, way: &str, ask: impl Fn(&SearchMemory) -> Result<usize>) -> Result<()> {
         let mut rng = Rng::with_seed(SEED + 1);
         let (mut times, mut empty) = (Vec::with_capacity(EARLY_QUESTIONS), 0);
@@ -273,7 +278,7 @@ impl SearchRun<'_> {
         self.ask_each("REST", ask)
     }
 
-    /// A fresh process for each question, from its start to its end.
+    /// A fresh process per question, from start to exit.
     fn ask_in_processes(&mut self, home: &Path, count: usize, way: &str) -> Result<()> {
         let mut rng = Rng::with_seed(SEED);
         let (mut times, mut empty) = (Vec::with_capacity(count), 0);
@@ -295,8 +300,8 @@ impl SearchRun<'_> {
                 command.output().map_err(|e| step_error("the process did not start", e))?;
             times.push(begun.elapsed());
             if !output.status.success() {
-                let told = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Error::new(ErrorKind::Internal, told));
+                let message = String::from_utf8_lossy(&output.stderr).into_owned();
+                return Err(Error::new(ErrorKind::Internal, message));
             }
             let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             empty += usize::from(answer["hits"].as_array().is_none_or(Vec::is_empty));
@@ -319,7 +324,7 @@ fn search_over_rest(server: &ChildServer, question: &SearchMemory) -> Result<usi
     }
 }
 
-/// The bytes of the files in a folder and those below it, as far as their names are wanted.
+/// The size of the files below a folder whose names `wanted` accepts.
 fn folder_bytes(folder: &Path, wanted: impl Fn(&str) -> bool + Copy) -> Result<u64> {
     let unreadable = |error| step_error("the home cannot be read", error);
     let mut sum = 0;
@@ -335,13 +340,13 @@ fn folder_bytes(folder: &Path, wanted: impl Fn(&str) -> bool + Copy) -> Result<u
 }
 
 impl SearchReport {
-    fn tell(&self) {
+    fn print(&self) {
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
         print_line(&format!(
             "data      {} made-up memories of about 40 words, {} workspaces, most in one; seed {SEED}",
             self.memories, self.workspaces
         ));
-        self.machine.tell();
+        self.machine.print();
         print_line(&format!(
             "saved     in {:.1} s, {:.0} a second, in batches",
             self.save_seconds,

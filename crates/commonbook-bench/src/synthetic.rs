@@ -1,4 +1,4 @@
-//! Made-up memories that are spread like real ones: words by Zipf's law, sessions by topics.
+//! Synthetic memories with realistic distributions: words by Zipf's law, sessions by topics.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use commonbook::model::memory::{Importance, MemoryType, SaveMemory, Sharing};
 use fastrand::Rng;
 use jiff::SignedDuration;
 
-/// Words that are made up. Ticket numbers come on top, and never end.
+/// Number of synthetic words. Ticket numbers come on top, without limit.
 const VOCABULARY_WORDS: usize = 40_000;
 
-/// The commonest words of running English, with their counts in the Brown corpus of about a million
+/// The most common English words, with their counts in the Brown corpus of about a million words
 /// (Kučera and Francis 1967).
 const FUNCTION_WORDS: &str = "the 69971 of 36411 and 28852 to 26149 a 23237 in 21341 that 10595 \
     is 10099 was 9816 he 9543 for 9489 it 8756 with 7289 as 7250 his 6997 on 6742 be 6377 at 5378 \
@@ -21,14 +21,14 @@ const FUNCTION_WORDS: &str = "the 69971 of 36411 and 28852 to 26149 a 23237 in 2
     would 2714 their 2670 we 2653 him 2619 been 2472 has 2439 when 2331 who 2252 will 2244 \
     more 2216 no 2201 if 2199 out 2096";
 
-/// The share of those words in running text, in percent: what their counts add up to.
+/// The share of these words in running text, in percent: the sum of their counts.
 const FUNCTION_SHARE: u32 = 45;
 
-/// The share of content words that are of the session's topic, and of those that are numbers.
+/// The shares of content words that belong to the session's topic, and that are numbers.
 const TOPIC_SHARE: u32 = 40;
 const NUMBER_SHARE: u32 = 3;
 
-/// The workspace that most is kept in; the others share what is left.
+/// The workspace of most memories; the others share the rest.
 pub(super) const MAIN_WORKSPACE: &str = "harbour";
 const OTHER_WORKSPACES: [&str; 4] = ["meadow", "lantern", "orchard", "quarry"];
 const MAIN_SHARE: u32 = 80;
@@ -48,10 +48,10 @@ const TYPES: [&str; 10] = [
     "procedural",
 ];
 
-/// For so long memories were kept, until now.
+/// Days over which the memories were saved.
 const HISTORY_DAYS: i64 = 730;
 
-/// Things to draw from, some oftener than others.
+/// A weighted random choice.
 struct WeightedUrn(Vec<f64>);
 
 impl WeightedUrn {
@@ -64,7 +64,7 @@ impl WeightedUrn {
         Self(weights.into_iter().map(add).collect())
     }
 
-    /// Zipf's law: a thing is drawn in proportion to one by its place, the first `head` much alike.
+    /// Zipf's law: weights inverse to the rank, with the first `head` ranks nearly equal.
     fn zipf(count: usize, head: f64) -> Self {
         Self::of((0..count).map(|place| 1.0 / (place as f64 + head)))
     }
@@ -75,23 +75,23 @@ impl WeightedUrn {
     }
 }
 
-/// A memory that is still to be kept, and the content words of its text.
+/// A memory to be saved, and the content words of its text.
 pub(super) struct SyntheticMemory {
-    /// What is kept.
+    /// The memory.
     pub(super) memory: SaveMemory,
-    /// Its made-up words by how common they are, the commonest first; each once.
+    /// Its distinct synthetic words by rank, most common first.
     pub(super) words: Vec<usize>,
 }
 
 /// A session of one agent, about one topic.
 pub(super) struct SyntheticSession {
-    /// Where it was.
+    /// Its workspace.
     pub(super) workspace: &'static str,
-    /// Whose it was.
+    /// Its owner.
     pub(super) owner: String,
     /// Its id.
     pub(super) id: String,
-    /// What was kept in it, in groups that are kept at once, with the time of each.
+    /// Its memories, in groups that are saved together, with the time of each group.
     pub(super) groups: Vec<(Timestamp, Vec<SyntheticMemory>)>,
 }
 
@@ -100,7 +100,7 @@ struct SyntheticTopic {
     names: Vec<String>,
 }
 
-/// A world of sessions; the same seed, size and time give the same.
+/// A world of sessions; determined by seed, size and time.
 pub(super) struct SyntheticWorld {
     rng: Rng,
     words: Vec<String>,
@@ -110,16 +110,16 @@ pub(super) struct SyntheticWorld {
     within_topic: WeightedUrn,
     types: Vec<MemoryType>,
     size: usize,
-    given: usize,
+    made: usize,
     sessions: usize,
     until: Timestamp,
 }
 
 impl SyntheticWorld {
-    /// A world of so many memories, the last of them kept at this time.
+    /// A world of this many memories, the last of them saved at `until`.
     ///
     /// # Errors
-    /// `invalid` for a type of memory that is none.
+    /// `invalid` for a malformed memory type.
     pub(super) fn new(seed: u64, size: usize, until: Timestamp) -> Result<Self> {
         let mut rng = Rng::with_seed(seed);
         let mut pairs = FUNCTION_WORDS.split_whitespace();
@@ -137,27 +137,27 @@ impl SyntheticWorld {
         Ok(Self {
             rng,
             words,
-            // Function words have the first places of the law; content words come after them.
+            // Function words have the first ranks; content words follow.
             common: WeightedUrn::zipf(VOCABULARY_WORDS, 20.0),
             function: (function, WeightedUrn::of(counts)),
             topics,
             within_topic: WeightedUrn::zipf(80, 3.0),
             types: types?,
             size,
-            given: 0,
+            made: 0,
             sessions: 0,
             until,
         })
     }
 
-    /// The word of this number, as it is spelled.
+    /// The spelling of a word.
     pub(super) fn word(&self, number: usize) -> &str {
         &self.words[number]
     }
 
-    /// The time at which this many of the memories were kept: they are spread evenly.
-    fn time(&self, given: usize) -> Timestamp {
-        let left = 1.0 - given as f64 / self.size.max(1) as f64;
+    /// The time of a memory by its number: memories are spread evenly.
+    fn time(&self, made: usize) -> Timestamp {
+        let left = 1.0 - made as f64 / self.size.max(1) as f64;
         let before = SignedDuration::from_hours(24 * HISTORY_DAYS).mul_f64(left.max(0.0));
         self.until.checked_sub(before).unwrap_or(self.until)
     }
@@ -205,7 +205,7 @@ impl SyntheticWorld {
         SyntheticMemory { memory, words: drawn }
     }
 
-    /// One word of running text about this topic; a made-up one is also told by its number.
+    /// One word of running text about this topic; synthetic words are also added to `drawn`.
     fn token(&mut self, topic: usize, drawn: &mut Vec<usize>) -> String {
         let rng = &mut self.rng;
         if rng.u32(0..100) < FUNCTION_SHARE {
@@ -227,29 +227,29 @@ impl Iterator for SyntheticWorld {
     type Item = SyntheticSession;
 
     fn next(&mut self) -> Option<SyntheticSession> {
-        let left = self.size - self.given;
+        let left = self.size - self.made;
         if left == 0 {
             return None;
         }
         let topic = self.rng.usize(0..self.topics.len());
         let main = self.rng.u32(0..100) < MAIN_SHARE;
-        let other = OTHER_WORKSPACES[self.rng.usize(0..OTHER_WORKSPACES.len())];
-        // Some agents keep more than others: of two that are drawn, the one before in the list.
+        let workspace = OTHER_WORKSPACES[self.rng.usize(0..OTHER_WORKSPACES.len())];
+        // Some agents save more than others: the earlier of two draws wins.
         let mut first = |count: usize| self.rng.usize(0..count).min(self.rng.usize(0..count));
         let owner = format!("{}-{}", CLIENTS[first(CLIENTS.len())], ROLES[first(ROLES.len())]);
         let mut count = self.rng.usize(20..=200).min(left);
         let mut groups = Vec::new();
         while count > 0 {
             let group = count.min(limits::BATCH);
-            self.given += group;
+            self.made += group;
             count -= group;
-            let at = self.time(self.given);
+            let at = self.time(self.made);
             groups.push((at, (0..group).map(|_| self.memory(topic)).collect()));
         }
         self.sessions += 1;
         let id = format!("session-{}", self.sessions);
         Some(SyntheticSession {
-            workspace: if main { MAIN_WORKSPACE } else { other },
+            workspace: if main { MAIN_WORKSPACE } else { workspace },
             owner,
             id,
             groups,
@@ -258,7 +258,7 @@ impl Iterator for SyntheticWorld {
 }
 
 fn topic(rng: &mut Rng, words: &[String]) -> SyntheticTopic {
-    // The very commonest words are of no topic.
+    // The most common words belong to no topic.
     let own: Vec<usize> = (0..80).map(|_| rng.usize(100..VOCABULARY_WORDS)).collect();
     let names = own.iter().take(5).map(|word| words[*word].clone()).collect();
     SyntheticTopic { words: own, names }
@@ -269,7 +269,7 @@ const ONSETS: &str = "b c d f g h j k l m n p r s t v w z bl br cl cr dr fl fr g
 const NUCLEI: &str = "a e i o u a e i o ai ea ee oo ou";
 const CODAS: &str = "n r l t m nd rk st x ck b p";
 
-/// Words that can be pronounced, each once: the common ones short, the rare ones longer.
+/// Distinct pronounceable words: common ones short, rare ones longer.
 fn vocabulary(rng: &mut Rng, taken: &[&str]) -> Vec<String> {
     let parts = |text: &'static str| text.split_whitespace().collect::<Vec<_>>();
     let (onsets, nuclei, codas) = (parts(ONSETS), parts(NUCLEI), parts(CODAS));
@@ -307,7 +307,9 @@ mod tests {
     fn texts(world: SyntheticWorld) -> Vec<(Timestamp, String)> {
         let groups = world.flat_map(|session| session.groups);
         groups
-            .flat_map(|(at, group)| group.into_iter().map(move |it| (at, it.memory.text)))
+            .flat_map(|(at, group)| {
+                group.into_iter().map(move |synthetic| (at, synthetic.memory.text))
+            })
             .collect()
     }
 
@@ -347,10 +349,13 @@ mod tests {
         assert!(owners.len() > 15, "{}", owners.len());
         let of_main = sessions.iter().filter(|session| session.workspace == MAIN_WORKSPACE).count();
         assert!(of_main * 10 > sessions.len() * 7 && of_main < sessions.len());
-        let memories: Vec<&SyntheticMemory> =
-            sessions.iter().flat_map(|it| it.groups.iter().flat_map(|(_, group)| group)).collect();
+        let memories: Vec<&SyntheticMemory> = sessions
+            .iter()
+            .flat_map(|session| session.groups.iter().flat_map(|(_, group)| group))
+            .collect();
         assert_eq!(memories.len(), 20_000);
-        let private = |it: &&&SyntheticMemory| it.memory.sharing == Some(Sharing::Private);
+        let private =
+            |synthetic: &&&SyntheticMemory| synthetic.memory.sharing == Some(Sharing::Private);
         let private = memories.iter().filter(private).count();
         assert!((1_800..2_200).contains(&private), "{private}");
     }

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_take_the_types_of_the_schema() {
+    fn pairs_get_the_types_of_the_schema() {
         let pairs = pairs(&[
             ("name", "5"),
             ("size", "5"),
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_json_are_invalid() {
+    fn bytes_that_are_not_json_are_invalid() {
         for bytes in [&b"{\"name\": \"x"[..], b"", b"\xff\xfe", b"{} {}"] {
             let error = from_json::<Wanted>(bytes).expect_err("invalid JSON");
             assert_eq!(error.kind, ErrorKind::Invalid);
@@ -436,7 +436,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_patterns_tell_what_is_taken(text in "[ -~\\t\\n\\x00\\x1b\\x7fé]{0,6}") {
+        fn the_patterns_match_what_is_accepted(text in "[ -~\\t\\n\\x00\\x1b\\x7fé]{0,6}") {
             let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(&text));
             assert_eq!(matches(TEXT_PATTERN), refuse_control_characters("text", &text).is_ok());
             let trimmed = text.trim() == text;

@@ -106,7 +106,7 @@ mod tests {
     use crate::base::error::ErrorKind;
 
     #[test]
-    fn a_place_that_no_list_has_is_refused_with_its_field() {
+    fn an_impossible_cursor_is_refused_with_its_field() {
         let read =
             |text: &str| PageCursor::try_from(text.to_owned()).and_then(|cursor| cursor.position());
         assert_eq!(

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn sure_time_is_never_ahead_of_the_clock() {
+    fn confirmed_time_is_never_ahead_of_the_clock() {
         let mut clock = SettledClock::starting(at(0.0));
         for reading in [3.0, 30.0, 2.0, 26.0, 1.0, 1.5, 50.0, -20.0, 5.0] {
             clock = clock.observe(at(reading));

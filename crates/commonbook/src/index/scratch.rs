@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_search_marked_the_next_does_not_see() {
+    fn a_search_does_not_see_the_marks_of_the_previous_one() {
         let scratch = ScratchPool::<u32>::default();
         let mut table = scratch.take(10);
         table.change(3, |value| *value = 7);

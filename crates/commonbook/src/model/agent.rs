@@ -341,7 +341,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_pattern_tells_what_can_be_a_name(text in "[a-zA-C0-2 ./@_*:é\\x00-]{0,8}") {
+        fn the_pattern_matches_valid_names(text in "[a-zA-C0-2 ./@_*:é\\x00-]{0,8}") {
             let pattern = regex::Regex::new(NAME_PATTERN).expect("a pattern");
             // A pattern cannot express names that are invalid only by their end (`.md`, a reserved
             // name).
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_kept_apart_from_the_name() {
+    fn a_device_is_separate_from_the_name() {
         let name: AgentName = "Rook@Jarvis".parse().expect("a name with a device");
         assert_eq!(name.agent.as_str(), "rook");
         assert_eq!(name.device.as_deref(), Some("jarvis"));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn names_from_outside_find_a_near_one() {
+    fn names_from_outside_get_the_nearest_valid_name() {
         let table = [
             ("Claude Desktop (v2)", "claude-desktop--v2"),
             ("@scope/inspector", "scope-inspector"),

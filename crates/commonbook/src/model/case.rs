@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_become_keys_and_keys_are_no_ids() {
+    fn titles_become_keys_and_keys_are_not_ids() {
         let table = [
             ("Retries in the payment service", Some("retries-in-the-payment-service")),
             ("Issue #12: it fails!", Some("issue-12-it-fails")),

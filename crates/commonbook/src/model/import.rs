@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spoken_line_becomes_the_speakers_memory() {
+    fn a_conversation_line_becomes_the_speakers_memory() {
         let memory = memory_of(
             r#"{"conv":"conv-1","gran":"turn","id":"D1:3","session":"D1","text":"Ann: tea",
                 "ts":"2023-05-08T13:56:00","speaker":"Ann","extra":{"a":1}}"#,
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exported_line_comes_back_as_it_was() {
+    fn an_exported_line_is_imported_unchanged() {
         let memory = memory_of(r#"{"text":"tea","speaker":"ann"}"#).expect("a spoken line");
         let line = serde_json::to_string(&memory).expect("a memory is JSON");
         assert_eq!(memory_of(&line).ok(), Some(memory));

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_read_as_it_is_shown() {
+    fn a_shown_token_can_be_parsed() {
         let id = TokenId::new(&RandomIds::default(), Timestamp::UNIX_EPOCH);
         let bearer = BearerToken::new(id, &RandomIds::default()).unwrap();
         assert_eq!((bearer.secret.len(), bearer.text().len()), (64, 95));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_opens_its_own_token_alone() {
+    fn a_secret_matches_only_its_own_token() {
         let token = token(&CreateToken { agent_name: "rook".into(), ..CreateToken::default() });
         let kept = TokenRecord { token: token.unwrap(), secret_sha256: sha256("right") };
         assert!(kept.matches_secret("right"));
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_holds_until_it_is_revoked_or_over() {
+    fn a_token_is_valid_until_revoked_or_expired() {
         let at = |second| Timestamp::from_second(second).unwrap();
         let made = token(&CreateToken {
             agent_name: "rook".into(),

@@ -1,4 +1,4 @@
-//! Cases: kept whole, their entries in order, and what searches find of them.
+//! Cases: their rows, their entries in order, and searches for them.
 
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::index::Index;
@@ -33,7 +33,7 @@ fn tell(kind: EventKind, case: &Case) -> NewEvent {
     NewEvent::for_subject(kind, workspace, key, agent, at, Sharing::Shared)
 }
 
-/// Opens a case as the verbs do, with its event.
+/// Opens a case like the verbs do, with its event.
 fn open(store: &dyn Store, case: &Case) {
     let case = case.clone();
     store
@@ -54,13 +54,13 @@ fn turn(store: &dyn Store, case: &Case, status: CaseStatus) {
         .unwrap();
 }
 
-/// An entry of a case at this place.
+/// An entry of a case at this position.
 fn entry(ids: &CountingIds, agent: &str, of: &Case, position: u64, text: &str) -> Memory {
     let memory = memory(ids, agent, of.workspace.as_str(), text);
     Memory { case: Some(of.key.clone()), position: Some(position), ..memory }
 }
 
-pub(crate) fn a_case_is_kept_whole_and_listed_by_its_opening(fresh: &dyn Fresh) {
+pub(crate) fn a_case_is_stored_completely_and_listed_in_order_of_opening(fresh: &dyn Fresh) {
     let store = fresh.open();
     let all = [case("a", "x"), case("b", "x"), case("a", "y"), case("c", "x")];
     all.iter().for_each(|case| open(&*store, case));
@@ -87,7 +87,7 @@ pub(crate) fn a_case_is_kept_whole_and_listed_by_its_opening(fresh: &dyn Fresh) 
     assert_eq!(keys, [key("b")]);
 }
 
-pub(crate) fn the_entries_of_a_case_are_those_in_sight_in_their_order(fresh: &dyn Fresh) {
+pub(crate) fn the_entries_of_a_case_are_the_visible_ones_in_order(fresh: &dyn Fresh) {
     let store = fresh.open();
     let (of, other) = (case("a", "x"), case("b", "x"));
     let ids = CountingIds::default();
@@ -123,7 +123,7 @@ pub(crate) fn the_entries_of_a_case_are_those_in_sight_in_their_order(fresh: &dy
     assert_eq!(older, [(all[4].id, all[0].id)]);
 }
 
-pub(crate) fn no_two_entries_of_a_case_have_one_place(fresh: &dyn Fresh) {
+pub(crate) fn two_entries_of_a_case_never_have_the_same_position(fresh: &dyn Fresh) {
     let store = fresh.open();
     let (of, other) = (case("a", "x"), case("a", "y"));
     let ids = CountingIds::default();
@@ -135,9 +135,7 @@ pub(crate) fn no_two_entries_of_a_case_have_one_place(fresh: &dyn Fresh) {
     store.write(move |tx| keep(tx, &elsewhere)).unwrap();
 }
 
-pub(crate) fn entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_the_index(
-    fresh: &dyn Fresh,
-) {
+pub(crate) fn entries_of_a_closed_case_leave_searches_at_any_stage_of_the_index(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, writer) = (fresh.open(), started(home.path()));
     let ids = CountingIds::default();
@@ -192,7 +190,7 @@ pub(crate) fn entries_of_a_case_that_is_not_open_leave_searches_at_any_stage_of_
     }
 }
 
-pub(crate) fn a_cursor_is_each_agents_own_and_never_goes_back(fresh: &dyn Fresh) {
+pub(crate) fn each_agent_has_its_own_cursor_which_never_moves_back(fresh: &dyn Fresh) {
     let store = fresh.open();
     let agents = ["ann", "bob"].map(|name| Agent::with_any_name(name).unwrap());
     let read = |workspace: &str, agent: usize, of: Option<&str>| {

@@ -1,4 +1,4 @@
-//! Contexts: what one is made of is seen as the rule says, and a receipt is its agent's own.
+//! Contexts: their sources follow the permission rule, and only its agent reads a receipt.
 
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{ContextId, CountingIds};
@@ -44,7 +44,7 @@ fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> Co
     }
 }
 
-pub(crate) fn a_receipt_is_kept_whole_for_its_agent_alone_and_dropped_by_age_and_number(
+pub(crate) fn a_receipt_is_stored_completely_for_its_agent_only_and_dropped_by_age_and_number(
     fresh: &dyn Fresh,
 ) {
     let store = fresh.open();
@@ -72,7 +72,7 @@ pub(crate) fn a_receipt_is_kept_whole_for_its_agent_alone_and_dropped_by_age_and
     assert_eq!(drop_old(later(0), 2), 0);
 }
 
-pub(crate) fn what_is_known_of_a_user_is_seen_as_the_rule_says(fresh: &dyn Fresh) {
+pub(crate) fn memories_about_a_user_are_seen_by_the_permission_rule(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let mut all: Vec<Memory> = Vec::new();
@@ -127,7 +127,7 @@ pub(crate) fn what_is_known_of_a_user_is_seen_as_the_rule_says(fresh: &dyn Fresh
     }
 }
 
-pub(crate) fn what_an_event_says_besides_comes_back_as_it_was(fresh: &dyn Fresh) {
+pub(crate) fn the_details_of_an_event_are_read_back_unchanged(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ann = caller("ann", "x");
     let event = NewEvent::for_subject(

@@ -1,4 +1,4 @@
-//! Contradictions: they exist for those who see both memories, and say nothing of what was.
+//! Contradictions: they exist for callers that see both memories, at the compared revisions only.
 
 use commonbook::base::id::CountingIds;
 use commonbook::model::access::{EventSubject, Sight, Visibility};
@@ -18,7 +18,7 @@ use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "anonymous"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("u2")];
 
-/// What became of a memory after it was compared.
+/// What happened to a memory after the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stands,
@@ -38,7 +38,7 @@ fn row() -> impl Strategy<Value = Row> {
     (0..4_usize, 0..3_usize, any::<bool>(), prop::sample::select(fate.to_vec()))
 }
 
-/// A memory as it was compared: what only changes its sight has become of it before.
+/// A memory as it was compared; changes of its visibility happened before.
 fn compared(ids: &CountingIds, row: Row, workspace: &str) -> Memory {
     let (owner, user, private, fate) = row;
     let mut memory = memory(ids, "ann", workspace, "heron");
@@ -102,7 +102,7 @@ fn write(
     Ok(())
 }
 
-/// Whether the rule shows it: to who sees both, as they were compared.
+/// Whether the rule shows it: the caller sees both memories at the compared revisions.
 fn expected(sight: &Sight, pair: &[(Memory, Fate)], resolved: bool) -> bool {
     pair.iter().all(|(memory, fate)| {
         let current = memory.is_current() && memory.trust != Trust::Quarantined;
@@ -111,7 +111,7 @@ fn expected(sight: &Sight, pair: &[(Memory, Fate)], resolved: bool) -> bool {
     })
 }
 
-pub(crate) fn a_contradiction_exists_for_those_alone_who_see_both_memories(fresh: &dyn Fresh) {
+pub(crate) fn a_contradiction_exists_only_for_callers_that_see_both_memories(fresh: &dyn Fresh) {
     let store = fresh.open();
     let mut runner = TestRunner::new(Config { cases: 96, ..Config::default() });
     let run = std::cell::Cell::new(0);
@@ -130,7 +130,7 @@ pub(crate) fn a_contradiction_exists_for_those_alone_who_see_both_memories(fresh
             let seen = expected(&sight, &pair, resolved);
             let open = seen && !resolved;
             let places: Vec<_> = pair.iter().map(|(it, _)| (it.workspace.clone(), it.id)).collect();
-            // Who sees both is told of the event while there is a contradiction of them.
+            // A caller that sees both memories sees the event while the contradiction exists.
             let both = pair.iter().all(|(it, fate)| sight.sees(it) && *fate != Fate::Purged);
             store
                 .read(|tx| {
@@ -174,7 +174,7 @@ pub(crate) fn a_contradiction_exists_for_those_alone_who_see_both_memories(fresh
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
 }
 
-pub(crate) fn a_contradiction_is_kept_of_memories_as_they_stand(fresh: &dyn Fresh) {
+pub(crate) fn a_contradiction_is_shown_only_at_the_compared_revisions(fresh: &dyn Fresh) {
     let store = fresh.open();
     let pair = with_texts(&*store, &["one", "two"]);
     let kept = between(&pair[0], &pair[1], false);
@@ -184,7 +184,7 @@ pub(crate) fn a_contradiction_is_kept_of_memories_as_they_stand(fresh: &dyn Fres
         let found = store.read(|tx| tx.contradictions(&sight, &all, 10)).unwrap();
         found.into_iter().map(|(place, it)| (place, it.status)).collect::<Vec<_>>()
     };
-    // Of another revision than the present one nothing is kept.
+    // A contradiction of another than the present revision is not stored.
     let stale =
         ContradictionRecord { memories: [(pair[0].id, 2), (pair[1].id, 1)], ..kept.clone() };
     assert!(!store.write(move |tx| tx.put_contradiction(&stale, 3)).unwrap());
@@ -192,7 +192,7 @@ pub(crate) fn a_contradiction_is_kept_of_memories_as_they_stand(fresh: &dyn Fres
     let (first, again) = (kept.clone(), between(&pair[0], &pair[1], true));
     assert!(store.write(move |tx| tx.put_contradiction(&first, 3)).unwrap());
     assert_eq!(listed(&*store), [(3, ContradictionStatus::Open)]);
-    // It keeps its place, and there is one of two memories.
+    // It keeps its position, and there is one per pair of memories.
     assert!(store.write(move |tx| tx.put_contradiction(&again, 9)).unwrap());
     assert_eq!(listed(&*store), [(3, ContradictionStatus::Resolved)]);
     let of = |memory: &Memory| {
@@ -210,7 +210,9 @@ pub(crate) fn a_contradiction_is_kept_of_memories_as_they_stand(fresh: &dyn Fres
     store.write(move |tx| tx.drop_contradiction(&workspace, kept)).unwrap();
 }
 
-pub(crate) fn who_follows_late_is_told_by_what_both_memories_are_by_then(fresh: &dyn Fresh) {
+pub(crate) fn a_late_follower_sees_events_by_the_present_visibility_of_both_memories(
+    fresh: &dyn Fresh,
+) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let pair = [memory(&ids, "ann", "x", "one"), memory(&ids, "ann", "x", "two")];

@@ -1,5 +1,5 @@
-//! Silent damage and loss: what changed behind the store's back is found and named, and a store that has lost something does not
-//! open as if it were new.
+//! Silent damage and loss: changes behind the store's back are found and named, and a store that
+//! has lost data does not open as new.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ const TEXTS: [&str; 3] =
     ["The staging cluster runs PostgreSQL 16", "Deploys happen on Tuesdays", "Use cargo nextest"];
 
 #[test]
-fn rows_and_events_that_nobody_touched_have_no_findings() {
+fn untouched_rows_and_events_have_no_findings() {
     let home = closed(&TEXTS);
     assert_eq!(findings(&home), Vec::<String>::new());
 }
@@ -72,7 +72,7 @@ fn a_memory_that_changed_in_the_file_is_named() {
 }
 
 #[test]
-fn a_memory_that_was_put_back_to_an_earlier_row_of_itself_is_named() {
+fn a_memory_restored_to_an_earlier_row_is_named() {
     let home = closed(&TEXTS);
     let store = home.open();
     let sight = commonbook::model::access::Sight::of(&crate::caller("ann", "x"));
@@ -109,7 +109,7 @@ fn the_first_event_that_changed_in_the_file_is_named() {
 }
 
 #[test]
-fn rows_that_are_gone_from_the_file_are_named() {
+fn rows_deleted_from_the_file_are_named() {
     let home = closed(&TEXTS);
     raw(&home).execute_batch("DELETE FROM memory WHERE sequence = 3").unwrap();
     let found = findings(&home);
@@ -120,7 +120,7 @@ fn rows_that_are_gone_from_the_file_are_named() {
 }
 
 #[test]
-fn a_purge_erases_the_topics_and_leaves_the_chain_whole() {
+fn a_purge_erases_the_topics_and_keeps_the_chain_valid() {
     let home = Sqlite::new();
     let store = home.open();
     let ids = commonbook::base::id::RandomIds::default();
@@ -148,7 +148,7 @@ fn a_purge_erases_the_topics_and_leaves_the_chain_whole() {
     assert_eq!((topics.as_str(), salt), ("[]", None), "nothing is left to guess the topics by");
 }
 
-/// A row in each table that has digests, as raw SQL: what stands in it does not matter.
+/// A row in each table with digests, as raw SQL; the values do not matter.
 fn a_row_in_each_table(connection: &Connection) {
     let tables: Vec<String> = connection
         .prepare(
@@ -183,7 +183,7 @@ fn a_row_in_each_table(connection: &Connection) {
             format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), values.join(", "));
         connection.execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
-    // As after a migration: the next opening fills the digests in.
+    // As after a migration: the next opening fills in the digests.
     connection.execute_batch("UPDATE home SET sealed = 0").unwrap();
 }
 
@@ -207,7 +207,7 @@ fn a_changed_byte_in_any_column_of_any_table_is_found() {
         .unwrap();
     assert!(columns.len() > 150, "{} columns", columns.len());
     let mut missed = Vec::new();
-    // The mark would refuse some of these before they are looked for.
+    // The mark would refuse some of these before the check.
     fs::remove_file(mark(&home)).unwrap();
     for (table, column, kind) in columns {
         let connection = raw(&home);
@@ -258,7 +258,7 @@ fn a_changed_byte_in_any_column_of_any_table_is_found() {
 }
 
 #[test]
-fn a_store_that_was_emptied_or_is_missing_is_not_made_anew() {
+fn an_emptied_or_missing_store_is_not_created_again() {
     let home = closed(&TEXTS);
     let whole = fs::read(file(&home)).unwrap();
     fs::write(file(&home), b"").unwrap();
@@ -274,7 +274,7 @@ fn a_store_that_was_emptied_or_is_missing_is_not_made_anew() {
 }
 
 #[test]
-fn a_torn_mark_still_says_that_there_was_a_store() {
+fn a_torn_mark_still_shows_that_a_store_existed() {
     let home = closed(&TEXTS);
     fs::write(mark(&home), b"comm").unwrap();
     assert_eq!(findings(&home), Vec::<String>::new(), "what is torn is ignored");
@@ -283,7 +283,7 @@ fn a_torn_mark_still_says_that_there_was_a_store() {
 }
 
 #[test]
-fn another_store_in_the_place_of_this_is_refused() {
+fn another_store_in_its_place_is_refused() {
     let (home, other) = (closed(&TEXTS), closed(&TEXTS));
     fs::copy(file(&other), file(&home)).unwrap();
     refused(&home, "is another store than the one that was here");
@@ -297,7 +297,7 @@ fn copy(from: &Path, to: &Path, names: &[&str]) {
 }
 
 #[test]
-fn a_log_that_was_lost_is_reported_with_the_events_that_it_held() {
+fn a_lost_log_is_reported_with_its_events() {
     let home = closed(&TEXTS);
     let store = home.open();
     let ids = commonbook::base::id::RandomIds::default();
@@ -317,7 +317,7 @@ fn a_log_that_was_lost_is_reported_with_the_events_that_it_held() {
 }
 
 #[test]
-fn a_mark_that_is_behind_is_normal_and_is_raised_by_the_next_write() {
+fn a_mark_behind_the_store_is_normal_and_raised_by_the_next_write() {
     let home = closed(&TEXTS);
     let behind = fs::read(mark(&home)).unwrap();
     let more = |text: &str| {
@@ -333,7 +333,7 @@ fn a_mark_that_is_behind_is_normal_and_is_raised_by_the_next_write() {
 }
 
 #[test]
-fn a_loss_that_was_accepted_is_not_told_again() {
+fn an_accepted_loss_is_not_reported_again() {
     let home = closed(&TEXTS);
     fs::remove_file(file(&home)).unwrap();
     let loss = SqliteStore::loss(&file(&home)).unwrap().unwrap();
@@ -347,7 +347,7 @@ fn a_loss_that_was_accepted_is_not_told_again() {
     assert_eq!(findings(&home), Vec::<String>::new());
 }
 
-/// What processes of an older version append while a newer one has brought the file up to date.
+/// Events appended by processes of an older version after a newer one has upgraded the file.
 #[test]
 fn events_without_a_hash_get_one_with_the_next_event() {
     let home = closed(&TEXTS);

@@ -1,4 +1,4 @@
-//! Entities: they exist for those who see what mentions them, and merges lose nothing.
+//! Entities: they exist for callers that see a mention of them, and merges lose nothing.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Barrier};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{Fresh, caller, now};
 
-/// A Commonbook on this store at a time that stands still.
+/// A Commonbook on this store with a fixed clock.
 fn book(store: Arc<dyn Store>) -> Commonbook {
     Commonbook::with_clock_and_ids(
         store,
@@ -54,7 +54,7 @@ fn page(book: &Commonbook, agent: &str, entity: &str) -> Option<EntityPage> {
 
 const NAMES: [&str; 5] = ["Amber", "Basalt", "Cobalt", "Dolomite", "Emerald"];
 
-/// Everything that is known of the five, and how they are related.
+/// Everything known about the five entities and their relations.
 fn everything(book: &Commonbook) -> Vec<Value> {
     let known = NAMES.map(|name| json!(page(book, "ann", &format!("project:{name}"))));
     let listed = ListEntities { limit: Some(100), ..ListEntities::default() };
@@ -62,7 +62,7 @@ fn everything(book: &Commonbook) -> Vec<Value> {
     known.into_iter().chain([json!(listed)]).collect()
 }
 
-pub(crate) fn merges_taken_back_in_turn_leave_everything_as_it_was(fresh: &dyn Fresh) {
+pub(crate) fn merges_undone_in_turn_leave_everything_unchanged(fresh: &dyn Fresh) {
     let book = book(fresh.open());
     for (place, name) in NAMES.iter().enumerate() {
         if place < 4 {
@@ -101,7 +101,7 @@ pub(crate) fn merges_taken_back_in_turn_leave_everything_as_it_was(fresh: &dyn F
                 if let Ok(merged) = book.merge_entities(&caller("bob", "x"), &request(fields)) {
                     done.push(merged.source);
                     states.push(everything(&book));
-                    // Both names lead to one thing, with all that mentions it.
+                    // Both names lead to one entity with all mentions.
                     let one = page(&book, "ann", &format!("project:{source}")).unwrap();
                     prop_assert_eq!(one.entity.id, merged.entity.id);
                 }
@@ -124,7 +124,7 @@ pub(crate) fn merges_taken_back_in_turn_leave_everything_as_it_was(fresh: &dyn F
         .unwrap();
 }
 
-pub(crate) fn two_processes_that_merge_both_ways_make_no_circle(fresh: &dyn Fresh) {
+pub(crate) fn two_processes_merging_in_both_directions_make_no_cycle(fresh: &dyn Fresh) {
     let books = [book(fresh.open()), book(fresh.open())];
     let (a, b) = (resolve(&books[0], "Amber", "One"), resolve(&books[0], "Basalt", "Other"));
     let ids = [a.id, b.id];
@@ -162,7 +162,8 @@ pub(crate) fn two_processes_that_merge_both_ways_make_no_circle(fresh: &dyn Fres
     }
 }
 
-/// A memory that mentions one of the names, by one of three, shared or not, about a user or not.
+/// A memory that mentions one of the names, by one of three agents, shared or not, about a user or
+/// not.
 fn saved(
     book: &Commonbook,
     agent: usize,
@@ -179,7 +180,7 @@ fn saved(
     book.save_memory(&caller, &request(fields)).unwrap().memory
 }
 
-pub(crate) fn an_entity_exists_for_those_alone_who_see_what_mentions_it(fresh: &dyn Fresh) {
+pub(crate) fn an_entity_exists_only_for_callers_that_see_a_mention_of_it(fresh: &dyn Fresh) {
     let mut runner = TestRunner::new(Config { cases: 24, ..Config::default() });
     let store = fresh.open();
     let book = book(Arc::clone(&store));

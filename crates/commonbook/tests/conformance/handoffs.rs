@@ -1,4 +1,5 @@
-//! The rows of handoffs: kept whole, seen as the rule says, and found in the order of the journal.
+//! The rows of handoffs: stored completely, seen by the permission rule, listed in the order of the
+//! journal.
 
 use commonbook::base::id::{CountingIds, HandoffId, MemoryId};
 use commonbook::base::settled_clock::SettledClock;
@@ -60,7 +61,7 @@ fn all_of(side: HandoffSide) -> HandoffFilter {
     HandoffFilter { side, status, ..HandoffFilter::default() }
 }
 
-pub(crate) fn a_handoff_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fresh) {
+pub(crate) fn a_handoff_is_stored_completely_and_seen_by_the_permission_rule(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let mut all = Vec::new();
@@ -106,7 +107,7 @@ pub(crate) fn a_handoff_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fres
     }
 }
 
-/// What the store tells of the journal is what the rule does.
+/// The store's journal and the rule agree.
 fn told_alike(store: &dyn Store, sight: &Sight) {
     let recorded = store.read(|tx| tx.event_records(&sight.workspaces[0], 0, 100)).unwrap();
     let meant = recorded.iter().filter(|it| sight.sees_event(&it.reach)).map(|it| it.event.clone());
@@ -114,7 +115,7 @@ fn told_alike(store: &dyn Store, sight: &Sight) {
     assert_eq!(told, meant.collect::<Vec<_>>());
 }
 
-pub(crate) fn a_handoff_names_what_its_reader_sees_and_nothing_that_was_purged(fresh: &dyn Fresh) {
+pub(crate) fn a_handoff_names_only_what_its_reader_sees_and_nothing_purged(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let shared = memory(&ids, "ann", "x", "shared");
@@ -158,7 +159,7 @@ pub(crate) fn a_handoff_names_what_its_reader_sees_and_nothing_that_was_purged(f
     assert_eq!(left, packed.left_out[..1]);
 }
 
-pub(crate) fn what_an_agent_accepted_comes_in_the_order_in_which_it_did(fresh: &dyn Fresh) {
+pub(crate) fn accepted_handoffs_are_listed_in_order_of_acceptance(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let all: Vec<Handoff> = (0..4).map(|_| handoff(&ids, "ann", "bob", None)).collect();

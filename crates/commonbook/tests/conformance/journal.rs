@@ -1,4 +1,4 @@
-//! The journal of a workspace: gapless, in order, its own.
+//! The journal of a workspace: gapless, in order, separate.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) fn sequences_are_gapless_under_many_writers_in_two_processes(fresh: &
     assert_eq!(sequences, (1..=400).collect::<Vec<_>>());
 }
 
-pub(crate) fn each_workspace_has_a_journal_of_its_own(fresh: &dyn Fresh) {
+pub(crate) fn each_workspace_has_its_own_journal(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = RandomIds::default();
     for workspace in ["x", "y", "x"] {
@@ -52,7 +52,7 @@ pub(crate) fn each_workspace_has_a_journal_of_its_own(fresh: &dyn Fresh) {
     );
 }
 
-pub(crate) fn the_journal_tells_events_in_order_after_a_place(fresh: &dyn Fresh) {
+pub(crate) fn the_journal_returns_events_in_order_after_a_position(fresh: &dyn Fresh) {
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two", "three"]);
     let sight = Sight::of(&caller("bob", "x"));
@@ -65,7 +65,7 @@ pub(crate) fn the_journal_tells_events_in_order_after_a_place(fresh: &dyn Fresh)
     );
 }
 
-/// A memory by this agent, about this, that matters so much.
+/// A memory by this agent, with these topics and this importance.
 fn about(ids: &CountingIds, agent: &str, topics: &[&str], importance: Importance) -> Memory {
     let topics = topics.iter().map(|topic| (*topic).to_owned()).collect();
     Memory { topics, importance, ..memory(ids, agent, "x", "tea") }
@@ -121,7 +121,7 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
     }
 }
 
-/// How what an event is about is shared now; nothing of what is gone.
+/// The present sharing of an event's subject; `None` if the subject is gone.
 fn now_shared(about: &EventSubject) -> Option<Sharing> {
     match about {
         EventSubject::Memory(reach) => Some(reach.sharing),
@@ -129,7 +129,7 @@ fn now_shared(about: &EventSubject) -> Option<Sharing> {
     }
 }
 
-pub(crate) fn a_journal_is_read_with_what_decides_who_is_told(fresh: &dyn Fresh) {
+pub(crate) fn a_journal_is_read_with_the_visibility_of_its_events(fresh: &dyn Fresh) {
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two"]);
     let (first, second) = (kept[0].clone(), kept[1].clone());

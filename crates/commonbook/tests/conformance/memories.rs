@@ -1,4 +1,4 @@
-//! The rows of memories: kept as they are, listed, found, forgotten.
+//! The rows of memories: stored, listed, found, deleted.
 
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
@@ -11,7 +11,7 @@ fn sight() -> Sight {
     Sight::of(&caller("ann", "x"))
 }
 
-pub(crate) fn what_is_inserted_comes_back_as_it_was(fresh: &dyn Fresh) {
+pub(crate) fn an_inserted_memory_is_read_back_unchanged(fresh: &dyn Fresh) {
     let store = fresh.open();
     let mut kept = memory(&CountingIds::default(), "ann/child", "x", "tea\nwith \"quotes\" 🙂");
     kept.title = Some("Title".into());
@@ -30,7 +30,7 @@ pub(crate) fn what_is_inserted_comes_back_as_it_was(fresh: &dyn Fresh) {
     assert_eq!(store.read(|tx| tx.memory(&sight, kept.id)).unwrap(), Some(kept));
 }
 
-pub(crate) fn what_is_replaced_is_kept_as_an_earlier_revision(fresh: &dyn Fresh) {
+pub(crate) fn a_replaced_memory_is_stored_as_an_earlier_revision(fresh: &dyn Fresh) {
     let store = fresh.open();
     let first = with_texts(&*store, &["tea"]).remove(0);
     let second = Memory { text: "coffee".into(), revision: 2, ..first.clone() };
@@ -100,7 +100,7 @@ pub(crate) fn ids_are_found_by_their_range(fresh: &dyn Fresh) {
     assert_eq!(ids("mem_7"), []);
 }
 
-pub(crate) fn a_copy_of_an_id_elsewhere_is_a_memory_of_its_own(fresh: &dyn Fresh) {
+pub(crate) fn the_same_id_in_another_workspace_is_another_memory(fresh: &dyn Fresh) {
     let store = fresh.open();
     let own = with_texts(&*store, &["tea"]).remove(0);
     let copy = Memory { workspace: "global".parse().unwrap(), text: "copy".into(), ..own.clone() };
@@ -124,7 +124,7 @@ pub(crate) fn a_copy_of_an_id_elsewhere_is_a_memory_of_its_own(fresh: &dyn Fresh
     assert_eq!(store.read(|tx| tx.memory(&sight(), id)).unwrap(), Some(own));
 }
 
-pub(crate) fn topics_are_found_by_their_beginning_the_most_used_first(fresh: &dyn Fresh) {
+pub(crate) fn topics_are_found_by_prefix_most_used_first(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     for topics in [vec!["tea"], vec!["Tea", "TEMPO"], vec!["tempo", "tea"], vec!["50%", "a_b"]] {

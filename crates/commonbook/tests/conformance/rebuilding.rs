@@ -1,4 +1,4 @@
-//! The index is derived: whatever becomes of its files, it is built anew and answers the same.
+//! The index is derived: whatever happens to its files, it is rebuilt with the same results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fresh) {
+pub(crate) fn a_damaged_index_is_rebuilt_with_the_same_results(fresh: &dyn Fresh) {
     let (home, spare) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = fresh.open();
     let texts: Vec<String> =
@@ -60,7 +60,9 @@ pub(crate) fn a_damaged_index_is_built_anew_and_answers_the_same(fresh: &dyn Fre
     }
 }
 
-pub(crate) fn many_events_that_change_no_memory_are_not_read_by_all_who_start(fresh: &dyn Fresh) {
+pub(crate) fn many_events_without_a_memory_are_not_read_by_every_starting_process(
+    fresh: &dyn Fresh,
+) {
     let home = tempfile::tempdir().unwrap();
     let store = fresh.open();
     let kept = with_texts(&*store, &["heron"]).remove(0);
@@ -81,11 +83,11 @@ pub(crate) fn many_events_that_change_no_memory_are_not_read_by_all_who_start(fr
     assert_eq!(ids(&index.search(&*store, &sight(), &question("heron")).unwrap()), [kept.id]);
 }
 
-pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
+pub(crate) fn an_index_of_another_history_is_rebuilt(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let index = started(home.path());
     {
-        // The journal of another store, as a copy that was put back would have it.
+        // The journal of another store, as after a restored backup.
         let other = tempfile::tempdir().unwrap();
         let path = other.path().join("commonbook.db");
         let before = commonbook::store::sqlite::SqliteStore::open(&path).unwrap();
@@ -105,15 +107,13 @@ pub(crate) fn an_index_of_another_history_is_built_anew(fresh: &dyn Fresh) {
     }
 }
 
-/// The files of a folder with this ending.
+/// The files of a folder with this extension.
 fn ending(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let of = |path: &PathBuf| path.extension().is_some_and(|it| it == ending);
     files(folder).into_iter().filter(of).collect()
 }
 
-pub(crate) fn facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_whole(
-    fresh: &dyn Fresh,
-) {
+pub(crate) fn facts_are_read_from_segment_files_or_else_from_columns(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let store = fresh.open();
     for half in 0..2 {
@@ -168,7 +168,7 @@ pub(crate) fn facts_are_read_from_sheets_and_from_columns_where_a_sheet_is_not_w
     );
 }
 
-pub(crate) fn sheets_of_segments_that_are_gone_are_removed(fresh: &dyn Fresh) {
+pub(crate) fn segment_files_of_deleted_segments_are_removed(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, index) = (fresh.open(), started(home.path()));
     let kept = with_texts(&*store, &["the kettle", "tea"]).remove(0);
@@ -183,7 +183,7 @@ pub(crate) fn sheets_of_segments_that_are_gone_are_removed(fresh: &dyn Fresh) {
     assert!(!unfinished.exists());
 }
 
-pub(crate) fn an_index_of_another_form_is_built_anew(fresh: &dyn Fresh) {
+pub(crate) fn an_index_of_another_format_is_rebuilt(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let store = fresh.open();
     with_texts(&*store, &["the kettle", "tea"]);
@@ -209,14 +209,14 @@ pub(crate) fn an_index_of_another_form_is_built_anew(fresh: &dyn Fresh) {
     assert!(!before.is_empty() && segments().iter().all(|file| !before.contains(file)));
 }
 
-pub(crate) fn what_was_purged_leaves_the_files_of_the_index(fresh: &dyn Fresh) {
+pub(crate) fn the_files_of_the_index_contain_nothing_purged(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, index) = (fresh.open(), started(home.path()));
     let filler: Vec<String> = (0..300).map(|n| format!("memory {n} about the weather")).collect();
     with_texts(&*store, &filler.iter().map(String::as_str).collect::<Vec<_>>());
     let ids = commonbook::base::id::RandomIds::default();
     let mut kept = memory(&ids, "ann", "x", "zanzibarian whisper");
-    // Words stand letter by letter in a tree; the name of a session can be seen with the bare eye.
+    // Words are stored letter by letter in a tree; the name of a session is stored as plain text.
     kept.session = Some("zanzibar".into());
     let given = kept.clone();
     store.write(move |tx| keep(tx, &given)).unwrap();

@@ -1,4 +1,4 @@
-//! What is kept beside memories: agents that were seen, answers under keys, workspaces.
+//! Rows beside memories: agents, responses under keys, workspaces.
 
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{ActId, CountingIds, TokenId};
@@ -15,7 +15,7 @@ fn later(seconds: i64) -> Timestamp {
     now() + jiff::SignedDuration::from_secs(seconds)
 }
 
-pub(crate) fn an_agent_is_known_from_its_first_write_to_its_last(fresh: &dyn Fresh) {
+pub(crate) fn the_registry_has_an_agents_first_and_last_write(fresh: &dyn Fresh) {
     let store = fresh.open();
     let see = |device: Option<&str>, client: Option<&str>, at: Timestamp| {
         let mut who = caller("ann", "x");
@@ -51,14 +51,14 @@ fn kept_answer(store: &dyn Store, key: &str) -> Option<String> {
     kept.map(|kept| kept.answer)
 }
 
-pub(crate) fn a_later_answer_under_a_key_takes_the_place_of_the_earlier(fresh: &dyn Fresh) {
+pub(crate) fn a_later_response_under_a_key_replaces_the_earlier(fresh: &dyn Fresh) {
     let store = fresh.open();
     keep_answer(&*store, "k", "one".into());
     keep_answer(&*store, "k", "two".into());
     assert_eq!(kept_answer(&*store, "k").as_deref(), Some("two"));
 }
 
-pub(crate) fn a_purge_forgets_the_answers_about_its_memory_and_no_others(fresh: &dyn Fresh) {
+pub(crate) fn a_purge_drops_the_stored_responses_about_its_memory_and_no_others(fresh: &dyn Fresh) {
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two"]);
     for (key, memory) in ["first", "second"].into_iter().zip(&kept) {
@@ -70,7 +70,7 @@ pub(crate) fn a_purge_forgets_the_answers_about_its_memory_and_no_others(fresh: 
     assert!(kept_answer(&*store, "second").is_some());
 }
 
-pub(crate) fn an_imported_memory_is_known_by_its_id_and_by_its_line(fresh: &dyn Fresh) {
+pub(crate) fn an_imported_memory_is_recognised_by_its_id_and_by_its_line(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let mut first = memory(&ids, "ann", "x", "tea");
@@ -98,7 +98,7 @@ pub(crate) fn an_imported_memory_is_known_by_its_id_and_by_its_line(fresh: &dyn 
     }
 }
 
-pub(crate) fn what_was_deleted_before_a_time_is_told_of_every_workspace(fresh: &dyn Fresh) {
+pub(crate) fn memories_deleted_before_a_time_are_listed_in_every_workspace(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     for (workspace, at) in [("x", Some(3)), ("y", Some(1)), ("x", Some(2)), ("x", None)] {
@@ -117,7 +117,7 @@ pub(crate) fn what_was_deleted_before_a_time_is_told_of_every_workspace(fresh: &
     assert_eq!(before(9, 2), [1, 2], "the oldest first");
 }
 
-pub(crate) fn a_workspace_is_known_from_its_first_event_on(fresh: &dyn Fresh) {
+pub(crate) fn a_workspace_exists_from_its_first_event(fresh: &dyn Fresh) {
     let store = fresh.open();
     let asker: Caller = caller("ann", "z");
     store.write(move |tx| tx.note_agent_seen(&asker, now())).unwrap();
@@ -127,7 +127,7 @@ pub(crate) fn a_workspace_is_known_from_its_first_event_on(fresh: &dyn Fresh) {
     assert_eq!(known, [caller("ann", "x").workspace]);
 }
 
-pub(crate) fn a_token_is_kept_whole_and_known_by_its_id(fresh: &dyn Fresh) {
+pub(crate) fn a_token_is_stored_completely_and_found_by_its_id(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let token = |bound: Option<&str>| TokenRecord {
@@ -163,7 +163,7 @@ pub(crate) fn a_token_is_kept_whole_and_known_by_its_id(fresh: &dyn Fresh) {
     }
 }
 
-pub(crate) fn an_act_gives_what_it_did_to_each_memory_once(fresh: &dyn Fresh) {
+pub(crate) fn a_bulk_operation_returns_each_of_its_items_once(fresh: &dyn Fresh) {
     let store = fresh.open();
     let (ids, who) = (CountingIds::default(), caller("ann", "x"));
     let act_at = |at: Timestamp| BulkOperation {

@@ -1,4 +1,4 @@
-//! The search index over a store: at any stage it finds what the journal says and the rule allows.
+//! The search index over a store: at any stage it finds what journal and permission rule say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
 
-/// What keeps an index going.
+/// Tells the index to continue.
 pub(crate) const GO: ControlFlow<()> = ControlFlow::Continue(());
 
 const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "legacy"];
@@ -45,7 +45,7 @@ pub(crate) fn question(text: &str) -> IndexQuery {
     }
 }
 
-/// The index of a folder as a process has it that has just started.
+/// The index of a folder in a process that has just started.
 pub(crate) fn started(folder: &Path) -> Index {
     Index::in_folder(folder.to_owned())
 }
@@ -54,7 +54,7 @@ pub(crate) fn ids(found: &IndexResponse) -> Vec<MemoryId> {
     found.ranked.iter().map(|hit| hit.id).collect()
 }
 
-/// Changes a memory as the verbs do, with its event.
+/// Changes a memory like the verbs do, with its event.
 fn change(tx: &mut dyn Transaction, before: &Memory, after: &Memory) -> Result<()> {
     tx.append_event(&NewEvent::of(EventKind::MemoryUpdated, after, &after.owner, now()))?;
     tx.replace_memory(before, after)
@@ -65,7 +65,7 @@ pub(crate) fn purge(tx: &mut dyn Transaction, memory: &Memory) -> Result<()> {
     tx.purge_memory(memory)
 }
 
-pub(crate) fn a_search_finds_what_was_kept_one_call_earlier_in_any_process(fresh: &dyn Fresh) {
+pub(crate) fn a_search_finds_what_any_process_saved_one_call_earlier(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (here, there) = (fresh.open(), fresh.open());
     let (writer, reader) = (started(home.path()), started(home.path()));
@@ -101,7 +101,7 @@ pub(crate) fn a_search_finds_new_words_and_forgets_old_ones(fresh: &dyn Fresh) {
     }
 }
 
-/// What a process does: it keeps a memory, changes one in some way, or writes the index out.
+/// A step of a process: it saves a memory, changes one, or writes the index out.
 #[derive(Debug, Clone)]
 enum Step {
     Keep { owner: usize, user: usize, workspace: usize, text: usize, private: bool },
@@ -145,7 +145,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![5 => kept, 3 => changed, 1 => Just(Step::Follow)], 1..24)
 }
 
-/// The memories of one run, as they stand, in workspaces that no other run uses.
+/// The memories of one run, in workspaces that no other run uses.
 struct Run<'r> {
     store: &'r dyn Store,
     number: usize,
@@ -202,8 +202,8 @@ impl Run<'_> {
     }
 }
 
-/// Of the memories that may be answered, those about herons, and those at most two places from
-/// one in the same session.
+/// Among these memories, those about herons, and those at most two positions from one in the same
+/// session.
 fn answering(mut seen: Vec<&Memory>) -> BTreeSet<MemoryId> {
     seen.sort_by_key(|memory| memory.id);
     let mut sessions: BTreeMap<_, Vec<&Memory>> = BTreeMap::new();
@@ -221,7 +221,7 @@ fn answering(mut seen: Vec<&Memory>) -> BTreeSet<MemoryId> {
     chosen.collect()
 }
 
-/// The same bounds twice: as the index is asked, and as they are meant.
+/// The same filter twice: for the index, and as a predicate.
 type SearchCase = (SearchFilter, fn(&Memory) -> bool);
 
 fn bounds() -> Vec<SearchCase> {
@@ -255,7 +255,7 @@ fn bounds() -> Vec<SearchCase> {
     ]
 }
 
-pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn Fresh) {
+pub(crate) fn an_index_at_any_stage_finds_exactly_the_visible_memories(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let store = fresh.open();
     let (writer, reader) = (started(home.path()), started(home.path()));
@@ -277,7 +277,7 @@ pub(crate) fn an_index_at_any_stage_finds_exactly_what_the_rule_sees(fresh: &dyn
                 run.take(step);
                 if matches!(step, Step::Follow) {
                     writer.follow(&*store, |_| GO).unwrap();
-                    // What is opened now is changed by the steps that follow.
+                    // The steps that follow change an index that is open.
                     let index = started(home.path());
                     index.unwritten_events(&*store).unwrap();
                     opened.push(index);

@@ -1,4 +1,4 @@
-//! Sessions: kept whole, seen as the rule says, found by the client's own id.
+//! Sessions: stored completely, seen by the permission rule, found by the client's own id.
 
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{CheckpointId, CountingIds, SessionId};
@@ -52,7 +52,7 @@ fn start(store: &dyn Store, session: &Session) {
         .unwrap();
 }
 
-pub(crate) fn a_session_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fresh) {
+pub(crate) fn a_session_is_stored_completely_and_seen_by_the_permission_rule(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let mut all: Vec<Session> = [("ann", "x"), ("bob", "x"), ("ann", "x"), ("ann", "y")]
@@ -95,7 +95,7 @@ pub(crate) fn a_session_is_kept_whole_and_seen_as_the_rule_says(fresh: &dyn Fres
     }
 }
 
-pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_alone(
+pub(crate) fn a_session_is_found_by_its_clients_id_and_touched_by_its_agent_only(
     fresh: &dyn Fresh,
 ) {
     let store = fresh.open();
@@ -151,7 +151,7 @@ pub(crate) fn a_session_is_found_by_its_agents_own_id_and_touched_by_its_agent_a
     assert_eq!(owes(), (false, 0), "an entry of a case is a summary");
 }
 
-pub(crate) fn a_checkpoint_is_kept_whole_under_a_number_of_its_own(fresh: &dyn Fresh) {
+pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let all = ["ann", "bob"].map(|agent| session(&ids, agent, "x"));

@@ -1,4 +1,4 @@
-//! The permission rule: what a store gives and counts is exactly what the pure rule sees.
+//! The permission rule: a store returns and counts exactly what the pure rule allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
 const WORKSPACES: [&str; 3] = ["x", "global", "y"];
 const TYPES: [&str; 2] = ["semantic", "decision"];
 
-/// What became of a memory after it was kept.
+/// What happened to a memory after it was saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stands,
@@ -52,10 +52,10 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec(row, 1..12)
 }
 
-/// Each memory as it was at first, and as it is now, where it still is.
+/// Each memory as first saved, and as it is now, if it exists.
 type Kept = Vec<(Memory, Option<Memory>)>;
 
-/// Memories of a workspace that no other case uses: `run` keeps the cases apart.
+/// Memories of a workspace that no other case uses; `run` separates the cases.
 fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
     let ids = CountingIds::default();
     let make = |(place, row): (usize, &Row)| {
@@ -96,7 +96,7 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
     all
 }
 
-/// Keeps a memory, and makes of it what became of it, with one event.
+/// Saves a memory and applies its fate, with one event.
 fn write(tx: &mut dyn Transaction, first: &Memory, last: Option<&Memory>) -> Result<()> {
     tx.note_agent_seen(&caller(first.owner.as_str(), first.workspace.as_str()), now())?;
     keep(tx, first)?;
@@ -122,7 +122,7 @@ fn ids<'m>(memories: impl IntoIterator<Item = &'m Memory>) -> BTreeSet<MemoryId>
     memories.into_iter().map(|memory| memory.id).collect()
 }
 
-/// The same filter twice: as the store is asked, and as it is meant.
+/// The same filter twice: for the store, and as a predicate.
 type FilterCase = (MemoryFilter, fn(&Memory) -> bool);
 
 fn filters() -> Vec<FilterCase> {
@@ -143,7 +143,7 @@ fn filters() -> Vec<FilterCase> {
     ]
 }
 
-/// One by one: what is given by its id, with its history.
+/// By id, with the history.
 fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let seen: Vec<&Memory> =
         all.iter().filter_map(|(_, last)| last.as_ref()).filter(|m| sight.sees(m)).collect();
@@ -220,8 +220,8 @@ fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memor
     Ok(())
 }
 
-/// In the journal: what is about a memory in sight, that was in sight then; of one that is gone,
-/// its owner's.
+/// In the journal: events about memories that are visible now and were then; of a removed memory,
+/// only its owner's.
 fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let sees = |(first, last): &&(Memory, Option<Memory>)| match last {
         Some(last) => {
@@ -252,7 +252,7 @@ fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     Ok(())
 }
 
-/// What the journal can be asked for.
+/// The filters of the journal.
 fn event_filters() -> Vec<EventFilter> {
     let of = EventFilter::default;
     vec![
@@ -264,7 +264,7 @@ fn event_filters() -> Vec<EventFilter> {
     ]
 }
 
-pub(crate) fn a_store_sees_exactly_what_the_rule_sees(fresh: &dyn Fresh) {
+pub(crate) fn a_store_returns_exactly_what_the_permission_rule_allows(fresh: &dyn Fresh) {
     let store = fresh.open();
     let mut runner = TestRunner::new(Config { cases: 48, ..Config::default() });
     let run = std::cell::Cell::new(0);

@@ -1,4 +1,5 @@
-//! What only the SQLite store has: a file that may be damaged, newer, foreign, or opened at once.
+//! The SQLite store only: a file may be damaged, newer, foreign, or opened by several processes at
+//! once.
 
 use std::fs;
 
@@ -21,7 +22,7 @@ fn refused(home: &Sqlite, reason: &str) {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_database_is_refused_and_unchanged() {
     let home = closed(&["tea"]);
     fs::write(file(&home), b"This is not a database, however long it may be. ".repeat(300))
         .unwrap();
@@ -31,7 +32,7 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_file_that_only_begins_like_a_database_is_refused_and_left_alone() {
+fn a_file_that_only_begins_like_a_database_is_refused_and_unchanged() {
     let home = closed(&["tea"]);
     let mut bytes = fs::read(file(&home)).unwrap();
     bytes[100..].fill(0x55);
@@ -40,7 +41,7 @@ fn a_file_that_only_begins_like_a_database_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_the_file_is_refused() {
+fn a_folder_in_place_of_the_file_is_refused() {
     let home = Sqlite::new();
     fs::create_dir_all(file(&home).join("inside")).unwrap();
     let error = SqliteStore::open(&file(&home)).err().unwrap();
@@ -49,7 +50,7 @@ fn a_folder_in_the_place_of_the_file_is_refused() {
 }
 
 #[test]
-fn an_empty_file_is_made_into_a_store() {
+fn an_empty_file_becomes_a_store() {
     let home = Sqlite::new();
     fs::create_dir_all(home.folder().join("home")).unwrap();
     fs::write(file(&home), b"").unwrap();
@@ -59,7 +60,7 @@ fn an_empty_file_is_made_into_a_store() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_on_the_machine_reads_the_files() {
+fn other_users_of_the_machine_cannot_read_the_files() {
     use std::os::unix::fs::PermissionsExt;
     let home = Sqlite::new();
     let store = home.open();
@@ -73,7 +74,7 @@ fn nobody_else_on_the_machine_reads_the_files() {
 }
 
 #[test]
-fn a_truncated_file_is_refused_and_left_alone() {
+fn a_truncated_file_is_refused_and_unchanged() {
     let home = closed(&["tea"]);
     let whole = fs::read(file(&home)).unwrap();
     fs::write(file(&home), &whole[..whole.len() / 2]).unwrap();
@@ -81,7 +82,7 @@ fn a_truncated_file_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_database_of_another_program_is_refused_and_left_alone() {
+fn a_database_of_another_program_is_refused_and_unchanged() {
     let home = closed(&["tea"]);
     fs::remove_file(file(&home)).unwrap();
     Connection::open(file(&home)).unwrap().execute_batch("CREATE TABLE other (x)").unwrap();
@@ -89,7 +90,7 @@ fn a_database_of_another_program_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_newer_file_is_refused_and_left_alone() {
+fn a_newer_file_is_refused_and_unchanged() {
     let home = closed(&["tea"]);
     let connection = Connection::open(file(&home)).unwrap();
     let newer = "INSERT INTO refinery_schema_history SELECT 99, 'later', applied_on, checksum \
@@ -114,7 +115,7 @@ fn damage_in_the_middle_is_found_by_the_check() {
 }
 
 #[test]
-fn many_can_open_a_fresh_home_at_once() {
+fn many_processes_can_open_a_fresh_home_at_once() {
     let home = Sqlite::new();
     std::thread::scope(|scope| {
         for number in 0..8 {
@@ -131,7 +132,7 @@ fn many_can_open_a_fresh_home_at_once() {
 }
 
 #[test]
-fn what_was_purged_is_in_no_file() {
+fn no_database_file_contains_what_was_purged() {
     let home = Sqlite::new();
     let store = home.open();
     let filler: Vec<String> = (0..300).map(|n| format!("memory {n} about the weather")).collect();

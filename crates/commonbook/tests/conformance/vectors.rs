@@ -1,4 +1,4 @@
-//! Vectors beside the words: made in the background, thrown away at will, and never in the way.
+//! Vectors beside the words: made in the background, disposable, and never required.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::rebuilding::files;
 use crate::search::{GO, purge, question, sight, started};
 use crate::{Fresh, with_texts};
 
-/// A model of this name, which fails when it is told to.
+/// A model with this name, which fails on demand.
 struct Model {
     words: WordHashEmbedder,
     spec: ModelSpec,
@@ -69,14 +69,14 @@ fn embed(index: &Index, store: &dyn Store) -> u64 {
     index.embed(store, |_| GO).unwrap().unwrap().waiting
 }
 
-/// Texts about kettles and, the last, about herons.
+/// Texts about kettles; the last is about herons.
 fn kept(store: &dyn Store) -> Vec<Memory> {
     let mut texts: Vec<String> = (0..40).map(|n| format!("the kettle number{n} sings")).collect();
     texts.push("a heron stands by the river".into());
     with_texts(store, &texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-pub(crate) fn a_search_goes_by_words_until_there_are_vectors_and_says_so(fresh: &dyn Fresh) {
+pub(crate) fn a_search_uses_words_only_until_vectors_exist_and_says_so(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, model) = (fresh.open(), Model::of("1"));
     let heron = kept(&*store).pop().unwrap().id;
@@ -95,7 +95,7 @@ pub(crate) fn a_search_goes_by_words_until_there_are_vectors_and_says_so(fresh: 
     assert!(bare.notice.unwrap().contains("no embedder"));
 }
 
-pub(crate) fn a_failing_embedder_keeps_nobody_from_finding(fresh: &dyn Fresh) {
+pub(crate) fn a_failing_embedder_does_not_stop_searches(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, model) = (fresh.open(), Model::of("1"));
     let kept = kept(&*store);
@@ -115,7 +115,9 @@ pub(crate) fn a_failing_embedder_keeps_nobody_from_finding(fresh: &dyn Fresh) {
     assert!(look(&index, &*store, "heron").notice.unwrap().contains("no such model"));
 }
 
-pub(crate) fn another_model_embeds_everything_anew_and_the_old_vectors_go(fresh: &dyn Fresh) {
+pub(crate) fn another_model_embeds_everything_again_and_the_old_vectors_are_deleted(
+    fresh: &dyn Fresh,
+) {
     let home = tempfile::tempdir().unwrap();
     let store = fresh.open();
     kept(&*store);
@@ -131,7 +133,7 @@ pub(crate) fn another_model_embeds_everything_anew_and_the_old_vectors_go(fresh:
     assert_eq!(look(&index, &*store, "heron").notice, None);
 }
 
-pub(crate) fn damaged_vectors_are_made_anew_and_answer_the_same(fresh: &dyn Fresh) {
+pub(crate) fn damaged_vectors_are_embedded_again_with_the_same_results(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, model) = (fresh.open(), Model::of("1"));
     kept(&*store);
@@ -172,7 +174,7 @@ pub(crate) fn a_flipped_bit_in_the_vectors_is_found_by_a_check(fresh: &dyn Fresh
     assert_eq!(index.check().unwrap().len(), 1);
 }
 
-pub(crate) fn the_vectors_of_what_was_purged_leave_the_files(fresh: &dyn Fresh) {
+pub(crate) fn the_vector_files_contain_nothing_purged(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, model) = (fresh.open(), Model::of("1"));
     let kept = kept(&*store);
@@ -190,7 +192,7 @@ pub(crate) fn the_vectors_of_what_was_purged_leave_the_files(fresh: &dyn Fresh) 
     assert_eq!(look(&index, &*store, "heron").total, 0);
 }
 
-pub(crate) fn what_says_the_same_shares_a_vector_and_a_long_text_has_several(fresh: &dyn Fresh) {
+pub(crate) fn equal_texts_share_a_vector_and_a_long_text_has_several(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, model) = (fresh.open(), Model::of("1"));
     let long = "The heron stands by the river and waits for fish. ".repeat(60);

@@ -1,4 +1,4 @@
-//! Writes are whole or nothing; what was answered is seen.
+//! Writes are atomic, and acknowledged writes are visible.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,7 +50,7 @@ pub(crate) fn a_panicking_write_leaves_nothing_and_the_next_one_works(fresh: &dy
     assert!(read.is_err() && store.read(|tx| tx.events(&sight, &journal("x"), 10)).is_ok());
 }
 
-pub(crate) fn a_failing_write_does_not_touch_the_others_of_its_group(fresh: &dyn Fresh) {
+pub(crate) fn a_failing_write_does_not_affect_others_of_its_group(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = Arc::new(RandomIds::default());
     std::thread::scope(|scope| {
@@ -108,7 +108,7 @@ pub(crate) fn a_read_is_a_snapshot(fresh: &dyn Fresh) {
     assert_eq!(store.read(|tx| tx.events(&sight, &journal("x"), 10)).unwrap().len(), 2);
 }
 
-pub(crate) fn a_kept_answer_is_found_by_its_key_until_it_is_dropped(fresh: &dyn Fresh) {
+pub(crate) fn a_stored_response_is_found_by_its_key_until_it_is_dropped(fresh: &dyn Fresh) {
     let store = fresh.open();
     let caller = caller("ann", "x");
     let kept = IdempotencyRecord { request_sha256: "r".into(), answer: "{}".into(), at: now() };
@@ -129,7 +129,7 @@ pub(crate) fn a_kept_answer_is_found_by_its_key_until_it_is_dropped(fresh: &dyn 
     assert_eq!(find("x", "ann", "k"), None);
 }
 
-pub(crate) fn what_a_failed_write_said_is_not_kept_and_what_the_others_said_is(fresh: &dyn Fresh) {
+pub(crate) fn a_failed_write_stores_nothing_and_the_others_of_its_group_do(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = Arc::new(RandomIds::default());
     std::thread::scope(|scope| {
@@ -182,7 +182,7 @@ pub(crate) fn a_write_reads_what_it_has_written(fresh: &dyn Fresh) {
     assert_eq!(seen, 1);
 }
 
-pub(crate) fn what_was_answered_is_there_after_closing(fresh: &dyn Fresh) {
+pub(crate) fn acknowledged_writes_exist_after_reopening(fresh: &dyn Fresh) {
     let kept = with_texts(&*fresh.open(), &["tea", "coffee"]);
     let store = fresh.open();
     let sight = Sight::of(&caller("ann", "x"));
@@ -192,7 +192,7 @@ pub(crate) fn what_was_answered_is_there_after_closing(fresh: &dyn Fresh) {
     }
 }
 
-pub(crate) fn a_snapshot_holds_against_another_process_too(fresh: &dyn Fresh) {
+pub(crate) fn a_snapshot_also_holds_against_another_process(fresh: &dyn Fresh) {
     let (store, other) = (fresh.open(), fresh.open());
     let kept = with_texts(&*store, &["tea"]);
     let sight = Sight::of(&caller("ann", "x"));

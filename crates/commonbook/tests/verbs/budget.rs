@@ -1,4 +1,4 @@
-//! The budget of a search: it ends when it costs too much or nobody waits, whole or not at all.
+//! The budget of a search: a search over it, or without a waiting caller, ends as a whole.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::{at, caller, request};
 
-/// A clock by which each look takes this many milliseconds.
+/// A clock of which each reading takes this many milliseconds.
 struct SlowClock {
     now: AtomicI64,
     look_millis: i64,
@@ -53,7 +53,7 @@ fn assert_asks_for_fewer_words(error: &Error) {
 }
 
 #[test]
-fn a_search_over_its_postings_is_refused_as_a_whole_and_the_index_stays() {
+fn a_search_over_its_postings_is_refused_as_a_whole_and_the_index_stays_usable() {
     let folder = tempfile::tempdir().unwrap();
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(at(0)));
     let book = home(Arc::clone(&clock), &folder);
@@ -105,7 +105,7 @@ fn a_search_ends_when_its_client_is_gone() {
         book.index().search_within_budget(book.store(), &Sight::of(&bob), &question, &budget);
     assert!(stopped.unwrap_err().message.contains("client is gone"));
     assert_eq!(book.search_memory(&caller("bob"), &asked).unwrap().total, 40);
-    // A search that is under way notices too.
+    // A running search notices too.
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(at(0)));
     let budget = SearchBudget::of(&clock, &bob.cancellation);
     let (question, sight) = (asked.to_index_query(at(0)).unwrap(), Sight::of(&bob));

@@ -1,4 +1,5 @@
-//! Checkpoints: made when asked for and by themselves, few and not for ever; and resuming from them.
+//! Checkpoints: made on request and automatically, limited in number and time; and resuming from
+//! them.
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::model::caller::Caller;
@@ -46,7 +47,7 @@ fn within(agent: &str, session: &Session) -> Caller {
 }
 
 #[test]
-fn a_checkpoint_tells_the_place_and_who_took_part() {
+fn a_checkpoint_has_its_position_and_the_agents_that_took_part() {
     let world = World::new();
     let session = world.on_case();
     world.keep(&session, "tea");
@@ -94,7 +95,7 @@ fn a_checkpoint_tells_the_place_and_who_took_part() {
 }
 
 #[test]
-fn a_session_has_ten_checkpoints_at_the_most_for_thirty_days() {
+fn a_session_has_at_most_ten_checkpoints_for_thirty_days() {
     let world = World::new();
     let session = world.on_case();
     for number in 0..13 {
@@ -114,7 +115,7 @@ fn a_session_has_ten_checkpoints_at_the_most_for_thirty_days() {
 }
 
 #[test]
-fn after_an_hour_of_activity_a_checkpoint_is_made_by_itself() {
+fn an_automatic_checkpoint_is_made_after_an_hour_of_activity() {
     let world = World::new();
     let session = world.on_case();
     let minutes = |minutes: i64| at(0) + jiff::SignedDuration::from_mins(minutes);
@@ -127,7 +128,7 @@ fn after_an_hour_of_activity_a_checkpoint_is_made_by_itself() {
     world.keep(&session, "number 6");
     let made = world.checkpoints(&session);
     assert_eq!((made.len(), made[0].kind), (1, CheckpointKind::Automatic));
-    // A night is no activity, and neither is a clock that leaps.
+    // Neither a night nor a clock jump counts as activity.
     for hours in [20, 40, 10] {
         world.clock.set(at(hours));
         world.keep(&session, &format!("at {hours}"));
@@ -173,7 +174,7 @@ fn a_session_is_resumed_by_its_agent_and_by_another() {
 }
 
 #[test]
-fn what_cannot_be_resumed_says_why() {
+fn a_refused_resume_says_why() {
     let world = World::new();
     let session = world.on_case();
     let made = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
@@ -201,7 +202,7 @@ fn what_cannot_be_resumed_says_why() {
 }
 
 #[test]
-fn one_call_sums_up_marks_the_case_and_makes_a_checkpoint() {
+fn one_call_saves_a_summary_marks_the_case_and_makes_a_checkpoint() {
     let world = World::new();
     let session = world.on_case();
     let entry = json!({"key": "k", "entries": [{"summary": "An entry"}]});

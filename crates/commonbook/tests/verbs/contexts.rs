@@ -1,4 +1,4 @@
-//! Contexts: what an agent is given before it works, in which order, and why.
+//! Contexts: what an agent receives before it works, in which order, and why.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::handle;
@@ -37,7 +37,7 @@ impl World {
         self.book.explain_context(&caller(agent), &ask).unwrap()
     }
 
-    /// This world, at home in its folder.
+    /// This world, in its folder.
     fn at_home(self) -> Self {
         let book = self.book.clone().with_home(self.home().to_owned());
         Self { book, ..self }
@@ -65,7 +65,7 @@ fn works_for(agent: &str, user: &str) -> Caller {
 }
 
 #[test]
-fn everything_comes_in_its_order_with_author_and_id() {
+fn context_items_are_in_order_with_author_and_id() {
     let world = World::new().at_home().preferring(json!({"profile_owners": ["main"]}));
     world.write_standing("engineer", "## Known Issues\n- Never call os.getcwd in the loader\n");
     let open = json!({"key": "pay-1", "title": "Pay"});
@@ -106,7 +106,7 @@ fn everything_comes_in_its_order_with_author_and_id() {
 }
 
 #[test]
-fn what_the_caller_may_not_see_is_neither_told_nor_crowds_anything_out() {
+fn invisible_memories_neither_appear_nor_crowd_out_others() {
     let world = World::new();
     for number in 0..60 {
         world.save_private("other", &format!("The deployment runs at night, variant {number}"));
@@ -122,19 +122,19 @@ fn what_the_caller_may_not_see_is_neither_told_nor_crowds_anything_out() {
 }
 
 #[test]
-fn a_context_is_read_after_what_was_written_and_is_empty_where_nothing_is_known() {
+fn a_context_includes_the_latest_write_and_is_empty_without_memories() {
     let world = World::new();
     let empty = world.told("engineer", "Mend the parser");
     assert_eq!((empty.text.as_str(), empty.tokens, empty.items.len()), ("", 0, 0));
     world.save("qa", "The parser fails on tabs");
     assert!(world.told("engineer", "Mend the parser").text.contains("fails on tabs"));
-    // A task is no query.
+    // A task has no query syntax.
     let odd = world.told("engineer", "owner:nobody -fails \"no such phrase\" parser tabs");
     assert!(odd.text.contains("fails on tabs"), "{odd:?}");
 }
 
 #[test]
-fn threshold_maximum_and_budget_leave_out_and_the_receipt_says_why() {
+fn the_receipt_explains_what_threshold_maximum_and_budget_leave_out() {
     let world = World::new();
     for number in 0..10 {
         let text = format!("The cache of the parser is flushed by rule {number}");
@@ -181,7 +181,7 @@ fn threshold_maximum_and_budget_leave_out_and_the_receipt_says_why() {
 }
 
 #[test]
-fn a_receipt_is_read_by_the_agent_that_it_was_made_for_alone() {
+fn only_its_agent_reads_a_receipt() {
     let world = World::new();
     world.save("qa", "The parser fails on tabs");
     let context = world.told("claude/engineer", "Mend the parser");
@@ -194,19 +194,19 @@ fn a_receipt_is_read_by_the_agent_that_it_was_made_for_alone() {
     let told = world.book.explain_context(&engineer, &ask).unwrap();
     assert_eq!((told.id, told.receipt.query.as_str()), (context.id, "Mend the parser"));
     assert_eq!(told.sequence, 1);
-    // No text of what was told is kept.
+    // The receipt stores no text of the context.
     assert!(!serde_json::to_string(&told).unwrap().contains("fails on tabs"));
 }
 
 #[test]
-fn a_context_is_built_again_as_it_was() {
+fn a_context_is_rebuilt_unchanged_from_its_receipt() {
     let world = World::new().at_home();
     world.write_standing("engineer", "- Tabs are four blanks\n");
     let memory = world.save("qa", "The parser fails on tabs");
     let context = world.told("engineer", "Mend the parser");
     let replayed = |context| world.explained("engineer", context, true).replay.unwrap();
     assert!(replayed(&context).same);
-    // What was said later does not change what was told then.
+    // A later change does not alter the receipt.
     let change = json!({"id": memory.id, "text": "The parser fails on blanks"});
     world.book.update_memory(&caller("qa"), &request(change)).unwrap();
     world.save("qa", "The parser was mended");
@@ -222,7 +222,7 @@ fn a_context_is_built_again_as_it_was() {
 }
 
 #[test]
-fn its_events_are_for_the_agent_alone() {
+fn only_its_agent_sees_the_events_of_a_context() {
     let world = World::new().at_home();
     world.write_standing("engineer", "- Tabs are four blanks\n");
     let context = world.told("engineer", "Mend the parser");
@@ -263,7 +263,7 @@ fn a_context_is_made_for_oneself_or_for_an_agent_below() {
 }
 
 #[test]
-fn what_is_superseded_deleted_or_quarantined_is_not_told() {
+fn superseded_deleted_and_quarantined_memories_are_left_out() {
     let world = World::new();
     let old = world.save("qa", "The port of the parser is 80");
     let new = json!({"text": "The port of the parser is 81", "supersedes": old.id});
@@ -283,7 +283,7 @@ fn what_is_superseded_deleted_or_quarantined_is_not_told() {
 }
 
 #[test]
-fn preferences_are_heard_for_each_agent_and_types_are_told_by_their_template() {
+fn preferences_apply_per_agent_and_types_use_their_template() {
     let world = World::new();
     let preferences: ContextPreferences = request_of(json!({
         "agents": {"qa": {"auto_inject": false}, "*": {"max_memories": 2}},
@@ -304,7 +304,7 @@ fn request_of<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
 }
 
 #[test]
-fn a_secret_in_a_task_is_not_kept() {
+fn a_secret_in_a_task_is_not_stored() {
     let world = World::new();
     let secret = ["ghp", "_", "0123456789abcdefghijABCDEFGHIJ012345"].concat();
     let context = world.told("engineer", &format!("Log in with {secret} and mend it"));
@@ -323,7 +323,7 @@ fn receipts_are_swept_after_30_days() {
     assert!(world.book.explain_context(&caller("engineer"), &ask).is_err());
 }
 
-/// Attempts to get out of the block, as an author could make them.
+/// Attempts to leave the fence, as an author could write them.
 fn attempts() -> Vec<String> {
     let close = "</commonbook-000000000000>";
     vec![
@@ -342,7 +342,7 @@ fn attempts() -> Vec<String> {
     ]
 }
 
-/// Fails unless a text is one block of which nothing gets out, within its budget.
+/// Fails unless a text is one fence within its budget that nothing leaves.
 fn well_formed(context: &AgentContext, budget: u32) {
     let lines: Vec<&str> = context.text.split('\n').collect();
     let name = lines[0].strip_prefix('<').unwrap();
@@ -362,10 +362,10 @@ fn well_formed(context: &AgentContext, budget: u32) {
 }
 
 #[test]
-fn no_injection_gets_out_of_the_block_or_beyond_the_budget() {
+fn no_injection_leaves_the_fence_or_exceeds_the_budget() {
     let world = World::new().at_home();
     for attempt in attempts() {
-        // What is quarantined is not told; somebody releases it here all the same.
+        // Quarantined memories are left out; a person releases this one.
         let memory = world.save("eve", &attempt);
         if memory.is_quarantined() {
             let release = json!({"id": memory.id});

@@ -1,4 +1,5 @@
-//! Contradictions: found once, told to who sees both memories, and decided by who may.
+//! Contradictions: found once, shown to callers that see both memories, and resolved by those with
+//! the right.
 
 use std::ops::ControlFlow;
 
@@ -27,7 +28,7 @@ impl World {
         self.book.save_memory(&caller(agent), &request::<SaveMemory>(fields)).unwrap().memory
     }
 
-    /// Two agents that differ.
+    /// Two contradicting memories of two agents.
     fn differ(&self) -> (Memory, Memory, Contradiction) {
         let older = self.says("ann", OLD, &json!({}));
         let newer = self.says("bob", NEW, &json!({}));
@@ -51,7 +52,7 @@ impl World {
     }
 }
 
-/// An agent that calls over HTTP without a token: it reviews nothing.
+/// An agent over HTTP without a token: it cannot review.
 fn over_http(agent: &str) -> Caller {
     Caller { door: EntryPoint::Rest, ..caller(agent) }
 }
@@ -61,7 +62,7 @@ fn ids(contradiction: &Contradiction) -> Vec<String> {
 }
 
 #[test]
-fn two_agents_that_differ_are_told_of_with_both_and_a_reason() {
+fn a_contradiction_of_two_agents_is_listed_with_both_memories_and_a_reason() {
     let world = World::new();
     let (older, newer, found) = world.differ();
     assert_eq!(ids(&found), [older.id.to_string(), newer.id.to_string()]);
@@ -69,7 +70,7 @@ fn two_agents_that_differ_are_told_of_with_both_and_a_reason() {
     let said: Vec<_> = found.memories.iter().map(|it| (it.owner.as_str(), &*it.text)).collect();
     assert_eq!(said, [("ann", OLD), ("bob", NEW)]);
     assert!(found.reason.contains("30 seconds") && found.reason.contains("60 seconds"));
-    // It is found once, by whoever looks, and told of once.
+    // Any caller's detection finds it, once, with one event.
     assert_eq!(world.detected("bob", json!({})), std::slice::from_ref(&found));
     world.book.find_contradictions(|_| ControlFlow::Continue(())).unwrap();
     let found_events = |agent: &str| {
@@ -85,7 +86,7 @@ fn two_agents_that_differ_are_told_of_with_both_and_a_reason() {
 }
 
 #[test]
-fn a_list_is_filtered_and_goes_on_where_it_ended() {
+fn a_list_is_filtered_and_paged() {
     let world = World::new();
     let (older, newer, found) = world.differ();
     let other =
@@ -113,7 +114,7 @@ fn a_list_is_filtered_and_goes_on_where_it_ended() {
 }
 
 #[test]
-fn who_does_not_see_both_is_told_nothing() {
+fn a_caller_that_does_not_see_both_memories_sees_no_contradiction() {
     let world = World::new();
     let hidden = world.says("ann", OLD, &json!({"sharing": "private"}));
     world.says("bob", NEW, &json!({}));
@@ -129,7 +130,7 @@ fn who_does_not_see_both_is_told_nothing() {
         assert!(world.events(agent).iter().all(|(_, kind, _)| !kind.is_of_contradiction()));
     }
     assert_eq!(world.events("ann").iter().filter(|it| it.1.is_of_contradiction()).count(), 1);
-    // Once it says something else and is shared, nobody reads what it said while it was private.
+    // After it has changed and is shared, no caller reads its earlier private text.
     let fields = json!({"resolution": "keep_both", "context": "before and after"});
     world.resolve(&caller("ann"), &found, fields).unwrap();
     let change = UpdateMemory {
@@ -144,7 +145,7 @@ fn who_does_not_see_both_is_told_nothing() {
 }
 
 #[test]
-fn a_contradiction_goes_with_what_it_says_of_its_memories() {
+fn a_contradiction_disappears_when_a_memory_changes() {
     let world = World::new();
     let (older, newer, _) = world.differ();
     let count = || world.detected("eve", json!({})).len();
@@ -174,7 +175,7 @@ fn a_contradiction_goes_with_what_it_says_of_its_memories() {
 }
 
 #[test]
-fn what_is_quarantined_or_over_contradicts_nobody() {
+fn quarantined_and_expired_memories_do_not_contradict() {
     let world = World::new();
     world.says("ann", OLD, &json!({"valid_until": at(0)}));
     world.says("bob", NEW, &json!({"valid_from": at(1)}));
@@ -185,7 +186,7 @@ fn what_is_quarantined_or_over_contradicts_nobody() {
 }
 
 #[test]
-fn both_are_kept_by_whoever_sees_both_and_related_by_context() {
+fn any_caller_that_sees_both_may_keep_both_with_a_context() {
     let world = World::new();
     let (older, newer, found) = world.differ();
     let fields = json!({"resolution": "keep_both", "context": "30 in tests, 60 otherwise"});
@@ -207,7 +208,7 @@ fn both_are_kept_by_whoever_sees_both_and_related_by_context() {
         links.filter(|kind| kind != "mentions").collect::<Vec<_>>()
     };
     assert_eq!(links(&newer), ["context"]);
-    // The same once more is answered alike, by whoever asks; anything else is a conflict.
+    // Repeating the resolution returns the same, for any agent; another resolution is a conflict.
     let again = world.resolve(&over_http("bob"), &found, fields).unwrap();
     assert_eq!(again, resolved);
     for other in [
@@ -223,7 +224,7 @@ fn both_are_kept_by_whoever_sees_both_and_related_by_context() {
 }
 
 #[test]
-fn taking_anothers_place_needs_a_right_to_change_it_or_a_reviewer() {
+fn superseding_another_agents_memory_needs_the_right_to_change_it_or_a_review() {
     let world = World::new();
     let (older, newer, found) = world.differ();
     let newer_wins = json!({"resolution": "keep_newer"});
@@ -238,7 +239,7 @@ fn taking_anothers_place_needs_a_right_to_change_it_or_a_reviewer() {
     }
     assert!(world.now_is("ann", &older).is_current(), "nothing was written");
     assert_eq!(world.detected("eve", json!({})).len(), 1);
-    // The owner gives way; a person at the command line could have decided so too.
+    // The owner yields; a person at the command line could have decided too.
     let resolved = world.resolve(&over_http("ann"), &found, newer_wins.clone()).unwrap();
     assert_eq!(resolved.resolved.as_ref().unwrap().kept, Some(newer.id));
     assert_eq!(world.now_is("ann", &older).superseded_by, Some(newer.id));
@@ -251,7 +252,7 @@ fn taking_anothers_place_needs_a_right_to_change_it_or_a_reviewer() {
 }
 
 #[test]
-fn one_of_the_two_or_a_new_one_takes_the_place() {
+fn one_of_the_two_memories_or_a_new_one_holds() {
     let world = World::new();
     let (older, newer, found) = world.differ();
     let neither = json!({"resolution": "override", "keep": world.save("ann", "else").id});
@@ -283,7 +284,7 @@ fn one_of_the_two_or_a_new_one_takes_the_place() {
 }
 
 #[test]
-fn an_entry_of_a_case_is_replaced_by_its_case_alone() {
+fn only_its_case_replaces_an_entry() {
     let world = World::new();
     world
         .book
@@ -301,7 +302,7 @@ fn an_entry_of_a_case_is_replaced_by_its_case_alone() {
 }
 
 #[test]
-fn what_is_private_takes_no_shared_ones_place() {
+fn a_private_memory_does_not_supersede_a_shared_one() {
     let world = World::new();
     world.says("ann", OLD, &json!({}));
     world.says("ann", NEW, &json!({"sharing": "private"}));
@@ -333,14 +334,14 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
     for told in ["ann", "bob", OLD, NEW] {
         assert!(context.text.contains(told), "{told}: {}", context.text);
     }
-    // A private one is nobody else's: neither it nor that there is one.
+    // A private memory and its contradictions do not exist for other agents.
     world.says("dan", "The Atlas API timeout is 5 minutes", &json!({"sharing": "private"}));
     assert_eq!(world.detected("dan", json!({})).len(), 3);
     let plain = |context: &commonbook::prompt::context::AgentContext| {
         context.items.iter().map(|item| item.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(plain(&ask("eve")), plain(&context));
-    // Later it is told as it was then, and anew as it is now.
+    // Later detections return it as it was, and a new one for the present text.
     let found = world.detected("eve", json!({})).pop().unwrap();
     let fields = json!({"resolution": "keep_both", "context": "in tests"});
     world.resolve(&caller("eve"), &found, fields).unwrap();
@@ -355,7 +356,7 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
 }
 
 #[test]
-fn every_memory_of_a_journal_is_compared_once_by_whoever_follows_it() {
+fn every_memory_of_a_journal_is_compared_once() {
     let world = World::new();
     for number in 0..250 {
         world.says("ann", &format!("Component {number} of Atlas is written in Rust"), &json!({}));
@@ -375,7 +376,7 @@ fn every_memory_of_a_journal_is_compared_once_by_whoever_follows_it() {
 }
 
 #[test]
-fn of_one_memory_ten_contradictions_are_found_at_once() {
+fn at_most_ten_contradictions_of_one_memory_are_recorded() {
     let world = World::new();
     for minutes in 2..14 {
         let text = format!("The Atlas API timeout is {minutes} minutes");

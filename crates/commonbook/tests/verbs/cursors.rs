@@ -1,4 +1,4 @@
-//! Cursors: what has changed since an agent last looked, told once and none of it left out.
+//! Cursors: changes since an agent last looked, returned once and completely.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::cursor::{ChangesResponse, ReadMark};
@@ -32,7 +32,7 @@ fn says(changes: &ChangesResponse) -> Vec<&str> {
 }
 
 #[test]
-fn reading_a_case_goes_on_where_it_was_marked() {
+fn reading_a_case_continues_at_the_mark() {
     let world = World::new();
     for summary in ["one", "two", "three"] {
         world.entry("ann", summary);
@@ -51,7 +51,7 @@ fn reading_a_case_goes_on_where_it_was_marked() {
 }
 
 #[test]
-fn what_others_did_since_is_told_once_with_how_much_is_left() {
+fn changes_by_others_are_returned_once_with_the_number_left() {
     let world = World::new();
     world.save("ann", "tea");
     world.save("bob", "his own");
@@ -79,7 +79,7 @@ fn what_others_did_since_is_told_once_with_how_much_is_left() {
 }
 
 #[test]
-fn marking_is_explicit_and_never_goes_back() {
+fn marks_are_explicit_and_never_move_back() {
     let world = World::new();
     for text in ["one", "two", "three"] {
         world.save("ann", text);

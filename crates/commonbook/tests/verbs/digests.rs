@@ -1,4 +1,4 @@
-//! Digests that somebody writes: what a writer is told, and what becomes of what it answers.
+//! Digests with a writer: its requests, and what happens to its responses.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{World, caller, request};
 
-/// A writer that answers as a test says, and notes what it was told and how long it was given.
+/// A writer with scripted responses that records its requests and time limits.
 struct Fake<F> {
     answer: F,
     told: Mutex<Vec<(Value, Duration)>>,
@@ -32,7 +32,7 @@ fn fake<F: Fn(&WriterRequest<'_>) -> Result<String> + Send + Sync>(answer: F) ->
     Arc::new(Fake { answer, told: Mutex::default() })
 }
 
-/// A case on which ann has shared three facts, and kept one for herself.
+/// A case on which ann has shared three facts, and one private fact.
 fn world() -> World {
     let world = World::new();
     let ann = caller("ann");
@@ -64,7 +64,7 @@ fn failed() -> Error {
 }
 
 #[test]
-fn a_writer_puts_each_entry_into_words_and_nothing_is_proposed_twice() {
+fn a_writer_rewords_each_entry_and_nothing_is_proposed_twice() {
     let world = world();
     let writer = fake(|facts| Ok(format!("In short: {}\n", facts.sentence.to_lowercase())));
     let book = world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _));
@@ -94,7 +94,7 @@ fn a_writer_puts_each_entry_into_words_and_nothing_is_proposed_twice() {
 }
 
 #[test]
-fn where_a_writer_fails_the_agents_own_sentences_stand_and_it_is_not_asked_again() {
+fn after_a_writer_fails_the_agents_own_sentences_stay_and_it_is_not_called_again() {
     let world = world();
     let writer = fake(|_| Err(failed()));
     let book = world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _));
@@ -108,7 +108,7 @@ fn where_a_writer_fails_the_agents_own_sentences_stand_and_it_is_not_asked_again
 }
 
 #[test]
-fn what_is_no_entry_is_the_agents_own_sentence_and_the_others_are_written() {
+fn a_refused_wording_leaves_the_agents_own_sentence() {
     let world = world();
     let writer = fake(|facts| match facts.sentence {
         it if it.contains("cause") => Ok("x".repeat(10_000)),
@@ -122,11 +122,11 @@ fn what_is_no_entry_is_the_agents_own_sentence_and_the_others_are_written() {
 }
 
 #[test]
-fn a_writer_has_a_minute_for_all_and_holds_no_lock_meanwhile() {
+fn a_writer_has_a_minute_for_all_entries_and_no_lock_is_held() {
     let world = world();
     let (clock, book) = (Arc::clone(&world.clock), world.book.clone());
     let writer = fake(move |facts| {
-        // Whoever writes meanwhile is not kept waiting.
+        // Other writers do not wait.
         book.save_memory(&caller("eve"), &request(json!({"text": "Meanwhile."}))).unwrap();
         clock.set(crate::at(1));
         Ok(facts.sentence.to_owned())
@@ -139,7 +139,7 @@ fn a_writer_has_a_minute_for_all_and_holds_no_lock_meanwhile() {
 }
 
 #[test]
-fn nobody_is_asked_to_write_what_cannot_be_appended() {
+fn the_writer_is_not_called_for_entries_that_cannot_be_appended() {
     let world = world();
     world.book.close_case(&caller("ann"), &request(json!({"key": "retries"}))).unwrap();
     let writer = fake(|_| Err(failed()));

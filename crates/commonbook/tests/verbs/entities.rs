@@ -1,4 +1,4 @@
-//! Entities: what is stated of them, what memories mention, and whom they exist for.
+//! Entities: statements, mentions, and visibility.
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::entity::{
@@ -44,7 +44,7 @@ fn kind<T: std::fmt::Debug>(answer: Result<T>) -> ErrorKind {
 }
 
 #[test]
-fn the_example_of_the_seed_holds_to_the_letter() {
+fn the_documented_example_holds_exactly() {
     let world = World::new();
     let said = |agent, context: &str| {
         let metadata = json!({"context": context});
@@ -70,7 +70,7 @@ fn the_example_of_the_seed_holds_to_the_letter() {
 }
 
 #[test]
-fn a_name_is_found_exactly_by_other_names_and_nearly_but_not_by_another_thing() {
+fn an_entity_is_found_by_exact_other_and_similar_names_only() {
     let world = World::new();
     for value in ["Kubernetes", "Python 2", "PostgreSQL"] {
         assert_eq!(tool(&world, "ann", value).outcome, EntityOutcome::Created, "{value}");
@@ -106,7 +106,7 @@ fn a_name_is_found_exactly_by_other_names_and_nearly_but_not_by_another_thing() 
 }
 
 #[test]
-fn what_a_save_names_counts_at_once_and_what_its_text_names_by_the_next_call() {
+fn stated_entities_exist_at_once_and_mentioned_ones_by_the_next_call() {
     let world = World::new();
     let save: SaveMemory = request(json!({
         "text": "Moved the nightly job; see src/jobs/nightly.rs",
@@ -143,7 +143,7 @@ fn what_a_save_names_counts_at_once_and_what_its_text_names_by_the_next_call() {
 }
 
 #[test]
-fn an_entity_of_private_memories_alone_does_not_exist_for_others() {
+fn an_entity_of_private_memories_does_not_exist_for_other_agents() {
     let (world, without) = (World::new(), World::new());
     let text = "The Falcon migration: Kubernets notes in docs/falcon.md, see issue #4711";
     world.save_private("ann", text);
@@ -158,7 +158,7 @@ fn an_entity_of_private_memories_alone_does_not_exist_for_others() {
     let own = page(&world, "ann", "file:docs/falcon.md").unwrap().entity;
     let by_id = page(&world, "bob", &own.id.to_string());
     assert_eq!(kind(by_id), ErrorKind::NotFound);
-    // Who makes it anew gets what it would get if nobody had mentioned it.
+    // An agent that creates it gets the same result as if it had never been mentioned.
     let fields = json!({"type": "file", "value": "docs/falcon.md", "context": "A plan"});
     let made = resolve(&world, "bob", fields.clone()).unwrap();
     assert_eq!(made, resolve(&without, "bob", fields).unwrap());
@@ -172,7 +172,7 @@ fn an_entity_of_private_memories_alone_does_not_exist_for_others() {
 }
 
 #[test]
-fn nearly_equal_names_meet_only_where_everybody_reads_them() {
+fn similar_names_match_only_if_every_agent_can_read_them() {
     let world = World::new();
     world.save("ann", "We run Elasticsearch in the search cluster");
     let fields = |value| json!({"text": "Its logs", "entities": [format!("tool:{value}")]});
@@ -207,7 +207,7 @@ fn entities_of_a_rewritten_memory_follow_its_text() {
     assert_eq!(stated, ["Atlas"], "what was named beside the text stays");
     assert_eq!(kind(page(&world, "bob", "tool:Kubernetes")), ErrorKind::NotFound);
     assert_eq!(mentions(&world, "bob", "project:Atlas").len(), 1);
-    // Who names them with the new text decides.
+    // The entities named with the new text count.
     let change = UpdateMemory {
         text: Some("We deploy it with Nomad, as before".into()),
         entities: Some(vec!["tool:Kubernetes".parse().unwrap()]),
@@ -218,7 +218,7 @@ fn entities_of_a_rewritten_memory_follow_its_text() {
 }
 
 #[test]
-fn what_is_purged_leaves_no_name_behind() {
+fn a_purge_removes_names() {
     let world = World::new();
     let id = world.save("ann", "The files src/secret_plan.rs and src/first_plan.rs hold it").id;
     assert_eq!(names(&world, "bob"), ["file:src/first_plan.rs", "file:src/secret_plan.rs"]);
@@ -238,7 +238,7 @@ fn what_is_purged_leaves_no_name_behind() {
 }
 
 #[test]
-fn what_is_manual_waits_and_is_decided() {
+fn a_manual_statement_waits_for_a_decision() {
     let world = World::new();
     tool(&world, "ann", "TypeScript");
     let fields =
@@ -264,7 +264,7 @@ fn what_is_manual_waits_and_is_decided() {
 }
 
 #[test]
-fn bad_input_gets_its_answer_and_changes_nothing() {
+fn bad_input_fails_and_changes_nothing() {
     let world = World::new();
     let (a, b) =
         (tool(&world, "ann", "Alpha tool").entity, tool(&world, "ann", "Beta tool").entity);
@@ -319,7 +319,7 @@ fn bad_input_gets_its_answer_and_changes_nothing() {
 }
 
 #[test]
-fn a_merged_entity_leads_to_the_other_with_its_mentions_and_comes_back() {
+fn a_merged_entity_leads_to_the_target_with_its_mentions_and_can_be_unmerged() {
     let world = World::new();
     world.save("ann", "We picked Redis");
     world.save("bob", "We picked Valkey");
@@ -343,7 +343,7 @@ fn a_merged_entity_leads_to_the_other_with_its_mentions_and_comes_back() {
 }
 
 #[test]
-fn sessions_and_workspaces_know_their_own() {
+fn entities_belong_to_their_session_and_workspace() {
     let world = World::new();
     let in_session = |session: &str| {
         let fields = json!({"type": "tool", "value": "Vite", "session": session});
@@ -361,7 +361,7 @@ fn sessions_and_workspaces_know_their_own() {
 }
 
 #[test]
-fn entities_are_listed_by_name_in_pages() {
+fn entities_are_listed_by_name_and_paged() {
     let world = World::new();
     for n in 0..25 {
         resolve(&world, "ann", json!({"type": "file", "value": format!("src/f{n:02}.rs")}))

@@ -1,4 +1,4 @@
-//! The graph: relations, walks, and what is seen of them.
+//! The graph: relations, walks, and visibility.
 
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::event::EventKind;
@@ -36,7 +36,7 @@ fn chain(world: &World) {
 }
 
 #[test]
-fn a_walk_reaches_what_is_near_and_a_path_what_is_far() {
+fn a_walk_returns_near_nodes_and_a_path_reaches_far_ones() {
     let world = World::new();
     chain(&world);
     let near = |depth: u32| walk(&world, "bob", json!({"from": "Amber", "depth": depth})).unwrap();
@@ -57,7 +57,7 @@ fn a_walk_reaches_what_is_near_and_a_path_what_is_far() {
 }
 
 #[test]
-fn saying_it_again_makes_a_relation_stronger_and_its_time_bounds_it() {
+fn repetition_makes_a_relation_stronger_and_its_validity_bounds_it() {
     let world = World::new();
     chain(&world);
     let again = json!({"from": "Amber", "to": "Basalt", "type": "uses", "valid_until": at(5)});
@@ -73,7 +73,7 @@ fn saying_it_again_makes_a_relation_stronger_and_its_time_bounds_it() {
 }
 
 #[test]
-fn memories_are_linked_by_what_they_mention_and_replace() {
+fn memories_are_linked_by_mentions_and_supersedes() {
     let world = World::new();
     let old = world.save("ann", "We use Redis");
     let fields = json!({"text": "We use Valkey instead", "supersedes": old.id});
@@ -90,12 +90,12 @@ fn memories_are_linked_by_what_they_mention_and_replace() {
 }
 
 #[test]
-fn what_is_out_of_sight_is_no_node_no_link_and_no_count() {
+fn invisible_memories_are_not_nodes_links_or_counts() {
     let (world, without) = (World::new(), World::new());
     for world in [&world, &without] {
         chain(world);
     }
-    // A way past Basalt and Cobalt that Ann alone sees, over a thing that she alone knows.
+    // A path past Basalt and Cobalt over an entity that only Ann sees.
     let fields = json!({"text": "A plan", "sharing": "private", "entities": ["project:Falcon"]});
     let plan = world.book.save_memory(&caller("ann"), &request(fields)).unwrap().memory;
     for (from, to) in [("Amber", "Falcon"), ("Falcon", "Dolomite")] {

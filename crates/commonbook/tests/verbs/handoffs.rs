@@ -1,4 +1,4 @@
-//! Handing work over: what goes along, who may take which step, what becomes of it.
+//! Handoffs: their contents, their steps, and their outcomes.
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::HandoffId;
@@ -67,7 +67,7 @@ fn kind_of<T>(answer: Answer<T>) -> ErrorKind {
 }
 
 #[test]
-fn the_memories_about_the_task_go_along_and_what_came_travels_on() {
+fn a_handoff_includes_memories_about_the_task_and_inherited_ones() {
     let world = World::new();
     let finding = world.save("analyst", "Loading the orders runs one database query for each row");
     world.save("analyst", "The coffee machine on the second floor is broken");
@@ -94,7 +94,7 @@ fn the_memories_about_the_task_go_along_and_what_came_travels_on() {
 }
 
 #[test]
-fn each_step_is_taken_by_its_own_side_and_taken_twice_it_changes_nothing() {
+fn each_step_has_its_own_side_and_is_idempotent() {
     let world = World::new();
     let handoff = world.hands("ann", "bob", "Mend the fence");
     assert_eq!(kind_of(world.accept("eve", handoff.id)), ErrorKind::Forbidden);
@@ -135,7 +135,7 @@ fn each_step_is_taken_by_its_own_side_and_taken_twice_it_changes_nothing() {
 }
 
 #[test]
-fn a_private_memory_goes_along_only_if_it_is_named_and_then_to_its_target_alone() {
+fn a_private_memory_is_included_only_if_named_and_only_for_the_target() {
     let world = World::new();
     let secret = world.save_private("ann", "The fence is mended with the green paint");
     let chosen = world.hands("ann", "bob", "Paint the fence with the green paint");
@@ -154,7 +154,7 @@ fn a_private_memory_goes_along_only_if_it_is_named_and_then_to_its_target_alone(
 }
 
 #[test]
-fn what_was_hidden_or_purged_meanwhile_is_not_told() {
+fn memories_hidden_or_purged_since_are_left_out() {
     let world = World::new();
     let (ann, ids) = (caller("ann"), |memories: &[Memory]| {
         memories.iter().map(|memory| memory.id).collect::<Vec<_>>()
@@ -183,7 +183,7 @@ fn what_was_hidden_or_purged_meanwhile_is_not_told() {
 }
 
 #[test]
-fn a_handoff_for_a_user_exists_for_those_who_work_for_that_user() {
+fn a_handoff_for_a_user_exists_only_for_agents_of_that_user() {
     let world = World::new();
     let with = |agent: &str, user: &str| caller(agent).for_user(Some(user)).unwrap();
     let about = world.keeps(&with("ann", "u1"), json!({"text": "u1 likes the garden fence green"}));
@@ -200,7 +200,7 @@ fn a_handoff_for_a_user_exists_for_those_who_work_for_that_user() {
     assert_eq!(world.listed(&with("eve", "u1"), json!({"side": "all"})), [handoff.id]);
     assert!(kinds(&world, "bob").contains(&EventKind::HandoffCreated), "its target is told");
     assert!(!kinds(&world, "eve").contains(&EventKind::HandoffCreated));
-    // Without the user, what is about the user is not told to the target.
+    // Memories about a user are left out for a target without that user.
     let taken = world.accept("bob", handoff.id).unwrap();
     assert!(!taken.text.contains("likes"), "{}", taken.text);
     let request = request(json!({"handoff": handoff.id}));
@@ -209,7 +209,7 @@ fn a_handoff_for_a_user_exists_for_those_who_work_for_that_user() {
 }
 
 #[test]
-fn an_expired_handoff_is_an_ordinary_memory_and_a_leap_of_the_clock_ends_nothing() {
+fn an_expired_handoff_is_an_ordinary_memory_and_a_clock_jump_expires_nothing() {
     let world = World::new();
     world.sweep_at(0);
     let handoff = world.hands("ann", "bob", "Mend the fence before winter");
@@ -237,7 +237,7 @@ fn an_expired_handoff_is_an_ordinary_memory_and_a_leap_of_the_clock_ends_nothing
 }
 
 #[test]
-fn rings_of_any_length_are_told_with_their_path_and_refused_the_second_time() {
+fn cycles_of_any_length_are_reported_with_their_path_and_then_refused() {
     for length in [2_usize, 3, 7, 50] {
         let world = World::new();
         let agent = |place: usize| format!("agent-{:02}", place % length);
@@ -262,7 +262,7 @@ fn rings_of_any_length_are_told_with_their_path_and_refused_the_second_time() {
 }
 
 #[test]
-fn two_agents_hand_each_other_different_work_as_often_as_they_like() {
+fn two_agents_can_hand_each_other_different_work_repeatedly() {
     let world = World::new();
     for round in 0..5 {
         let (there, back) = (format!("Build part {round}"), format!("Review part {round}"));
@@ -295,7 +295,7 @@ fn a_chain_of_eleven_is_refused() {
 }
 
 #[test]
-fn what_a_handoff_says_holds_no_secret_and_no_order() {
+fn a_handoff_contains_no_secret_and_no_order() {
     let world = World::new();
     let (ann, key) = (caller("ann"), format!("ghp_{}", "a1B2c3D4e5F6".repeat(3)));
     let fields = json!({"to": "bob", "task": "Deploy", "context": format!("The token is {key}")});
@@ -314,7 +314,7 @@ fn what_a_handoff_says_holds_no_secret_and_no_order() {
 }
 
 #[test]
-fn a_resumed_session_tells_its_open_handoffs_its_history_and_its_entities() {
+fn a_resumed_session_has_its_open_handoffs_history_and_entities() {
     let world = World::new();
     let start = json!({"client_session": "s1"});
     let session = world.book.start_session(&caller("ann"), &request(start)).unwrap().session;
@@ -334,7 +334,7 @@ fn a_resumed_session_tells_its_open_handoffs_its_history_and_its_entities() {
 }
 
 #[test]
-fn a_context_begins_with_the_handoff_that_waits() {
+fn a_context_begins_with_the_pending_handoff() {
     let world = World::new();
     let fields = json!({"to": "bob", "task": "Mend the fence", "next_steps": ["Buy paint"]});
     let handoff = world.hand(&caller("ann"), fields).unwrap().handoff;

@@ -1,4 +1,4 @@
-//! Importing: an export comes back whole elsewhere; what is wrong holds nothing else up.
+//! Importing: an export is imported completely elsewhere; a bad line does not stop the others.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn take_in(
     told.into_iter().map(|one| one.map(|line| line.outcome).map_err(|error| error.kind)).collect()
 }
 
-/// A memory with everything that one can have.
+/// A memory with every field set.
 fn rich(world: &World) -> Memory {
     let saved = world.book.save_memory(
         &caller("ann").in_session(Some("s1")).unwrap(),
@@ -50,7 +50,7 @@ fn rich(world: &World) -> Memory {
 }
 
 #[test]
-fn an_exported_memory_comes_back_as_it_was_in_another_home() {
+fn an_exported_memory_is_imported_unchanged_into_another_home() {
     let (old, new) = (World::new(), World::new());
     let private = rich(&old);
     let shared = old.save("bob", "the zephyr rests");
@@ -71,7 +71,7 @@ fn an_exported_memory_comes_back_as_it_was_in_another_home() {
 }
 
 #[test]
-fn an_exported_memory_is_held_to_the_limits_too() {
+fn an_exported_memory_must_keep_the_limits_too() {
     let world = World::new();
     let good = exported(&rich(&World::new()));
     let many: Vec<String> = (0..=limits::TOPICS).map(|n| format!("t{n}")).collect();
@@ -94,7 +94,7 @@ fn an_exported_memory_is_held_to_the_limits_too() {
 }
 
 #[test]
-fn a_copy_in_global_is_a_memory_of_its_own() {
+fn a_copy_in_global_is_a_separate_memory() {
     let world = World::new();
     let own = world.save("ann", "the zephyr blows");
     let copy = json!({"text": "the zephyr blows everywhere"});
@@ -118,7 +118,7 @@ fn a_copy_in_global_is_a_memory_of_its_own() {
 }
 
 #[test]
-fn a_line_goes_to_the_workspace_that_is_given_or_that_it_names() {
+fn a_line_goes_to_the_requested_workspace_or_to_the_one_it_names() {
     let world = World::new();
     let said = |text: &str| json!({"conv": "Trip to Rome", "text": text});
     let lines =
@@ -138,7 +138,7 @@ fn a_line_goes_to_the_workspace_that_is_given_or_that_it_names() {
 }
 
 #[test]
-fn what_was_purged_can_be_taken_in_again() {
+fn a_purged_memory_can_be_imported_again() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     let purge = commonbook::model::memory::PurgeMemory {
@@ -151,7 +151,7 @@ fn what_was_purged_can_be_taken_in_again() {
     assert_eq!(world.search("bob", "tea").total, 1);
 }
 
-/// A memory as homes kept it while every slug was a type.
+/// A memory from a home in which every slug was a type.
 fn kept_before(world: &World, memory_type: &str) -> Memory {
     let memory = world.save("ann", "Ann prefers tea");
     let memory_type = memory_type.to_owned().try_into().unwrap();
@@ -164,12 +164,12 @@ fn kept_before(world: &World, memory_type: &str) -> Memory {
 }
 
 #[test]
-fn a_type_that_was_reserved_later_is_read_and_exported_and_comes_in_below_import() {
+fn a_type_reserved_later_stays_readable_and_is_imported_below_import() {
     let (old, new) = (World::new(), World::new());
     let before = kept_before(&old, "user");
     let get = GetMemory { id: before.id, at: None };
     assert_eq!(old.book.get_memory(&caller("bob"), &get).unwrap(), before);
-    // Whatever else is changed of it, its type may stay.
+    // Other changes may keep its type.
     let title = request(json!({"id": before.id, "title": "Tea", "memory_type": "user"}));
     let renamed = old.book.update_memory(&caller("ann"), &title).unwrap();
     assert_eq!(renamed.memory_type.as_str(), "user");

@@ -1,4 +1,4 @@
-//! The journal: each verb that writes leaves one event, which those see who see its memory.
+//! The journal: each writing verb appends one event, visible to callers that see its memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ fn events(world: &World, agent: &str) -> Vec<Event> {
 }
 
 #[test]
-fn every_change_leaves_one_event_that_tells_what_by_whom_and_when() {
+fn every_change_appends_one_event_with_kind_actor_and_time() {
     let world = World::new();
     let (book, parent) = (&world.book, caller("ann"));
     let value = json!({"text": "tea", "topics": ["herbs"], "importance": "high"});
@@ -73,7 +73,7 @@ fn every_change_leaves_one_event_that_tells_what_by_whom_and_when() {
 }
 
 #[test]
-fn events_of_what_one_does_not_see_do_not_exist() {
+fn events_of_invisible_memories_do_not_exist() {
     let world = World::new();
     save(&world, "ann", json!({"text": "one", "sharing": "private"}));
     save(&world, "ann", json!({"text": "two", "user_id": "alice"}));
@@ -94,7 +94,7 @@ fn events_of_what_one_does_not_see_do_not_exist() {
 }
 
 #[test]
-fn what_was_purged_is_in_its_owners_journal_alone() {
+fn only_its_owner_sees_the_event_of_a_purge() {
     let world = World::new();
     let private = save(&world, "ann", json!({"text": "one", "sharing": "private"})).memory.id;
     let shared = save(&world, "ann/child", json!({"text": "two", "topics": ["t"]})).memory.id;
@@ -131,7 +131,7 @@ fn asked(world: &World, agent: &str, value: Value) -> (Vec<u64>, Option<u64>) {
 }
 
 #[test]
-fn the_journal_is_told_by_kind_topic_importance_and_by_others() {
+fn the_journal_is_filtered_by_kind_topic_importance_and_actor() {
     let world = World::new();
     let id = save(&world, "ann", json!({"text": "one", "topics": ["Herbs"]})).memory.id;
     save(&world, "bob", json!({"text": "two", "importance": "high", "supersedes": null}));
@@ -154,7 +154,7 @@ fn the_journal_is_told_by_kind_topic_importance_and_by_others() {
 }
 
 #[test]
-fn a_filter_that_is_none_says_what_there_is() {
+fn an_unknown_event_kind_is_refused_with_the_known_ones() {
     let world = World::new();
     let table = [
         (json!({"events": ["memory.eaten"]}), ErrorKind::Invalid, "events[0]"),
@@ -170,7 +170,7 @@ fn a_filter_that_is_none_says_what_there_is() {
 }
 
 #[test]
-fn where_little_matches_a_stretch_moves_on_all_the_same() {
+fn a_page_of_events_advances_even_if_few_match() {
     let world = World::new();
     let (ann, looked_at) = (caller("ann"), limits::EVENTS_LOOKED_AT);
     for batch in 0..looked_at / 100 + 1 {
@@ -197,7 +197,7 @@ fn where_little_matches_a_stretch_moves_on_all_the_same() {
 }
 
 #[test]
-fn who_is_to_be_told_hears_of_each_write_when_it_can_be_read_and_of_no_refused_one() {
+fn the_callback_runs_once_per_readable_write_and_not_for_refused_ones() {
     let world = World::new();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let (tell, reader) = (Arc::clone(&heard), world.book.clone());

@@ -1,4 +1,4 @@
-//! Learning back: what an agent says that it wants remembered, and what was said with its user.
+//! Learning: statements that an agent wants remembered, and conversations with its user.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::caller::Caller;
@@ -28,17 +28,17 @@ fn a_learning_becomes_a_memory_of_the_agent_that_said_it() {
     assert_eq!(memory.memory_type.as_str(), "learning");
     assert_eq!(memory.metadata["learning"], "mistake");
     assert_eq!((memory.sharing, back.conversation), (Sharing::Shared, None));
-    // It is found at once, and told as what it is.
+    // It is found at once, with its type.
     let ask = json!({"task": "close files of the loader"});
     let context = world.book.get_context(&caller("qa"), &request(ask)).unwrap();
     assert!(context.text.contains("> A mistake to avoid: The loader forgets"), "{}", context.text);
-    // Said again, it is not kept again.
+    // Repeated, it is not saved again.
     let again = says(&world, message);
     assert_eq!((again.learnings.len(), again.repeated), (0, 1));
 }
 
 #[test]
-fn what_was_given_is_not_kept_as_if_it_were_new() {
+fn what_the_agent_received_is_not_saved_as_new() {
     let world = World::new();
     world.save("qa", "The cache of the parser must be flushed before each run");
     let ask = json!({"task": "flush the cache of the parser"});
@@ -54,7 +54,7 @@ fn what_was_given_is_not_kept_as_if_it_were_new() {
 }
 
 #[test]
-fn a_standing_memory_that_is_there_learns_too_and_none_is_made() {
+fn an_existing_standing_memory_gets_the_learning_and_none_is_created() {
     let world = World::new();
     let book = world.book.clone().with_home(world.home().to_owned());
     let world = World { book, ..world };
@@ -70,7 +70,7 @@ fn a_standing_memory_that_is_there_learns_too_and_none_is_made() {
     assert_eq!(back.standing.unwrap().added, 1);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("- Old item here\n- The loader forgets files\n"), "{text}");
-    // What comes over the network changes no file.
+    // A message over the network changes no file.
     let far = "Add To Memory:\nType: mistake\nContent: Sockets are left open\n#\n";
     assert_eq!(says(&world, far).standing, None);
     let back = said(r#"{"MEMORIES": [{"type": "mistake", "content": "Only this one holds"}]}"#);
@@ -84,7 +84,7 @@ fn a_standing_memory_that_is_there_learns_too_and_none_is_made() {
 }
 
 #[test]
-fn of_a_standing_memory_that_is_replaced_again_and_again_the_last_five_copies_stay() {
+fn the_last_five_backups_of_a_standing_memory_stay() {
     let world = World::new();
     let book = world.book.clone().with_home(world.home().to_owned());
     let world = World { book, ..world };
@@ -112,7 +112,7 @@ fn of_a_standing_memory_that_is_replaced_again_and_again_the_last_five_copies_st
 }
 
 #[test]
-fn a_conversation_is_kept_where_that_is_wanted_private_and_under_its_user() {
+fn a_conversation_is_saved_if_configured_privately_and_about_its_user() {
     let world = World::new();
     let given = json!({"message": "Use tabs, and nothing else.", "prompt": "Tabs or blanks?", "user_id": "u1"});
     assert_eq!(learn(&world, &caller("claude"), given.clone()).conversation, None);
@@ -130,20 +130,20 @@ fn a_conversation_is_kept_where_that_is_wanted_private_and_under_its_user() {
         let context = world.book.get_context(&other, &request(ask.clone())).unwrap();
         assert!(context.text.is_empty(), "{}", context.text);
     }
-    // What was only given is no conversation.
+    // A context alone is not a conversation.
     let back = learn(&world, &own, json!({"message": context.text}));
     assert_eq!(back.conversation, None);
 }
 
 #[test]
-fn who_says_nothing_learns_nothing() {
+fn a_message_without_learnings_saves_nothing() {
     let world = World::new();
     let error = world.book.learn(&caller("claude"), &request(json!({"message": " "}))).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
 }
 
 #[test]
-fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
+fn concurrent_writers_of_a_standing_memory_lose_nothing() {
     use commonbook::model::standing::{StandingDocument, StandingLimits};
     use commonbook::prompt::context::StandingLocation;
     use commonbook::verbs::change_standing;
@@ -169,7 +169,7 @@ fn whoever_writes_a_standing_memory_at_the_same_time_loses_nothing() {
     });
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.lines().filter(|line| line.contains(" rule ")).count(), 40, "{text}");
-    // What fails changes nothing.
+    // A failed change leaves the file unchanged.
     let failed = change_standing(&file, StandingLocation::Home, |there| {
         let mut standing = there.unwrap();
         standing.add("Context", " ", &StandingLimits::default())?;

@@ -1,41 +1,41 @@
-//! The verbs, with a clock that stands still until it is set and ids that count.
+//! The verbs, with a fixed clock and counting ids.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod acts;
-mod ask;
-mod bound;
+mod bound_tokens;
 mod budget;
+mod bulk;
 mod cases;
-mod change;
+mod changing;
 mod checkpoints;
-mod contact;
+mod context_order;
 mod contexts;
 mod contradictions;
 mod cursors;
 mod digests;
 mod entities;
-mod find;
-mod first_places;
 mod graph;
 mod handles;
 mod handoffs;
-mod heirs;
 mod hygiene;
+mod idempotency;
 mod import;
 mod journal;
 mod learn;
-mod machine;
-mod once;
 mod one_time;
-mod paired;
+mod paired_homes;
+mod presence;
 mod purge;
+mod reading;
 mod redteam;
 mod save;
+mod search_cost;
+mod searching;
 mod sessions;
+mod state_machine;
+mod successors;
 mod tokens;
 mod update;
-mod work;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
 use commonbook::model::search::{SearchMemory, SearchResponse};
 use commonbook::store::sqlite::SqliteStore;
 
-/// A Commonbook of its own, and the hands on its clock.
+/// A Commonbook with a home of its own, and its clock.
 pub(crate) struct World {
     pub(crate) book: Commonbook,
     pub(crate) clock: Arc<FixedClock>,
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// The folder that everything is kept in.
+    /// The home's folder.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
@@ -86,8 +86,8 @@ impl World {
         self.book.save_memory(&caller(agent), &request).unwrap().memory
     }
 
-    /// Sweeps away what is over after so many hours, by a clock that has gone on for long enough to
-    /// be sure of it; answers how many memories were removed.
+    /// Sweeps this many hours after the start, with a clock that has advanced long enough to
+    /// confirm that time. Returns the number of removed memories.
     pub(crate) fn sweep_at(&self, hours: i64) -> usize {
         let sweep = |hours| {
             self.clock.set(at(hours));
@@ -113,12 +113,12 @@ impl World {
     }
 }
 
-/// A request as a door reads it.
+/// A request as a door parses it.
 pub(crate) fn request<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
     commonbook::base::input::from_value(value).unwrap()
 }
 
-/// So many hours after the beginning.
+/// This many hours after the start.
 pub(crate) fn at(hours: i64) -> Timestamp {
     let beginning: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
     beginning + jiff::SignedDuration::from_hours(hours)

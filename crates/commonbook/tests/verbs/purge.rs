@@ -1,4 +1,4 @@
-//! Purging: nothing is left of what was removed, wherever it was kept.
+//! Purging: nothing remains of what was removed, wherever it was stored.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
 
-/// The files of the home that hold this word, whatever its case.
+/// The files of the home that contain this word, case-insensitive.
 fn files_with(world: &World, word: &str) -> Vec<String> {
     let holds = |path: &std::path::Path| {
         let bytes = fs::read(path).unwrap().to_ascii_lowercase();
@@ -29,7 +29,7 @@ fn everywhere(word: &str) -> SaveMemory {
 }
 
 #[test]
-fn no_file_holds_what_was_purged() {
+fn no_file_contains_what_was_purged() {
     let world = World::new();
     for number in 0..50 {
         world.save("ann", &format!("filler {number} about the weather"));
@@ -57,7 +57,7 @@ fn no_file_holds_what_was_purged() {
 }
 
 #[test]
-fn what_the_sweep_purges_is_in_no_file_either() {
+fn no_file_contains_what_the_sweep_purged() {
     let world = World::new();
     let memory = world.save("ann", "qwyxolotl");
     let delete = commonbook::model::memory::DeleteMemory {
@@ -71,7 +71,7 @@ fn what_the_sweep_purges_is_in_no_file_either() {
 }
 
 #[test]
-fn a_kept_answer_from_another_workspace_is_forgotten_too() {
+fn a_stored_response_of_another_workspace_is_dropped_too() {
     let world = World::new();
     let save: SaveMemory = request(json!({"text": "tea"}));
     let memory = world.book.save_memory(&elsewhere("ann", "global"), &save).unwrap().memory;
@@ -89,7 +89,7 @@ fn a_kept_answer_from_another_workspace_is_forgotten_too() {
 }
 
 #[test]
-fn no_verb_tells_of_what_was_purged() {
+fn no_verb_returns_what_was_purged() {
     let world = World::new();
     let save: SaveMemory = request(json!({"text": "tea", "topics": ["herbs"]}));
     let id = world.book.save_memory(&caller("ann"), &save).unwrap().memory.id;

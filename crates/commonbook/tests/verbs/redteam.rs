@@ -1,9 +1,8 @@
-//! The red-team sets: attempts and honest notes, secrets and what looks like them, with floors.
+//! The red-team sets: attempts and honest notes, secrets and lookalikes, with minimum rates.
 //!
-//! `tests/redteam/*.tsv` are tables to read. Rules are mended by the rows of the half `tune` alone. The
-//! half `judge` was written before the rules, but by their author, who had it in mind: its figures are
-//! an upper bound until rows of another author stand there. A row that a rule was mended by belongs
-//! into `tune`.
+//! `tests/redteam/*.tsv` are tables to read. Rules are tuned only by rows of the half `tune`. The
+//! half `judge` was written before the rules, but by their author: its figures are an upper bound
+//! until another author adds rows. A row that was used to change a rule belongs into `tune`.
 
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::agent::AgentName;
@@ -18,7 +17,7 @@ const LOOKALIKES: &str = include_str!("../redteam/lookalikes.tsv");
 
 const HALVES: [&str; 2] = ["tune", "judge"];
 
-/// The rows of a half: the kind, and the text as it is written in the table.
+/// The rows of a half: the kind, and the text as written in the table.
 fn rows(table: &'static str, half: &str) -> Vec<(&'static str, &'static str)> {
     let rows = table.lines().skip(1).map(|line| {
         let columns: Vec<&str> = line.split('\t').collect();
@@ -29,7 +28,8 @@ fn rows(table: &'static str, half: &str) -> Vec<(&'static str, &'static str)> {
     rows
 }
 
-/// What a text in a table stands for: `\n`, `\t`, `\\` and `\u{…}` are escapes.
+/// Decodes the escapes of a table: `
+/// `, `\t`, `\\` and `\u{…}`.
 fn unescaped(text: &str) -> String {
     let mut plain = String::new();
     let mut letters = text.chars().peekable();
@@ -60,7 +60,7 @@ fn memory(fields: Value) -> Memory {
     request.memory(&caller, MemoryId::new(&CountingIds::default(), at), at).unwrap()
 }
 
-/// Whether what a row says is set apart: one memory, or several of one session.
+/// Whether the text of a row is quarantined: one memory, or several of one session.
 fn is_set_apart(kind: &str, text: &str) -> bool {
     match kind {
         "fields" => memory(serde_json::from_str(text).unwrap()).is_quarantined(),
@@ -83,7 +83,7 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 #[test]
-fn orders_are_set_apart_and_honest_notes_are_not() {
+fn orders_are_quarantined_and_honest_notes_are_not() {
     for half in HALVES {
         let (attempts, notes) = (rows(ATTEMPTS, half), rows(NOTES, half));
         let missed: Vec<_> = attempts.iter().filter(|row| !is_set_apart(row.0, row.1)).collect();
@@ -101,7 +101,7 @@ fn orders_are_set_apart_and_honest_notes_are_not() {
     }
 }
 
-/// What is left of a row, and whether anything was taken out of it.
+/// What remains of a row, and whether anything was removed from it.
 fn kept(kind: &str, text: &str) -> (String, bool) {
     let plain = text.replace('·', "").replace(['⟦', '⟧'], "");
     let memory = match kind {
@@ -116,7 +116,7 @@ fn kept(kind: &str, text: &str) -> (String, bool) {
 }
 
 #[test]
-fn secrets_are_taken_and_what_looks_like_them_is_left() {
+fn secrets_are_removed_and_lookalikes_stay() {
     for half in HALVES {
         let (secrets, others) = (rows(SECRETS, half), rows(LOOKALIKES, half));
         let holds = |row: &&(&str, &str)| {

@@ -1,4 +1,4 @@
-//! Sessions: started once, found again, ended with a summary or told to have none.
+//! Sessions: started once, found again, ended with a summary or reported without one.
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::model::caller::Caller;
@@ -64,7 +64,7 @@ fn a_session_is_found_again_by_the_clients_own_id() {
 }
 
 #[test]
-fn what_is_written_in_a_session_touches_it_and_is_shown_with_it() {
+fn a_write_in_a_session_touches_it_and_is_listed_with_it() {
     let world = World::new();
     let session = world.start("ann", json!({})).session;
     world.clock.set(at(2));

@@ -1,4 +1,4 @@
-//! Tokens: who may make them, whom they prove, and what they let their holders do.
+//! Tokens: their creation, the agents that they prove, and what they permit.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::access::AccessPolicy;
@@ -24,7 +24,7 @@ fn create(world: &World, fields: serde_json::Value) -> (Token, String) {
     (issued.token, issued.secret)
 }
 
-/// Who shows this token, over REST.
+/// A caller with this token, over REST.
 fn holder(world: &World, secret: &str, claimed: Option<&str>) -> Caller {
     let token = world.book.admit(Some(secret), false).unwrap().unwrap();
     let claimed = claimed.map(|name| name.parse::<AgentName>().unwrap());
@@ -41,7 +41,7 @@ fn kind<T>(result: commonbook::base::error::Result<T>) -> Option<ErrorKind> {
 }
 
 #[test]
-fn without_tokens_this_machine_is_taken_at_its_word_and_others_are_not() {
+fn without_tokens_only_local_callers_are_trusted() {
     let world = World::new();
     assert_eq!(world.book.admit(None, false).unwrap(), None);
     assert_eq!(kind(world.book.admit(None, true)), Some(ErrorKind::Unauthenticated));
@@ -50,7 +50,7 @@ fn without_tokens_this_machine_is_taken_at_its_word_and_others_are_not() {
         assert_eq!(kind(world.book.admit(None, exposed)), Some(ErrorKind::Unauthenticated));
         assert!(world.book.admit(Some(&secret), exposed).unwrap().is_some());
     }
-    // One that is over still closes the door; one that was revoked on purpose does not.
+    // An expired token still closes the door; one that was revoked on purpose does not.
     let revoke = RevokeToken { token_id: token.id };
     let (brief, _) = create(&world, json!({"agent_name": "rook", "expires": "1h"}));
     world.book.revoke_token(&caller("ann"), &revoke).unwrap();
@@ -61,7 +61,7 @@ fn without_tokens_this_machine_is_taken_at_its_word_and_others_are_not() {
 }
 
 #[test]
-fn a_token_proves_nothing_when_it_is_wrong_revoked_rotated_or_over() {
+fn a_wrong_revoked_rotated_or_expired_token_proves_nothing() {
     let world = World::new();
     let (token, secret) = create(&world, json!({"agent_name": "rook", "expires": "10h"}));
     let refused = |secret: &str| kind(world.book.admit(Some(secret), false));
@@ -92,7 +92,7 @@ fn a_token_proves_nothing_when_it_is_wrong_revoked_rotated_or_over() {
 }
 
 #[test]
-fn no_secret_is_kept_or_told_again() {
+fn no_secret_is_stored_or_shown_again() {
     let world = World::new();
     let (_, secret) = create(&world, json!({"agent_name": "rook"}));
     let random = secret.rsplit('_').next().unwrap();
@@ -102,13 +102,13 @@ fn no_secret_is_kept_or_told_again() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
         assert!(!bytes.windows(random.len()).any(|window| window == random.as_bytes()));
     }
-    // Nor is it when an agent saves it.
+    // Nor if an agent saves it.
     let saved = save(&world, &caller("rook"), &format!("my token is {secret}")).unwrap();
     assert_eq!(saved.text, "my token is [redacted:commonbook-token]");
 }
 
 #[test]
-fn a_token_decides_who_calls_and_its_holder_may_only_narrow_it() {
+fn a_token_determines_the_caller_which_may_only_narrow_it() {
     let world = World::new();
     let (token, secret) = create(&world, json!({"agent_name": "rook"}));
     let own = holder(&world, &secret, None);
@@ -152,7 +152,7 @@ fn a_token_of_one_workspace_opens_no_other() {
 }
 
 #[test]
-fn scopes_say_what_a_holder_may_do() {
+fn scopes_determine_what_a_holder_may_do() {
     let world = World::new();
     let theirs = world.save("ann", "Ann's own");
     let who = |scope: &str| {
@@ -185,7 +185,7 @@ fn scopes_say_what_a_holder_may_do() {
 }
 
 #[test]
-fn a_token_for_hooks_is_given_context_and_learns_and_nothing_else() {
+fn a_hook_token_permits_only_contexts_and_learnings() {
     let world = World::new();
     world.save("ann", "Herons nest in the old oak.");
     let who = |scope: &str| {
@@ -218,7 +218,7 @@ fn a_holder_of_admin_releases_what_is_quarantined() {
 }
 
 #[test]
-fn a_use_is_noted_to_the_minute() {
+fn last_use_is_recorded_to_the_minute() {
     let world = World::new();
     let (_, secret) = create(&world, json!({"agent_name": "rook"}));
     let used = || {
@@ -235,7 +235,7 @@ fn a_use_is_noted_to_the_minute() {
 }
 
 #[test]
-fn in_production_nobody_writes_without_a_name() {
+fn in_production_a_caller_without_a_name_cannot_write() {
     let world = World::new();
     let nobody = caller("anonymous");
     let early = save(&world, &nobody, "Early").unwrap();
@@ -256,7 +256,7 @@ fn in_production_nobody_writes_without_a_name() {
 }
 
 #[test]
-fn what_is_shared_when_nobody_says_can_be_chosen() {
+fn the_default_sharing_can_be_configured() {
     let world = World::new();
     let policy = AccessPolicy { sharing: Sharing::Private, ..AccessPolicy::default() };
     let book = world.book.clone().with_policy(policy);
@@ -269,13 +269,13 @@ fn what_is_shared_when_nobody_says_can_be_chosen() {
     let usual = SaveMemory { ..request(conversation) };
     let kept = world.book.save_memory(&caller("ann"), &usual).unwrap().memory;
     assert_eq!(kept.sharing, Sharing::Private, "a conversation stays private");
-    // Who calls without a name can keep nothing private: it has to say that it shares.
+    // A caller without a name cannot save privately: it has to share.
     let saving = SaveMemory { text: "whose?".into(), ..SaveMemory::default() };
     assert_eq!(kind(book.save_memory(&caller("anonymous"), &saving)), Some(ErrorKind::Invalid));
 }
 
 #[test]
-fn who_was_let_in_stays_until_its_token_ends_or_one_is_asked_for() {
+fn an_open_connection_stays_until_its_token_ends_or_one_is_required() {
     let world = World::new();
     let nobody = Caller::new(None, "x".parse().unwrap(), EntryPoint::Rest);
     assert_eq!(kind(world.book.recheck_token(&nobody)), None);

@@ -1,4 +1,4 @@
-//! Updating: the fields that are given and no others, within the limits, from the revision seen.
+//! Updating: only the fields that are set, within the limits, at the expected revision.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn full(world: &World) -> Memory {
 }
 
 #[test]
-fn a_field_that_is_not_given_stays() {
+fn an_unset_field_stays() {
     let table = [
         (json!({"text": "coffee"}), "text"),
         (json!({"memory_type": "decision"}), "memory_type"),
@@ -57,7 +57,7 @@ fn a_field_that_is_not_given_stays() {
 }
 
 #[test]
-fn what_an_update_may_not_make_of_a_memory_is_refused() {
+fn an_invalid_update_is_refused() {
     let topics: Vec<String> = (0..=limits::TOPICS).map(|n| format!("t{n}")).collect();
     let long = |count: usize| "a".repeat(count + 1);
     let table = [
@@ -94,7 +94,7 @@ fn what_an_update_may_not_make_of_a_memory_is_refused() {
 }
 
 #[test]
-fn a_field_of_no_update_is_refused_by_its_name() {
+fn an_unknown_field_is_refused_by_name() {
     let id = World::new().save("ann", "tea").id;
     for field in ["owner", "user_id", "id_", "revision", "deleted_at", "agent_id"] {
         let value = json!({"id": id, "text": "x", field: "bob"});
@@ -104,7 +104,7 @@ fn a_field_of_no_update_is_refused_by_its_name() {
 }
 
 #[test]
-fn of_many_updates_from_one_revision_one_is_made() {
+fn of_many_updates_from_one_revision_one_succeeds() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     let answers: Vec<bool> = std::thread::scope(|scope| {
@@ -123,7 +123,7 @@ fn of_many_updates_from_one_revision_one_is_made() {
 }
 
 #[test]
-fn a_deletion_of_what_has_moved_on_is_refused() {
+fn a_deletion_at_an_old_revision_is_refused() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     world.book.update_memory(&caller("ann"), &update(&memory, json!({"text": "x"}))).unwrap();
@@ -136,7 +136,7 @@ fn a_deletion_of_what_has_moved_on_is_refused() {
 }
 
 #[test]
-fn a_restoration_or_a_purge_of_what_has_moved_on_is_refused() {
+fn a_restore_or_purge_at_an_old_revision_is_refused() {
     let world = World::new();
     let id = world.save("ann", "tea").id;
     let (book, ann) = (&world.book, caller("ann"));
@@ -157,7 +157,7 @@ fn a_restoration_or_a_purge_of_what_has_moved_on_is_refused() {
 }
 
 #[test]
-fn nobody_makes_private_what_then_nobody_could_read() {
+fn a_memory_cannot_become_private_if_no_caller_could_read_it() {
     let world = World::new();
     for (owner, who) in [("legacy", "bob"), ("anonymous", "anonymous")] {
         let memory = world.save(owner, "tea");
@@ -174,7 +174,7 @@ fn nobody_makes_private_what_then_nobody_could_read() {
 }
 
 #[test]
-fn what_becomes_private_is_gone_for_the_others() {
+fn a_memory_made_private_does_not_exist_for_other_agents() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     assert_eq!(world.events("bob").len(), 1);

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_have_one_length_and_tell_audiences_apart() {
+    fn keys_have_one_length_and_differ_by_audience() {
         let all = (0..240).map(|n| Audience::of(&visibility([n, n / 3, n / 12, n / 36, n / 72])));
         let audiences: std::collections::HashSet<Audience> = all.collect();
         let keys: std::collections::HashSet<String> = audiences.iter().map(audience_key).collect();

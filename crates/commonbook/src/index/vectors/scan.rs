@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_by_their_signs_are_the_nearest() {
+    fn the_scan_by_signs_finds_the_nearest() {
         let folder = tempfile::tempdir().unwrap();
         let model = WordHashEmbedder::new();
         let (catalog, vectors) = filled(folder.path(), &model);

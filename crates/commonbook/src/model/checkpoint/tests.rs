@@ -134,7 +134,7 @@ fn a_sweep_keeps_ten_and_lets_the_automatic_ones_go_first() {
 }
 
 #[test]
-fn a_sweep_removes_what_is_over_thirty_days_old_by_sure_time() {
+fn a_sweep_removes_checkpoints_older_than_thirty_days_of_confirmed_time() {
     let ids = CountingIds::default();
     let all: Vec<Checkpoint> = [0, 24, 30 * 24, 60 * 24]
         .iter()
@@ -147,7 +147,7 @@ fn a_sweep_removes_what_is_over_thirty_days_old_by_sure_time() {
 }
 
 #[test]
-fn a_clock_that_leaps_by_a_day_removes_and_reorders_nothing() {
+fn a_clock_that_jumps_by_a_day_removes_and_reorders_nothing() {
     let ids = CountingIds::default();
     // Made while the clock stood right, a day ahead, a day behind, and right again.
     let hours = [0, 25, -23, 2];

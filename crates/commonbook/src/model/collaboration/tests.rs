@@ -21,7 +21,7 @@ fn line(agents: &[Agent]) -> CollaborationGraph<'_> {
 }
 
 #[test]
-fn a_ring_of_any_length_is_found_with_its_true_path() {
+fn a_cycle_of_any_length_is_found_with_its_path() {
     for length in [2, 3, 7, 50, 1_000] {
         let agents = agents(length);
         let graph = line(&agents);
@@ -34,7 +34,7 @@ fn a_ring_of_any_length_is_found_with_its_true_path() {
 }
 
 #[test]
-fn what_is_no_ring_is_none() {
+fn a_path_without_a_cycle_is_not_reported() {
     let agents = agents(5);
     let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|place: usize| &agents[place]);
     // A fork that joins again, and strangers.
@@ -94,7 +94,7 @@ fn naive(
 
 proptest! {
     #[test]
-    fn cycles_are_those_that_a_naive_search_finds(
+    fn cycles_match_a_naive_search(
         edges in proptest::collection::vec((0_usize..7, 0_usize..7), 0..14),
         from in 0_usize..7,
         to in 0_usize..7,
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_called_again_was_reported_before(
+    fn a_repeated_cycle_was_reported_before(
         edges in proptest::collection::vec((0_usize..4, 0_usize..4), 1..16),
     ) {
         // Replays the handoffs one by one: "again" must mean that a cycle through these agents,
@@ -225,7 +225,7 @@ fn accepted(edge: HandoffEdge, seconds: i64) -> HandoffEdge {
 }
 
 #[test]
-fn what_passed_no_work_is_no_edge() {
+fn a_handoff_that_passed_no_work_is_not_an_edge() {
     let ids = CountingIds::default();
     for status in HandoffStatus::ALL {
         let edges = [edge(&ids, 0, 1, *status)];
@@ -262,7 +262,7 @@ fn handoffs_are_counted_by_pair_and_status_with_their_times() {
 }
 
 #[test]
-fn chains_are_told_in_order_and_drawn_safely() {
+fn chains_are_listed_in_order_and_drawn_safely() {
     use HandoffStatus::{Accepted, Completed, Withdrawn};
     let ids = CountingIds::default();
     let first = edge(&ids, 0, 1, Completed);

@@ -242,7 +242,7 @@ fn pairs_are_judged_as_a_person_would_or_passed_over() {
 }
 
 #[test]
-fn there_is_a_reason_with_the_words_in_which_they_differ() {
+fn the_reason_contains_the_differing_words() {
     let found = between("The API timeout is 30 seconds", "The API timeout is 60 seconds").unwrap();
     let expected =
         r#"About "API, timeout", the older memory states "30 seconds", the newer "60 seconds""#;
@@ -255,7 +255,7 @@ fn there_is_a_reason_with_the_words_in_which_they_differ() {
 }
 
 #[test]
-fn a_finding_is_the_more_certain_the_more_the_two_have_in_common() {
+fn confidence_grows_with_what_the_memories_have_in_common() {
     let sure = |older: &str, newer: &str, agents: (&str, &str), shared| {
         found(&plain(agents.0, older), &plain(agents.1, newer), shared)
             .map(|finding| finding.confidence)
@@ -282,7 +282,7 @@ fn a_finding_is_the_more_certain_the_more_the_two_have_in_common() {
 }
 
 #[test]
-fn what_stands_around_two_texts_can_tell_them_apart() {
+fn the_surroundings_of_two_texts_can_distinguish_them() {
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
     let titled = |title: &str| SaveMemory { title: Some(title.into()), ..SaveMemory::default() };
     let about = |topic: &str| SaveMemory { topics: vec![topic.into()], ..SaveMemory::default() };
@@ -310,7 +310,7 @@ fn what_stands_around_two_texts_can_tell_them_apart() {
 }
 
 #[test]
-fn who_corrects_itself_contradicts_nobody() {
+fn a_correction_by_the_same_author_is_not_a_contradiction() {
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
     let fixed = "Correction: the API timeout is 60 seconds";
     let is = |older: &Memory, newer: &Memory| found(older, newer, ComparisonBasis::Thing).is_some();
@@ -333,7 +333,7 @@ fn on_friday_means_another_day_a_week_later() {
 }
 
 #[test]
-fn only_current_memories_that_somebody_sees_both_of_contradict() {
+fn only_current_memories_with_a_common_reader_contradict() {
     let pair = || {
         let mut pair = (plain("a", "one"), plain("b", "two"));
         pair.1.id = MemoryId::from_name("another");
@@ -394,7 +394,7 @@ fn a_resolution_has_what_it_needs_and_nothing_else() {
 }
 
 #[test]
-fn whatever_text_comes_is_taken_apart() {
+fn any_text_can_be_compared() {
     let odd = [
         "=",
         ":",

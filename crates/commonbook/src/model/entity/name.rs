@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_names_have_one_id_and_others_have_others() {
+    fn equal_names_have_equal_ids_and_others_differ() {
         let plain = name(None, EntityType::Tool, "TypeScript");
         assert_eq!(plain.id, name(None, EntityType::Tool, "typescript").id);
         assert!(plain.ids().contains(&name(None, EntityType::Tool, "TS").id));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entity_is_meant_by_id_by_type_and_name_or_by_name() {
+    fn a_reference_is_an_id_a_type_with_name_or_a_name() {
         let id = EntityId::from_name("x");
         let meant = |text: &str| text.parse::<EntityRef>().ok();
         assert_eq!(meant(&id.to_string()), Some(EntityRef::Id(id)));

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_speaks_of_the_names_in_it_in_any_well_known_form() {
+    fn a_question_contains_names_in_any_known_form() {
         let workspace = Workspace::fallback();
         let id = |kind, name| EntityName::of(&workspace, None, kind, name).expect("a name").id;
         let found = query_name_ids(

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_excerpt_is_a_line_around_its_place_and_cuts_no_letter() {
+    fn an_excerpt_is_one_line_and_cuts_no_character() {
         assert_eq!(EntityMention::excerpt("We use\nSQLite here.", 7), "We use SQLite here.");
         assert_eq!(EntityMention::excerpt("", 9), "");
         let long = format!("{} SQLite {}", "ä ".repeat(300), "ö".repeat(300));

@@ -12,7 +12,7 @@ fn sighting(request: Value) -> Result<EntitySighting> {
 }
 
 #[test]
-fn bad_input_gets_its_answer_with_the_field() {
+fn bad_input_is_refused_with_its_field() {
     let long = "x".repeat(10_000);
     let many: Map<String, Value> = (0..33).map(|n| (format!("a{n}"), json!(n))).collect();
     let table = [
@@ -58,7 +58,7 @@ fn bad_input_gets_its_answer_with_the_field() {
 }
 
 #[test]
-fn an_unknown_type_is_told_the_known_ones() {
+fn the_error_for_an_unknown_type_lists_the_known_ones() {
     let error = "gadget".parse::<EntityType>().expect_err("there is no such type");
     assert!(error.0.contains("`person`, `organization`, `project`"), "{error}");
     for kind in EntityType::ALL.iter().copied() {
@@ -68,7 +68,7 @@ fn an_unknown_type_is_told_the_known_ones() {
 }
 
 #[test]
-fn a_secret_is_taken_out_and_an_order_is_refused() {
+fn a_secret_is_removed_and_an_order_is_refused() {
     let seen = sighting(json!({
         "type": "tool", "value": "Stripe", "context": "Key sk_live_4eC39HqLyjWDarjtT1zdp7dc",
         "metadata": {"password": "hunter2hunter2", "url": ["https://deploy:Xk29dkq0slqPz@db.internal/"]}
@@ -90,7 +90,7 @@ fn a_secret_is_taken_out_and_an_order_is_refused() {
 }
 
 #[test]
-fn a_context_may_stand_in_the_metadata_as_the_seed_has_it() {
+fn a_context_may_be_in_the_metadata() {
     let table = [
         (json!({"context": "Used for type safety"}), None, Some("Used for type safety"), 0),
         (json!({"context": "In metadata"}), Some("Outright"), Some("Outright"), 1),
@@ -109,7 +109,7 @@ fn a_context_may_stand_in_the_metadata_as_the_seed_has_it() {
 }
 
 #[test]
-fn an_entity_comes_back_from_json_as_it_was() {
+fn an_entity_survives_json_unchanged() {
     let seen = sighting(json!({
         "type": "person", "value": "Zoë Quinn", "context": "Writes the parser",
         "metadata": {"role": "engineer"}, "confidence": 0.9

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_at_the_end_is_a_beginning_and_each_kind_comes_once() {
+    fn a_final_star_matches_a_prefix_and_each_kind_once() {
         assert_eq!(named(&[]).ok(), Some(vec![]));
         assert_eq!(named(&["memory.saved"]).ok(), Some(vec!["memory.saved"]));
         let re = vec!["memory.released", "memory.restored"];
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_there_is_not_is_told_with_those_that_there_are() {
+    fn the_error_for_an_unknown_kind_lists_the_known_ones() {
         for bad in ["", "memory", "Memory.saved", "*.saved", "memory.*d", "cat.*", "memory.saved "]
         {
             let error = named(&["memory.saved", bad]).expect_err(bad);

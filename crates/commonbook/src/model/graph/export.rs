@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn json_comes_back_as_it_was() {
+    fn a_graph_survives_json_unchanged() {
         let graph = sample("a\"b\\c\nd");
         let written = serde_json::to_value(&graph).expect("it can be written");
         assert_eq!(written["nodes"][0]["type"], "tool");

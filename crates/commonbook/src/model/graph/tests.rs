@@ -26,7 +26,7 @@ fn said(from: &str, to: &str, kind: &str) -> Result<AddRelation> {
 }
 
 #[test]
-fn what_cannot_be_related_is_refused_with_its_field() {
+fn an_invalid_relation_is_refused_with_its_field() {
     let table = [
         (ENTITY, ENTITY, "uses", "to"),
         (ENTITY, MEMORY, "uses", "to"),
@@ -52,7 +52,7 @@ fn what_cannot_be_related_is_refused_with_its_field() {
 }
 
 #[test]
-fn saying_it_again_makes_it_stronger_up_to_one() {
+fn repetition_makes_it_stronger_up_to_one() {
     let request = said(ENTITY, OTHER, "uses").expect("a relation");
     let agent: Agent = "analyst".parse().expect("a name");
     let id = RelationId::new(&CountingIds::default(), at(1));
@@ -88,7 +88,7 @@ fn a_relation_holds_from_its_beginning_until_its_end() {
 }
 
 #[test]
-fn queries_are_held_to_their_limits() {
+fn queries_must_keep_their_limits() {
     let query = |depth: u32, limit: u32| -> GraphQuery {
         input::from_value(json!({"from": ENTITY, "depth": depth, "limit": limit})).expect("a query")
     };

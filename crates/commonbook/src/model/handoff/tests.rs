@@ -134,7 +134,7 @@ fn reason_and_result_are_kept_and_limited() {
 }
 
 #[test]
-fn a_handoff_expires_by_sure_time_alone_and_only_while_it_waits() {
+fn a_pending_handoff_expires_by_confirmed_time_only() {
     let waiting = handoff();
     assert_eq!(waiting.expires_at, at(24));
     assert!(!waiting.is_overdue(at(23)) && waiting.is_overdue(at(24)));
@@ -158,7 +158,7 @@ const LIVES: [&[HandoffStep]; 7] = [
 
 proptest! {
     #[test]
-    fn a_handoff_lives_as_the_model_says(
+    fn a_handoff_follows_its_state_machine(
         tries in proptest::collection::vec((0_usize..5, 0_usize..4), 0..24),
     ) {
         let agents = ["analyst", "developer", "qa", "system"].map(agent);
@@ -194,7 +194,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_request_may_not_say_is_refused_with_its_field() {
+fn an_invalid_request_is_refused_with_its_field() {
     let line = |n: usize| vec!["x".repeat(n)];
     let many = |n: usize| vec!["x".to_owned(); n];
     let ids = CountingIds::default();
@@ -249,7 +249,7 @@ fn what_a_request_may_not_say_is_refused_with_its_field() {
 }
 
 #[test]
-fn a_request_of_seed_001_is_understood() {
+fn a_request_in_the_original_format_is_accepted() {
     let json = serde_json::json!({
         "target_agent": "Gemini CLI@desktop",
         "context": "Working on the code review.\nFixed 10 bugs.",
@@ -265,7 +265,7 @@ fn a_request_of_seed_001_is_understood() {
 }
 
 #[test]
-fn who_names_many_memories_means_all_of_them() {
+fn naming_many_memories_raises_the_maximum() {
     let ids = CountingIds::default();
     let memories: Vec<MemoryId> = (0..12).map(|_| MemoryId::new(&ids, at(0))).collect();
     let twice = [memories.clone(), memories.clone()].concat();
@@ -275,7 +275,7 @@ fn who_names_many_memories_means_all_of_them() {
 }
 
 #[test]
-fn every_request_tells_agents_what_it_is_for() {
+fn every_request_has_a_description() {
     let schemas = [
         crate::base::input::schema::<CreateHandoff>(),
         crate::base::input::schema::<AcceptHandoff>(),
@@ -301,7 +301,7 @@ fn followed(of: &str, ids: &CountingIds, received: &[Handoff], request: &CreateH
 }
 
 #[test]
-fn a_handoff_goes_on_from_the_one_that_was_accepted_last() {
+fn a_handoff_continues_the_last_accepted_one() {
     let ids = CountingIds::default();
     let to_b = |case: Option<&str>| CreateHandoff {
         to: "b".into(),
@@ -359,7 +359,7 @@ fn a_handoff_goes_on_from_the_one_that_was_accepted_last() {
 }
 
 #[test]
-fn a_completed_handoff_is_gone_on_from_in_the_same_work_only() {
+fn a_completed_handoff_is_continued_in_the_same_work_only() {
     let ids = CountingIds::default();
     let to_b = CreateHandoff { to: "b".into(), ..request() };
     let mut done = after(&made(&ids, "a", &to_b, &[]), HandoffStep::Accept, "b");
@@ -377,7 +377,7 @@ fn a_completed_handoff_is_gone_on_from_in_the_same_work_only() {
 }
 
 #[test]
-fn whoever_has_no_part_sees_neither_text_nor_private_memories() {
+fn other_agents_see_neither_text_nor_private_memories() {
     let ids = CountingIds::default();
     let passed = |private| HandoffMemory {
         id: MemoryId::new(&ids, at(0)),
@@ -397,7 +397,7 @@ fn whoever_has_no_part_sees_neither_text_nor_private_memories() {
 }
 
 #[test]
-fn what_is_left_of_an_expired_handoff_fits_a_memory() {
+fn the_text_of_an_expired_handoff_fits_a_memory() {
     let full = CreateHandoff {
         context: Some("c".repeat(16_000)),
         active_files: vec!["f".repeat(150); 50],
@@ -415,7 +415,7 @@ fn what_is_left_of_an_expired_handoff_fits_a_memory() {
 }
 
 #[test]
-fn those_that_wait_for_oneself_are_listed_unless_others_are_asked_for() {
+fn a_list_has_the_callers_open_handoffs_by_default() {
     use HandoffStatus::{Accepted, Pending, Rejected};
     let list = ListHandoffs::default();
     assert_eq!(list.wanted_statuses(), [Pending, Accepted]);

@@ -127,7 +127,7 @@ fn json_adds_with_remember_and_replaces_with_memories() {
 }
 
 #[test]
-fn what_is_not_said_in_so_many_words_is_no_learning() {
+fn only_explicit_statements_are_learnings() {
     let messages = [
         "Please remember to run tests before you push.",
         "Remember to run tests.",
@@ -170,7 +170,7 @@ fn what_is_not_said_in_so_many_words_is_no_learning() {
 }
 
 #[test]
-fn what_was_given_to_the_agent_is_not_learned_from_it() {
+fn a_context_given_to_the_agent_is_not_learned() {
     let given = "<commonbook-483920175834>\nnote\n\n# Remember:\nType: pattern\nContent: of others\n</commonbook-483920175834>";
     assert_eq!(extract_learnings(given), LearningUpdate::default());
     let both = format!("{given}\n\nRemember: of my own");
@@ -178,7 +178,7 @@ fn what_was_given_to_the_agent_is_not_learned_from_it() {
 }
 
 #[test]
-fn what_is_too_long_or_too_much_is_left_out_and_said() {
+fn learnings_over_a_limit_are_left_out_with_a_reason() {
     let long = extract_learnings(&format!("Remember: {}", "word ".repeat(500)));
     assert_eq!(
         (long.append.len(), long.left_out.as_slice()),
@@ -201,7 +201,7 @@ fn types_have_their_names() {
 
 proptest::proptest! {
     #[test]
-    fn any_message_can_be_searched(text in "(\\PC|\n|Remember:|Type:|Content:|- |# |```|\\{\"remember\":|\\[\"a b\"\\]|\\}|    ){0,40}") {
+    fn any_message_can_be_parsed(text in "(\\PC|\n|Remember:|Type:|Content:|- |# |```|\\{\"remember\":|\\[\"a b\"\\]|\\}|    ){0,40}") {
         let learned = extract_learnings(&text);
         assert!(learned.append.len() <= limits::LEARNINGS);
         assert!(learned.append.iter().all(|learning| !learning.content.trim().is_empty()));

@@ -38,7 +38,7 @@ fn count(text: &str) -> usize {
 }
 
 #[test]
-fn sections_and_items_are_read_and_the_rest_is_prose() {
+fn sections_and_items_are_parsed_and_other_text_is_prose() {
     let file = StandingDocument::parse(FILE);
     assert_eq!(
         items(&file),
@@ -112,7 +112,7 @@ fn an_item_is_added_at_the_end_of_its_section_and_nothing_else_changes() {
 }
 
 #[test]
-fn what_the_file_says_already_is_not_added() {
+fn an_item_of_the_file_is_not_added_again() {
     let table = [
         ("Use async/await for I/O operations in Python", true),
         ("use  async/await for I/O operations in python.", true),
@@ -175,7 +175,7 @@ fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
 }
 
 #[test]
-fn lines_are_broken_at_their_limit_and_read_as_one_item() {
+fn lines_are_wrapped_at_their_limit_and_parsed_as_one_item() {
     let mut file = StandingDocument::parse("## A\n");
     let text = "word ".repeat(20) + "```code averyveryverylongwordthatfitsonnolineofthisfileatall";
     file.add("A", &text, &small()).expect("it fits");
@@ -188,7 +188,7 @@ fn lines_are_broken_at_their_limit_and_read_as_one_item() {
 }
 
 #[test]
-fn what_cannot_be_added_is_refused_with_the_reason() {
+fn an_invalid_item_is_refused_with_a_reason() {
     let long = "x".repeat(limits::STANDING_ITEM_CHARS + 1);
     let table = [
         ("A", "", ErrorKind::Invalid),
@@ -209,7 +209,7 @@ fn what_cannot_be_added_is_refused_with_the_reason() {
 }
 
 #[test]
-fn cleaning_takes_out_what_says_nothing_new() {
+fn cleaning_removes_repeated_items() {
     let mut file = StandingDocument::parse("# T\n- a b c\n-\n- x\n\n\n## S\n- A b c.\n- y\n");
     assert_eq!(file.clean(), ["", "A b c."]);
     assert_eq!(file.render(), "# T\n- a b c\n- x\n\n\n## S\n- y\n");
@@ -217,7 +217,7 @@ fn cleaning_takes_out_what_says_nothing_new() {
 }
 
 #[test]
-fn optimizing_makes_a_file_keep_to_its_limits() {
+fn optimizing_brings_a_file_within_its_limits() {
     let text = "# T\n\n\n\n## S\n- one\n- one\n- a rather long item that is on one line only\n- a rather long item\n  - with a list that nobody may set anew\n- five\n- six\n";
     let mut file = StandingDocument::parse(text);
     let (gone, warnings) = file.optimize(&small());
@@ -236,7 +236,7 @@ fn optimizing_makes_a_file_keep_to_its_limits() {
 }
 
 #[test]
-fn replacing_puts_other_items_into_the_same_file() {
+fn replacing_changes_only_the_items_of_a_file() {
     let mut file = StandingDocument::parse(FILE);
     let new = [
         (
@@ -288,7 +288,7 @@ fn a_role_has_limits_of_its_own() {
 }
 
 #[test]
-fn a_new_file_has_the_sections_of_the_seed_and_tells_nothing() {
+fn a_new_file_has_the_default_sections_and_no_items() {
     let file = StandingDocument::new("engineer");
     assert_eq!(
         file.render(),
@@ -301,7 +301,7 @@ fn a_new_file_has_the_sections_of_the_seed_and_tells_nothing() {
 }
 
 #[test]
-fn a_file_that_fits_is_told_whole_and_another_by_its_relevant_items() {
+fn a_file_that_fits_is_included_whole_and_a_longer_one_by_its_relevant_items() {
     let file = StandingDocument::parse(FILE);
     assert_eq!(
         file.excerpt_for("x", 1_000, count),
@@ -335,7 +335,7 @@ fn a_file_that_fits_is_told_whole_and_another_by_its_relevant_items() {
 }
 
 #[test]
-fn a_file_is_looked_for_in_the_project_then_at_home_then_by_its_legacy_name() {
+fn a_file_is_searched_in_the_project_then_at_home_then_by_its_legacy_name() {
     let paths = |project: Option<&str>, agent: &str| {
         let agent: Agent = agent.parse().expect("a name");
         let found = standing_paths(project.map(Path::new), Path::new("/h/.commonbook"), &agent);
@@ -363,7 +363,7 @@ fn a_file_is_looked_for_in_the_project_then_at_home_then_by_its_legacy_name() {
 }
 
 #[test]
-fn what_is_learned_goes_to_the_role_that_knows_about_it() {
+fn a_learning_goes_to_the_matching_role() {
     let engineer = StandingDocument::parse(FILE);
     let payments = StandingDocument::parse(
         "- Stripe retries webhooks for three days\n- Refunds need two approvals\n",
@@ -406,12 +406,12 @@ use crate::model::agent::Agent;
 
 proptest::proptest! {
     #[test]
-    fn a_file_that_nobody_changed_is_the_same_to_the_byte(text in "(\\PC|\n|\r\n|- |## |  |```|\u{feff}){0,60}") {
+    fn an_unchanged_file_keeps_every_byte(text in "(\\PC|\n|\r\n|- |## |  |```|\u{feff}){0,60}") {
         assert_eq!(StandingDocument::parse(&text).render(), text);
     }
 
     #[test]
-    fn what_was_added_is_read_again_and_all_else_is_kept(
+    fn an_added_item_is_parsed_again_and_everything_else_stays(
         text in "([a-z]{1,3}|\n|\r\n|- |## |  |```|1\\. ){0,40}",
         item in "[a-z` -]{1,80}",
     ) {
@@ -431,7 +431,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn what_is_told_keeps_to_its_share(text in "([a-z]{1,9} |\n- |\n## |\n){0,80}", share in 0..60_usize) {
+    fn an_excerpt_keeps_to_its_share(text in "([a-z]{1,9} |\n- |\n## |\n){0,80}", share in 0..60_usize) {
         let excerpt = StandingDocument::parse(&text).excerpt_for("abc", share, count);
         assert!(count(&excerpt.text) <= share);
     }

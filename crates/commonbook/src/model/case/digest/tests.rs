@@ -45,7 +45,7 @@ fn the_key_sentence_of_a_memory_is_proposed_with_its_source() {
 }
 
 #[test]
-fn what_the_case_has_is_not_proposed_and_another_number_or_a_not_is() {
+fn facts_of_the_case_are_not_proposed_but_other_numbers_and_negations_are() {
     let ids = CountingIds::default();
     let known = ["Decision: the orders service uses PostgreSQL 16 as its database.".to_owned()];
     let table = [
@@ -63,7 +63,7 @@ fn what_the_case_has_is_not_proposed_and_another_number_or_a_not_is() {
 }
 
 #[test]
-fn what_agents_say_alike_is_one_entry_and_what_they_say_differently_is_two() {
+fn equal_statements_are_one_entry_and_different_ones_two() {
     let ids = CountingIds::default();
     let mut list = [
         given(&ids, "analyst", "The deploy goes out on Tuesday at 10 UTC from the main branch."),
@@ -83,7 +83,7 @@ fn what_agents_say_alike_is_one_entry_and_what_they_say_differently_is_two() {
 }
 
 #[test]
-fn what_two_agents_say_counts_for_more_than_what_one_says_twice() {
+fn agreement_of_two_agents_counts_more_than_a_repetition() {
     let score = |second: &str| {
         let ids = CountingIds::default();
         let text = "The deploy goes out on Tuesday at 10 UTC.";
@@ -126,7 +126,7 @@ fn no_entry_is_longer_than_an_entry_may_be() {
 }
 
 #[test]
-fn the_most_telling_are_proposed_and_stand_in_the_order_of_time() {
+fn the_most_important_facts_are_proposed_in_order_of_time() {
     let ids = CountingIds::default();
     let mut list: Vec<DigestSource> = (0..30)
         .map(|n| given(&ids, "a", &format!("Station{n} reports reading{n} from hall{n}.")))
@@ -151,7 +151,7 @@ fn the_most_telling_are_proposed_and_stand_in_the_order_of_time() {
 
 proptest! {
     #[test]
-    fn a_digest_is_the_same_in_any_order_and_leaves_nothing_to_propose_again(
+    fn a_digest_does_not_depend_on_order_and_is_idempotent(
         texts in proptest::collection::vec(
             "((the|an|our) (index|pool|query|cache|deploy) (is|was not|must be|uses) (slow|ten|42|fixed|gone)( today| because of it)?[.?!] ?){1,5}|\\PC{0,60}",
             0..10),

@@ -43,7 +43,7 @@ fn changed(merged: MergeOutcome) -> Entity {
 }
 
 #[test]
-fn the_example_of_the_seed_holds_to_the_letter() {
+fn the_documented_example_holds_exactly() {
     let first = said("analyst", 1, json!({"metadata": {"context": "Used for type safety"}}));
     let known = entity(&first);
     let second = said("developer", 2, json!({"metadata": {"context": "Compile target ES2020"}}));
@@ -91,7 +91,7 @@ fn manual_queues_a_review_and_changes_nothing() {
 }
 
 #[test]
-fn what_says_nothing_new_leaves_the_version() {
+fn a_known_statement_keeps_the_version() {
     let known = entity(&said("a", 1, json!({"context": "Old", "metadata": {"v": 1}})));
     for request in [json!({}), json!({"context": "old."}), json!({"metadata": {"v": 1}})] {
         let MergeOutcome::Seen(seen) =
@@ -132,7 +132,7 @@ fn contradicting_attributes_stay_with_both_sources() {
 }
 
 #[test]
-fn who_changes_their_mind_contradicts_nobody() {
+fn a_changed_claim_of_one_agent_is_not_a_conflict() {
     let known = entity(&said("a", 1, json!({"metadata": {"v": 1}})));
     let merged = changed(merge(
         &known,
@@ -219,7 +219,7 @@ fn two_entities_become_one_and_two_again() {
 }
 
 #[test]
-fn merges_that_cannot_be_are_refused() {
+fn invalid_merges_are_refused() {
     let a = entity(&said("a", 1, json!({"value": "Rust"})));
     let b = entity(&said("a", 1, json!({"value": "Zig"})));
     let person = entity(&said("a", 1, json!({"type": "person", "value": "Rust"})));
@@ -246,7 +246,7 @@ fn merges_that_cannot_be_are_refused() {
 
 proptest::proptest! {
     #[test]
-    fn undone_in_turn_all_entities_are_as_they_were(
+    fn merges_undone_in_turn_leave_entities_unchanged(
         steps in proptest::collection::vec((0_usize..6, 0_usize..6, proptest::bool::ANY), 1..40),
     ) {
         let by: Agent = "curator".parse().expect("a name");

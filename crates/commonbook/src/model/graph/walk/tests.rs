@@ -33,7 +33,7 @@ fn chain(length: u128) -> Vec<GraphLink> {
 }
 
 #[test]
-fn a_neighbourhood_goes_as_far_as_it_is_told() {
+fn a_neighbourhood_has_the_requested_depth() {
     let all = chain(10);
     for (depth, nodes) in [(1, 3), (2, 5), (3, 7)] {
         let reached = neighbourhood(node(5), depth, 500, among(&all)).expect("a walk");
@@ -44,7 +44,7 @@ fn a_neighbourhood_goes_as_far_as_it_is_told() {
 }
 
 #[test]
-fn a_full_answer_keeps_the_strongest_and_says_so() {
+fn a_cut_response_keeps_the_strongest_and_says_so() {
     let all: Vec<GraphLink> = (1..=100).map(|n| link(n, 0, n, n as f64 / 100.0)).collect();
     let reached = neighbourhood(node(0), 1, 11, among(&all)).expect("a walk");
     assert!(reached.cut);
@@ -54,7 +54,7 @@ fn a_full_answer_keeps_the_strongest_and_says_so() {
 }
 
 #[test]
-fn a_ring_is_walked_once() {
+fn a_cycle_is_walked_once() {
     let mut all = chain(3);
     all.push(link(9, 3, 0, 0.5));
     all.push(link(10, 1, 0, 0.5));
@@ -109,7 +109,7 @@ fn an_error_of_the_store_ends_the_walk() {
 
 proptest! {
     #[test]
-    fn paths_are_as_short_as_a_plain_search_finds(edges in proptest::collection::vec((0_u128..24, 0_u128..24), 1..60)) {
+    fn paths_are_as_short_as_those_of_a_plain_search(edges in proptest::collection::vec((0_u128..24, 0_u128..24), 1..60)) {
         let all: Vec<GraphLink> =
             edges.iter().enumerate().map(|(n, (a, b))| link(n as u128, *a, *b, 0.5)).collect();
         let mut steps: Vec<Option<usize>> = vec![None; 24];

@@ -59,7 +59,7 @@ fn reason(chosen: &HandoffSelection, id: MemoryId) -> Option<ExclusionReason> {
 }
 
 #[test]
-fn a_score_is_the_weighted_sum_of_seed_000() {
+fn a_score_is_the_weighted_sum() {
     let ids = CountingIds::default();
     let shared: BTreeSet<EntityId> = (0..4).map(|_| EntityId::new(&ids, now())).collect();
     let half: BTreeSet<EntityId> = shared.iter().take(2).copied().collect();
@@ -95,7 +95,7 @@ fn a_score_is_the_weighted_sum_of_seed_000() {
     }
 }
 
-/// What the real search found for tasks like the seed's (`calibrate/`), words and vectors on:
+/// Search results with words and vectors for tasks without a word of their findings (`calibrate/`):
 /// whether each is relevant, and words, context and vector of its score together.
 const FIX_THE_PERFORMANCE_ISSUES: [(bool, f64); 13] = [
     (false, 0.40), // the coffee machine
@@ -114,7 +114,7 @@ const FIX_THE_PERFORMANCE_ISSUES: [(bool, f64); 13] = [
 ];
 
 #[test]
-fn the_findings_of_the_work_pass_and_the_coffee_machine_does_not() {
+fn the_findings_of_the_work_are_included_and_the_coffee_machine_is_not() {
     let ids = CountingIds::default();
     let found = |(relevant, found): (bool, f64)| HandoffCandidate {
         // The analyst found it in the session that it hands over; the rest is of the workspace.
@@ -134,7 +134,7 @@ fn the_findings_of_the_work_pass_and_the_coffee_machine_does_not() {
 }
 
 #[test]
-fn what_the_words_of_a_task_find_passes_wherever_it_was_kept() {
+fn memories_found_by_words_are_included_wherever_they_were_saved() {
     let ids = CountingIds::default();
     let old = now() - SignedDuration::from_hours(90 * 24);
     // "Implement token rotation": the one that speaks of it, and the nearest by vector.
@@ -146,7 +146,7 @@ fn what_the_words_of_a_task_find_passes_wherever_it_was_kept() {
 }
 
 #[test]
-fn what_is_only_near_is_not_passed_however_fresh_it_is() {
+fn memories_found_only_by_vectors_are_left_out_however_fresh() {
     let ids = CountingIds::default();
     // The nearest of a collection that holds nothing about the task has all that nearness gives.
     let chosen = chosen(&[candidate(&ids, 0.4)], &HandoffSettings::default(), 5_000);
@@ -155,7 +155,7 @@ fn what_is_only_near_is_not_passed_however_fresh_it_is() {
 }
 
 #[test]
-fn what_is_at_hand_passes_while_it_is_fresh_and_as_a_fact_at_any_age() {
+fn memories_at_hand_are_included_while_fresh_and_facts_at_any_age() {
     let ids = CountingIds::default();
     let days = |days: i64| now() - SignedDuration::from_hours(days * 24);
     let table = [
@@ -176,7 +176,7 @@ fn what_is_at_hand_passes_while_it_is_fresh_and_as_a_fact_at_any_age() {
 }
 
 #[test]
-fn the_tier_is_told_by_type_and_sharing() {
+fn the_tier_depends_on_type_and_sharing() {
     let table = [
         ("semantic", false, MemoryTier::Project),
         ("decision", false, MemoryTier::Project),
@@ -191,7 +191,7 @@ fn the_tier_is_told_by_type_and_sharing() {
 }
 
 #[test]
-fn choosing_goes_on_past_one_that_is_too_large() {
+fn selection_skips_a_memory_that_is_too_large() {
     let ids = CountingIds::default();
     let list = [1.0, 0.9, 0.8, 0.7, 0.6].map(|found| candidate(&ids, found));
     let chosen = sized(&list, &[60, 500, 30, 20, 5], &HandoffSettings::default(), 100);
@@ -201,7 +201,7 @@ fn choosing_goes_on_past_one_that_is_too_large() {
 }
 
 #[test]
-fn nothing_is_counted_of_what_stays_behind_anyway() {
+fn tokens_of_excluded_memories_are_not_counted() {
     let ids = CountingIds::default();
     let mut list: Vec<HandoffCandidate> = (0..12).map(|_| candidate(&ids, 0.9)).collect();
     list.push(candidate(&ids, 0.1));
@@ -218,7 +218,7 @@ fn nothing_is_counted_of_what_stays_behind_anyway() {
 }
 
 #[test]
-fn at_most_ten_are_chosen_and_what_came_before_goes_along_besides() {
+fn at_most_ten_are_chosen_besides_inherited_ones() {
     let ids = CountingIds::default();
     let mut list: Vec<HandoffCandidate> =
         (0..12).map(|n| candidate(&ids, 0.9 - f64::from(n) / 100.0)).collect();
@@ -240,7 +240,7 @@ fn agent_named(name: &str) -> Agent {
 }
 
 #[test]
-fn what_came_competes_for_the_budget_with_the_score_that_it_came_with() {
+fn inherited_memories_compete_with_their_earlier_score() {
     let ids = CountingIds::default();
     let came = HandoffCandidate { came_with: Some(0.95), ..candidate(&ids, 0.0) };
     let list = [candidate(&ids, 0.6), came, candidate(&ids, 0.5)];
@@ -249,7 +249,7 @@ fn what_came_competes_for_the_budget_with_the_score_that_it_came_with() {
 }
 
 #[test]
-fn named_ones_come_first_whatever_they_are_about() {
+fn named_memories_come_first() {
     let ids = CountingIds::default();
     let named = |private| HandoffCandidate { named: true, private, ..candidate(&ids, 0.0) };
     let list = [candidate(&ids, 1.0), named(false), named(true)];
@@ -259,7 +259,7 @@ fn named_ones_come_first_whatever_they_are_about() {
 }
 
 #[test]
-fn a_private_memory_goes_along_only_if_it_is_named() {
+fn a_private_memory_is_included_only_if_named() {
     let ids = CountingIds::default();
     let private = HandoffCandidate { private: true, at_hand: true, ..candidate(&ids, 1.0) };
     let came = HandoffCandidate { private: true, came_with: Some(1.0), ..candidate(&ids, 1.0) };
@@ -270,7 +270,7 @@ fn a_private_memory_goes_along_only_if_it_is_named() {
 }
 
 #[test]
-fn what_is_given_twice_goes_along_once_as_it_ranks_best() {
+fn a_duplicate_candidate_is_included_once_at_its_best_rank() {
     let ids = CountingIds::default();
     let far = candidate(&ids, 0.1);
     let list = [far.clone(), HandoffCandidate { at_hand: true, ..far.clone() }, far.clone()];
@@ -283,7 +283,7 @@ fn what_is_given_twice_goes_along_once_as_it_ranks_best() {
 }
 
 #[test]
-fn entities_count_within_the_budget_and_belong_to_what_goes_along() {
+fn entities_count_in_the_budget_and_belong_to_included_memories() {
     let ids = CountingIds::default();
     let entity = |in_task, came, tokens| EntityCandidate {
         id: EntityId::new(&ids, now()),
@@ -350,7 +350,7 @@ fn weights_and_threshold_can_be_set() {
 
 proptest! {
     #[test]
-    fn any_choice_keeps_to_its_limits_and_to_no_order_of_the_given(
+    fn any_selection_keeps_its_limits_and_ignores_input_order(
         drawn in proptest::collection::vec(
             (0.0_f64..1.2, 1_usize..200, any::<[bool; 4]>(), 0_u8..40), 0..30),
         room in 0_usize..1_500,

@@ -46,7 +46,7 @@ fn proposed(source: &DigestSource, summary: &str) -> EntryProposal {
 }
 
 #[test]
-fn a_writer_is_told_the_sentence_with_its_sources() {
+fn a_writer_receives_the_sentence_with_its_sources() {
     let (case, long) = (case(), source_of(&"é".repeat(10_000)));
     let entry = proposed(&long, "It takes 3.2 s.");
     let sources = [long];
@@ -63,7 +63,7 @@ fn a_writer_is_told_the_sentence_with_its_sources() {
 }
 
 #[test]
-fn what_is_no_entry_is_refused() {
+fn an_invalid_wording_is_refused() {
     let (case, sources) =
         (case(), [source_of("getUserOrders runs one query per row, 3.2 s for 400.")]);
     let entry = proposed(&sources[0], "It runs one query per row.");
@@ -88,7 +88,7 @@ fn what_is_no_entry_is_refused() {
 }
 
 #[test]
-fn an_entry_in_other_words_keeps_the_agents_own_and_is_known_by_them() {
+fn a_reworded_entry_keeps_the_agents_sentence_and_is_recognised_by_it() {
     let source = source_of("The cause is one query for each row.");
     let entry = proposed(&source, "The cause is one query for each row.");
     let written = entry.clone().with_wording(WriterKind::Command, "One query per row.".to_owned());

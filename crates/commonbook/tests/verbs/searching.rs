@@ -1,4 +1,4 @@
-//! Finding: filters, pages and bad questions, of searches and lists alike.
+//! Searching and listing: filters, pages and bad queries.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, request};
 
-/// Three memories about tea, of two agents, types, topics, importances and sessions.
+/// Three memories about tea, of different agents, types, topics, importances and sessions.
 fn world() -> World {
     let world = World::new();
     let save = |agent: &str, session: &str, value: Value| {
@@ -35,7 +35,7 @@ fn found(world: &World, mut value: Value) -> Vec<String> {
 }
 
 #[test]
-fn lists_and_searches_take_the_same_filters() {
+fn lists_and_searches_accept_the_same_filters() {
     let world = world();
     let table: [(Value, &[&str]); 16] = [
         (json!({}), &["tea one", "tea three", "tea two"]),
@@ -64,7 +64,7 @@ fn lists_and_searches_take_the_same_filters() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_with_its_field() {
+fn an_invalid_query_is_refused_with_its_field() {
     let world = world();
     let search = |value: Value| -> Error {
         world.book.search_memory(&caller("ann"), &request(value)).unwrap_err()
@@ -101,7 +101,7 @@ fn what_cannot_be_asked_is_refused_with_its_field() {
 }
 
 #[test]
-fn the_edges_of_a_page_are_welcome() {
+fn the_minimum_and_maximum_page_sizes_are_accepted() {
     let world = world();
     let query = "tea ".repeat(limits::QUERY_BYTES / 4);
     for k in [1, limits::SEARCH_MAX] {
@@ -118,7 +118,7 @@ fn the_edges_of_a_page_are_welcome() {
 }
 
 #[test]
-fn a_list_is_paged_from_either_end_while_others_write() {
+fn a_list_is_paged_in_both_orders_during_writes() {
     for order in ["newest", "oldest"] {
         let world = World::new();
         let texts: Vec<String> = (0..9).map(|number| format!("memory {number}")).collect();
@@ -144,7 +144,7 @@ fn a_list_is_paged_from_either_end_while_others_write() {
 }
 
 #[test]
-fn a_list_is_of_ones_own_workspace_alone() {
+fn a_list_has_only_the_callers_workspace() {
     let world = World::new();
     for workspace in ["x", "global", "y"] {
         let save = request(json!({"text": format!("tea in {workspace}")}));
@@ -154,7 +154,7 @@ fn a_list_is_of_ones_own_workspace_alone() {
 }
 
 #[test]
-fn a_page_beyond_the_last_hit_tells_the_total_all_the_same() {
+fn a_page_beyond_the_last_hit_still_has_the_total() {
     let world = World::new();
     let mut all: Vec<_> = (0..4).map(|n| world.save("ann", &format!("tea {n}"))).collect();
     let mut asked: SearchMemory = request(json!({"query": "tea", "k": 3}));
@@ -190,7 +190,7 @@ fn words_are_found_however_they_are_written() {
 }
 
 #[test]
-fn a_page_and_a_search_are_as_long_as_the_limits_say_unless_asked() {
+fn pages_and_searches_have_the_default_size() {
     let world = World::new();
     (0..=limits::PAGE_DEFAULT).for_each(|number| drop(world.save("ann", &format!("tea {number}"))));
     let ask = |value: Value| world.book.list_memories(&caller("bob"), &request(value)).unwrap();
@@ -203,7 +203,7 @@ fn a_page_and_a_search_are_as_long_as_the_limits_say_unless_asked() {
 }
 
 #[test]
-fn letters_in_circles_are_letters_and_stray_marks_are_nothing() {
+fn circled_letters_count_as_letters_and_stray_marks_as_nothing() {
     let world = World::new();
     world.save("ann", "tea with \u{24b6} and \u{1f130}");
     for (query, total) in [("\u{24b6} tea", 1), ("\u{345} tea", 1), ("\u{24b6}", 1), ("tea'", 1)] {
@@ -212,7 +212,7 @@ fn letters_in_circles_are_letters_and_stray_marks_are_nothing() {
 }
 
 #[test]
-fn odd_questions_get_sensible_hits_or_none_and_never_an_error_from_inside() {
+fn odd_questions_get_hits_or_none_and_never_an_internal_error() {
     let world = World::new();
     for text in
         ["call foo::bar<T> in src/lib.rs:42", "das 🙂 lacht", "数据库在这里", "to be or not to be"]
@@ -253,7 +253,7 @@ fn odd_questions_get_sensible_hits_or_none_and_never_an_error_from_inside() {
 }
 
 #[test]
-fn a_search_as_of_a_time_finds_what_held_then() {
+fn a_search_as_of_a_time_finds_what_held_at_that_time() {
     let world = World::new();
     let old = world.save("ann", "the quota is 500");
     world.clock.set(crate::at(10));
@@ -279,7 +279,7 @@ fn a_search_as_of_a_time_finds_what_held_then() {
 }
 
 #[test]
-fn what_a_query_and_a_field_both_say_must_be_the_same() {
+fn a_filter_in_query_and_field_must_agree() {
     let world = world();
     let asked = |value: Value| world.book.search_memory(&caller("bob"), &request(value));
     assert_eq!(asked(json!({"query": "tea owner:ann", "owner": "ann"})).unwrap().total, 2);
@@ -297,7 +297,7 @@ fn what_a_query_and_a_field_both_say_must_be_the_same() {
 }
 
 #[test]
-fn all_words_of_a_query_count_and_repeats_do_not() {
+fn all_words_of_a_query_count_once() {
     let world = world();
     let asked =
         |query: &str| world.book.search_memory(&caller("ann"), &request(json!({"query": query})));
@@ -318,7 +318,7 @@ fn all_words_of_a_query_count_and_repeats_do_not() {
     let over = [
         (words("word", most + 1), most + 1),
         (format!("\"{}\"", words("word", 1_000)), 1_000),
-        // In a phrase every word has its place, and is looked for there.
+        // In a phrase, every word counts with its position.
         (format!("\"{}\"", "tea ".repeat(1_000)), 1_000),
         (format!("tea -\"{}\"", words("word", 200)), 201),
         (format!("{} \"{}\" -\"{}\"", words("a", 20), words("b", 20), words("c", 25)), 65),
@@ -331,7 +331,7 @@ fn all_words_of_a_query_count_and_repeats_do_not() {
 }
 
 #[test]
-fn a_task_is_no_query_and_may_be_long() {
+fn a_task_has_no_query_syntax_and_may_be_long() {
     let world = world();
     let task =
         format!("Pour the tea. {}", (0..500).map(|n| format!("step{n} ")).collect::<String>());
@@ -340,7 +340,7 @@ fn a_task_is_no_query_and_may_be_long() {
 }
 
 #[test]
-fn pages_of_a_search_repeat_and_skip_nothing_whatever_is_saved_in_between() {
+fn pages_of_a_search_neither_repeat_nor_skip_during_saves() {
     let world = World::new();
     let kept: BTreeSet<_> =
         (0..23).map(|n| world.save("ann", &format!("tea number {n}")).id).collect();
@@ -352,7 +352,7 @@ fn pages_of_a_search_repeat_and_skip_nothing_whatever_is_saved_in_between() {
         let Some(next) = page.next else { break };
         asked.cursor = Some(next);
         if number < 3 {
-            // Words of newer memories change what the others are worth.
+            // Words of newer memories change the weights of others.
             world.save("ann", "tea tea tea and number and number");
             world.save("ann", "something else");
         }
@@ -362,9 +362,9 @@ fn pages_of_a_search_repeat_and_skip_nothing_whatever_is_saved_in_between() {
     assert!(kept.is_subset(&distinct), "nothing is skipped");
 }
 
-/// More than are looked at closely, by words and by a filter alone.
+/// More than are reranked, by words and by a filter alone.
 #[test]
-fn pages_go_on_beyond_what_is_looked_at_closely() {
+fn pages_continue_beyond_the_reranked_hits() {
     let world = World::new();
     let kept: Vec<_> = (0..450).map(|n| world.save("ann", &format!("tea number {n}")).id).collect();
     for query in ["tea", "owner:ann"] {
@@ -384,7 +384,7 @@ fn pages_go_on_beyond_what_is_looked_at_closely() {
 }
 
 #[test]
-fn a_recall_tells_what_the_caller_sees_and_nothing_of_what_is_quarantined() {
+fn a_recall_has_only_visible_memories_that_are_not_quarantined() {
     let world = World::new();
     let tea = world.save("ann", "The harbour opens at seven bells.");
     let private = world.save_private("ann", "The harbour is mine alone.");

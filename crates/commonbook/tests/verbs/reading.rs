@@ -1,4 +1,4 @@
-//! Asking: lists, searches, counts, the journal, ids by their beginning.
+//! Reading: lists, searches, counts, the journal, and id prefixes.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::agent::{AgentRecord, GetAgent};
@@ -58,7 +58,7 @@ fn a_list_is_filtered_ordered_and_paged() {
 }
 
 #[test]
-fn a_question_finds_what_any_of_its_content_words_say() {
+fn a_question_finds_memories_with_any_of_its_content_words() {
     let world = World::new();
     world.save("ann", "Caroline went to the LGBTQ support group yesterday.");
     world.save("ann", "Melanie painted a sunrise.");
@@ -88,7 +88,7 @@ fn pages_of_a_search_neither_repeat_nor_skip() {
         assert_eq!(page.total, 25);
         all.extend(page.hits.iter().map(|hit| hit.memory.id));
         scores.extend(page.hits.iter().map(|hit| hit.score));
-        // Later pages are scored as the first was, however long the reader takes.
+        // Later pages have the scores of the first one, however long the reader takes.
         world.clock.set(at(24 * all.len() as i64));
         request.cursor = page.next;
         if request.cursor.is_none() {
@@ -102,7 +102,7 @@ fn pages_of_a_search_neither_repeat_nor_skip() {
 }
 
 #[test]
-fn what_matters_and_what_is_fresh_stands_above_its_equal() {
+fn important_and_recent_memories_rank_above_equal_ones() {
     let world = World::new();
     let old = world.save("ann", "tea at four");
     world.clock.set(at(24 * 90));
@@ -142,7 +142,7 @@ fn a_search_reads_the_workspaces_of_its_scope() {
 }
 
 #[test]
-fn what_is_about_one_user_is_never_given_for_another() {
+fn memories_about_one_user_are_never_returned_for_another() {
     let world = World::new();
     for (user, text) in [("alice", "alice likes tea"), ("bob", "bob likes tea")] {
         world.book.save_memory(&caller("ann"), &about(user, text)).unwrap();
@@ -171,7 +171,7 @@ fn what_is_about_one_user_is_never_given_for_another() {
 }
 
 #[test]
-fn stats_and_agents_count_what_is_seen() {
+fn stats_and_agents_count_only_visible_memories() {
     let world = World::new();
     world.save("ann", "one");
     world.save_private("ann", "two");
@@ -191,7 +191,7 @@ fn stats_and_agents_count_what_is_seen() {
 }
 
 #[test]
-fn the_journal_is_read_on_from_a_place() {
+fn the_journal_is_read_from_a_position() {
     let world = World::new();
     for number in 0..5 {
         world.save("ann", &format!("memory {number}"));
@@ -218,7 +218,7 @@ fn ids_do_not_cross_workspaces() {
 }
 
 #[test]
-fn stats_count_the_deleted_apart_and_the_superseded_with_those_that_stand() {
+fn stats_count_deleted_memories_separately_and_superseded_ones_as_current() {
     let world = World::new();
     let [old, gone] = ["one", "two"].map(|text| world.save("ann", text).id);
     let value = json!({"text": "new", "memory_type": "decision", "supersedes": old});
@@ -232,7 +232,7 @@ fn stats_count_the_deleted_apart_and_the_superseded_with_those_that_stand() {
 }
 
 #[test]
-fn beginnings_are_completed_of_what_the_caller_sees_alone() {
+fn completions_contain_only_what_the_caller_sees() {
     let world = World::new();
     let tea = world.save("ann", "Tea is at four");
     let private = world.save_private("bob/engineer", "Mine alone");
@@ -254,7 +254,7 @@ fn beginnings_are_completed_of_what_the_caller_sees_alone() {
 }
 
 #[test]
-fn at_most_a_hundred_completions_are_given() {
+fn at_most_a_hundred_completions_are_returned() {
     let world = World::new();
     for number in 0..101 {
         let topics = [format!("topic{number:03}")];
@@ -273,7 +273,7 @@ fn at_most_a_hundred_completions_are_given() {
 }
 
 #[test]
-fn an_agent_is_told_by_any_form_of_its_name() {
+fn an_agent_is_found_by_any_form_of_its_name() {
     let world = World::new();
     world.save("ann/engineer", "Tea is at four");
     world.save_private("ann/engineer", "Mine alone");

@@ -1,4 +1,4 @@
-//! Acts on many memories at once: what they reach, what they tell before, and taking them back.
+//! Bulk operations: their selection, their preview, and their undo.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::MemoryId;
@@ -29,7 +29,7 @@ fn get(world: &World, id: MemoryId) -> Option<Memory> {
     world.book.get_memory(&caller("ann"), &GetMemory { id, at: None }).ok()
 }
 
-/// A memory of nobody in particular, as an export from before there were owners has it.
+/// A memory of `legacy`, as in an export from before ownership.
 fn legacy(world: &World, text: &str) -> MemoryId {
     let memory = elsewhere_saved(world, text);
     let line = json!(Memory { owner: Agent::legacy(), ..memory.clone() }).to_string();
@@ -63,7 +63,7 @@ fn legacy_memories_are_adopted_and_given_back() {
     let again = adopt(&world, json!({"agent_name": "rook"})).unwrap();
     assert_eq!((again.act, again.memories), (None, 0), "nothing is left to do");
 
-    // What was changed since is its new owner's to keep.
+    // A memory changed since stays with its new owner.
     let change: UpdateMemory = request(json!({"id": other, "text": "Crows do so in April"}));
     world.book.update_memory(&caller("rook"), &change).unwrap();
     assert_eq!(undo(&world, "bob", &acted), Err(ErrorKind::NotFound), "who did it undoes it");
@@ -74,7 +74,7 @@ fn legacy_memories_are_adopted_and_given_back() {
 }
 
 #[test]
-fn owners_are_meant_by_name_or_by_the_beginning_of_one() {
+fn owners_are_selected_by_name_or_prefix() {
     let world = World::new();
     for agent in ["import/bob", "import/ann", "importer", "bob"] {
         world.save(agent, &format!("{agent} was here"));
@@ -98,14 +98,14 @@ fn owners_are_meant_by_name_or_by_the_beginning_of_one() {
     }
     let nobody = adopt(&world, json!({"agent_name": "system"})).unwrap_err();
     assert_eq!(nobody.field.as_deref(), Some("agent_name"));
-    // A person adopts, or who shows an administrator's token; no agent by its word alone.
+    // Only a person or a holder of an administrator's token adopts; no agent by its word.
     let agent = Caller { door: EntryPoint::Mcp, ..caller("rook") };
     let refused = world.book.adopt_memories(&agent, &request(json!({"agent_name": "rook"})));
     assert_eq!(refused.unwrap_err().kind, ErrorKind::Forbidden);
 }
 
 #[test]
-fn all_that_an_agent_kept_since_a_time_is_purged_and_brought_back() {
+fn everything_an_agent_saved_since_a_time_is_purged_and_restored() {
     let world = World::new();
     let early = world.save("rook", "Before it went wrong");
     world.clock.set(at(5));
@@ -142,7 +142,7 @@ fn all_that_an_agent_kept_since_a_time_is_purged_and_brought_back() {
 }
 
 #[test]
-fn an_act_reaches_further_than_one_transaction_and_one_preview() {
+fn a_bulk_operation_exceeds_one_transaction_and_one_preview() {
     let world = World::new();
     for n in 0..450 {
         world.save("rook", &format!("Memory {n}"));
@@ -154,7 +154,7 @@ fn an_act_reaches_further_than_one_transaction_and_one_preview() {
 }
 
 #[test]
-fn what_was_purged_is_gone_for_good_after_thirty_days() {
+fn purged_memories_are_removed_permanently_after_thirty_days() {
     let world = World::new();
     let memory = world.save("rook", "Gone soon");
     let acted = purge(&world, "rook", json!({"since": "2026-11-20"}));
@@ -165,7 +165,7 @@ fn what_was_purged_is_gone_for_good_after_thirty_days() {
 }
 
 #[test]
-fn the_users_that_memories_are_about_are_told_to_who_may_see_them() {
+fn users_are_listed_by_the_memories_that_the_caller_sees() {
     let world = World::new();
     let about = |agent: &str, user: &str| {
         let save = request(json!({"text": format!("{user} likes herons"), "user_id": user}));

@@ -1,4 +1,4 @@
-//! What took a memory's place is told to who may read it, and to nobody else.
+//! A successor is named only to callers that may read it.
 
 use commonbook::model::memory::{GetMemory, ListMemories, Memory, MemoryHistory, SaveMemory};
 use commonbook::model::search::SearchMemory;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{World, caller, request};
 
-/// A shared memory of ann's whose heir she has made private since.
+/// A shared memory of ann's whose successor she has made private since.
 fn hidden_heir(world: &World) -> (Memory, Memory) {
     let old = world.save("ann", "Herons nest in the old oak");
     let heir: SaveMemory = request(json!({"text": "The oak was felled", "supersedes": old.id}));
@@ -16,7 +16,7 @@ fn hidden_heir(world: &World) -> (Memory, Memory) {
     (old, heir.memory)
 }
 
-/// All that an agent is told of these memories by verbs that tell whole ones.
+/// Everything that an agent receives about these memories from verbs that return whole ones.
 fn told(world: &World, agent: &str, old: &Memory) -> Vec<Value> {
     let (book, who) = (&world.book, caller(agent));
     let get = GetMemory { id: old.id, at: None };
@@ -31,7 +31,7 @@ fn told(world: &World, agent: &str, old: &Memory) -> Vec<Value> {
 }
 
 #[test]
-fn an_heir_out_of_sight_is_not_named() {
+fn an_invisible_successor_is_not_named() {
     let world = World::new();
     let (old, heir) = hidden_heir(&world);
     let id = heir.id.to_string();
@@ -48,7 +48,7 @@ fn an_heir_out_of_sight_is_not_named() {
 }
 
 #[test]
-fn what_is_hidden_is_not_lost() {
+fn an_update_keeps_an_invisible_successor() {
     let world = World::new();
     let (old, heir) = hidden_heir(&world);
     let title = json!({"id": old.id, "title": "Herons"});

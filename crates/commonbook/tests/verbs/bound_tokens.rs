@@ -1,4 +1,4 @@
-//! A token that is bound to a workspace reads `global`, and changes nothing there: one test for each verb.
+//! A token bound to a workspace reads `global` and changes nothing there: one test per verb.
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::bulk::{AdoptMemories, PurgeSince};
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, request};
 
-/// What everybody reads, and what rook wrote from another workspace.
+/// A text that every agent reads, written by rook in another workspace.
 const RULE: &str = "Herons nest in the old oak by the river";
 
-/// A home with a memory of rook's in `global`, and the holder of rook's token for the workspace `x`.
+/// A home with a memory of rook's in `global`, and the holder of rook's token for workspace `x`.
 struct Bound {
     world: World,
     rook: Caller,
@@ -35,14 +35,14 @@ impl Bound {
         Self { world, rook, rule }
     }
 
-    /// The memory in `global`, as it stands after an attempt to change it.
+    /// The memory in `global`, after an attempt to change it.
     fn stands(&self) -> Memory {
         let read = GetMemory { id: self.rule.id, at: None };
         self.world.book.get_memory(&self.rook, &read).unwrap()
     }
 
-    /// Fails unless an attempt was refused with the workspace that the token opens, and the memory is
-    /// as it was.
+    /// Fails unless the attempt was refused with the token's workspace, and the memory is
+    /// unchanged.
     fn refused<T: std::fmt::Debug>(&self, attempt: Result<T>) {
         let error = attempt.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Forbidden, "{error}");
@@ -227,7 +227,7 @@ fn relations_and_entities() {
 }
 
 #[test]
-fn acts_on_many_memories() {
+fn bulk_operations() {
     let bound = Bound::with(&json!(["read", "write", "admin"]));
     let book = &bound.world.book;
     let purge: PurgeSince = request(json!({"since": "2020-01-01"}));

@@ -1,11 +1,11 @@
-//! The registry: who wrote, and when those who did were last here.
+//! The registry: agents that wrote, and when they called last.
 
 use commonbook::model::agent::ListAgents;
 use jiff::SignedDuration;
 
 use crate::{World, at, caller, elsewhere};
 
-/// Names in the registry of a workspace, with when each was first and last here.
+/// The agents of a workspace's registry, with first and last call.
 fn registry(world: &World, workspace: &str) -> Vec<(String, String, String)> {
     let agents = world.book.list_agents(&elsewhere("zoe", workspace), &ListAgents {}).unwrap();
     let time = |time: jiff::Timestamp| time.strftime("%T").to_string();
@@ -20,7 +20,7 @@ fn row(name: &str, first: &str, last: &str) -> (String, String, String) {
 }
 
 #[test]
-fn who_only_reads_is_added_to_no_registry() {
+fn an_agent_that_only_reads_is_not_registered() {
     let world = World::new();
     world.save("crow", "The nest is built in spring");
     for agent in ["rook", "anonymous", "a-name-of-a-foreign-page"] {
@@ -32,7 +32,7 @@ fn who_only_reads_is_added_to_no_registry() {
 }
 
 #[test]
-fn a_contact_is_written_once_a_minute_at_the_most() {
+fn last_seen_is_written_at_most_once_a_minute() {
     let world = World::new();
     world.save("rook", "Rook was here");
     let after = |seconds| {
@@ -44,7 +44,7 @@ fn a_contact_is_written_once_a_minute_at_the_most() {
         [0, 59, 60, 119, 121].map(after),
         ["09:00:00", "09:00:00", "09:01:00", "09:01:00", "09:02:01"]
     );
-    // What another process has noted within the minute is not written again.
+    // What another process has recorded within the minute is not written again.
     let other = world.book.clone();
     world.clock.set(at(1));
     world.save("crow", "Crow was here");
@@ -54,7 +54,7 @@ fn a_contact_is_written_once_a_minute_at_the_most() {
 }
 
 #[test]
-fn who_is_being_told_of_is_not_missed_by_who_asks_meanwhile() {
+fn a_concurrent_read_does_not_miss_an_agent_being_registered() {
     let world = World::new();
     let names = (0..50).map(|number| format!("reader-{number}")).collect::<Vec<_>>();
     for name in &names {
@@ -63,7 +63,7 @@ fn who_is_being_told_of_is_not_missed_by_who_asks_meanwhile() {
     world.clock.set(at(1));
     for name in &names {
         world.book.note_seen(&caller(name));
-        // One of them writes the news; the other, whichever it is, may not answer before that.
+        // One of them writes the record; the other must not return before that.
         std::thread::scope(|scope| {
             for asking in [0, 1].map(|_| scope.spawn(|| registry(&world, "x"))) {
                 let told = asking.join().unwrap();

@@ -1,4 +1,4 @@
-//! Changing and removing: whose it is, at which revision, for how long it can be undone.
+//! Changing and removing: owners, revisions, and how long each can be undone.
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::handle;
@@ -26,7 +26,7 @@ fn purge(memory: &Memory) -> PurgeMemory {
     PurgeMemory { id: memory.id, expected_revision: None, idempotency_key: None }
 }
 
-/// What this agent is told when it tries each change.
+/// The errors that this agent gets for each change.
 fn tries(world: &World, agent: &str, memory: &Memory) -> Vec<Error> {
     let (book, caller) = (&world.book, caller(agent));
     vec![
@@ -38,7 +38,7 @@ fn tries(world: &World, agent: &str, memory: &Memory) -> Vec<Error> {
 }
 
 #[test]
-fn only_the_owner_changes_what_is_shared() {
+fn only_the_owner_changes_a_shared_memory() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     for error in tries(&world, "bob", &memory) {
@@ -54,7 +54,7 @@ fn only_the_owner_changes_what_is_shared() {
 }
 
 #[test]
-fn what_is_private_does_not_exist_for_others() {
+fn a_private_memory_does_not_exist_for_other_agents() {
     let world = World::new();
     let memory = world.save_private("ann", "a secret tea");
     let unknown = Memory { id: world.save_private("ann", "x").id, ..memory.clone() };
@@ -81,7 +81,7 @@ fn what_is_private_does_not_exist_for_others() {
 }
 
 #[test]
-fn a_parent_changes_its_childs_and_anybody_what_is_legacy() {
+fn a_parent_changes_its_childrens_memories_and_any_agent_legacy_ones() {
     let world = World::new();
     let childs = world.save("ann/child", "tea");
     let changed = world.book.update_memory(&caller("ann"), &text(&childs, "coffee")).unwrap();
@@ -91,7 +91,7 @@ fn a_parent_changes_its_childs_and_anybody_what_is_legacy() {
 }
 
 #[test]
-fn an_update_tells_what_changed_and_one_that_changes_nothing_writes_nothing() {
+fn an_update_reports_the_changed_fields_and_an_empty_one_writes_nothing() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     world.clock.set(at(1));
@@ -113,7 +113,7 @@ fn an_update_tells_what_changed_and_one_that_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn history_does_not_tell_what_was_private_then() {
+fn history_does_not_reveal_revisions_that_were_private() {
     let world = World::new();
     let memory = world.save_private("ann", "the password is tea");
     let share = UpdateMemory { sharing: Some(Sharing::Shared), ..text(&memory, "ask ann") };
@@ -134,7 +134,7 @@ fn history_does_not_tell_what_was_private_then() {
 }
 
 #[test]
-fn a_memory_is_read_as_it_stood() {
+fn a_memory_is_read_as_of_a_past_time() {
     let world = World::new();
     world.clock.set(at(10));
     let memory = world.save("ann", "tea");
@@ -187,7 +187,7 @@ fn a_deleted_memory_can_be_restored_for_thirty_days() {
 }
 
 #[test]
-fn what_was_purged_is_known_to_its_owner_alone() {
+fn only_its_owner_knows_of_a_purged_memory() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     world.book.purge_memory(&caller("ann"), &purge(&memory)).unwrap();

@@ -1,5 +1,6 @@
-//! Paired homes: one with memories that the caller does not see, one without them. A search looks at
-//! exactly as much in both, and answers the same: neither its answer nor its duration tells what is hidden.
+//! Paired homes: one with memories that the caller does not see, one without. A search does equal
+//! work in both and returns the same: neither its response nor its duration reveals hidden
+//! memories.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,18 +16,18 @@ use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
 
-/// How far the index of a home has come.
+/// The stage of a home's index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
     /// Nothing is written: every process has all words in memory.
     Tail,
-    /// The first half is written out, with vectors; the second half is in memory.
+    /// The first half is written, with vectors; the second half is in memory.
     Half,
-    /// All is written out, with vectors, in two segments, and read by a process that has just started.
+    /// Everything is written, with vectors, in two segments, and opened by a new process.
     Opened,
 }
 
-/// A home with what everybody sees, and with what is hidden from Ann or without it.
+/// A home with what every agent sees, and with or without what is hidden from Ann.
 struct Home {
     book: Commonbook,
     clock: Arc<commonbook::base::clock::FixedClock>,
@@ -58,7 +59,7 @@ impl Home {
         home
     }
 
-    /// Takes an index as a process has it that has just started.
+    /// Opens an index like a new process.
     fn open(&mut self) {
         let index = Index::in_folder(self.folder.path().join("index"));
         index.use_embedder(Ok(Some(Arc::new(WordHashEmbedder::new()))));
@@ -69,7 +70,7 @@ impl Home {
         self.book.save_memory(caller, &request(value)).unwrap();
     }
 
-    /// Keeps what is hidden from Ann, where this home hides something.
+    /// Saves what is hidden from Ann, if this home hides anything.
     fn hide(&self, caller: &Caller, value: Value) {
         if self.hides {
             self.save(caller, value);
@@ -85,7 +86,8 @@ impl Home {
                 "text": format!("The staging deploy {hour} went through after the cache was cleared."),
                 "topics": ["deploys"],
             }));
-            // Between two neighbours of the session stands more than a search looks at on each side.
+            // Between two neighbours of the session are more memories than a search reads on each
+            // side.
             for part in 0..4 {
                 self.hide(&bob, json!({
                     "text": format!("The Zanzibar acquisition {part} closes before the staging deploy."),
@@ -116,7 +118,7 @@ impl Home {
         }
     }
 
-    /// What Ann is answered, and what the search looked at.
+    /// Ann's response, and the work of the search.
     fn answer(&self, asked: &SearchMemory) -> (Value, SearchWork) {
         let (answer, work) = self.book.search_measured(&caller("ann"), asked).unwrap();
         let hits = answer.hits.iter().map(|hit| {
@@ -127,7 +129,7 @@ impl Home {
     }
 }
 
-/// Questions whose words stand nowhere that Ann sees, and those whose words do.
+/// Questions whose words occur nowhere that Ann sees, and those whose words do.
 fn questions() -> Vec<Value> {
     let queries = [
         "zanzibar",
@@ -168,7 +170,7 @@ fn questions() -> Vec<Value> {
 }
 
 #[test]
-fn a_search_looks_at_as_much_and_answers_the_same_with_hidden_memories_and_without() {
+fn a_search_does_equal_work_with_hidden_memories_and_without() {
     for stage in [Stage::Tail, Stage::Half, Stage::Opened] {
         let (bare, hiding) = (Home::new(false, stage), Home::new(true, stage));
         let mut sum = SearchWork::default();
@@ -184,7 +186,7 @@ fn a_search_looks_at_as_much_and_answers_the_same_with_hidden_memories_and_witho
             sum.neighbours += found.1.neighbours;
             sum.rows += found.1.rows;
         }
-        // What is counted is what happens: where words and vectors are written they are looked up.
+        // The counts are real: if words and vectors are written, they are looked up.
         let written = stage != Stage::Tail;
         assert!(sum.postings > 0 && sum.neighbours > 0 && sum.rows > 0, "{stage:?} {sum:?}");
         assert_eq!(
@@ -199,7 +201,7 @@ fn a_search_looks_at_as_much_and_answers_the_same_with_hidden_memories_and_witho
 }
 
 #[test]
-fn a_word_that_is_hidden_costs_as_much_as_one_that_stands_nowhere() {
+fn a_hidden_word_costs_as_much_as_one_that_occurs_nowhere() {
     for stage in [Stage::Tail, Stage::Half, Stage::Opened] {
         let home = Home::new(true, stage);
         let pairs = [

@@ -1,4 +1,4 @@
-//! What a question costs the store: as much whether others keep something out of sight or not.
+//! The cost of a query for the store: equal whether others hide memories or not.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
 
-/// A store that adds up what each transaction on it cost.
+/// A store that adds up the cost of its transactions.
 struct Counting {
     store: Arc<SqliteStore>,
     sum: Arc<Mutex<EngineWork>>,
@@ -61,8 +61,8 @@ fn add(sum: &Mutex<EngineWork>, more: EngineWork) {
     *sum = *sum + more;
 }
 
-/// A Commonbook whose store counts, with what everybody reads and, if it is `full`, with what Eve does
-/// not see between it.
+/// A Commonbook with a counting store and what every agent reads; if `full`, with memories hidden
+/// from Eve in between.
 struct Counted {
     book: Commonbook,
     sum: Arc<Mutex<EngineWork>>,
@@ -88,13 +88,13 @@ impl Counted {
         self.book.save_memory(&caller, &request(fields)).unwrap().memory
     }
 
-    /// Keeps what everybody reads.
+    /// Saves what every agent reads.
     fn share(&mut self, caller: &Caller, fields: Value) {
         let memory = self.save(caller, fields);
         self.shared.push(memory.id);
     }
 
-    /// Keeps what Eve does not see, where there is such a thing.
+    /// Saves what is hidden from Eve, if `full`.
     fn hide(&mut self, caller: &Caller, fields: Value) {
         if self.full {
             let memory = self.save(caller, fields);
@@ -114,7 +114,7 @@ impl Counted {
         self.book.find_contradictions(|_| ControlFlow::Continue(())).unwrap();
     }
 
-    /// What this costs the store.
+    /// The cost of this call for the store.
     fn cost<T>(&self, ask: impl FnOnce(&Self) -> T) -> EngineWork {
         *self.sum.lock().unwrap() = EngineWork::default();
         ask(self);
@@ -126,8 +126,8 @@ fn working_for(agent: &str, user: &str) -> Caller {
     Caller { user: Some(user.to_owned()), ..caller(agent) }
 }
 
-/// Rows that stand first and last in every order of the store, in both worlds: the end of an order is
-/// one step away where no row follows.
+/// Rows at both ends of every order of the store, in both worlds: the end of an order costs one
+/// step less.
 fn at_an_end(world: &Counted, workspace: &str) {
     let there = elsewhere("ann", workspace);
     for text in ["The port of the relay is 4000", "The port of the relay is 5000"] {
@@ -145,8 +145,8 @@ fn at_an_end(world: &Counted, workspace: &str) {
     world.book.add_relation(&there, &request(fields)).unwrap();
 }
 
-/// What others keep out of Eve's sight, round after round between what all read: another's private
-/// memories, another user's, what is quarantined, another workspace's.
+/// Memories hidden from Eve, between shared ones: another agent's private ones, another user's,
+/// quarantined ones, another workspace's.
 fn hide_some(world: &mut Counted, round: usize) {
     let named = json!(["tool:Redis", "project:Falcon", "tool:Elasticsearh"]);
     let text = format!("We picked Redis for the falcon queue, note {round}");
@@ -219,7 +219,7 @@ fn world(full: bool) -> Counted {
 
 type Question = (&'static str, fn(&Counted, &Caller) -> bool);
 
-/// Whether something was found; what it costs is counted beside.
+/// Whether something was found; the cost is counted separately.
 macro_rules! question {
     ($name:literal, $verb:ident, $fields:expr) => {
         ($name, |world: &Counted, caller: &Caller| {
@@ -306,7 +306,7 @@ fn questions_about_memories() -> Vec<Question> {
     ]
 }
 
-/// What writes, after what only reads; and what is read then.
+/// Writing calls, and the reads after them.
 fn writes() -> Vec<Question> {
     vec![
         question!("relation", add_relation, |_: &Counted| json!({"from": "tool:Redis",
@@ -328,13 +328,13 @@ fn writes() -> Vec<Question> {
 }
 
 #[test]
-fn a_question_costs_the_same_whatever_is_out_of_sight() {
+fn a_question_costs_the_same_whatever_is_hidden() {
     let (full, bare) = (world(true), world(false));
     assert_eq!(full.hidden.len(), 24);
     let callers = [caller("eve"), working_for("eve", "u"), caller("anonymous"), caller("zoe")];
     let mut wrong = Vec::new();
     for caller in callers {
-        // The first search reads the journals; it is no question about what stands there.
+        // The first search reads the journals, so it is not measured.
         for world in [&full, &bare] {
             world.book.search_memory(&caller, &request(json!({"query": "warm"}))).unwrap();
         }
@@ -356,7 +356,7 @@ fn a_question_costs_the_same_whatever_is_out_of_sight() {
 }
 
 #[test]
-fn what_is_hidden_costs_what_is_missing_costs() {
+fn a_hidden_memory_costs_as_much_as_a_missing_one() {
     let world = world(true);
     let eve = caller("eve");
     let get = |id: MemoryId| {

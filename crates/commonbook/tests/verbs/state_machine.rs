@@ -1,5 +1,5 @@
-//! Handoffs, a case and checkpoints as a machine: whatever is done in whatever order, they stand as a
-//! small model says.
+//! Handoffs, a case and checkpoints as a state machine: after any steps in any order, they match a
+//! small model.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::{World, at, caller, request};
 
 const AGENTS: [&str; 3] = ["ann", "bob", "eve"];
 
-/// Hours after which a handoff of the model expires.
+/// Hours until a handoff of the model expires.
 const LIFE: i64 = 24;
 
-/// One thing that is done; places are taken round what there is.
+/// One step; indexes wrap around.
 #[derive(Debug, Clone)]
 enum Act {
     HandOver(usize, usize),
@@ -24,15 +24,15 @@ enum Act {
     Complete(usize, usize),
     Reject(usize, usize),
     Withdraw(usize, usize),
-    /// By an agent, so many entries, at the version that is there or at a stale one.
+    /// By an agent, this many entries, at the present version or a stale one.
     Append(usize, usize, bool),
     Read(usize, u32),
     Close,
     Reopen,
     Checkpoint(usize),
-    /// The clock goes on for so many hours, and what is over is swept away.
+    /// The clock advances by this many hours, and a sweep runs.
     Wait(i64),
-    /// The clock leaps by a day for one look, and comes back.
+    /// The clock jumps by a day for one reading, and comes back.
     Leap(i64),
 }
 
@@ -59,7 +59,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(one, 1..40)
 }
 
-/// What the model knows.
+/// The state of the model.
 #[derive(Default)]
 struct Model {
     hour: i64,
@@ -108,7 +108,7 @@ impl Machine {
             Act::Wait(hours) => {
                 self.model.hour += hours + 1;
                 self.world.sweep_at(self.model.hour - 1);
-                // Sure is the time before the last hour.
+                // The time before the last hour is confirmed.
                 self.expire(self.model.hour - 1);
             }
             Act::Leap(hours) => {
@@ -116,7 +116,7 @@ impl Machine {
                 self.world.book.sweep().unwrap();
                 self.world.clock.set(at(self.model.hour));
                 self.world.book.sweep().unwrap();
-                // A look at a later time makes the present sure, and nothing beyond it.
+                // A later reading confirms the present, and nothing beyond it.
                 if hours > 0 {
                     self.expire(self.model.hour);
                 }
@@ -134,7 +134,7 @@ impl Machine {
                 let expires = self.model.hour + LIFE;
                 self.model.handoffs.push((id, from, to, HandoffStatus::Pending, expires));
             }
-            // To oneself; else round a cycle again, or down too long a chain.
+            // To itself; else a repeated cycle, or too long a chain.
             Err(error) if from == to => assert_eq!(error.kind, ErrorKind::Invalid),
             Err(error) => assert_eq!(error.kind, ErrorKind::Conflict, "{error}"),
         }
@@ -230,7 +230,7 @@ impl Machine {
         }
     }
 
-    /// Everything is as the model says.
+    /// Everything matches the model.
     fn check(&self) {
         let list = json!({"side": "all", "limit": 100});
         let page = self.world.book.list_handoffs(&caller("ann"), &request(list)).unwrap();
@@ -253,7 +253,7 @@ impl Machine {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn handoffs_cases_and_checkpoints_stand_as_a_small_model_says(acts in acts()) {
+    fn handoffs_cases_and_checkpoints_match_a_small_model(acts in acts()) {
         let mut machine = Machine::new();
         for act in &acts {
             machine.act(act);

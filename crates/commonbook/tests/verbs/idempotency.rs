@@ -1,4 +1,4 @@
-//! Idempotency keys: every verb that writes is carried out once for each, and for its own caller.
+//! Idempotency keys: every writing verb is executed once per key and caller.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::caller::Caller;
@@ -19,7 +19,7 @@ fn key() -> Option<String> {
 }
 
 #[test]
-fn every_verb_that_writes_is_carried_out_once_for_a_key() {
+fn every_writing_verb_is_executed_once_per_key() {
     let world = World::new();
     let (book, ann) = (&world.book, caller("ann"));
     let memory = world.save("ann", "tea");
@@ -84,7 +84,7 @@ fn a_key_belongs_to_one_request_of_one_agent_in_one_workspace() {
 }
 
 #[test]
-fn a_key_does_not_carry_what_is_about_one_user_to_another() {
+fn a_key_does_not_reveal_one_users_data_to_another() {
     let world = World::new();
     let of = |user: &str| caller("ann").for_user(Some(user)).unwrap();
     world.book.save_memory(&of("alice"), &keyed("likes tea", "k")).unwrap();
@@ -139,7 +139,7 @@ fn a_key_is_one_line_of_at_most_its_limit() {
 }
 
 #[test]
-fn of_many_saves_under_one_key_one_is_carried_out() {
+fn of_many_saves_with_one_key_one_is_executed() {
     let world = World::new();
     let outcomes: Vec<SaveOutcome> = std::thread::scope(|scope| {
         let save = || world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap().outcome;
