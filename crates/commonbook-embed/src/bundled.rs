@@ -1,29 +1,29 @@
-//! The model inside the program: paraphrase-MiniLM-L3 in four bits, through `pocket-encoder`.
+//! The bundled model: paraphrase-MiniLM-L3 in four bits, from `pocket-encoder`.
 
 use pocket_encoder::{Encoder, model_info};
 
 use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
 use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
-/// Bytes of a text that are handed to the model, which looks at 128 tokens of it; it refuses texts
-/// of more than 64 KiB.
+/// Maximum bytes of a text for the model, which reads 128 tokens and refuses texts of more than
+/// 64 KiB.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
-/// Texts that are handed to the model at once; it refuses more than 4,096, and more than 4 MiB
-/// together.
+/// Maximum count of texts in one call of the model, which refuses more than 4,096, and more than
+/// 4 MiB together.
 const BATCH_TEXTS_MAX: usize = 256;
 
-/// The bundled model: English, 384 numbers, nothing to fetch or to set up.
+/// The bundled model: English, 384 numbers, no download and no setup.
 ///
-/// Making one is free. The first text loads the model, once in a process: about 0.1 s and 90 MB of
-/// memory.
+/// Construction is free. The first text loads the model, once in a process: about 0.1 s and 90 MB
+/// of memory.
 #[derive(Debug, Clone)]
 pub struct BundledEmbedder {
     spec: ModelSpec,
 }
 
 impl BundledEmbedder {
-    /// The embedder, without loading the model.
+    /// Creates the embedder without loading the model.
     #[must_use]
     pub fn new() -> Self {
         let info = model_info();
@@ -51,9 +51,9 @@ impl Embedder for BundledEmbedder {
         }
         let encoder = Encoder::new().map_err(model_error)?;
         let mut vectors = Vec::with_capacity(texts.len());
-        for some in texts.chunks(BATCH_TEXTS_MAX) {
-            let some: Vec<&str> = some.iter().map(|text| text_beginning(text)).collect();
-            vectors.extend(encoder.embed(&some).map_err(model_error)?);
+        for batch in texts.chunks(BATCH_TEXTS_MAX) {
+            let batch: Vec<&str> = batch.iter().map(|text| text_beginning(text)).collect();
+            vectors.extend(encoder.embed(&batch).map_err(model_error)?);
         }
         check_vectors(&self.spec, texts.len(), vectors)
     }
@@ -67,7 +67,7 @@ impl Embedder for BundledEmbedder {
     }
 }
 
-/// The part of a text that the model looks at, and some more.
+/// The beginning of a text: more than the model reads.
 fn text_beginning(text: &str) -> &str {
     let text = text.trim();
     &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]

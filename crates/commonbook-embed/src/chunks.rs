@@ -1,18 +1,18 @@
-//! Cutting long texts into chunks that a model can hold, at the ends of paragraphs and sentences.
+//! Chunks: long texts cut to the size of a model, at the ends of paragraphs and sentences.
 
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Pieces of one text at the most; what comes after the last has no vector, and is found by its
-/// words alone. At 112 tokens a chunk, 64 KiB of prose or source code fit (about 370 bytes a
+/// Maximum count of chunks in one text; text after the last chunk has no vector, and only its words
+/// are searched. At 112 tokens a chunk, 64 KiB of prose or source code fit (about 370 bytes a
 /// chunk), of CJK 55 KB, of base64 24 KB.
 pub const CHUNKS_MAX: usize = 192;
 
-/// How good a place is to cut after: the higher, the better.
+/// The quality of a position for a cut: the higher, the better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BreakStrength {
-    /// Inside of what belongs together, like `store.rs`.
+    /// Inside a unit such as `store.rs`.
     None,
     /// Between words.
     Blank,
@@ -24,7 +24,7 @@ enum BreakStrength {
     Paragraph,
 }
 
-/// A stretch of text that is not cut: a word, a sign, or a bit of a very long run.
+/// A part of a text that is not cut: a word, a sign, or a part of a very long run.
 #[derive(Debug)]
 struct TextUnit {
     bytes: Range<usize>,
@@ -32,11 +32,11 @@ struct TextUnit {
     pause: BreakStrength,
 }
 
-/// Cuts a text into at most [`CHUNKS_MAX`] chunks, in order, each of at most `tokens` (at least 8 are
-/// taken) by [`estimated_tokens`]: about 90 words of English for 112 tokens. Cuts at the end of a
-/// paragraph, else of a line, a sentence, a word, as long as the chunk is at least half full; a run
-/// without any blank is cut between characters, never inside a grapheme. No chunk is blank; a blank
-/// text has none.
+/// Cuts a text into at most [`CHUNKS_MAX`] chunks, in order, each of at most `tokens` tokens (at
+/// least 8) by [`estimated_tokens`]: about 90 words of English for 112 tokens. Cuts at the end of a
+/// paragraph, else of a line, a sentence, a word, if the chunk is then at least half full; cuts a run
+/// without blanks between characters, never inside a grapheme. No chunk is blank; a blank text has
+/// no chunks.
 #[must_use]
 pub fn chunks(text: &str, tokens: usize) -> Vec<String> {
     let limit = tokens.max(8);
@@ -48,7 +48,7 @@ pub fn chunks(text: &str, tokens: usize) -> Vec<String> {
     {
         let (chunk, after) = rest.split_at(best_cut(rest, limit));
         let end = chunk.last().unwrap_or(first).bytes.end;
-        // The rules of words keep some blanks inside of them (U+202F).
+        // Some blanks are inside words by the Unicode rules (U+202F).
         let chunk = text[first.bytes.start..end].trim();
         if !chunk.is_empty() {
             chunks.push(chunk.to_owned());
@@ -58,7 +58,7 @@ pub fn chunks(text: &str, tokens: usize) -> Vec<String> {
     chunks
 }
 
-/// How many units the next chunk takes; at least one when there is one.
+/// Count of units in the next chunk; at least one if there are units.
 fn best_cut(units: &[TextUnit], limit: usize) -> usize {
     let (mut sum, mut best, mut pause) = (0, 0, BreakStrength::None);
     for (place, unit) in units.iter().enumerate() {
@@ -87,7 +87,7 @@ fn units(text: &str, limit: usize) -> Vec<TextUnit> {
             }
             continue;
         }
-        ends_sentence = closes_bracket(word) || (ends_sentence && is_bracket(word));
+        ends_sentence = ends_sentence_here(word) || (ends_sentence && is_bracket(word));
         let pause = if is_wide_stop(word) { BreakStrength::Sentence } else { BreakStrength::None };
         let tokens = estimated_tokens(word);
         if tokens <= limit {
@@ -99,8 +99,8 @@ fn units(text: &str, limit: usize) -> Vec<TextUnit> {
     units
 }
 
-/// Cuts a run that is longer than a whole chunk, between graphemes. A character is one token at
-/// the most.
+/// Cuts a run that is longer than a whole chunk, between graphemes. A character is at most one
+/// token.
 fn cut_run(start: usize, run: &str, limit: usize, units: &mut Vec<TextUnit>) {
     let (mut from, mut signs) = (0, 0);
     for (place, grapheme) in run.grapheme_indices(true) {
@@ -116,7 +116,7 @@ fn cut_run(start: usize, run: &str, limit: usize, units: &mut Vec<TextUnit>) {
     units.push(TextUnit { bytes, tokens: signs.min(limit), pause: BreakStrength::None });
 }
 
-/// The pause that a blank makes after those before it; each end of a line is a blank by itself.
+/// The break strength after one more blank; each line end is a blank of its own.
 fn break_strength(blank: &str, before: BreakStrength, ends_sentence: bool) -> BreakStrength {
     let ends_line = blank.contains(['\n', '\r', '\u{2028}', '\u{2029}']);
     match before {
@@ -127,11 +127,11 @@ fn break_strength(blank: &str, before: BreakStrength, ends_sentence: bool) -> Br
     }
 }
 
-fn closes_bracket(word: &str) -> bool {
+fn ends_sentence_here(word: &str) -> bool {
     matches!(word, "." | "!" | "?" | "…" | "..." | "。" | "！" | "？" | "।" | "؟" | "۔")
 }
 
-/// Stops after which no blank follows.
+/// Full stops of scripts without blanks.
 fn is_wide_stop(word: &str) -> bool {
     matches!(word, "。" | "！" | "？")
 }
@@ -140,17 +140,18 @@ fn is_bracket(word: &str) -> bool {
     matches!(word, "\"" | "'" | ")" | "]" | "}" | "”" | "’" | "»" | "*" | "_" | "`")
 }
 
-/// About how many word-chunk tokens a text has, for a model with an English vocabulary. Against the
-/// tokenizer of MiniLM the sum is right to 4 % on chat, documents, source code, lock files and CJK;
-/// a chunk of 112 has more than 126 in 1 of 100.
+/// Estimates the word-piece tokens of a text, for a model with an English vocabulary. Against the
+/// tokenizer of MiniLM the sum is within 4 % on chat, documents, source code, lock files and CJK;
+/// 1 of 100 chunks of 112 estimated tokens has more than 126.
 #[must_use]
 pub fn estimated_tokens(text: &str) -> usize {
     let words = text.split_word_bounds().filter(|word| !word.trim().is_empty());
     words.map(word_tokens).sum()
 }
 
-/// Latin letters in a row are one token up to seven, then one more for every three; where digits
-/// mix in, three of four signs are one; two digits are one; every other sign is one.
+/// Up to seven Latin letters in a row are one token, every three further letters one more. In a word
+/// with letters and digits, four signs are three tokens; two digits are one token; every other sign
+/// is one token.
 fn word_tokens(word: &str) -> usize {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let letters = word.chars().filter(|sign| is_latin(*sign)).count();

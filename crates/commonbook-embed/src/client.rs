@@ -1,10 +1,10 @@
-//! An endpoint that speaks like OpenAI's: where it is, and one request to it.
+//! The client of an OpenAI-compatible endpoint: its address, and one request to it.
 //!
-//! Proxies are those of the environment (`HTTPS_PROXY`, `NO_PROXY`), but none for loopback
-//! addresses. Redirects are not followed.
+//! The client uses the proxies of the environment (`HTTPS_PROXY`, `NO_PROXY`), but none for loopback
+//! addresses. It follows no redirects.
 
 mod address;
-mod answer;
+mod error_response;
 #[cfg(any(test, feature = "loopback"))]
 pub mod loopback;
 
@@ -18,7 +18,7 @@ use ureq::http::StatusCode;
 pub use self::address::{ApiKey, EndpointAddress, EndpointPurpose};
 use crate::error::{EmbedError, EmbedErrorKind};
 
-/// An endpoint that can be asked.
+/// The client of one endpoint.
 pub struct EndpointClient {
     address: EndpointAddress,
     agent: Agent,
@@ -26,16 +26,16 @@ pub struct EndpointClient {
 
 impl fmt::Debug for EndpointClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("EndpointClient").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
-/// Why a request failed, and whether another may succeed.
+/// A failed request.
 #[derive(Debug)]
 pub struct RequestFailure {
-    /// Why: `unavailable`, with a hint.
+    /// The error: `unavailable`, with a hint.
     pub error: EmbedError,
-    /// Whether another may succeed.
+    /// Whether another request may succeed.
     pub again: RetryAdvice,
 }
 
@@ -44,12 +44,12 @@ pub struct RequestFailure {
 pub enum RetryAdvice {
     /// The same request would fail the same way.
     No,
-    /// After this time, if the endpoint named one.
+    /// Another request may succeed, after this time if the endpoint named one.
     After(Option<Duration>),
 }
 
 impl EndpointClient {
-    /// Asks nothing yet. `connect` is how long a connection is waited for.
+    /// Creates a client without sending anything. `connect` is the timeout of a connection.
     #[must_use]
     pub fn new(address: EndpointAddress, connect: Duration) -> Self {
         let agent = Agent::config_builder()
@@ -61,17 +61,17 @@ impl EndpointClient {
         Self { address, agent: agent.build().new_agent() }
     }
 
-    /// Where it is.
+    /// Returns the address of the endpoint.
     #[must_use]
     pub const fn address(&self) -> &EndpointAddress {
         &self.address
     }
 
-    /// Sends one request as JSON, and answers the body of what comes back with the status 200: of at
-    /// most so many bytes, within so long from the connection to its end.
+    /// Sends one request as JSON, and returns the body of a response with status 200. `limit` is
+    /// the time from the connection to the end of the body, `bytes` the greatest size of the body.
     ///
     /// # Errors
-    /// `unavailable` when nothing comes, or something else.
+    /// `unavailable` if no response arrives, or one with another status or a longer body.
     pub fn send_request(
         &self,
         request: &impl Serialize,
@@ -83,16 +83,17 @@ impl EndpointClient {
         if let Some(key) = &self.address.key {
             call = call.header("Authorization", key.bearer());
         }
-        let mut answer = call.send_json(request).map_err(|cause| self.connection_failure(cause))?;
-        let (status, after) = (answer.status(), answer::retry_after(answer.headers()));
-        let body = answer.body_mut().with_config().limit(bytes).read_to_vec();
+        let mut response =
+            call.send_json(request).map_err(|cause| self.connection_failure(cause))?;
+        let (status, after) = (response.status(), error_response::retry_after(response.headers()));
+        let body = response.body_mut().with_config().limit(bytes).read_to_vec();
         if status != StatusCode::OK {
             return Err(self.status_failure(status, after, &body.unwrap_or_default()));
         }
         body.map_err(|cause| self.connection_failure(cause))
     }
 
-    /// That asking failed so, for good.
+    /// Creates a failure that a retry does not change.
     #[must_use]
     pub fn permanent_failure(&self, what: &str) -> RequestFailure {
         let url = self.address.url();
@@ -101,7 +102,7 @@ impl EndpointClient {
         RequestFailure { error, again: RetryAdvice::No }
     }
 
-    /// No answer came.
+    /// The failure of a request without a response.
     fn connection_failure(&self, cause: ureq::Error) -> RequestFailure {
         let again = match &cause {
             ureq::Error::Timeout(_)
@@ -113,24 +114,24 @@ impl EndpointClient {
         };
         let setting = self.address.purpose.setting;
         let failure = self.permanent_failure(&format!("cannot be reached: {cause}"));
-        let hint = format!("Check that it runs, and the host and port in {setting}.");
+        let hint = format!("Check that the endpoint runs, and the host and port in {setting}.");
         RequestFailure { error: failure.error.hint(hint).with_cause(cause), again }
     }
 
-    /// An answer came, and it was no.
+    /// The failure of a request whose response has an error status.
     fn status_failure(
         &self,
         status: StatusCode,
         after: Option<Duration>,
         body: &[u8],
     ) -> RequestFailure {
-        let why = answer::reason(body, self.address.key.as_ref());
+        let why = error_response::reason(body, self.address.key.as_ref());
         let EndpointPurpose { setting, key, otherwise, .. } = self.address.purpose;
         let hint = match status.as_u16() {
-            401 | 403 => format!("Set {key} to a key that the endpoint takes."),
+            401 | 403 => format!("Set {key} to a key that the endpoint accepts."),
             404 => format!("Check the path and the name of the model in {setting}."),
-            300..=399 => format!("Write the address that it redirects to into {setting}."),
-            _ => format!("Look into the log of the endpoint; {otherwise}."),
+            300..=399 => format!("Set {setting} to the address that the endpoint redirects to."),
+            _ => format!("Read the log of the endpoint; {otherwise}."),
         };
         let failure = self.permanent_failure(&format!("answered {}{why}", status.as_u16()));
         let again = match status.as_u16() {

@@ -1,4 +1,5 @@
-//! A model in a local directory: a BERT for sentence embeddings, as sentence-transformers keeps it.
+//! A model in a local directory: a BERT for sentence embeddings, in the layout of
+//! sentence-transformers.
 
 mod files;
 
@@ -14,7 +15,7 @@ use self::files::{ModelSettings, PoolingMode};
 use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
 use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
-/// Bytes of a text for each token that the model holds: what comes after them is not looked at.
+/// Bytes of a text for each token of the model; the embedder ignores further bytes.
 const BYTES_PER_TOKEN: usize = 64;
 
 /// A model in a directory with `config.json`, `tokenizer.json` and `model.safetensors`.
@@ -22,16 +23,15 @@ const BYTES_PER_TOKEN: usize = 64;
 /// - **Models**: `model_type` must be `bert` (MiniLM, BGE, E5 and GTE of the first kind,
 ///   multilingual E5 small); a vector has `hidden_size` numbers.
 /// - **Length**: `max_seq_length` of `sentence_bert_config.json`, else 512 tokens, and never more
-///   than `max_position_embeddings`; the rest of a text is cut off.
-/// - **Pooling**: the mean over the tokens, or the first token when `1_Pooling/config.json` says
+///   than `max_position_embeddings`; the model cuts off the rest of a text.
+/// - **Pooling**: the mean over the tokens, or the first token if `1_Pooling/config.json` has
 ///   `pooling_mode_cls_token`.
-/// - **Prompts**: the `prompts` of `config_sentence_transformers.json` are put before texts
-///   (`document`, else `passage`, else `corpus`) and questions (`query`), by the rule of
-///   sentence-transformers. E5 wants `"query: "` and `"passage: "`, and its directories often lack
-///   them: write them there.
+/// - **Prompts**: the `prompts` of `config_sentence_transformers.json` precede texts (`document`,
+///   else `passage`, else `corpus`) and questions (`query`), by the rule of sentence-transformers.
+///   E5 needs `"query: "` and `"passage: "`; its directories often lack them: add them to the file.
 ///
-/// Opening reads the small files and some blocks of the large ones. The first text loads the model:
-/// its weights stand in memory as 32-bit numbers, and twice while they are loaded.
+/// Opening reads the small files and some blocks of the large ones. The first text loads the model;
+/// its weights are in memory as 32-bit numbers, and twice during loading.
 pub struct DirectoryEmbedder {
     folder: PathBuf,
     spec: ModelSpec,
@@ -42,7 +42,7 @@ pub struct DirectoryEmbedder {
 impl std::fmt::Debug for DirectoryEmbedder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { folder, spec, layout, model: _ } = self;
-        let mut shown = f.debug_struct("Directory");
+        let mut shown = f.debug_struct("DirectoryEmbedder");
         shown.field("folder", folder).field("spec", spec).field("layout", layout);
         shown.finish_non_exhaustive()
     }
@@ -50,35 +50,36 @@ impl std::fmt::Debug for DirectoryEmbedder {
 
 impl DirectoryEmbedder {
     /// Opens the directory without loading the model. The revision is a fingerprint of the small
-    /// files and of 65 blocks of 1 KiB all over the large ones: other weights in the same directory
-    /// are another revision, unless they are alike in every one of these blocks.
+    /// files and of 65 blocks of 1 KiB, evenly spaced in the large ones: other weights in the same
+    /// directory have another revision, unless they are equal in each of these blocks.
     ///
     /// # Errors
-    /// `invalid` when a file is missing or not understood, or the model is of another type.
+    /// `invalid` if a file is missing or malformed, or the model is of another type.
     pub fn open(folder: &Path) -> EmbedResult<Self> {
         let layout = ModelSettings::read(folder)?;
         let spec = layout.spec(folder)?;
         Ok(Self { folder: folder.to_owned(), spec, layout, model: Mutex::default() })
     }
 
-    /// The model, loaded by the first call. A failure is not kept: the next call tries again.
+    /// Returns the model; the first call loads it. After a failure the next call tries again.
     fn model(&self) -> EmbedResult<Arc<LoadedModel>> {
         let mut slot = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = &*slot {
             return Ok(Arc::clone(model));
         }
         if ModelSettings::read(&self.folder)?.spec(&self.folder)? != self.spec {
-            let message = format!("the model in {} is another one now", self.folder.display());
+            let message =
+                format!("the model in {} has changed since the start", self.folder.display());
             return Err(EmbedError::new(EmbedErrorKind::Unavailable, message)
-                .hint("Start again, so that its vectors are not mixed with the old ones."));
+                .hint("Start again, so that new vectors are not mixed with the old ones."));
         }
         let model = Arc::new(LoadedModel::load(&self.folder, &self.layout)?);
         *slot = Some(Arc::clone(&model));
         Ok(model)
     }
 
-    /// One text after the other: none is filled up to the length of another, so that a vector does
-    /// not depend on what else is in the call.
+    /// Embeds one text after the other. No text is padded to the length of another, so a vector does
+    /// not depend on the other texts of the call.
     fn vectors(&self, prompt: &str, texts: &[&str]) -> EmbedResult<Vec<Vec<f32>>> {
         refuse_blank(texts)?;
         if texts.is_empty() {
@@ -101,7 +102,7 @@ impl DirectoryEmbedder {
             EmbedErrorKind::Unavailable,
             format!("the model in {folder} failed: {cause}"),
         )
-        .hint("Check that its files belong together, or fetch it anew.")
+        .hint("Check that its files belong together, or download the model again.")
     }
 }
 
@@ -117,8 +118,12 @@ impl Embedder for DirectoryEmbedder {
 
     fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         let vector = self.vectors(&self.layout.query_prompt, &[text])?.pop();
-        vector
-            .ok_or_else(|| EmbedError::new(EmbedErrorKind::Internal, "the question got no vector"))
+        vector.ok_or_else(|| {
+            EmbedError::new(
+                EmbedErrorKind::Internal,
+                "the model returned no vector for the question",
+            )
+        })
     }
 
     fn batch(&self) -> usize {
@@ -132,7 +137,7 @@ impl Embedder for DirectoryEmbedder {
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What is loaded of the directory.
+/// The loaded model.
 struct LoadedModel {
     bert: BertModel,
     tokenizer: Tokenizer,
@@ -156,7 +161,7 @@ impl LoadedModel {
         let tokens = self.tokenizer.encode(text, true)?;
         let row = |numbers: &[u32]| Tensor::new(numbers, &Device::Cpu)?.unsqueeze(0);
         let (ids, types) = (row(tokens.get_ids())?, row(tokens.get_type_ids())?);
-        // One row by itself: every token counts, so there is no mask.
+        // One row without padding needs no mask.
         let hidden = self.bert.forward(&ids, &types, None)?.squeeze(0)?;
         let pooled = match pooling {
             PoolingMode::Mean => hidden.mean(0)?,
@@ -167,7 +172,7 @@ impl LoadedModel {
 }
 
 fn load_tokenizer(path: &Path, tokens: usize) -> EmbedResult<Tokenizer, BoxedError> {
-    // `Tokenizer::from_file` is generic, and would be compiled once more, with all of its parser.
+    // `Tokenizer::from_file` is generic: this crate would compile it again, with its parser.
     let mut tokenizer: Tokenizer = std::fs::read_to_string(path)?.parse()?;
     let truncation = TruncationParams { max_length: tokens, ..Default::default() };
     tokenizer.with_padding(None).with_truncation(Some(truncation))?;

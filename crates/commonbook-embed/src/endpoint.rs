@@ -1,6 +1,6 @@
-//! A model behind an endpoint: `POST /v1/embeddings`, as OpenAI has it and many servers copy it.
+//! A model behind an OpenAI-compatible endpoint: `POST /v1/embeddings`.
 
-mod answer;
+mod response;
 
 use std::str::FromStr;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -12,33 +12,33 @@ use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
 use crate::client::{self, EndpointClient, EndpointPurpose, RequestFailure, RetryAdvice};
 use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
-/// Texts in one request at the most.
+/// Maximum count of texts in one request.
 pub const REQUEST_TEXTS_MAX: usize = 64;
-/// Bytes of the texts in one request at the most; a longer text goes alone.
+/// Maximum bytes of the texts in one request; a longer text is a request of its own.
 pub const REQUEST_BYTES_MAX: usize = 200 * 1024;
-/// Bytes of an answer at the most: 64 vectors of 4,096 numbers as JSON are about 6 MB.
+/// Maximum bytes of a response: 64 vectors of 4,096 numbers as JSON are about 6 MB.
 const RESPONSE_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// Numbers of a vector at the most.
+/// Maximum count of numbers in a vector.
 pub const DIMENSIONS_MAX: usize = 16 * 1024;
 
-/// What the settings of an embedding endpoint are called.
+/// The names of the settings of an embedding endpoint.
 const EMBEDDING_PURPOSE: EndpointPurpose = EndpointPurpose {
     path: "embeddings",
     field: "embedder",
     setting: "COMMONBOOK_EMBEDDER",
-    example: "Write http://HOST:PORT#MODEL into COMMONBOOK_EMBEDDER, and the key, if there is one, \
-              into COMMONBOOK_EMBEDDER_KEY.",
+    example: "Set COMMONBOOK_EMBEDDER to http://HOST:PORT#MODEL, and COMMONBOOK_EMBEDDER_KEY to the \
+              key if the endpoint needs one.",
     key: "COMMONBOOK_EMBEDDER_KEY",
     otherwise: "saving and searching by words go on",
 };
 
-/// Where an endpoint is and what is asked of it. Written `http(s)://HOST[:PORT][/PATH]#MODEL`, with
-/// `&dimensions=N` behind when the model can be asked for shorter vectors.
+/// The address of an embedding endpoint: `http(s)://HOST[:PORT][/PATH]#MODEL`, followed by
+/// `&dimensions=N` if the model should return shorter vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingAddress {
-    /// Where it is, with the model and the key.
+    /// The URL, the model and the key.
     pub at: client::EndpointAddress,
-    /// How many numbers a vector shall have, where the model has a choice; none for its own number.
+    /// The requested count of numbers in a vector; `None` for the model's default.
     pub dimensions: Option<usize>,
 }
 
@@ -51,8 +51,9 @@ impl FromStr for EmbeddingAddress {
             Some((model, number)) => {
                 let number =
                     number.parse().ok().filter(|number| (1..=DIMENSIONS_MAX).contains(number));
-                let wrong =
-                    || EMBEDDING_PURPOSE.address_error("the dimensions are no number up to 16384");
+                let wrong = || {
+                    EMBEDDING_PURPOSE.address_error("dimensions: expected a number from 1 to 16384")
+                };
                 (model, Some(number.ok_or_else(wrong)?))
             }
             None => (fragment, None),
@@ -61,20 +62,20 @@ impl FromStr for EmbeddingAddress {
     }
 }
 
-/// How long an endpoint is waited for.
+/// The timeouts and retries of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// For a connection.
+    /// The timeout of a connection.
     pub connect: Duration,
-    /// For one request with texts, from the connection to the end of the answer.
+    /// The timeout of a request with texts, from the connection to the end of the response.
     pub texts: Duration,
-    /// For one request with a question; somebody waits for it, so there is no second one.
+    /// The timeout of a request with a question; it is not retried, because a caller waits.
     pub question: Duration,
-    /// How often texts are sent at the most.
+    /// The maximum count of attempts for texts.
     pub tries: u32,
-    /// Before the second try; twice as long before the third.
+    /// The delay before the second attempt; it doubles with each attempt.
     pub pause: Duration,
-    /// Between tries at the most: an endpoint that asks for longer is given up.
+    /// The maximum delay between attempts; the call fails if the endpoint asks for a longer one.
     pub pause_most: Duration,
 }
 
@@ -93,45 +94,46 @@ impl Default for RetryPolicy {
 
 /// A model behind an endpoint.
 ///
-/// The spec is the model's name with the dimension; the host is no part of it, as the same model
-/// may move.
+/// The spec is the model's name with the dimension; it does not contain the host, because the same
+/// model may move.
 pub struct EndpointEmbedder {
     client: EndpointClient,
     dimensions: Option<usize>,
     spec: ModelSpec,
-    patience: RetryPolicy,
+    retry_policy: RetryPolicy,
     stopped: Mutex<bool>,
     stop: Condvar,
 }
 
 impl std::fmt::Debug for EndpointEmbedder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { client, spec, patience, .. } = self;
+        let Self { client, spec, retry_policy, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
-        shown.field("client", client).field("spec", spec).field("patience", patience);
+        shown.field("client", client).field("spec", spec).field("retry_policy", retry_policy);
         shown.finish_non_exhaustive()
     }
 }
 
 impl EndpointEmbedder {
-    /// An endpoint whose dimension is asked for with one short question, unless the address tells
-    /// it.
+    /// Connects to an endpoint. Sends one short text to learn the dimension, unless the address
+    /// contains it.
     ///
     /// # Errors
-    /// `unavailable` when it does not answer, or answers nonsense; try again later.
+    /// `unavailable` if the endpoint does not respond, or sends an invalid response; a later call
+    /// may succeed.
     pub fn connect(address: EmbeddingAddress) -> EmbedResult<Self> {
         Self::connect_with(address, RetryPolicy::default())
     }
 
-    /// The same with other waiting times.
+    /// Connects with other timeouts and retries.
     ///
     /// # Errors
     /// As [`EndpointEmbedder::connect`].
-    pub fn connect_with(address: EmbeddingAddress, patience: RetryPolicy) -> EmbedResult<Self> {
+    pub fn connect_with(address: EmbeddingAddress, retry_policy: RetryPolicy) -> EmbedResult<Self> {
         let known = address.dimensions;
-        let mut endpoint = Self::with_dimension(address, known.unwrap_or_default(), patience);
+        let mut endpoint = Self::with_dimension(address, known.unwrap_or_default(), retry_policy);
         if known.is_none() {
-            let vector = endpoint.embed_once(&["dimension"], patience.question);
+            let vector = endpoint.embed_once(&["dimension"], retry_policy.question);
             let vector = vector.map_err(|failure| failure.error)?.pop().unwrap_or_default();
             if !(1..=DIMENSIONS_MAX).contains(&vector.len()) {
                 let found = vector.len();
@@ -142,40 +144,40 @@ impl EndpointEmbedder {
         Ok(endpoint)
     }
 
-    /// An endpoint whose dimension was learnt before; asks nothing.
+    /// Creates an embedder for an endpoint of known dimension, without sending anything.
     #[must_use]
     pub fn with_dimension(
         address: EmbeddingAddress,
         dimension: usize,
-        patience: RetryPolicy,
+        retry_policy: RetryPolicy,
     ) -> Self {
         let revision = "endpoint".to_owned();
         let spec = ModelSpec { model: address.at.model.clone(), revision, dimension };
-        let client = EndpointClient::new(address.at, patience.connect);
+        let client = EndpointClient::new(address.at, retry_policy.connect);
         let (stopped, stop) = (Mutex::new(false), Condvar::new());
-        Self { client, dimensions: address.dimensions, spec, patience, stopped, stop }
+        Self { client, dimensions: address.dimensions, spec, retry_policy, stopped, stop }
     }
 
-    /// One request's worth of texts, tried again when that may help.
+    /// Embeds the texts of one request, with retries if another attempt may succeed.
     fn embed_with_retries(&self, texts: &[&str]) -> EmbedResult<Vec<Vec<f32>>> {
-        let mut pause = self.patience.pause;
-        for _ in 1..self.patience.tries {
-            let failure = match self.embed_once(texts, self.patience.texts) {
+        let mut pause = self.retry_policy.pause;
+        for _ in 1..self.retry_policy.tries {
+            let failure = match self.embed_once(texts, self.retry_policy.texts) {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,
             };
             let RetryAdvice::After(asked) = failure.again else { return Err(failure.error) };
             let wait = asked.unwrap_or(pause);
-            if wait > self.patience.pause_most || self.wait(wait) {
+            if wait > self.retry_policy.pause_most || self.wait(wait) {
                 return Err(failure.error);
             }
-            tracing::debug!(error = %failure.error, "asking the embedding endpoint again");
-            pause = pause.saturating_mul(2).min(self.patience.pause_most);
+            tracing::debug!(error = %failure.error, "retrying the request to the embedding endpoint");
+            pause = pause.saturating_mul(2).min(self.retry_policy.pause_most);
         }
-        self.embed_once(texts, self.patience.texts).map_err(|failure| failure.error)
+        self.embed_once(texts, self.retry_policy.texts).map_err(|failure| failure.error)
     }
 
-    /// One request.
+    /// Sends one request.
     fn embed_once(
         &self,
         texts: &[&str],
@@ -191,34 +193,34 @@ impl EndpointEmbedder {
             dimensions: self.dimensions,
         };
         let body = self.client.send_request(&request, limit, RESPONSE_BYTES_MAX)?;
-        answer::parse_vectors(&body, texts.len()).map_err(|why| RequestFailure {
+        response::parse_vectors(&body, texts.len()).map_err(|why| RequestFailure {
             error: self.response_error(&why),
             again: RetryAdvice::No,
         })
     }
 
-    /// Waits, unless the program ends; answers whether it does.
+    /// Waits unless the program ends; returns whether it ends.
     fn wait(&self, time: Duration) -> bool {
         let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.stop.wait_timeout_while(stopped, time, |stopped| !*stopped);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// The program ends.
+    /// The failure of a request at the end of the program.
     fn stopped_failure(&self) -> RequestFailure {
-        let failure = self.client.permanent_failure("is not asked any more, as the program ends");
-        RequestFailure { error: failure.error.hint("Start it again."), ..failure }
+        let failure = self.client.permanent_failure("gets no more requests: the program ends");
+        RequestFailure { error: failure.error.hint("Start the program again."), ..failure }
     }
 
     fn response_error(&self, what: &str) -> EmbedError {
-        let found = self.client.permanent_failure(&format!("answered {what}")).error;
-        found.hint("Check that the model after the # in COMMONBOOK_EMBEDDER makes embeddings.")
+        let error = self.client.permanent_failure(&format!("answered {what}")).error;
+        error.hint("Check that the model after the # in COMMONBOOK_EMBEDDER makes embeddings.")
     }
 
-    /// The vectors, checked; a wrong dimension says that the model behind the address changed.
+    /// Checks the vectors; a wrong dimension means that the model behind the address changed.
     fn check_vectors(&self, texts: usize, vectors: Vec<Vec<f32>>) -> EmbedResult<Vec<Vec<f32>>> {
         check_vectors(&self.spec, texts, vectors).map_err(|error| {
-            error.hint("Has the model behind the endpoint changed? Then start again.")
+            error.hint("If the model behind the endpoint changed, start the program again.")
         })
     }
 }
@@ -239,11 +241,16 @@ impl Embedder for EndpointEmbedder {
 
     fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         refuse_blank(&[text])?;
-        let vectors =
-            self.embed_once(&[text], self.patience.question).map_err(|failed| failed.error)?;
+        let vectors = self
+            .embed_once(&[text], self.retry_policy.question)
+            .map_err(|failure| failure.error)?;
         let vector = self.check_vectors(1, vectors)?.pop();
-        vector
-            .ok_or_else(|| EmbedError::new(EmbedErrorKind::Internal, "the question got no vector"))
+        vector.ok_or_else(|| {
+            EmbedError::new(
+                EmbedErrorKind::Internal,
+                "the endpoint returned no vector for the question",
+            )
+        })
     }
 
     fn batch(&self) -> usize {
@@ -260,7 +267,7 @@ impl Embedder for EndpointEmbedder {
     }
 }
 
-/// Texts in groups that fit into one request each, in order.
+/// Groups the texts, in order, so that each group fits into one request.
 fn request_batches(texts: &[String]) -> Vec<Vec<&str>> {
     let mut requests: Vec<Vec<&str>> = Vec::new();
     let mut bytes = 0;
@@ -279,7 +286,7 @@ fn request_batches(texts: &[String]) -> Vec<Vec<&str>> {
     requests
 }
 
-/// What is asked.
+/// The body of a request.
 #[derive(Serialize)]
 struct EmbeddingRequest<'a> {
     model: &'a str,

@@ -1,4 +1,4 @@
-//! Embedding: what turns texts into vectors, and how vectors are kept small and compared.
+//! Embedders turn texts into vectors; quantisation makes vectors small and compares them.
 
 pub mod bundled;
 pub mod chunks;
@@ -23,75 +23,80 @@ pub use settings::{EmbedderSettings, open};
 /// An embedder that several threads use.
 pub type SharedEmbedder = Arc<dyn Embedder>;
 
-/// Which model made a vector. It stands with every vector that is kept; vectors of specs that are
-/// not equal are never compared.
+/// The model that made a vector. Every stored vector has its spec; vectors of different specs are
+/// never compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelSpec {
     /// The model's name.
     pub model: String,
-    /// Another one when the weights, the tokenizer or the way of pooling changed.
+    /// The revision; it changes with the weights, the tokenizer and the pooling.
     pub revision: String,
-    /// How many numbers a vector has; at least one.
+    /// Count of numbers in a vector; at least one.
     pub dimension: usize,
 }
 
-/// What turns texts into vectors.
+/// An embedder: turns texts into vectors.
 ///
 /// # Laws
-/// - **One vector for each text, in order**; none for no text.
-/// - **Each has `spec().dimension` numbers and length one**, so that a dot product is a cosine;
-///   none is NaN or infinite.
-/// - **A local model is repeatable**: the same text gives the same vector, whatever stands beside
-///   it in the call.
-/// - **Only the beginning of a long text counts**: what a model cannot hold is cut off. Cut long
-///   texts with [`chunks()`] first.
-/// - **Making one is cheap.** A model is loaded by the first call that needs it; `spec` is known
+/// - **One vector for each text, in order**; an empty list gives an empty list.
+/// - **Each vector has `spec().dimension` numbers and length one**, so that a dot product is a
+///   cosine; no number is NaN or infinite.
+/// - **A local model is repeatable**: the same text gives the same vector, whatever other texts are
+///   in the call.
+/// - **Only the beginning of a long text counts**: the model cuts off the rest. Cut long texts with
+///   [`chunks()`] first.
+/// - **Construction is cheap.** The first call that needs the model loads it; `spec` is known
 ///   before.
 pub trait Embedder: Send + Sync {
-    /// Which model this is.
+    /// Returns the spec of the model.
     fn spec(&self) -> &ModelSpec;
 
-    /// The vectors of texts that are kept. Takes any number of them; it may take long, so hand in
-    /// [`Embedder::batch`] at a time.
+    /// Returns the vectors of texts that are stored. Accepts any number of texts; a call may take
+    /// long, so pass [`Embedder::batch`] texts at a time.
     ///
     /// # Errors
-    /// `invalid` when a text is blank, `unavailable` when the model cannot be loaded or reached,
-    /// or answers nonsense; another try later may succeed.
+    /// `invalid` if a text is blank; `unavailable` if the model cannot be loaded or reached, or
+    /// returns an invalid response: a later call may succeed.
     fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>>;
 
-    /// The vector of a question, to be compared with those of texts. Some models put other words
-    /// before it; an endpoint is given less time than for texts, as somebody is waiting.
+    /// Returns the vector of a question, for comparison with those of texts. Some models put a
+    /// different prompt before a question; an endpoint gets less time than for texts, because a
+    /// caller waits.
     ///
     /// # Errors
     /// As [`Embedder::embed`].
     fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         let vector = self.embed(&[text.to_owned()])?.pop();
-        vector
-            .ok_or_else(|| EmbedError::new(EmbedErrorKind::Internal, "the question got no vector"))
+        vector.ok_or_else(|| {
+            EmbedError::new(
+                EmbedErrorKind::Internal,
+                "the model returned no vector for the question",
+            )
+        })
     }
 
-    /// How many texts in one call are sensible: few enough that a call takes about a second.
+    /// Returns a sensible number of texts for one call, which then takes about a second.
     fn batch(&self) -> usize;
 
-    /// The size of [`chunks()`] in estimated tokens that the model holds whole, with room for a short
-    /// prefix (author, title) of about a dozen words.
+    /// Returns the size of [`chunks()`], in estimated tokens, that the model holds whole, with room
+    /// for a short prefix (author, title) of about a dozen words.
     fn chunk_tokens(&self) -> usize;
 
-    /// Gives up waiting, and refuses calls from now on; for the end of the program. What never
-    /// waits has nothing to do.
+    /// Ends all waiting and refuses further calls; for the end of the program. The default, for an
+    /// embedder that never waits, does nothing.
     fn stop(&self) {}
 }
 
-/// Refuses blank texts, which no model has a vector for.
+/// Fails if a text is blank: no model has a vector for it.
 fn refuse_blank<T: AsRef<str>>(texts: &[T]) -> EmbedResult<()> {
     match texts.iter().position(|text| text.as_ref().trim().is_empty()) {
-        Some(place) => Err(EmbedError::invalid(&format!("texts[{place}]"), "it is blank")
+        Some(index) => Err(EmbedError::invalid(&format!("texts[{index}]"), "the text is blank")
             .hint("Leave out texts that have no words.")),
         None => Ok(()),
     }
 }
 
-/// The vectors that a model answered, checked against its spec and brought to length one.
+/// Checks the vectors of a model against its spec, and scales them to length one.
 fn check_vectors(
     spec: &ModelSpec,
     texts: usize,
@@ -104,7 +109,7 @@ fn check_vectors(
     vectors.into_iter().map(|vector| normalise_vector(spec, vector)).collect()
 }
 
-/// One vector, checked and brought to length one.
+/// Checks one vector, and scales it to length one.
 fn normalise_vector(spec: &ModelSpec, mut vector: Vec<f32>) -> EmbedResult<Vec<f32>> {
     if vector.len() != spec.dimension {
         let (found, agreed) = (vector.len(), spec.dimension);
@@ -124,7 +129,7 @@ fn normalise_vector(spec: &ModelSpec, mut vector: Vec<f32>) -> EmbedResult<Vec<f
 fn model_output_error(spec: &ModelSpec, what: &str) -> EmbedError {
     EmbedError::new(
         EmbedErrorKind::Unavailable,
-        format!("the model '{}' answered {what}", spec.model),
+        format!("the model '{}' returned {what}", spec.model),
     )
     .hint("Check that COMMONBOOK_EMBEDDER names a model for sentence embeddings.")
 }
@@ -133,7 +138,7 @@ fn model_output_error(spec: &ModelSpec, what: &str) -> EmbedError {
 mod tests {
     use super::*;
 
-    /// Holds what the trait promises, for one embedder; each implementation's tests call it.
+    /// Checks the laws of the trait for one embedder; the tests of each implementation call it.
     pub(super) fn keeps_the_laws(embedder: &dyn Embedder) {
         let spec = embedder.spec().clone();
         assert!(spec.dimension > 0 && embedder.batch() > 0 && embedder.chunk_tokens() > 0);

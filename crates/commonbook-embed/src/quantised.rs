@@ -1,16 +1,16 @@
-//! Vectors kept small: one byte a number, or one bit; and how near two of them are.
+//! Quantised vectors: one byte or one bit a number, and their comparison.
 
 use serde::{Deserialize, Serialize};
 use simsimd::SpatialSimilarity as _;
 
-/// A vector of length one in one byte a number.
+/// A vector of length one with one byte a number.
 ///
-/// The number of the greatest size becomes 127 or -127, the others in proportion; `scale` is what
-/// brings the bytes back to length one, so the cosine of a vector with itself is one. Against the
-/// exact vectors, cosines of 384 numbers are off by less than 0.01.
+/// The greatest number becomes 127 or -127, the others in proportion. `scale` brings the bytes back
+/// to length one, so the cosine of a vector with itself is one. Cosines of 384 numbers differ from
+/// the exact ones by less than 0.01.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuantisedVector {
-    /// One divided by the length of `values`; zero when all of them are.
+    /// One divided by the length of `values`; zero if all values are zero.
     pub scale: f32,
     /// The numbers, from -127 to 127.
     pub values: Vec<i8>,
@@ -30,33 +30,34 @@ impl QuantisedVector {
         Self { scale: scale(&values), values }
     }
 
-    /// The cosine of two vectors, from -1 to 1; none when they have not the same dimension.
+    /// Returns the cosine of two vectors, from -1 to 1; `None` if their dimensions differ.
     #[must_use]
     pub fn cosine(&self, other: &Self) -> Option<f32> {
         Some(dot(&self.values, &other.values)? * self.scale * other.scale)
     }
 
-    /// The values as bytes, for a column of a database; [`QuantisedVector::from_bytes`] reads them.
+    /// Returns the values as bytes, for a column of a database; [`QuantisedVector::from_bytes`]
+    /// reads them.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.values.iter().map(|value| value.cast_unsigned()).collect()
     }
 
-    /// A vector from its values as bytes; the scale follows from them.
+    /// Creates a vector from its values as bytes; the scale follows from the values.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let values: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
         Self { scale: scale(&values), values }
     }
 
-    /// The vector again, of length one.
+    /// Returns the vector as floats, of length one.
     #[must_use]
     pub fn to_vector(&self) -> Vec<f32> {
         self.values.iter().map(|value| f32::from(*value) * self.scale).collect()
     }
 }
 
-/// What brings bytes to length one: one divided by their length, or zero when all are zero.
+/// Returns one divided by the length of the values, or zero if all values are zero.
 #[must_use]
 pub fn scale(values: &[i8]) -> f32 {
     match dot(values, values) {
@@ -65,35 +66,35 @@ pub fn scale(values: &[i8]) -> f32 {
     }
 }
 
-/// The dot product of the bytes of two vectors, to be multiplied with both scales; none when they
-/// have not the same length. For scans over vectors that lie in one row in memory.
+/// Returns the dot product of the bytes of two vectors, for multiplication with both scales; `None`
+/// if their lengths differ. For scans over vectors that are contiguous in memory.
 #[must_use]
 #[inline]
 pub fn dot(a: &[i8], b: &[i8]) -> Option<f32> {
     i8::dot(a, b).map(|product| product as f32)
 }
 
-/// Adds the signs of a vector to `all`, one bit a number, the first in the lowest bit; negative ones
-/// are set. 6 words for 384 numbers; the last word is filled up with zeros.
+/// Appends the signs of a vector to `all`: one bit a number, the first number in the lowest bit, set
+/// for a negative number. 384 numbers are 6 words; zeros fill the last word.
 pub fn add_signs(values: &[i8], all: &mut Vec<u64>) {
     all.extend(values.chunks(64).map(|values| {
         let (eights, rest) = values.as_chunks::<8>();
         let mut signs = 0;
-        for (place, eight) in eights.iter().enumerate() {
+        for (index, eight) in eights.iter().enumerate() {
             let bytes: &[u8; 8] = bytemuck::cast_ref(eight);
-            // The highest bit of each byte, brought together by one multiplication.
+            // One multiplication collects the highest bit of each byte.
             let highest = u64::from_le_bytes(*bytes) >> 7 & 0x0101_0101_0101_0101;
-            signs |= (highest.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * place);
+            signs |= (highest.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * index);
         }
-        for (place, value) in (8 * eights.len()..).zip(rest) {
-            signs |= u64::from(*value < 0) << place;
+        for (bit, value) in (8 * eights.len()..).zip(rest) {
+            signs |= u64::from(*value < 0) << bit;
         }
         signs
     }));
 }
 
-/// How many signs differ, of the vectors that have as many. Each costs little: a first choice among
-/// very many vectors, before the cosines of the nearest are taken.
+/// Counts the signs that differ between two vectors of one dimension. Cheap: a first selection among
+/// very many vectors, before the cosines of the nearest.
 #[must_use]
 #[inline(always)]
 pub fn differing_signs(a: &[u64], b: &[u64]) -> u32 {

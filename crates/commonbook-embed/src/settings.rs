@@ -1,4 +1,4 @@
-//! Which embedder is wanted, as one line of settings says it, and making it.
+//! The setting that chooses an embedder, and its construction.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,34 +10,33 @@ use super::{Embedder, SharedEmbedder};
 use crate::error::{EmbedError, EmbedResult};
 use crate::word_hash::WordHashEmbedder;
 
-/// Which embedder is wanted. Written as `off`, `bundled`, `word-hash`, the path of a directory, or
-/// `http(s)://HOST[:PORT][/PATH]#MODEL[&dimensions=N]`, as `COMMONBOOK_EMBEDDER` has it.
+/// The setting `COMMONBOOK_EMBEDDER`: `off`, `bundled`, `word-hash`, the path of a directory, or
+/// `http(s)://HOST[:PORT][/PATH]#MODEL[&dimensions=N]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmbedderSettings {
-    /// None: memories are found by their words alone.
+    /// No embedder: searches use words alone.
     Off,
     /// The model inside the program.
     Bundled,
-    /// Vectors of the words without a model, for benches: as many as from a model, in no time.
+    /// Vectors from the words without a model, for benches: very fast.
     WordHash,
     /// A model in a local directory.
     Directory(PathBuf),
-    /// A model behind an endpoint that speaks like OpenAI's.
+    /// A model behind an OpenAI-compatible endpoint.
     Endpoint(EmbeddingAddress),
 }
 
 impl EmbedderSettings {
-    /// The same with the key that an endpoint asks for; without effect on the others. A blank key
-    /// is none.
+    /// Sets the key of an endpoint; has no effect on other settings. A blank key removes the key.
     ///
     /// # Errors
-    /// `invalid` when the key has signs that a header cannot carry.
+    /// `invalid` if the key has characters that a header cannot contain.
     pub fn with_key(self, key: Option<&str>) -> EmbedResult<Self> {
         Ok(match self {
             Self::Endpoint(EmbeddingAddress { at, dimensions }) => {
                 Self::Endpoint(EmbeddingAddress { at: at.with_key(key)?, dimensions })
             }
-            other => other,
+            settings => settings,
         })
     }
 }
@@ -54,27 +53,27 @@ impl FromStr for EmbedderSettings {
             "word-hash" => Ok(Self::WordHash),
             url if is_url => url.parse().map(Self::Endpoint),
             path if path.contains(['/', '\\']) => Ok(Self::Directory(PathBuf::from(path))),
-            // The text is not repeated: it may be a key that was put in the wrong place.
+            // The error does not repeat the text: it may be a key in the wrong place.
             _ => Err(unknown_embedder()),
         }
     }
 }
 
 fn unknown_embedder() -> EmbedError {
-    EmbedError::invalid("embedder", "it is none of the kinds that there are").hint(
+    EmbedError::invalid("embedder", "unknown value; expected off, bundled, a path or a URL").hint(
         "Set COMMONBOOK_EMBEDDER to off, bundled, a path with a slash in it (./model), or \
          http://HOST:PORT#MODEL.",
     )
 }
 
-/// Makes the embedder that is wanted; none when it is off.
+/// Creates the embedder of the settings; `None` if the setting is `off`.
 ///
-/// Bundled: costs nothing. Directory: reads about 200 KB. Endpoint: asks it once for the
-/// dimension, unless the settings tell it. Models are loaded by the first text.
+/// Bundled: costs nothing. Directory: reads about 200 KB. Endpoint: sends one request for the
+/// dimension, unless the settings contain it. The first text loads a model.
 ///
 /// # Errors
-/// `invalid` when the directory holds no usable model, `unavailable` when the endpoint does not
-/// answer; try again later then.
+/// `invalid` if the directory has no usable model; `unavailable` if the endpoint does not respond:
+/// a later call may succeed.
 pub fn open(settings: &EmbedderSettings) -> EmbedResult<Option<SharedEmbedder>> {
     let embedder: Arc<dyn Embedder> = match settings {
         EmbedderSettings::Off => return Ok(None),
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused_and_not_repeated() {
+    fn invalid_settings_are_refused_and_not_repeated() {
         for text in [
             "",
             "bundeld",

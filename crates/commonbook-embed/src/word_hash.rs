@@ -6,19 +6,19 @@ use crate::error::EmbedResult;
 /// Numbers of a vector; as many as the bundled model has.
 const VECTOR_DIMENSION: usize = 384;
 
-/// An embedder without a model: each word stands for 384 signs that are drawn from its hash, and a
-/// text for the sum over its words, brought to length one.
+/// An embedder without a model: each word has 384 signs drawn from its hash, and the vector of a
+/// text is the sum over its words, scaled to length one.
 ///
-/// Texts that share words get similar vectors, others nearly orthogonal ones (cosine 0 ± 0.05);
-/// meaning, order and endings count nothing. Always the same on every machine, more than 100,000
-/// short texts a second. It stands in for a model where many vectors are wanted soon.
+/// Texts that share words have similar vectors, other texts nearly orthogonal ones (cosine
+/// 0 ± 0.05); meaning, order and endings do not count. The vectors are equal on every machine; a
+/// second suffices for more than 100,000 short texts. Benches use it in place of a model.
 #[derive(Debug, Clone)]
 pub struct WordHashEmbedder {
     spec: ModelSpec,
 }
 
 impl WordHashEmbedder {
-    /// Ready at once.
+    /// Creates the embedder.
     #[must_use]
     pub fn new() -> Self {
         let spec = ModelSpec {
@@ -40,8 +40,8 @@ impl WordHashEmbedder {
             add_signs(word_hash(text.trim()), &mut sums);
         }
         let sums: Vec<f32> = sums.iter().map(|sum| f32::from(*sum)).collect();
-        // An even number of words can add up to zero everywhere only if they cancel in all of 384
-        // places; the first place is then as good as any.
+        // The words cancel in all of the 384 numbers only if their count is even; then any unit
+        // vector will do.
         match sums.iter().all(|sum| *sum == 0.0) {
             true => normalise_vector(&self.spec, unit_vector()),
             false => normalise_vector(&self.spec, sums),
@@ -80,7 +80,7 @@ fn unit_vector() -> Vec<f32> {
     vector
 }
 
-/// FNV-1a over the word in lower case: written out, as the standard library's may change.
+/// FNV-1a over the word in lower case: written out, because the hash of the standard library may change.
 fn word_hash(word: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for sign in word.chars().flat_map(char::to_lowercase) {
@@ -89,19 +89,19 @@ fn word_hash(word: &str) -> u64 {
     hash
 }
 
-/// The signs that each byte stands for, the lowest bit first.
+/// The signs of each byte, the lowest bit first.
 const SIGNS: [[i16; 8]; 256] = signs();
 
 const fn signs() -> [[i16; 8]; 256] {
     let mut table = [[-1; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
-        let mut place = 0;
-        while place < 8 {
-            if byte >> place & 1 == 1 {
-                table[byte][place] = 1;
+        let mut bit = 0;
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][bit] = 1;
             }
-            place += 1;
+            bit += 1;
         }
         byte += 1;
     }

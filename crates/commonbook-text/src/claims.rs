@@ -1,4 +1,4 @@
-//! Claims: what a sentence plainly states, taken apart by rules that read words alone.
+//! Claims: the plain statements of a sentence, parsed by rules on words.
 
 pub mod clause;
 pub mod opposites;
@@ -9,15 +9,15 @@ pub mod word;
 use crate::string_enum;
 
 string_enum! {
-    /// What two memories differ in.
+    /// The kind of difference between two memories.
     DifferenceKind {
         /// A number: `30 seconds` and `60 seconds`.
         Number = "number",
         /// A date, a day of the week or a time of day.
         Date = "date",
-        /// Whether something is so: `enabled` and `disabled`.
+        /// The state of something: `enabled` and `disabled`.
         Boolean = "boolean",
-        /// One denies what the other says.
+        /// One memory denies the statement of the other.
         Negation = "negation",
         /// Words that exclude each other: `verbose` and `concise`.
         Antonym = "antonym",

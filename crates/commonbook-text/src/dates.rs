@@ -28,27 +28,26 @@ pub use lexer::{
     ClockTime, DateNumber, DateToken, DayHalf, RelativePeriod, TimeUnit, UnitForm, WrittenDate,
 };
 
-/// How many spans are read from one question; further ones are left out.
+/// Maximum spans of one question; the parser leaves out further ones.
 const SPANS_MAX: usize = 16;
 
 /// The times in a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QuestionTimes {
-    /// The times that it names, each once, in the order in which it names them; the first 16.
+    /// The times in the question, each once, in order; at most 16.
     pub spans: Vec<TimeSpan>,
-    /// Whether it asks for a time: `when`, `what date`, `which year`, `how long ago`.
+    /// Whether the question asks for a time: `when`, `what date`, `which year`, `how long ago`.
     pub asks: bool,
 }
 
-/// A stretch of time.
+/// A span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeSpan {
-    /// Once: from a moment on, up to another and without it. Open at one end when that end is
-    /// [`Timestamp::MIN`] or [`Timestamp::MAX`].
+    /// One span, without its end. An end of [`Timestamp::MIN`] or [`Timestamp::MAX`] is open.
     Fixed {
         /// The first moment.
         from: Timestamp,
-        /// The first moment after it.
+        /// The first moment after the span.
         until: Timestamp,
     },
     /// Every year: a month, or a day of it.
@@ -60,15 +59,14 @@ pub enum TimeSpan {
     },
 }
 
-/// Reads the time that a question speaks of. Never fails; a question that names no time has no
-/// spans. Work grows with the length of the question alone.
+/// Parses the times in a question. Never fails; a question that names no time has no spans. Work
+/// grows with the length of the question alone.
 ///
-/// Where a name leaves open which one is meant: `on Monday` and `last Monday` are the latest
-/// Monday before today, `next Monday` the first after it; `in May` is every May, but beside
-/// `since`, `after`, `before`, `until`, `the week of` and the like it is the latest that has
-/// begun. `last week` is the calendar week before this one, `past week` and `in the last week`
-/// are the days up to now. `a week ago`, `two months ago`, `a year ago` are as wide as one such
-/// unit; `three days ago` is that day.
+/// Ambiguous names: `on Monday` and `last Monday` are the latest Monday before today, `next Monday`
+/// the first after it; `in May` is every May, but after `since`, `after`, `before`, `until` or
+/// `the week of` it is the latest May that has begun. `last week` is the calendar week before this
+/// one, `past week` and `in the last week` are the days up to now. `a week ago`, `two months ago`
+/// and `a year ago` are as long as one unit; `three days ago` is that day.
 #[must_use]
 pub fn parse_times(question: &str, now: Timestamp) -> QuestionTimes {
     let words: Vec<DateWord> = DateLexer::new(question).collect();
@@ -113,7 +111,7 @@ fn tells_hour(words: &[DateWord], at: usize) -> bool {
 }
 
 impl TimeSpan {
-    /// Whether a time lies within it.
+    /// Whether the span contains a time.
     #[must_use]
     pub fn contains(&self, time: Timestamp) -> bool {
         match *self {
@@ -125,12 +123,12 @@ impl TimeSpan {
         }
     }
 
-    /// How close a time is to it, from 0 to 1.
+    /// Returns how close a time is to the span, from 0 to 1.
     ///
-    /// Inside it is 1. Outside it is `(1 - d / 3s)²`, where `d` is how far the nearer end is and
-    /// `s` the length of the span itself, at least a day and at most 366 days, and 31 days for a
-    /// span with an open end: about 0.44 at one length from it, and 0 from three lengths on. Of a
-    /// span that comes back every year the nearest one counts.
+    /// Inside the span the result is 1. Outside it is `(1 - d / 3s)²`, where `d` is the distance to
+    /// the nearer end and `s` the length of the span, at least a day and at most 366 days, and 31
+    /// days for a span with an open end: about 0.44 at one length, and 0 from three lengths on. Of a
+    /// yearly span the nearest one counts.
     #[must_use]
     pub fn closeness(&self, time: Timestamp) -> f64 {
         if self.contains(time) {
@@ -146,7 +144,7 @@ impl TimeSpan {
         }
     }
 
-    /// That of one year; nothing when the year has none, as 2023 has no 29 February.
+    /// Returns the range in one year; `None` if the year has no such day, as 2023 has no 29 February.
     fn in_year(&self, year: i16) -> Option<Range<Timestamp>> {
         match *self {
             Self::Fixed { from, until } => Some(from..until),
@@ -164,7 +162,7 @@ impl From<Range<Timestamp>> for TimeSpan {
     }
 }
 
-/// How close a time outside a stretch is to it, as [`TimeSpan::closeness`] tells.
+/// The closeness of a time outside a range; see [`TimeSpan::closeness`].
 fn range_closeness(range: &Range<Timestamp>, time: Timestamp) -> f64 {
     const FADE_LENGTHS: f64 = 3.0;
     let is_open = range.start == Timestamp::MIN || range.end == Timestamp::MAX;
@@ -174,9 +172,9 @@ fn range_closeness(range: &Range<Timestamp>, time: Timestamp) -> f64 {
     } else {
         range.start.duration_until(range.end).clamp(days(1), days(366))
     };
-    let away = time.duration_until(range.start).max(range.end.duration_until(time));
-    let away = away.max(SignedDuration::ZERO).as_secs_f64() / (FADE_LENGTHS * length.as_secs_f64());
-    (1.0 - away.min(1.0)).powi(2)
+    let distance = time.duration_until(range.start).max(range.end.duration_until(time));
+    let distance = distance.max(SignedDuration::ZERO).as_secs_f64();
+    (1.0 - (distance / (FADE_LENGTHS * length.as_secs_f64())).min(1.0)).powi(2)
 }
 
 #[cfg(test)]

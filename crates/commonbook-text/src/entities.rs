@@ -1,25 +1,26 @@
-//! Extraction: the entities that a memory speaks about, found by rules.
+//! Extraction: the entities that a memory mentions, found by rules.
 //!
-//! A text is taken apart into prose, code, logs and stack traces. Addresses, paths, functions and
-//! tickets are known by their shape wherever they stand; tools, organizations and notions by lists
-//! that are kept with this; people, projects and decisions by the words around them, in prose alone.
-//! Of a piece of code its paths and definitions are taken, of a stack trace the first calls.
+//! The parser splits a text into prose, code, logs and stack traces. It recognises URLs, paths,
+//! functions and tickets by their shape; tools, organizations and concepts by the lists in
+//! `vocabulary`; people, projects and decisions by the words around them, in prose alone. From code
+//! it takes paths and definitions, from a stack trace the first calls.
 //!
 //! The confidence of an entity in a memory is [`CONFIDENCE_BASE`] times one factor for each of these:
 //!
-//! | what | factor |
+//! | evidence | factor |
 //! |---|---|
-//! | nothing else looks like this: an address, a path, a ticket, a name with a title | 1.3 |
-//! | it stands on a list, in its own spelling | 1.2 |
-//! | a word beside it says what it is | 1.1 |
-//! | it stands on a list and is an ordinary word too, or in another spelling | 0.9 |
-//! | it stands in the title or is a topic | 1.1 |
-//! | each further time, up to three | 1.03 |
-//! | it stands in a log or a stack trace alone | 0.8 |
-//! | it has under 3 characters | 0.6 |
-//! | it has over 50 characters and is no address, path or decision | 0.7 |
+//! | an unmistakable shape: a URL, a path, a ticket, a name with a title | 1.3 |
+//! | a listed name in its own spelling | 1.2 |
+//! | a word beside the name that shows its type | 1.1 |
+//! | a listed name that is an ordinary word too, or in another spelling | 0.9 |
+//! | in the title, or a topic | 1.1 |
+//! | each further mention, up to three | 1.03 |
+//! | only in a log or a stack trace | 0.8 |
+//! | under 3 characters | 0.6 |
+//! | over 50 characters, and no URL, path or decision | 0.7 |
 //!
-//! and at most [`CONFIDENCE_MAX`]. What stays below [`CONFIDENCE_MIN`] is left out. The time is linear in the text.
+//! and at most [`CONFIDENCE_MAX`]. Entities below [`CONFIDENCE_MIN`] are left out. The time is linear
+//! in the text.
 
 mod layout;
 pub mod likeness;
@@ -44,69 +45,69 @@ use layout::TextBlockKind;
 use people::KnownPeople;
 
 string_enum! {
-    /// What sort of thing an entity is. Two things of different types are never the same.
+    /// The type of an entity. Entities of different types are never the same.
     EntityType {
         /// A human being.
         Person = "person",
         /// A company, an institution, a team with a name.
         Organization = "organization",
-        /// Something that is worked on: a product, a repository.
+        /// A product or a repository that people work on.
         Project = "project",
-        /// A program, language, library, format or service that is worked with.
+        /// A program, language, library, format or service that people work with.
         Tool = "tool",
         /// A file or folder, by its path.
         File = "file",
         /// A function or method, by its name in the code.
         Function = "function",
-        /// An address on the web.
+        /// A URL.
         Url = "url",
         /// A ticket, by its number.
         Issue = "issue",
-        /// Something that was decided, in a few words.
+        /// A decision, in a few words.
         Decision = "decision",
-        /// A notion that has a name.
+        /// A concept that has a name.
         Concept = "concept",
     }
 }
 
-/// Characters of an entity's name at most; a longer one is none.
+/// Maximum characters of an entity's name; a longer text is no name.
 pub const NAME_CHARS_MAX: usize = 256;
-/// Entities that one text gives at most.
+/// Maximum entities of one text.
 pub const ENTITIES_MAX: usize = 100;
-/// Places that are kept of an entity in one text at most.
+/// Maximum places of an entity in one text.
 pub const PLACES_MAX: usize = 8;
 
-/// The confidence before any factor (seed 000's original).
+/// The confidence before any factor.
 pub const CONFIDENCE_BASE: f64 = 0.7;
-/// The greatest confidence that a rule has.
+/// The greatest confidence of an entity.
 pub const CONFIDENCE_MAX: f64 = 0.97;
-/// The least confidence with which an entity is kept.
+/// The least confidence of an entity that is stored.
 pub const CONFIDENCE_MIN: f64 = 0.4;
 
-/// Mentions that are collected from one text before they are joined; the rest is not looked at.
+/// Mentions after which the parser stops reading a text.
 const MENTIONS_MAX: usize = 4_000;
-/// Lines of logs that are looked at: a log says the same thing again and again.
+/// Maximum lines of logs that are parsed: a log repeats itself.
 const LOG_LINES_MAX: usize = 200;
 
-/// Speakers of one memory.
+/// Maximum speakers of one memory.
 const SPEAKERS_MAX: usize = 16;
 
-/// What entities are found in.
+/// The parts of a memory in which entities are found.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExtractionInput<'a> {
-    /// The memory's title.
+    /// The title.
     pub title: Option<&'a str>,
-    /// Its text.
+    /// The text.
     pub text: &'a str,
-    /// Its topics.
+    /// The topics.
     pub topics: &'a [String],
-    /// Who speaks in it, as its metadata say.
+    /// The speakers in its metadata.
     pub speakers: &'a [String],
-    /// Whether it is a decision, so that its title says what was decided.
+    /// Whether the memory is a decision, so that its title is the decision.
     pub is_decision: bool,
 }
 
-/// Where in a memory an entity is mentioned.
+/// The part of a memory with a mention.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -118,7 +119,7 @@ pub enum MemoryPart {
     Text,
     /// As a topic.
     Topic,
-    /// As who speaks.
+    /// As a speaker.
     Speaker,
 }
 
@@ -127,7 +128,7 @@ pub enum MemoryPart {
 pub struct MentionSpan {
     /// The part of the memory.
     pub part: MemoryPart,
-    /// The first byte, counted from the beginning of the part; of a topic or speaker 0.
+    /// The first byte, from the beginning of the part; 0 for a topic or speaker.
     pub from: usize,
     /// The byte after the last.
     pub to: usize,
@@ -136,31 +137,31 @@ pub struct MentionSpan {
 /// An entity that a memory mentions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExtractedEntity {
-    /// What sort of thing it is.
+    /// The type of the entity.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
-    /// Its name: the usual spelling of what is listed, else as it was first written here.
+    /// The name: the usual spelling of a listed entity, else the spelling of the first mention.
     pub value: String,
-    /// Its name as it is compared.
+    /// The normal form of the name, for comparisons.
     pub normalised: String,
-    /// How certain it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// How often it is mentioned.
+    /// The count of mentions.
     pub count: usize,
-    /// Where, in order; at most [`PLACES_MAX`].
+    /// The places of the mentions, in order; at most [`PLACES_MAX`].
     pub places: Vec<MentionSpan>,
 }
 
-/// What shows that something is an entity.
+/// The evidence for an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntityEvidence {
-    /// Nothing else looks like this.
+    /// An unmistakable shape.
     Shape,
-    /// A list has it.
+    /// A list contains the name.
     Listed,
-    /// A word beside it says so.
+    /// A word beside the name shows the type.
     Cue,
-    /// A list has it, and it may be an ordinary word.
+    /// A list contains the name, which may be an ordinary word.
     Guess,
 }
 
@@ -175,33 +176,33 @@ impl EntityEvidence {
     }
 }
 
-/// One place where something is named.
+/// One mention of an entity.
 #[derive(Debug, Clone)]
 struct TextMention {
     kind: EntityType,
     range: Range<usize>,
-    /// Its name, where it is not what stands there.
+    /// The name, if it differs from the text of the range.
     value: Option<String>,
-    proof: EntityEvidence,
+    evidence: EntityEvidence,
 }
 
 impl TextMention {
-    fn new(kind: EntityType, range: Range<usize>, proof: EntityEvidence) -> Self {
-        Self { kind, range, value: None, proof }
+    fn new(kind: EntityType, range: Range<usize>, evidence: EntityEvidence) -> Self {
+        Self { kind, range, value: None, evidence }
     }
 
     fn with_value(
         kind: EntityType,
         range: Range<usize>,
         value: String,
-        proof: EntityEvidence,
+        evidence: EntityEvidence,
     ) -> Self {
-        Self { kind, range, value: Some(value), proof }
+        Self { kind, range, value: Some(value), evidence }
     }
 }
 
-/// Who speaks in a memory, as its metadata say: `speaker`, or the list `speakers` or
-/// `participants`. At most 16.
+/// Returns the speakers in a memory's metadata: `speaker`, or the list `speakers` or `participants`.
+/// At most 16.
 #[must_use]
 pub fn speakers(metadata: &Map<String, Value>) -> Vec<String> {
     let named =
@@ -214,8 +215,8 @@ pub fn speakers(metadata: &Map<String, Value>) -> Vec<String> {
     texts.take(SPEAKERS_MAX).collect()
 }
 
-/// The entities that a memory mentions, the most certain first: at most
-/// [`ENTITIES_MAX`], each once.
+/// Returns the entities that a memory mentions, each once, the most certain first: at most
+/// [`ENTITIES_MAX`].
 #[must_use]
 pub fn extract(source: &ExtractionInput<'_>) -> Vec<ExtractedEntity> {
     let mut gathered = EntityCollector::default();
@@ -245,7 +246,7 @@ pub fn extract(source: &ExtractionInput<'_>) -> Vec<ExtractedEntity> {
     gathered.into_most_certain()
 }
 
-/// What a topic names as a whole: a listed thing, a file, a ticket; else a notion.
+/// The mention of a topic as a whole: a listed entity, a file, a ticket; else a concept.
 fn topic_mention(topic: &str) -> TextMention {
     if let Some((kind, name)) = listed::find_whole(topic) {
         return TextMention::with_value(
@@ -257,13 +258,13 @@ fn topic_mention(topic: &str) -> TextMention {
     }
     let mut shaped = Vec::new();
     shapes::find(topic, 0, TextBlockKind::Prose, &mut shaped);
-    match shaped.into_iter().find(|it| it.range == (0..topic.len())) {
+    match shaped.into_iter().find(|mention| mention.range == (0..topic.len())) {
         Some(mention) => mention,
         None => TextMention::new(EntityType::Concept, 0..topic.len(), EntityEvidence::Cue),
     }
 }
 
-/// Finds what one part of a memory mentions.
+/// Collects the mentions of one part of a memory.
 fn collect_part(
     text: &str,
     part: MemoryPart,
@@ -273,20 +274,22 @@ fn collect_part(
 ) {
     let blocks = layout::blocks(text);
     let shaped = shape_mentions(text, &blocks);
-    let technical = shaped.iter().flatten().any(|it| is_technical(it.kind))
-        || blocks.iter().any(|block| block.ground != TextBlockKind::Prose)
+    let technical = shaped.iter().flatten().any(|mention| is_technical(mention.kind))
+        || blocks.iter().any(|block| block.kind != TextBlockKind::Prose)
         || text.contains('`')
         || listed::is_technical(text);
     let mut count = 0;
     for (block, mut mentions) in blocks.iter().zip(shaped) {
-        if block.ground == TextBlockKind::Prose {
+        if block.kind == TextBlockKind::Prose {
             let inside = &text[block.range.clone()];
             let mut named = prose_mentions(inside, block.range.start, technical, known);
-            // What has a shape is no name of a list or of a person.
-            named.retain(|it| it.kind == EntityType::Decision || !overlaps(&mentions, &it.range));
+            // A shape takes precedence over names of lists and of people.
+            named.retain(|mention| {
+                mention.kind == EntityType::Decision || !overlaps(&mentions, &mention.range)
+            });
             mentions.append(&mut named);
         }
-        let weight = match block.ground {
+        let weight = match block.kind {
             TextBlockKind::Prose | TextBlockKind::Code => factor,
             TextBlockKind::Log | TextBlockKind::Trace => factor * 0.8,
         };
@@ -300,25 +303,25 @@ fn collect_part(
     }
 }
 
-/// Whether a text that mentions such a thing by its shape is about software.
+/// Whether a mention of this type by its shape shows that a text is about software.
 fn is_technical(kind: EntityType) -> bool {
     matches!(kind, EntityType::File | EntityType::Function | EntityType::Issue)
 }
 
-/// What each block mentions by its shape, in the order of the text.
+/// Returns the mentions by shape in each block, in the order of the text.
 fn shape_mentions(text: &str, blocks: &[layout::TextBlock]) -> Vec<Vec<TextMention>> {
     let (mut count, mut logged) = (0, 0);
     let of = |block: &layout::TextBlock| {
         let (inside, start) = (&text[block.range.clone()], block.range.start);
         let mut found = Vec::new();
-        logged += usize::from(block.ground == TextBlockKind::Log);
-        match block.ground {
+        logged += usize::from(block.kind == TextBlockKind::Log);
+        match block.kind {
             _ if count > MENTIONS_MAX => {}
             TextBlockKind::Log if logged > LOG_LINES_MAX => {}
             TextBlockKind::Trace => traces::find(inside, start, &mut found),
-            ground => shapes::find(inside, start, ground, &mut found),
+            block_kind => shapes::find(inside, start, block_kind, &mut found),
         }
-        if block.ground == TextBlockKind::Code {
+        if block.kind == TextBlockKind::Code {
             traces::definitions(inside, start, &mut found);
         }
         count += found.len();
@@ -327,7 +330,8 @@ fn shape_mentions(text: &str, blocks: &[layout::TextBlock]) -> Vec<Vec<TextMenti
     blocks.iter().map(of).collect()
 }
 
-/// What a block of prose mentions by name or by what it says, without names inside longer names.
+/// Returns the mentions by name and by statement in a block of prose, without names inside longer
+/// names.
 fn prose_mentions(
     block: &str,
     start: usize,
@@ -339,10 +343,10 @@ fn prose_mentions(
     people::find(block, start, known, &mut found);
     statements::find(block, start, &mut found);
     let mut seen = FxHashSet::default();
-    found.retain(|it| seen.insert((it.kind, it.range.clone())));
+    found.retain(|mention| seen.insert((mention.kind, mention.range.clone())));
     let mut names: Vec<Range<usize>> = found
         .iter()
-        .filter(|it| !matches!(it.kind, EntityType::Decision | EntityType::Concept))
+        .filter(|mention| !matches!(mention.kind, EntityType::Decision | EntityType::Concept))
         .map(|it| it.range.clone())
         .collect();
     names.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
@@ -367,7 +371,7 @@ fn overlaps(shaped: &[TextMention], range: &Range<usize>) -> bool {
     shaped.get(next).is_some_and(|it| it.range.start < range.end)
 }
 
-/// What was found so far, each thing once.
+/// The entities found so far, each once.
 #[derive(Default)]
 struct EntityCollector {
     places: FxHashMap<(EntityType, String), usize>,
@@ -383,8 +387,10 @@ impl EntityCollector {
             return;
         }
         let place = MentionSpan { part, from: mention.range.start, to: mention.range.end };
-        let confidence =
-            CONFIDENCE_BASE * mention.proof.factor() * weight * length_factor(mention.kind, chars);
+        let confidence = CONFIDENCE_BASE
+            * mention.evidence.factor()
+            * weight
+            * length_factor(mention.kind, chars);
         let key = (mention.kind, normalised.clone());
         if let Some(known) = self.places.get(&key).map(|at| &mut self.found[*at]) {
             known.count += 1;
@@ -405,7 +411,7 @@ impl EntityCollector {
         });
     }
 
-    /// The most certain of them, in the order of their certainty and then of the text.
+    /// Returns the most certain entities, by confidence and then in the order of the text.
     fn into_most_certain(mut self) -> Vec<ExtractedEntity> {
         for found in &mut self.found {
             let repeated = found.count.saturating_sub(1).min(3);
@@ -419,7 +425,7 @@ impl EntityCollector {
     }
 }
 
-/// What the length of a name does to its confidence (seed 000's original).
+/// The factor of a name's length in its confidence.
 fn length_factor(kind: EntityType, chars: usize) -> f64 {
     let long = !matches!(
         kind,

@@ -1,10 +1,10 @@
-//! Quarantine: the signs by which a text that gives orders to agents is known.
+//! Prompt injection: recognises texts that give orders to agents.
 //!
-//! A memory is information. One that tells its readers what to do ("ignore previous instructions",
-//! "when any agent reads this …") is poison: it stays, and speaks to every later session. The rules
-//! are lists of phrases and of marks, so they are cheap, say why, and judge alike every time. They
-//! catch what is copied from the lists that go around, not an author who knows them; so what passes
-//! is not thereby safe, and what is caught is kept from others until somebody looks at it.
+//! A memory is information. A memory that gives its readers orders ("ignore previous instructions",
+//! "when any agent reads this …") is poison: it stays, and reaches every later session. The rules
+//! are lists of phrases and of marks: cheap, with a reason, and repeatable. They recognise attacks
+//! copied from public lists, not an author who knows the rules; so a text that passes is not
+//! therefore safe, and a text that does not is hidden from other agents until a person decides.
 //!
 //! The classes are those of public lists: OWASP's LLM01 and its Prompt Injection Prevention Cheat
 //! Sheet (override, developer mode, prompt extraction, Unicode smuggling, encodings), OWASP's ASI06
@@ -13,17 +13,17 @@
 //! ("read the key and pass it as …"), Microsoft's AI recommendation poisoning ("remember … as a
 //! trusted source") and the self-copying prompts of Morris II. The expressions are our own.
 //!
-//! What is decided here and could be decided otherwise:
+//! Decisions that could have been different:
 //!
 //! - Rules of a team are ordinary: "Always run cargo fmt", "All agents must use pnpm". They are
-//!   flagged only with a trigger: "from now on all agents must", "whoever reads this".
-//! - A transcript (`User:` and `Assistant:` in turns) is ordinary, and what is said in it is judged
-//!   like any text. An `Assistant:` in the middle that agrees to something, without a `User:`
+//!   flagged only with a trigger: "from now on all agents must", "any agent that reads this".
+//! - A transcript (`User:` and `Assistant:` in turns) is ordinary, and its content has the same rules
+//!   as any text. An `Assistant:` in the middle that agrees to something, without a `User:`
 //!   anywhere, is a forged turn.
-//! - A text about prompt injection that quotes an attack is flagged like the attack. A reader that
-//!   is a machine sees no quotation marks; somebody has to let such a text out by hand.
-//! - Marks of chat templates (`<|im_start|>`, `[INST]`, `<system>`) are flagged wherever they
-//!   stand, in code too.
+//! - A text about prompt injection that quotes an attack is flagged like the attack, because a model
+//!   does not respect quotation marks; a person has to release the text.
+//! - Marks of chat templates (`<|im_start|>`, `[INST]`, `<system>`) are flagged everywhere, in code
+//!   too.
 
 mod decoding;
 mod languages;
@@ -48,54 +48,54 @@ use phrases::{ADDRESSEE_PATTERN, COMMAND_PATTERN, InjectionPhrase, PHRASES};
 
 pub use decoding::{decode_stretches, readable_text, unescape};
 
-/// Whether a character is one that a reader does not see, or that turns others around.
+/// Whether a character is invisible, or reverses the direction of others.
 pub fn is_unseen(c: char) -> bool {
     let turns_or_tags = matches!(c, '\u{ad}' | '\u{202d}' | '\u{202e}' | '\u{e0000}'..='\u{e007f}');
     turns_or_tags || normalize::is_invisible(c)
 }
 
-/// The small Latin letter that a character is or looks like: of `Ａ`, `Α` and `А` it is `a`. A
-/// character that is like none stays itself.
+/// Returns the small Latin letter that a character is or looks like: `a` for `Ａ`, `Α` and `А`.
+/// Returns any other character unchanged.
 pub fn latin(c: char) -> char {
     let plain = c.nfkd().next().unwrap_or(c);
     let small = plain.to_lowercase().next().unwrap_or(plain);
     normalize::likeness(small).unwrap_or(small)
 }
 
-/// Why a text is kept in quarantine.
+/// The reason why a text is in quarantine.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum InjectionReason {
-    /// It tells to ignore what was told before.
+    /// The text asks its reader to ignore earlier instructions.
     Override,
-    /// It gives its reader another role.
+    /// The text gives its reader another role.
     Role,
-    /// It bears marks of turns or of a system prompt.
+    /// The text has marks of turns or of a system prompt.
     Marks,
-    /// It wants the reader's instructions.
+    /// The text asks for the reader's instructions.
     Extraction,
-    /// It wants something kept from people.
+    /// The text wants to keep something from people.
     Secrecy,
-    /// It gives orders to whoever reads it, now or later.
+    /// The text gives orders to its readers, now or later.
     Orders,
-    /// It wants secrets or conversations sent elsewhere.
+    /// The text asks to send secrets or conversations elsewhere.
     Exfiltration,
-    /// It looks like the frame in which Commonbook hands out memories.
+    /// The text imitates the fence around memories from Commonbook.
     Frame,
-    /// It speaks in an HTML comment to machines alone.
+    /// The text addresses machines in a comment.
     Comment,
-    /// It hides text in characters that nobody sees.
+    /// The text hides content in invisible characters.
     Hidden,
-    /// It holds an instruction in another writing, or tells to decode one and follow it.
+    /// The text contains an encoded instruction, or asks to decode and follow one.
     Encoded,
-    /// Together with what its author kept just before, it gives orders.
+    /// The text gives orders together with other texts that its author saved just before.
     Split,
 }
 
 impl InjectionReason {
-    /// Every reason, in the order in which they are given.
+    /// Every reason, in order.
     pub const ALL: [Self; 12] = [
         Self::Override,
         Self::Role,
@@ -111,7 +111,7 @@ impl InjectionReason {
         Self::Split,
     ];
 
-    /// The reason as it is written in answers and events.
+    /// Returns the name of the reason in responses and events.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -130,22 +130,26 @@ impl InjectionReason {
         }
     }
 
-    /// The reason in a sentence, for whoever decides what becomes of the text.
+    /// Returns the reason as a sentence, for the person who reviews the text.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Override => "It tells its reader to ignore earlier instructions.",
             Self::Role => "It gives its reader another role.",
-            Self::Marks => "It bears marks of a system prompt or of turns in a conversation.",
-            Self::Extraction => "It asks its reader for the instructions that it works under.",
-            Self::Secrecy => "It wants something kept from the people its reader works for.",
-            Self::Orders => "It gives orders to whoever reads it.",
-            Self::Exfiltration => "It wants secrets or conversations sent elsewhere.",
-            Self::Frame => "It looks like the frame in which memories are handed out.",
-            Self::Comment => "It speaks to machines in a comment that people do not see.",
-            Self::Hidden => "It hides text in characters that nobody sees.",
-            Self::Encoded => "It holds an encoded instruction, or tells to decode and follow one.",
-            Self::Split => "Together with what its author kept just before, it gives orders.",
+            Self::Marks => "It has marks of a system prompt or of turns in a conversation.",
+            Self::Extraction => "It asks its reader for the reader's own instructions.",
+            Self::Secrecy => "It wants to keep something from the people its reader works for.",
+            Self::Orders => "It gives orders to its readers.",
+            Self::Exfiltration => "It asks to send secrets or conversations elsewhere.",
+            Self::Frame => "It imitates the fence around memories from Commonbook.",
+            Self::Comment => "It addresses machines in a comment that people do not see.",
+            Self::Hidden => "It hides text in invisible characters.",
+            Self::Encoded => {
+                "It contains an encoded instruction, or asks to decode and follow one."
+            }
+            Self::Split => {
+                "It gives orders together with other texts that its author saved just before."
+            }
         }
     }
 }
@@ -159,11 +163,11 @@ static KEYWORDS: LazyLock<KeywordFilter> =
 
 const PHRASE_COUNT: usize = PHRASES.len() + ORDERS.len() + LANGUAGES.len();
 
-/// Each phrase's expression, made when a text first needs it.
+/// The expression of each phrase, compiled on first use.
 static EXPRESSIONS: [OnceLock<Regex>; PHRASE_COUNT] = [const { OnceLock::new() }; PHRASE_COUNT];
 
-/// Why a text belongs in quarantine: each reason once, in the order of [`InjectionReason::ALL`]; none for
-/// an ordinary text. The time is linear in the text.
+/// Returns the reasons why a text belongs in quarantine, each once, in the order of
+/// [`InjectionReason::ALL`]; an empty list for an ordinary text. The time is linear in the text.
 #[must_use]
 pub fn reasons(text: &str) -> Vec<InjectionReason> {
     let mut found = plain_reasons(text);
@@ -177,31 +181,31 @@ pub fn reasons(text: &str) -> Vec<InjectionReason> {
     found
 }
 
-/// The same of a text as it stands, of which nothing is decoded.
+/// Returns the reasons of a text without decoding anything.
 fn plain_reasons(text: &str) -> Vec<InjectionReason> {
-    let folded = NormalizedText::of(text);
-    let found = word_reasons(&folded.text);
-    add_concealment(found, &folded)
+    let normalized = NormalizedText::of(text);
+    let found = word_reasons(&normalized.text);
+    add_concealment(found, &normalized)
 }
 
-/// The same of texts that stand one below the other, each of which was judged by itself: what sends
-/// secrets does so in one sentence, and the end of a line ends a sentence.
+/// Returns the reasons of several texts, one below the other, that were tested alone before. Leaves
+/// out the search for sentences that send secrets: a line end ends such a sentence.
 #[must_use]
 pub fn joint_reasons(texts: &str) -> Vec<InjectionReason> {
-    let folded = NormalizedText::of(texts);
-    let found = phrase_reasons(&folded.text);
-    add_concealment(found, &folded)
+    let normalized = NormalizedText::of(texts);
+    let found = phrase_reasons(&normalized.text);
+    add_concealment(found, &normalized)
 }
 
-/// These reasons, and those by which a text hides what it says.
+/// Adds the reasons of texts that hide their content.
 fn add_concealment(
     mut found: Vec<InjectionReason>,
-    folded: &NormalizedText,
+    normalized: &NormalizedText,
 ) -> Vec<InjectionReason> {
-    if folded.hides {
+    if normalized.hides {
         found.push(InjectionReason::Hidden);
     }
-    if comments(&folded.text).any(is_order) {
+    if comments(&normalized.text).any(is_order) {
         found.push(InjectionReason::Comment);
     }
     found.sort_unstable();
@@ -209,41 +213,42 @@ fn add_concealment(
     found
 }
 
-/// The reasons that stand in a folded text in words.
-fn word_reasons(folded: &str) -> Vec<InjectionReason> {
-    let mut found = phrase_reasons(folded);
-    if !found.contains(&InjectionReason::Exfiltration) && phrases::sends_secrets(folded) {
+/// Returns the reasons in the words of a normalised text.
+fn word_reasons(normalized: &str) -> Vec<InjectionReason> {
+    let mut found = phrase_reasons(normalized);
+    if !found.contains(&InjectionReason::Exfiltration) && phrases::sends_secrets(normalized) {
         found.push(InjectionReason::Exfiltration);
     }
     found
 }
 
-/// The same, but for sentences that send secrets.
-fn phrase_reasons(folded: &str) -> Vec<InjectionReason> {
+/// Returns the reasons in the words of a normalised text, without sentences that send secrets.
+fn phrase_reasons(normalized: &str) -> Vec<InjectionReason> {
     let mut found = Vec::new();
     // A phrase may run over the end of a line, and so may its keyword.
-    for place in KEYWORDS.rules_for(&folded.replace('\n', " ")) {
-        let phrase = ALL_PHRASES[place];
-        if !found.contains(&phrase.reason) && phrase_matches(place, folded) {
+    for index in KEYWORDS.rules_for(&normalized.replace('\n', " ")) {
+        let phrase = ALL_PHRASES[index];
+        if !found.contains(&phrase.reason) && phrase_matches(index, normalized) {
             found.push(phrase.reason);
         }
     }
-    if !found.contains(&InjectionReason::Marks) && phrases::forges_turn(folded) {
+    if !found.contains(&InjectionReason::Marks) && phrases::forges_turn(normalized) {
         found.push(InjectionReason::Marks);
     }
     found
 }
 
-fn phrase_matches(place: usize, folded: &str) -> bool {
-    EXPRESSIONS[place].get_or_init(|| compile_pattern(ALL_PHRASES[place].pattern)).is_match(folded)
+fn phrase_matches(index: usize, normalized: &str) -> bool {
+    let expression = EXPRESSIONS[index].get_or_init(|| compile_pattern(ALL_PHRASES[index].pattern));
+    expression.is_match(normalized)
 }
 
-/// An expression for folded texts, in which a blank stands for any one space or line end, and a
-/// short name in braces for what [`FRAGMENTS`] says.
+/// Compiles an expression for normalised texts. A blank in the pattern matches one space or line
+/// end; a short name in braces is a fragment of [`FRAGMENTS`].
 fn compile_pattern(pattern: &str) -> Regex {
     let mut whole = pattern.to_owned();
-    for (name, stands_for) in FRAGMENTS {
-        whole = whole.replace(name, stands_for);
+    for (name, fragment) in FRAGMENTS {
+        whole = whole.replace(name, fragment);
     }
     RegexBuilder::new(&whole.replace(' ', "[ \n]"))
         .unicode(false)
@@ -251,12 +256,12 @@ fn compile_pattern(pattern: &str) -> Regex {
         .expect("the tests compile every expression")
 }
 
-/// What stands in the HTML comments of a text; one that is not closed goes to its end.
+/// Returns the HTML comments of a text; an open comment ends with the text.
 fn comments(text: &str) -> impl Iterator<Item = &str> {
     text.split("<!--").skip(1).map(|rest| rest.split("-->").next().unwrap_or(rest))
 }
 
-/// Whether a comment speaks to a machine that understands it, and orders something.
+/// Whether a comment addresses a model and gives it an order.
 fn is_order(comment: &str) -> bool {
     static ORDER_PATTERNS: LazyLock<[Regex; 2]> =
         LazyLock::new(|| [ADDRESSEE_PATTERN, COMMAND_PATTERN].map(compile_pattern));

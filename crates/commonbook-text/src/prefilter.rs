@@ -1,4 +1,4 @@
-//! Keywords: which of many rules can fit a text at all, found in one pass over it.
+//! A keyword filter: finds in one pass over a text the rules that can match it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,29 +7,30 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Input, MatchKind};
 
-/// Bytes of text that a process looks through word by word, before the automaton is made for all
-/// that follow: to make it was 4 % of a delegation without a server, by a profile, and most commands
-/// look at one short text.
+/// Bytes of text that a process scans keyword by keyword before it builds the automaton. Most
+/// commands scan one short text, and building the automaton took 4 % of a delegation without a
+/// server.
 const WORD_SCAN_BYTES_MAX: usize = 16 * 1024;
 
-/// The words without which a rule cannot match, for all rules of a table.
+/// The keywords of all rules of a table; a rule cannot match a text without one of its keywords.
 ///
-/// A regular expression is slow where it fits nowhere; one pass for all keywords of all rules lets
-/// an ordinary text go by after looking at each byte once.
+/// A regular expression is slow on a text that it does not match. One pass for the keywords of all
+/// rules reads each byte of an ordinary text once.
 #[derive(Debug)]
 pub struct KeywordFilter {
     words: Vec<&'static str>,
     /// The rule of each word.
     rules: Vec<usize>,
     count: usize,
-    // Not a DFA, which is three times as fast and takes 12 ms to make: a command saves one memory.
+    // No DFA: it is three times as fast, but takes 12 ms to build, and a command saves one memory.
     automaton: OnceLock<NFA>,
-    /// Bytes that were looked through.
+    /// Bytes scanned so far.
     seen: AtomicUsize,
 }
 
 impl KeywordFilter {
-    /// The keywords of each rule, in the order of the rules; letter case makes no difference.
+    /// Creates a filter from the keywords of each rule, in the order of the rules. Letter case does
+    /// not matter.
     pub fn of(rules: impl Iterator<Item = &'static [&'static str]>) -> Self {
         let (mut words, mut owners, mut count) = (Vec::new(), Vec::new(), 0);
         for (rule, keywords) in rules.enumerate() {
@@ -41,10 +42,10 @@ impl KeywordFilter {
         Self { words, rules: owners, count, automaton, seen }
     }
 
-    /// The rules of which a keyword stands in the text, in their order.
+    /// Returns the rules with a keyword in the text, in order.
     ///
     /// # Panics
-    /// When the keywords take more than 4 GiB, which a table in the source cannot.
+    /// If the keywords have more than 4 GiB, which a table in the source cannot have.
     pub fn rules_for(&self, text: &str) -> Vec<usize> {
         let before = self.seen.fetch_add(text.len(), Ordering::Relaxed);
         if before.saturating_add(text.len()) <= WORD_SCAN_BYTES_MAX {
@@ -74,7 +75,7 @@ impl KeywordFilter {
         self.sorted_rules(hits.map(|hit| self.rules[hit.pattern().as_usize()]))
     }
 
-    /// These rules in their order, each once.
+    /// Sorts rules and removes duplicates.
     fn sorted_rules(&self, rules: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut found = vec![false; self.count];
         rules.for_each(|rule| found[rule] = true);

@@ -1,21 +1,21 @@
-//! Secrets: keys, tokens and passwords are taken out of a text before anything keeps it.
+//! Secrets: removes keys, tokens and passwords from a text before it is stored.
 //!
-//! What is looked for follows the rules of gitleaks (v8.x, MIT), written anew for prose: the kinds
-//! of credentials, their prefixes and lengths, the keywords that must stand in a text before a rule
-//! is tried, and the entropy below which a value is a sample. Where gitleaks warns a person, this
-//! changes a text, so some choices differ:
+//! The rules follow those of gitleaks (v8.x, MIT), rewritten for prose: the kinds of credentials,
+//! their prefixes and lengths, the keywords that a text must contain before a rule is tried, and the
+//! entropy below which a value is a sample. Gitleaks warns a person; this module changes a text, so
+//! some choices differ:
 //!
-//! - A provider's token is known by its shape wherever it stands, even the sample key of AWS that
-//!   gitleaks lets pass: nobody can tell a sample from a key by looking.
-//! - A value that only its name gives away (`token: …`, `password=…`) is taken when it cannot be
-//!   code or a placeholder: `<password>`, `${PASSWORD}`, `***`, `changeme` and their like stay,
-//!   for they tell nobody anything, and a memory that a default password is `changeme` is worth
-//!   having whole. A word without digit or sign after `password:` stays too, since "password:
-//!   required" is a sentence; in quotes or after a bare `=` it is taken.
-//! - Digests, commit ids and UUIDs are taken only when a name says that they are a credential.
+//! - A provider's token is recognised by its shape in any context, even the sample key of AWS that
+//!   gitleaks ignores: its shape does not distinguish it from a key.
+//! - A value with only a name as evidence (`token: …`, `password=…`) is removed unless it can be
+//!   code or a placeholder: `<password>`, `${PASSWORD}`, `***` and `changeme` stay, because they
+//!   reveal nothing, and a memory about the default password `changeme` is useful. A word without a
+//!   digit or sign after `password:` stays too, because "password: required" is a sentence; in
+//!   quotes or after a bare `=` it is removed.
+//! - Digests, commit ids and UUIDs are removed only if a name says that they are a credential.
 //!
-//! A private key in armour goes as a whole, and to the end of the text when its end is missing.
-//! Redacting what was redacted changes nothing. The time is linear in the text, for all rules.
+//! A private key in armour is removed as a whole, up to the end of the text if its end is missing.
+//! Redaction is idempotent. The time is linear in the text, for all rules.
 
 mod named;
 mod rules;
@@ -33,41 +33,42 @@ use rules::{RULES, SecretCheck, SecretRule};
 
 pub use named::redact_value;
 
-/// A text without its secrets.
+/// A text after redaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedactedText<'a> {
-    /// The text, where `[redacted:rule]` stands for each secret; borrowed when there was none.
+    /// The text with `[redacted:rule]` in place of each secret; borrowed if it had no secret.
     pub text: Cow<'a, str>,
-    /// What was found, each rule once, in the order in which they first occur. Never the secret.
+    /// The findings, one for each rule, in the order of their first secrets. They never contain a
+    /// secret.
     pub found: Vec<SecretFinding>,
 }
 
-/// How often a rule found a secret in a text.
+/// The count of secrets that a rule found in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretFinding {
-    /// The name of the rule, as it stands in the text.
+    /// The name of the rule, as in the redacted text.
     pub rule: &'static str,
-    /// How many secrets it found; what overlaps counts as one.
+    /// The count of its secrets; overlapping secrets count as one.
     pub count: usize,
 }
 
-/// A stretch of a text that is a secret, and the rule that says so.
+/// The range of a secret in a text, and the rule that found it.
 struct SecretSpan {
     from: usize,
     to: usize,
     rule: usize,
 }
 
-/// What stands for a secret begins with this.
+/// The beginning of the text in place of a secret.
 const REDACTION_PREFIX: &str = "[redacted:";
 
 static KEYWORDS: LazyLock<KeywordFilter> =
     LazyLock::new(|| KeywordFilter::of(RULES.iter().map(|rule| rule.keywords)));
 
-/// Each rule's expression, made when a text first needs it: few processes ever need many.
+/// The expression of each rule, compiled on first use: most processes need few.
 static EXPRESSIONS: [OnceLock<Regex>; RULES.len()] = [const { OnceLock::new() }; RULES.len()];
 
-/// The text with `[redacted:rule]` in the place of each secret, and what was found.
+/// Replaces each secret of a text by `[redacted:rule]`.
 #[must_use]
 pub fn redact(text: &str) -> RedactedText<'_> {
     let secrets = secrets(text);
@@ -93,7 +94,7 @@ pub fn redact(text: &str) -> RedactedText<'_> {
     RedactedText { text: Cow::Owned(clean), found }
 }
 
-/// The secrets of a text in their order: those that stand there, in parts or in another writing too.
+/// Returns the secrets of a text in order, those in parts or encoded included.
 fn secrets(text: &str) -> Vec<SecretSpan> {
     let mut found = plain_secrets(text);
     let before = found.len();
@@ -103,14 +104,14 @@ fn secrets(text: &str) -> Vec<SecretSpan> {
     if found.len() > before { merge_overlaps(found) } else { found }
 }
 
-/// The secrets that stand in a text as they are, in their order. Those that overlap are one, which bears the name of the
-/// rule that stands first in the table: the one that knows the most about it.
+/// Returns the secrets that a text contains whole and unencoded, in order. Overlapping secrets are
+/// one, with the first rule of the table among theirs: the most specific.
 fn plain_secrets(text: &str) -> Vec<SecretSpan> {
     let mut found = Vec::new();
     for rule in KEYWORDS.rules_for(text) {
         for hit in rule_expression(rule).captures_iter(text) {
             let Some(secret) = captured_range(&hit) else { continue };
-            // The full stop is the sentence's.
+            // The full stop belongs to the sentence.
             let value = text[secret.clone()].trim_end_matches('.');
             if !value.contains(REDACTION_PREFIX) && is_real_secret(&RULES[rule], value) {
                 let to = secret.start + value.len();
@@ -121,7 +122,7 @@ fn plain_secrets(text: &str) -> Vec<SecretSpan> {
     merge_overlaps(found)
 }
 
-/// The secrets in their order, those that overlap as one.
+/// Sorts secrets and joins those that overlap.
 fn merge_overlaps(mut found: Vec<SecretSpan>) -> Vec<SecretSpan> {
     found.sort_unstable_by_key(|secret| (secret.from, secret.rule));
     let mut merged: Vec<SecretSpan> = Vec::with_capacity(found.len());
@@ -137,7 +138,8 @@ fn merge_overlaps(mut found: Vec<SecretSpan>) -> Vec<SecretSpan> {
     merged
 }
 
-/// Where the secret stands in a hit: its first group, or all of it when the rule has none.
+/// Returns the range of the secret in a hit: the first group, or the whole hit if the rule has no
+/// group.
 fn captured_range(hit: &Captures<'_>) -> Option<std::ops::Range<usize>> {
     let mut groups = hit.iter();
     let whole = groups.next().flatten();
@@ -146,7 +148,7 @@ fn captured_range(hit: &Captures<'_>) -> Option<std::ops::Range<usize>> {
 
 fn rule_expression(rule: usize) -> &'static Regex {
     EXPRESSIONS[rule].get_or_init(|| {
-        // Without Unicode classes the automaton stays small, and fast on every text.
+        // Without Unicode classes the automaton is small, and fast on every text.
         RegexBuilder::new(RULES[rule].pattern)
             .unicode(false)
             .build()
@@ -154,9 +156,9 @@ fn rule_expression(rule: usize) -> &'static Regex {
     })
 }
 
-/// Whether a value that fits a rule's pattern is a secret and no sample, code or prose.
+/// Whether a value that matches a rule's pattern is a secret, and not a sample, code or prose.
 fn is_real_secret(rule: &SecretRule, value: &str) -> bool {
-    match rule.proof {
+    match rule.check {
         SecretCheck::Shape => true,
         SecretCheck::Entropy(least) => entropy(value) >= least,
         SecretCheck::Value(least) => {
@@ -180,12 +182,12 @@ fn is_real_secret(rule: &SecretRule, value: &str) -> bool {
     }
 }
 
-/// What a value says that stands in base64 or hex.
+/// Decodes a value in base64 or hex.
 fn decoded_value(value: &str) -> Option<String> {
     crate::injection::readable_text(value.trim_end_matches('=').as_bytes())
 }
 
-/// Shannon's entropy of a value, in bits per byte.
+/// Returns Shannon's entropy of a value, in bits per byte.
 fn entropy(value: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in value.bytes() {
@@ -196,7 +198,7 @@ fn entropy(value: &str) -> f64 {
     counts.iter().filter(|count| **count > 0).map(share).map(|p| -p * p.log2()).sum()
 }
 
-/// What stands for a secret without being one: a variable, a blank to fill in, a word that says so.
+/// Whether a value is a placeholder for a secret: a variable, a blank to fill in, a stock word.
 fn is_placeholder(value: &str) -> bool {
     let bare =
         value.trim_matches(|c: char| "<>{}[]()$%@\"'`.,;:!".contains(c)).to_ascii_lowercase();
@@ -212,7 +214,7 @@ fn is_placeholder(value: &str) -> bool {
     marked || one_letter || value.contains("...") || value.contains('…') || is_stock(&bare)
 }
 
-/// Whether a word is one that documents put where a secret goes, or that says what goes there.
+/// Whether a word is a stock word of documents in place of a secret.
 fn is_stock(word: &str) -> bool {
     let plain: String = word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).collect();
     plain.is_empty()
@@ -249,16 +251,16 @@ fn is_identifier(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Whether a value is a name rather than a random text: a path of identifiers, or words with a few
-/// digits, like `config.auth.token_v2`, `projects/api/secrets/3` or `user-session-42`.
+/// Whether a value is a name and not random: a path of identifiers, or words with a few digits, like
+/// `config.auth.token_v2`, `projects/api/secrets/3` or `user-session-42`.
 fn is_name(value: &str) -> bool {
     let short = |part: &str| is_identifier(part) && part.len() <= 24;
     let parts = value.matches('.').count() + 1;
     (parts > 1 && value.split('.').all(|part| short(part) && entropy(part) < 3.5)) || is_slug(value)
 }
 
-/// Whether a value is words and numbers that name something, a server or a path in a vault, and no
-/// password made of words: small letters, and a short number at the end at most.
+/// Whether a value is words and numbers that name a server or a path in a vault, and not a password
+/// made of words: small letters, and at most a short number at the end.
 fn is_plain_slug(value: &str) -> bool {
     let words = value.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = value.len() - words.len();
@@ -267,7 +269,7 @@ fn is_plain_slug(value: &str) -> bool {
     is_slug(value) && (path || small)
 }
 
-/// Whether a value is made of several words and short numbers, or of one word and a short number.
+/// Whether a value consists of words and short numbers with signs between them.
 fn is_slug(value: &str) -> bool {
     let word = |part: &str| {
         let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());

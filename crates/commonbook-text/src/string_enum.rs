@@ -1,6 +1,6 @@
-//! Enums whose values have one name each, which answers, rows and requests all write alike.
+//! Enums whose values have one name each, in responses, rows and requests.
 
-/// A text that names no value of such an enum.
+/// The error of a text that names no value of an enum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName(pub String);
 
@@ -12,7 +12,7 @@ impl std::fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Makes an enum whose values are written by name, in answers and in rows alike.
+/// Defines an enum whose values are written by name, in responses and rows.
 #[macro_export]
 macro_rules! string_enum {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -25,7 +25,7 @@ macro_rules! string_enum {
             /// Every value, in order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The value as it is written.
+            /// Returns the name of the value.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }

@@ -1,8 +1,8 @@
-//! Words: how a text is taken apart into the terms that searching compares.
+//! Terms: the parts of texts that a search compares.
 //!
-//! A term is a run of letters and digits, in lower case, without diacritics, cut to its English
-//! stem (Snowball). A character of a script that is written without blanks, and an emoji, is a
-//! term by itself. Questions and memories are taken apart alike.
+//! A term is a run of letters and digits, in lower case, without diacritics, reduced to its English
+//! stem (Snowball). A character of a script without blanks, and an emoji, is a term by itself.
+//! Questions and memories have the same rules.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words of a query at most.
+/// Maximum words of a query.
 pub const QUERY_WORDS_MAX: usize = 64;
 
-/// Bytes of a term; a longer run of letters (a key, a data URL) is known by its beginning.
+/// Maximum bytes of a term; of a longer run of letters (a key, a data URL) the beginning counts.
 const TERM_BYTES_MAX: usize = 64;
 
 /// Words that say how a question is put and not what it is about: the closed classes of English
@@ -23,10 +23,10 @@ const TERM_BYTES_MAX: usize = 64;
 /// questions, leaving them out raises recall by six points (`docs/decisions/0004-word-search.md`).
 static FUNCTION_WORDS: WordList = WordList::new(include_str!("terms/function_words.txt"));
 
-/// What an apostrophe leaves behind of "didn't", "Caroline's" and their like: it says nothing.
+/// The parts after the apostrophe of "didn't" or "Caroline's", which carry no meaning.
 const APOSTROPHE_REMNANTS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
 
-/// The terms of a text, in order.
+/// Returns the terms of a text, in order.
 #[must_use]
 pub fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::with_capacity(text.len() / 6);
@@ -34,16 +34,15 @@ pub fn terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// Takes many texts apart, and remembers the stems of the words in them: most words are the same
-/// few, and finding a stem takes longer than looking it up.
+/// A cache of stems for many texts: most words repeat, and a look-up is faster than stemming.
 #[derive(Debug, Default)]
 pub struct StemCache(FxHashMap<Box<str>, Box<str>>);
 
-/// Words whose stems are remembered; then it begins anew.
+/// Maximum words in the cache; a full cache is cleared.
 const STEM_CACHE_MAX: usize = 20_000;
 
 impl StemCache {
-    /// Gives each term of a text, in order.
+    /// Calls `found` with each term of a text, in order.
     pub fn each_term(&mut self, text: &str, mut found: impl FnMut(&str)) {
         let stemmer = Stemmer::new(Algorithm::English);
         each_word(text, |word| {
@@ -65,8 +64,8 @@ impl StemCache {
     }
 }
 
-/// The terms that carry a query, each once: those of its words without the function words, or of
-/// all of them when there are no others. At most [`QUERY_WORDS_MAX`].
+/// Returns the terms of a query, each once: without function words, or with them if the query has
+/// no other words. At most [`QUERY_WORDS_MAX`].
 #[must_use]
 pub fn query_terms(query: &str) -> Vec<String> {
     let stemmer = Stemmer::new(Algorithm::English);
@@ -74,9 +73,9 @@ pub fn query_terms(query: &str) -> Vec<String> {
     let mut first = true;
     each_word(query, |word| {
         let word = fold_word(word);
-        let stray = !first && APOSTROPHE_REMNANTS.contains(&word.as_ref());
+        let is_remnant = !first && APOSTROPHE_REMNANTS.contains(&word.as_ref());
         first = false;
-        if stray || word.is_empty() || all.len() > 2 * QUERY_WORDS_MAX {
+        if is_remnant || word.is_empty() || all.len() > 2 * QUERY_WORDS_MAX {
             return;
         }
         let term = stemmer.stem(&word).into_owned();
@@ -92,7 +91,7 @@ pub fn query_terms(query: &str) -> Vec<String> {
     terms
 }
 
-/// The words of a text as they are written, in lower case and without diacritics.
+/// Returns the words of a text, in lower case and without diacritics.
 #[must_use]
 pub fn plain_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -100,34 +99,34 @@ pub fn plain_words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word, in lower case, says how something is put and not what it is about.
+/// Whether a word in lower case is a function word.
 #[must_use]
 pub fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.contains(word)
 }
 
-/// Whether a word, in lower case, speaks of whoever says it.
+/// Whether a word in lower case refers to the speaker.
 #[must_use]
 pub fn is_first_person(word: &str) -> bool {
     matches!(word, "i" | "me" | "my" | "mine" | "myself")
 }
 
-/// Gives each word of a text, as it is written.
+/// Calls `found` with each word of a text, as written.
 fn each_word(text: &str, mut found: impl FnMut(&str)) {
     let mut start = None;
-    for (place, c) in text.char_indices() {
-        // An accent that is written as a character of its own (NFD) belongs to its letter.
+    for (index, c) in text.char_indices() {
+        // A combining accent (NFD) belongs to its letter.
         let inside = c.is_alphanumeric() || is_combining_mark(c);
         let alone = stands_alone(c);
         if (!inside || alone)
             && let Some(from) = start.take()
         {
-            found(&text[from..place]);
+            found(&text[from..index]);
         }
         if alone {
-            found(&text[place..place + c.len_utf8()]);
+            found(&text[index..index + c.len_utf8()]);
         } else if inside && start.is_none() {
-            start = Some(place);
+            start = Some(index);
         }
     }
     if let Some(from) = start {
@@ -135,8 +134,8 @@ fn each_word(text: &str, mut found: impl FnMut(&str)) {
     }
 }
 
-/// Whether a character is a word by itself: Han, Kana, Thai, Lao, Khmer and Burmese letters, whose
-/// words are not set apart by blanks, and pictographs (Unicode blocks).
+/// Whether a character is a word by itself: letters of scripts without blanks between words (Han,
+/// Kana, Thai, Lao, Khmer, Burmese), and pictographs, by Unicode blocks.
 fn stands_alone(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
@@ -145,7 +144,7 @@ fn stands_alone(c: char) -> bool {
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// A word in lower case, without diacritics, at its greatest length.
+/// Returns a word in lower case, without diacritics, cut to [`TERM_BYTES_MAX`].
 fn fold_word(word: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     if word.len() <= TERM_BYTES_MAX && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Where an endpoint is, which model is asked for, and with which key.
+//! The address of an endpoint, with the model and the key.
 
 use std::fmt;
 
@@ -6,75 +6,76 @@ use ureq::http::Uri;
 
 use crate::error::{EmbedError, EmbedResult};
 
-/// What endpoints are asked for in one place, and what the settings for it are called there.
+/// The purpose of an endpoint, and the names of its settings.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EndpointPurpose {
-    /// The end of the path that requests go to, after the version.
+    /// The end of the path of requests, after the version.
     pub path: &'static str,
-    /// The field that is wrong where the address is.
+    /// The field of an error about the address.
     pub field: &'static str,
-    /// Where the address and the model stand.
+    /// The setting with the address and the model.
     pub setting: &'static str,
-    /// How they are written there, as a hint.
+    /// The format of the setting, as a hint.
     pub example: &'static str,
     /// The environment variable of the key.
     pub key: &'static str,
-    /// What goes on without an answer.
+    /// What works without the endpoint.
     pub otherwise: &'static str,
 }
 
-/// Where an endpoint is, and what is asked of it.
+/// The address of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointAddress {
     url: String,
     loopback: bool,
-    /// The name of the model, as the endpoint knows it.
+    /// The endpoint's name of the model.
     pub model: String,
-    /// The key, where the endpoint asks for one.
+    /// The key, if the endpoint needs one.
     pub key: Option<ApiKey>,
-    /// What it is asked for.
+    /// The purpose of the endpoint.
     pub purpose: &'static EndpointPurpose,
 }
 
 impl EndpointAddress {
-    /// Reads a base, `http(s)://HOST[:PORT][/PATH]`, and the name of a model there.
+    /// Parses a base URL, `http(s)://HOST[:PORT][/PATH]`, for the model of a name.
     ///
     /// # Errors
-    /// `invalid` for what is no such address; it is not repeated, as it may have a password in it.
+    /// `invalid` for any other URL; the error does not repeat it, because it may contain a password.
     pub fn read(base: &str, model: &str, purpose: &'static EndpointPurpose) -> EmbedResult<Self> {
         let wrong = |what: &str| Err(purpose.address_error(what));
-        let uri: Uri = base.parse().map_err(|_| purpose.address_error("the address is not one"))?;
+        let uri: Uri =
+            base.parse().map_err(|_| purpose.address_error("the address is not a URL"))?;
         let Some(authority) = uri.authority() else { return wrong("the address has no host") };
         if !matches!(uri.scheme_str(), Some("http" | "https")) {
             return wrong("the address is neither http nor https");
         }
         if authority.as_str().contains('@') || uri.query().is_some() {
-            return wrong("the address has a user, a password or a query in it");
+            return wrong("the address contains a user, a password or a query");
         }
         let is_odd_port = authority.as_str() != authority.host() && authority.port_u16().is_none();
         if is_odd_port || authority.host().is_empty() {
-            return wrong("the address has no host, or its port is no number");
+            return wrong("the address has no host, or its port is not a number");
         }
         if model.trim().is_empty() {
-            return wrong("it names no model");
+            return wrong("the setting names no model");
         }
         let loopback = is_loopback(authority.host());
         let (url, model) = (full_url(base, purpose.path), model.trim().to_owned());
         Ok(Self { url, loopback, model, key: None, purpose })
     }
 
-    /// The same with this key; a blank one is none.
+    /// Sets the key; a blank key removes it.
     ///
     /// # Errors
-    /// `invalid` when it has signs that a header cannot carry.
+    /// `invalid` if the key has characters that a header cannot contain.
     pub fn with_key(self, key: Option<&str>) -> EmbedResult<Self> {
         let key = key.map(str::trim).filter(|key| !key.is_empty());
         let key = key.map(|key| ApiKey::read(key, self.purpose)).transpose()?;
         Ok(Self { key, ..self })
     }
 
-    /// The address that requests go to: the base with a version (`/v1`) behind unless it ends in one
-    /// already, and the path of what is asked for.
+    /// Returns the URL of requests: the base, the version `/v1` unless the base ends in a version,
+    /// and the path of the purpose.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -88,7 +89,7 @@ impl EndpointAddress {
 }
 
 impl EndpointPurpose {
-    /// That the address is wrong in this way.
+    /// Creates an error about the address.
     pub(crate) fn address_error(&self, what: &str) -> EmbedError {
         EmbedError::invalid(self.field, what).hint(self.example)
     }
@@ -112,7 +113,7 @@ fn full_url(base: &str, path: &str) -> String {
     }
 }
 
-/// A key that is shown to nobody but the endpoint.
+/// A key that only the endpoint receives; its debug output is hidden.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey {
     bearer: String,
@@ -122,7 +123,7 @@ impl ApiKey {
     fn read(text: &str, purpose: &EndpointPurpose) -> EmbedResult<Self> {
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             let hint = format!("Set {} to the key alone, without quotes or blanks.", purpose.key);
-            let what = "it has signs that no key has";
+            let what = "the key has characters that no key has";
             return Err(EmbedError::invalid(&format!("{}_key", purpose.field), what).hint(hint));
         }
         Ok(Self { bearer: format!("Bearer {text}") })
@@ -133,7 +134,7 @@ impl ApiKey {
         &self.bearer
     }
 
-    /// The same text without the key, should an endpoint repeat it.
+    /// Removes the key from a text in which an endpoint may have repeated it.
     pub(super) fn hide_key(&self, text: &str) -> String {
         text.replace(self.bearer.trim_start_matches("Bearer "), "(the key)")
     }
@@ -141,6 +142,6 @@ impl ApiKey {
 
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(hidden)")
+        f.write_str("ApiKey(hidden)")
     }
 }

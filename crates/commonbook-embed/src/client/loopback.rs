@@ -1,4 +1,4 @@
-//! A small server on this machine that answers what each test tells it.
+//! A small server on this machine that sends the responses of a test.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,46 +7,46 @@ use std::thread;
 
 use serde_json::Value;
 
-/// What the server does with one request.
+/// The reaction of the server to one request.
 #[derive(Debug)]
 pub enum LoopbackResponse {
-    /// Answers this status, with these header lines and this body.
+    /// Sends this status, with these header lines and this body.
     With(u16, &'static str, String),
-    /// Says nothing until the caller goes.
+    /// Sends nothing until the client closes the connection.
     Silence,
 }
 
 /// One request that the server received.
 #[derive(Debug)]
 pub struct LoopbackRequest {
-    /// Its request line and headers.
+    /// The request line and headers.
     pub head: String,
-    /// Its body.
+    /// The body.
     pub body: Value,
 }
 
 /// Starts a server; returns its base URL and the requests as they arrive.
 ///
 /// # Errors
-/// The system's own if the machine gives it no port.
+/// The error of the system if no port is free.
 pub fn serve(
     mut reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
 ) -> io::Result<(String, mpsc::Receiver<LoopbackRequest>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let base = format!("http://{}", listener.local_addr()?);
-    let (tell, asked) = mpsc::channel();
+    let (sender, requests) = mpsc::channel();
     thread::spawn(move || {
         while let Ok((stream, _)) = listener.accept() {
-            // A caller that breaks off asks nothing.
-            let Ok(question) = read_request(&stream) else { continue };
-            let reply = reply(&question);
-            if tell.send(question).is_err() {
+            // A connection that breaks off is no request.
+            let Ok(request) = read_request(&stream) else { continue };
+            let reply = reply(&request);
+            if sender.send(request).is_err() {
                 break;
             }
             write_response(stream, reply);
         }
     });
-    Ok((base, asked))
+    Ok((base, requests))
 }
 
 fn read_request(stream: &TcpStream) -> io::Result<LoopbackRequest> {

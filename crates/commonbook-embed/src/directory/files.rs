@@ -1,4 +1,4 @@
-//! The files of a model's directory: what they say, and the fingerprint of them all.
+//! The files of a model's directory: their settings, and their fingerprint.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -13,38 +13,38 @@ use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
 /// The architecture of the model.
 const CONFIG_FILE: &str = "config.json";
-/// The words that the model knows.
+/// The tokenizer.
 pub(super) const TOKENIZER_FILE: &str = "tokenizer.json";
 /// The weights.
 pub(super) const WEIGHTS_FILE: &str = "model.safetensors";
-/// How long a text may be.
+/// The maximum length of a text.
 const LENGTH_FILE: &str = "sentence_bert_config.json";
-/// How one vector is made of those of all tokens.
+/// The pooling.
 const POOLING_FILE: &str = "1_Pooling/config.json";
-/// What is put before texts and questions.
+/// The prompts before texts and questions.
 const PROMPTS_FILE: &str = "config_sentence_transformers.json";
 
-/// Tokens of a text when no file says how many.
+/// Maximum tokens of a text if no file contains the number.
 const TOKENS_DEFAULT: usize = 512;
-/// Tokens that a model must hold at the least.
+/// Minimum tokens that a model must hold.
 const TOKENS_MIN: usize = 16;
-/// Bytes of a file that are hashed whole.
+/// Maximum bytes of a file that is hashed whole.
 const WHOLE_HASH_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of one block of a longer file.
 const BLOCK_BYTES: usize = 1024;
 /// Blocks of a longer file, evenly spaced from its first byte to its last.
 const HASH_BLOCKS: u64 = 64;
 
-/// How one vector is made of those of all tokens.
+/// The way from the vectors of all tokens to one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PoolingMode {
-    /// Their mean.
+    /// The mean of the vectors.
     Mean,
-    /// That of the first.
+    /// The vector of the first token.
     First,
 }
 
-/// What the small files say.
+/// The settings in the small files.
 #[derive(Debug, Clone)]
 pub(super) struct ModelSettings {
     pub(super) config: Config,
@@ -55,12 +55,11 @@ pub(super) struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Reads the small files, and looks whether the large ones are there.
+    /// Reads the small files, and checks that the large ones exist.
     pub(super) fn read(folder: &Path) -> EmbedResult<Self> {
         if !folder.is_dir() {
-            return Err(invalid_model(format!("there is no directory {}", folder.display())).hint(
-                "COMMONBOOK_EMBEDDER names the directory of a model; create it, or set off.",
-            ));
+            return Err(invalid_model(format!("there is no directory {}", folder.display()))
+                .hint("Set COMMONBOOK_EMBEDDER to the directory of a model, or to off."));
         }
         let config = config(folder)?;
         for name in [TOKENIZER_FILE, WEIGHTS_FILE] {
@@ -85,7 +84,7 @@ impl ModelSettings {
         })
     }
 
-    /// The spec, with a fingerprint of everything that the vectors depend on.
+    /// Returns the spec, with a fingerprint of all files that the vectors depend on.
     pub(super) fn spec(&self, folder: &Path) -> EmbedResult<ModelSpec> {
         let mut hash = Sha256::new();
         let how = (self.tokens, self.pooling, &self.text_prompt, &self.query_prompt);
@@ -113,8 +112,8 @@ fn config(folder: &Path) -> EmbedResult<Config> {
         serde_json::from_slice(&bytes).map_err(|cause| broken_file(&path, &cause.to_string()))?;
     match value["model_type"].as_str() {
         Some("bert") => {}
-        other => {
-            let found = other.unwrap_or("none");
+        model_type => {
+            let found = model_type.unwrap_or("none");
             let message = format!("{}: model_type is {found}, and only bert runs", path.display());
             return Err(invalid_model(message).hint(
                 "Choose a BERT such as all-MiniLM-L6-v2, or serve the model behind an endpoint.",
@@ -144,28 +143,29 @@ fn pooling(folder: &Path) -> EmbedResult<PoolingMode> {
         .hint("Choose a model that pools by the mean, or serve it behind an endpoint."))
 }
 
-/// The prompt of the first of these names that there is, else the default one, else none.
+/// Returns the prompt of the first of these names that exists, else the default prompt, else an
+/// empty text.
 fn prompt(file: &Value, names: &[&str]) -> String {
     let default = file["default_prompt_name"].as_str();
     let names = names.iter().copied().chain(default);
     names.filter_map(|name| file["prompts"][name].as_str()).next().unwrap_or_default().to_owned()
 }
 
-/// A file that may be missing, which is null then.
+/// Reads an optional JSON file; null if it is missing.
 fn read_optional(folder: &Path, name: &str) -> EmbedResult<Value> {
     let path = folder.join(name);
     match std::fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
             let message = format!("{} is not JSON: {cause}", path.display());
-            invalid_model(message).hint("Fetch it anew, or remove it; it is not necessary.")
+            invalid_model(message).hint("Download the file again, or remove it; it is optional.")
         }),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(Value::Null),
         Err(cause) => Err(unreadable_file(&path, cause)),
     }
 }
 
-/// Hashes a file's length with its bytes, or with blocks of it when it is long: a start of the
-/// program must not read a hundred megabytes.
+/// Hashes the length of a file with its bytes, or with some of its blocks if it is long: the start
+/// of the program must not read a hundred megabytes.
 fn hash_sample(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -195,23 +195,22 @@ fn invalid_model(message: String) -> EmbedError {
     error
 }
 
-/// A file that cannot be read.
+/// Creates the error of a file that cannot be read.
 pub(super) fn unreadable_file(path: &Path, cause: std::io::Error) -> EmbedError {
     let shown = path.display();
     let error = match cause.kind() {
         std::io::ErrorKind::NotFound => invalid_model(format!("there is no file {shown}")).hint(
-            "A model's directory has config.json, tokenizer.json and model.safetensors; put them \
-             all there.",
+            "Put config.json, tokenizer.json and model.safetensors into the model's directory.",
         ),
         _ => invalid_model(format!("{shown} cannot be read")).hint("Check its permissions."),
     };
     error.with_cause(cause)
 }
 
-/// A file that is not what its name says.
+/// Creates the error of a malformed file.
 pub(super) fn broken_file(path: &Path, why: &str) -> EmbedError {
-    // The libraries put a backtrace into their reasons.
+    // The libraries append a backtrace to their reasons.
     let why = why.lines().next().unwrap_or_default();
     invalid_model(format!("{} is broken: {why}", path.display()))
-        .hint("Fetch it anew: it may be cut short, or of another kind.")
+        .hint("Download the file again: it may be incomplete or of another kind.")
 }

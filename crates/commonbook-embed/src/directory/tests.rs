@@ -166,7 +166,7 @@ fn other_weights_are_another_revision() {
     assert_ne!(other.spec(), model.spec());
     let error = model.embed_query("abc").unwrap_err();
     assert_eq!(error.kind, EmbedErrorKind::Unavailable);
-    assert!(error.message.contains("is another one now"), "{error}");
+    assert!(error.message.contains("has changed since the start"), "{error}");
 }
 
 #[test]

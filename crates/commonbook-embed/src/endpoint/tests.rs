@@ -1,4 +1,4 @@
-//! An endpoint against a small server that answers what each test tells it.
+//! An endpoint embedder against a loopback server.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -15,17 +15,17 @@ use crate::client::loopback::{LoopbackRequest, LoopbackResponse};
 
 const KEY: &str = "sk-very-secret";
 
-/// Starts a server; answers the address of the model `m` there, and what will be asked.
+/// Starts a server; returns the address of its model `m`, and the requests as they arrive.
 fn serve(
     reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
 ) -> (EmbeddingAddress, mpsc::Receiver<LoopbackRequest>) {
-    let (base, asked) = loopback::serve(reply).unwrap();
-    (format!("{base}#m").parse().unwrap(), asked)
+    let (base, requests) = loopback::serve(reply).unwrap();
+    (format!("{base}#m").parse().unwrap(), requests)
 }
 
-/// One vector of three numbers for each text, in reverse order, that tells the text's length.
-fn vectors(asked: &LoopbackRequest) -> LoopbackResponse {
-    let texts = asked.body["input"].as_array().unwrap();
+/// One vector of three numbers for each text, in reverse order, which contains the length of the text.
+fn vectors(request: &LoopbackRequest) -> LoopbackResponse {
+    let texts = request.body["input"].as_array().unwrap();
     let data = texts.iter().enumerate().rev();
     let data: Vec<Value> = data
         .map(|(index, text)| {
@@ -63,15 +63,15 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(ToString::to_string).collect()
 }
 
-/// An endpoint of three numbers whose server answers in this way.
+/// An endpoint of three numbers with these responses.
 fn endpoint(
     reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
 ) -> (EndpointEmbedder, mpsc::Receiver<LoopbackRequest>) {
-    let (address, asked) = serve(reply);
-    (EndpointEmbedder::with_dimension(with_key(address), 3, quick()), asked)
+    let (address, requests) = serve(reply);
+    (EndpointEmbedder::with_dimension(with_key(address), 3, quick()), requests)
 }
 
-/// Fails with `unavailable` and these words, never with the key.
+/// Checks that an error is `unavailable` with these words, and without the key.
 fn assert_unavailable(error: &EmbedError, words: &str) {
     assert_eq!(error.kind, EmbedErrorKind::Unavailable);
     assert!(error.message.contains(words), "{}", error.message);
@@ -81,21 +81,23 @@ fn assert_unavailable(error: &EmbedError, words: &str) {
 
 #[test]
 fn laws() {
-    let (address, _asked) = serve(vectors);
+    let (address, _requests) = serve(vectors);
     keeps_the_laws(&EndpointEmbedder::connect(address).unwrap());
 }
 
 #[test]
 fn texts_go_in_batches_and_come_back_in_order() {
-    let (endpoint, asked) = endpoint(vectors);
+    let (endpoint, requests) = endpoint(vectors);
     let many: Vec<String> = (1..=150).map(|length| "x".repeat(length)).collect();
-    let answered = endpoint.embed(&many).unwrap();
-    for (vector, text) in answered.iter().zip(&many) {
+    let vectors = endpoint.embed(&many).unwrap();
+    for (vector, text) in vectors.iter().zip(&many) {
         let length = vector[0] / vector[1];
         assert!((length - text.len() as f32).abs() < 0.01, "{length}");
     }
-    let sizes: Vec<_> =
-        asked.try_iter().map(|one| one.body["input"].as_array().unwrap().len()).collect();
+    let sizes: Vec<_> = requests
+        .try_iter()
+        .map(|request| request.body["input"].as_array().unwrap().len())
+        .collect();
     assert_eq!(sizes, [64, 64, 22]);
 }
 
@@ -110,28 +112,28 @@ fn large_texts_go_in_smaller_batches() {
 
 #[test]
 fn the_request_is_that_of_openai() {
-    let (mut address, asked) = serve(vectors);
+    let (mut address, requests) = serve(vectors);
     address.dimensions = Some(3);
     let endpoint = EndpointEmbedder::connect(with_key(address)).unwrap();
     endpoint.embed_query("one").unwrap();
-    let one = asked.recv().unwrap();
-    assert!(one.head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{}", one.head);
-    assert!(one.head.to_lowercase().contains(&format!("authorization: bearer {KEY}")));
+    let request = requests.recv().unwrap();
+    assert!(request.head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{}", request.head);
+    assert!(request.head.to_lowercase().contains(&format!("authorization: bearer {KEY}")));
     let body = json!({
         "model": "m", "input": ["one"], "encoding_format": "float", "dimensions": 3
     });
-    assert_eq!(one.body, body);
+    assert_eq!(request.body, body);
     assert_eq!(endpoint.spec().dimension, 3);
     assert!(!format!("{endpoint:?}").contains(KEY));
 }
 
 #[test]
 fn the_dimension_is_learnt() {
-    let (address, _asked) = serve(vectors);
+    let (address, _requests) = serve(vectors);
     let endpoint = EndpointEmbedder::connect(address).unwrap();
     let spec = ModelSpec { model: "m".into(), revision: "endpoint".into(), dimension: 3 };
     assert_eq!(endpoint.spec(), &spec);
-    let (address, _asked) = serve(|_| item(&json!([])));
+    let (address, _requests) = serve(|_| item(&json!([])));
     let error = EndpointEmbedder::connect(address).unwrap_err();
     assert_unavailable(&error, "a vector of 0 numbers");
 }
@@ -140,69 +142,73 @@ fn the_dimension_is_learnt() {
 fn a_busy_endpoint_is_asked_again() {
     for status in [408, 429, 500, 503] {
         let mut calls = 0;
-        let (endpoint, asked) = endpoint(move |one| {
+        let (endpoint, requests) = endpoint(move |request| {
             calls += 1;
-            if calls < 3 { LoopbackResponse::With(status, "", String::new()) } else { vectors(one) }
+            if calls < 3 {
+                LoopbackResponse::With(status, "", String::new())
+            } else {
+                vectors(request)
+            }
         });
         endpoint.embed(&texts(&["a"])).unwrap();
-        assert_eq!(asked.try_iter().count(), 3, "{status}");
+        assert_eq!(requests.try_iter().count(), 3, "{status}");
     }
 }
 
 #[test]
 fn three_tries_and_no_more() {
     let body = json!({ "error": { "message": format!("overloaded\n for {KEY}") } }).to_string();
-    let (endpoint, asked) = endpoint(move |_| LoopbackResponse::With(503, "", body.clone()));
+    let (endpoint, requests) = endpoint(move |_| LoopbackResponse::With(503, "", body.clone()));
     let error = endpoint.embed(&texts(&["a"])).unwrap_err();
     assert_unavailable(&error, "answered 503: overloaded for (the key)");
-    assert_eq!(asked.try_iter().count(), 3);
+    assert_eq!(requests.try_iter().count(), 3);
     endpoint.embed_query("a").unwrap_err();
-    assert_eq!(asked.try_iter().count(), 1);
+    assert_eq!(requests.try_iter().count(), 1);
 }
 
 #[test]
 fn what_is_wrong_for_good_is_asked_once() {
     for status in [301, 400, 401, 404] {
-        let (endpoint, asked) = endpoint(move |_| {
+        let (endpoint, requests) = endpoint(move |_| {
             LoopbackResponse::With(status, "Location: /elsewhere\r\n", "no".into())
         });
         let error = endpoint.embed(&texts(&["a"])).unwrap_err();
         assert_unavailable(&error, &format!("answered {status}"));
-        assert_eq!(asked.try_iter().count(), 1, "{status}");
+        assert_eq!(requests.try_iter().count(), 1, "{status}");
     }
 }
 
 #[test]
 fn retry_after_is_kept() {
     let mut calls = 0;
-    let (endpoint, asked) = endpoint(move |one| {
+    let (endpoint, requests) = endpoint(move |request| {
         calls += 1;
         if calls < 2 {
             LoopbackResponse::With(429, "Retry-After: 1\r\n", String::new())
         } else {
-            vectors(one)
+            vectors(request)
         }
     });
     let begin = std::time::Instant::now();
     endpoint.embed(&texts(&["a"])).unwrap();
     assert!(begin.elapsed() >= Duration::from_secs(1));
-    assert_eq!(asked.try_iter().count(), 2);
+    assert_eq!(requests.try_iter().count(), 2);
 }
 
 #[test]
 fn a_long_retry_after_is_not_waited_for() {
-    let (endpoint, asked) =
+    let (endpoint, requests) =
         endpoint(|_| LoopbackResponse::With(429, "Retry-After: 3600\r\n", String::new()));
     assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), "answered 429");
-    assert_eq!(asked.try_iter().count(), 1);
+    assert_eq!(requests.try_iter().count(), 1);
 }
 
 #[test]
 fn silence_is_not_waited_for_long() {
-    let (address, _asked) = serve(|_| LoopbackResponse::Silence);
+    let (address, _requests) = serve(|_| LoopbackResponse::Silence);
     let short = Duration::from_millis(50);
-    let patience = RetryPolicy { texts: short, question: short, ..quick() };
-    let endpoint = EndpointEmbedder::with_dimension(with_key(address), 3, patience);
+    let retry_policy = RetryPolicy { texts: short, question: short, ..quick() };
+    let endpoint = EndpointEmbedder::with_dimension(with_key(address), 3, retry_policy);
     assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), "timeout");
     assert_unavailable(&endpoint.embed_query("a").unwrap_err(), "timeout");
 }
@@ -239,36 +245,42 @@ fn nonsense_is_refused() {
     let none = json!({ "index": 0, "embedding": [1, null, 3] });
     let list = |items: &[&Value]| json!({ "data": items }).to_string();
     for (body, words) in [
-        (format!("<html>{KEY}</html>"), "not a list of embeddings"),
-        (String::new(), "not a list of embeddings"),
-        ("{\"data\":".to_owned(), "not a list of embeddings"),
+        (format!("<html>{KEY}</html>"), "something else than a list of embeddings"),
+        (String::new(), "something else than a list of embeddings"),
+        ("{\"data\":".to_owned(), "something else than a list of embeddings"),
         (list(&[]), "0 vectors for 1 texts"),
         (list(&[&fine, &fine]), "2 vectors for 1 texts"),
         (list(&[&far]), "two vectors for one text"),
         (list(&[&short]), "a vector of 2 numbers instead of 3"),
         (list(&[&zero]), "zero or not finite"),
-        (list(&[&none]), "not a list of embeddings"),
-        ("{\"data\":[{\"embedding\":[1e39,1,1]}]}".to_owned(), "not a list of embeddings"),
-        ("{\"data\":[{\"embedding\":[NaN,1,1]}]}".to_owned(), "not a list of embeddings"),
+        (list(&[&none]), "something else than a list of embeddings"),
+        (
+            "{\"data\":[{\"embedding\":[1e39,1,1]}]}".to_owned(),
+            "something else than a list of embeddings",
+        ),
+        (
+            "{\"data\":[{\"embedding\":[NaN,1,1]}]}".to_owned(),
+            "something else than a list of embeddings",
+        ),
     ] {
         let shown = body.clone();
-        let (endpoint, asked) = endpoint(move |_| LoopbackResponse::With(200, "", body.clone()));
+        let (endpoint, requests) = endpoint(move |_| LoopbackResponse::With(200, "", body.clone()));
         assert_unavailable(&endpoint.embed(&texts(&["a"])).unwrap_err(), words);
-        assert_eq!(asked.try_iter().count(), 1, "{shown}");
+        assert_eq!(requests.try_iter().count(), 1, "{shown}");
     }
 }
 
 #[test]
 fn stopping_ends_the_wait() {
-    let (address, asked) =
+    let (address, requests) =
         serve(|_| LoopbackResponse::With(503, "Retry-After: 60\r\n", String::new()));
-    let patience = RetryPolicy { pause_most: Duration::from_secs(120), ..quick() };
-    let endpoint = Arc::new(EndpointEmbedder::with_dimension(address, 3, patience));
+    let retry_policy = RetryPolicy { pause_most: Duration::from_secs(120), ..quick() };
+    let endpoint = Arc::new(EndpointEmbedder::with_dimension(address, 3, retry_policy));
     let waiting = Arc::clone(&endpoint);
     let thread = thread::spawn(move || waiting.embed(&texts(&["a"])).unwrap_err());
-    asked.recv().unwrap();
+    requests.recv().unwrap();
     endpoint.stop();
     assert_unavailable(&thread.join().unwrap(), "answered 503");
-    assert_unavailable(&endpoint.embed_query("a").unwrap_err(), "not asked any more");
-    assert!(asked.try_recv().is_err());
+    assert_unavailable(&endpoint.embed_query("a").unwrap_err(), "gets no more requests");
+    assert!(requests.try_recv().is_err());
 }

@@ -1,4 +1,4 @@
-//! Clauses: what a text states plainly, each with what it is about and what it says of that.
+//! Clauses: the plain statements of a text, each with its subject and its values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,48 +15,48 @@ use crate::sentences::sentences;
 use crate::terms::{self, StemCache};
 use crate::word_list::WordList;
 
-/// Characters of a text that are looked at.
+/// Maximum characters of a text that are parsed.
 const TEXT_CHARS_MAX: usize = 4_000;
 
-/// Clauses of a text that are looked at.
+/// Maximum clauses of a text.
 const CLAUSES_MAX: usize = 24;
 
-/// Words of a clause at the most; a longer one is prose that says many things.
+/// Maximum words of a clause; a longer one is prose with several statements.
 const CLAUSE_WORDS_MAX: usize = 30;
 
-/// A value with the words that say it.
+/// A value with its words.
 #[derive(Debug, Clone)]
 pub struct ValuePhrase {
     /// The value.
     pub value: ClaimValue,
     /// The words, as the text writes them.
     pub words: String,
-    /// Whether it stands right behind a name: "Node 18".
+    /// Whether the value follows a name: "Node 18".
     pub of_a_name: bool,
 }
 
 /// One plain statement.
 #[derive(Debug, Clone, Default)]
 pub struct Clause {
-    /// The stems of what it is about, each with the word as it is written.
+    /// The stems of the subject, each with the word as written.
     pub subject: BTreeMap<String, String>,
-    /// Of those, what can only be another thing when it stands on one side alone.
+    /// The stems of the subject that make it another thing if only one of two clauses has them.
     pub names: BTreeSet<String>,
-    /// The values it gives, in order.
+    /// The values, in order.
     pub values: Vec<ValuePhrase>,
-    /// The sides it takes: of which pair, which side, and the word.
+    /// The sides of opposites, by pair: the side, and the word.
     pub sides: BTreeMap<usize, (usize, String)>,
-    /// The word that denies it.
+    /// The word that denies the statement.
     pub denied: Option<String>,
-    /// Whether it says itself that it was otherwise before.
+    /// Whether the clause itself says that the state has changed.
     pub evolved: bool,
-    /// Whether it speaks of who says it.
+    /// Whether the clause is about its speaker.
     pub of_the_speaker: bool,
-    /// Whether it says what something is.
+    /// Whether the clause states what something is.
     pub is_being: bool,
 }
 
-/// The plain statements of a text.
+/// Returns the plain statements of a text.
 pub fn clauses(text: &str) -> Vec<Clause> {
     let end = text.char_indices().nth(TEXT_CHARS_MAX).map_or(text.len(), |(end, _)| end);
     let (mut found, mut fenced) = (Vec::new(), false);
@@ -90,7 +90,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
     found
 }
 
-/// Whether a line tells what happened to a program, or is no prose at all.
+/// Whether a line is a line of a log, or no prose.
 fn is_log(line: &str) -> bool {
     let begins = line.get(..4).is_some_and(|year| year.chars().all(|c| c.is_ascii_digit()));
     let dated = begins && line.contains('-') && line.contains(':');
@@ -137,12 +137,12 @@ fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
         let piece = piece.trim_matches(around);
         let piece = piece.trim_end_matches(['.', ';']).trim_end_matches(around);
         if let Some((name, value)) = piece.split_once('=').filter(|_| piece != "=") {
-            [name, "=", value].into_iter().filter(|it| !it.is_empty()).for_each(&mut push);
+            [name, "=", value].into_iter().filter(|word| !word.is_empty()).for_each(&mut push);
         } else if let Some(name) = piece.strip_suffix(':').filter(|name| !name.is_empty()) {
             push(name);
             push(":");
         } else if piece.contains('-') && piece.chars().all(|c| c.is_alphabetic() || c == '-') {
-            piece.split('-').filter(|it| !it.is_empty()).for_each(&mut push);
+            piece.split('-').filter(|word| !word.is_empty()).for_each(&mut push);
         } else if !piece.is_empty() && piece != "-" {
             push(piece);
         }
@@ -150,7 +150,7 @@ fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
     tokens
 }
 
-/// What a sentence states; nothing where it is no plain statement of how things are.
+/// Parses the statement of a clause; `None` if the clause does not plainly state how things are.
 fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
     let mut tokens = clause_words(sentence);
     // "Tabs over spaces" chooses tabs.
@@ -158,9 +158,9 @@ fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
         |token: &ClauseWord<'_>| matches!(token.lower.as_str(), "over" | "rather" | "instead");
     let chooses = |token: &ClauseWord<'_>| CHOICE_WORDS.contains(token.lower.as_str());
     if tokens.iter().any(chooses)
-        && let Some(place) = tokens.iter().position(over)
+        && let Some(index) = tokens.iter().position(over)
     {
-        tokens.truncate(place);
+        tokens.truncate(index);
     }
     let pronoun = tokens.first().is_none_or(|first| {
         let words = ["it", "this", "that", "they", "he", "she", "these", "those", "its", "their"];
@@ -170,18 +170,18 @@ fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
         return None;
     }
     let mut clause = Clause::default();
-    let mut place = 0;
-    while place < tokens.len() {
-        place += clause.take_word(&tokens, place, stems)?;
+    let mut index = 0;
+    while index < tokens.len() {
+        index += clause.take_word(&tokens, index, stems)?;
     }
     Some(clause)
 }
 
-/// Whether a clause says how things are: not how they were, may be, or came to be.
+/// Whether a clause states how things are: not how they were, may be, or came to be.
 fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
-    tokens.iter().enumerate().all(|(place, token)| {
+    tokens.iter().enumerate().all(|(index, token)| {
         let lower = token.lower.as_str();
-        let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
+        let before = index.checked_sub(1).map(|before| tokens[before].lower.as_str());
         let is = before.is_some_and(|before| {
             BEING_VERBS.contains(before) || DENIALS.contains(&before) || before.ends_with("ly")
         });
@@ -190,7 +190,8 @@ fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
             && !is
             && !STATE_WORDS.contains(lower)
             && side_of(lower).is_none();
-        let chosen = lower == "used" && tokens.get(place + 1).is_some_and(|it| it.lower == "to");
+        let chosen =
+            lower == "used" && tokens.get(index + 1).is_some_and(|word| word.lower == "to");
         let dated = matches!(DateToken::of(lower), DateToken::Day(_) | DateToken::Ago);
         !past
             && !chosen
@@ -201,29 +202,30 @@ fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
 }
 
 impl Clause {
-    /// Takes the word at a place, and those that belong to it; answers how many. Nothing where it
-    /// makes the clause one that cannot be compared.
+    /// Adds the word at an index, with the words that belong to it; returns their count. Returns
+    /// `None` if the word makes the clause one that cannot be compared.
     fn take_word(
         &mut self,
         tokens: &[ClauseWord<'_>],
-        place: usize,
+        index: usize,
         stems: &mut StemCache,
     ) -> Option<usize> {
-        let token = &tokens[place];
+        let token = &tokens[index];
         let lower = token.lower.as_str();
-        let next = tokens.get(place + 1).map(|next| next.lower.as_str());
+        let next = tokens.get(index + 1).map(|next| next.lower.as_str());
         let last = next.is_none();
         self.evolved |= CHANGE_WORDS.contains(&lower);
         self.of_the_speaker |= terms::is_first_person(lower);
         self.is_being |= BEING_VERBS.contains(lower);
-        if let Some((taken, bound)) = parse_bound(lower, next)
-            && tokens.get(place + taken).is_some()
-            && let Some((value, length)) = value::parse_value(tokens, place + taken, bound)
+        if let Some((bound_length, bound)) = parse_bound(lower, next)
+            && let value_index = index + bound_length
+            && tokens.get(value_index).is_some()
+            && let Some((value, length)) = value::parse_value(tokens, value_index, bound)
         {
-            self.add_value(tokens, place + taken, length, value);
-            return Some(taken + length);
+            self.add_value(tokens, value_index, length, value);
+            return Some(bound_length + length);
         }
-        let answer = last && place > 0 && BEING_VERBS.contains(&tokens[place - 1].lower);
+        let answer = last && index > 0 && BEING_VERBS.contains(&tokens[index - 1].lower);
         let denies = DENIALS.contains(&lower) || lower.ends_with("n't") || lower == "don't";
         if denies && !(answer && lower == "no") {
             if next.is_some_and(|next| NO_DENIAL_BEFORE.contains(next)) || self.denied.is_some() {
@@ -237,37 +239,36 @@ impl Clause {
             self.subject.insert("prefer".to_owned(), token.raw.to_owned());
             return Some(1);
         }
-        if let Some((value, length)) = value::parse_value(tokens, place, NumberBound::Exact) {
-            let names = value::is_label(tokens, place) || is_in_subject(tokens, place, length);
+        if let Some((value, length)) = value::parse_value(tokens, index, NumberBound::Exact) {
+            let names = value::is_label(tokens, index) || is_in_subject(tokens, index, length);
             if names && !value.is_time() {
                 self.add_name(format!("#{lower}"), token.raw);
             } else {
-                self.add_value(tokens, place, length, value);
+                self.add_value(tokens, index, length, value);
             }
             return Some(length);
         }
         if let Some(side) = side_of(lower)
-            && states_side(side, tokens, place)
+            && states_side(side, tokens, index)
         {
             self.add_side(side, token.raw);
             return Some(1);
         }
-        self.add_subject_word(token, place, stems);
+        self.add_subject_word(token, index, stems);
         Some(1)
     }
 
     fn add_value(
         &mut self,
         tokens: &[ClauseWord<'_>],
-        place: usize,
+        index: usize,
         length: usize,
         value: ClaimValue,
     ) {
-        let words: Vec<&str> = tokens[place..place + length].iter().map(|it| it.raw).collect();
-        let of_a_name = place.checked_sub(1).is_some_and(|before| {
-            let before_it = &tokens[before];
-            before_it.raw.starts_with(char::is_uppercase)
-                && !LABEL_NOUNS.contains(before_it.lower.as_str())
+        let words: Vec<&str> = tokens[index..index + length].iter().map(|word| word.raw).collect();
+        let of_a_name = index.checked_sub(1).is_some_and(|before| {
+            let name = &tokens[before];
+            name.raw.starts_with(char::is_uppercase) && !LABEL_NOUNS.contains(&name.lower)
         });
         self.values.push(ValuePhrase { value, words: words.join(" "), of_a_name });
     }
@@ -285,8 +286,8 @@ impl Clause {
         }
     }
 
-    /// Notes a word of what it is about.
-    fn add_subject_word(&mut self, token: &ClauseWord<'_>, place: usize, stems: &mut StemCache) {
+    /// Adds a word to the subject.
+    fn add_subject_word(&mut self, token: &ClauseWord<'_>, index: usize, stems: &mut StemCache) {
         let lower = token.lower.trim_end_matches("'s");
         if CONDITION_WORDS.contains(lower) {
             return self.add_name(lower.to_owned(), token.raw);
@@ -300,7 +301,7 @@ impl Clause {
         if token.is_identifier() {
             return self.add_name(lower.to_owned(), token.raw);
         }
-        let (mut all, names) = (Vec::new(), token.is_capital(place));
+        let (mut all, names) = (Vec::new(), token.is_capital(index));
         stems.each_term(lower, |stem| all.push(stem.to_owned()));
         for stem in all {
             let same = SYNONYM_STEMS.get(stem.as_str());
@@ -318,10 +319,10 @@ impl Clause {
     }
 }
 
-/// Whether a number is part of what a clause is about: "component 3 is written in Rust".
-fn is_in_subject(tokens: &[ClauseWord<'_>], place: usize, length: usize) -> bool {
+/// Whether a number is part of the subject: "component 3 is written in Rust".
+fn is_in_subject(tokens: &[ClauseWord<'_>], index: usize, length: usize) -> bool {
     let is_being = |token: &ClauseWord<'_>| BEING_VERBS.contains(token.lower.as_str());
-    let before = place.checked_sub(1).map(|before| tokens[before].lower.as_str());
+    let before = index.checked_sub(1).map(|before| tokens[before].lower.as_str());
     let noun = before.is_some_and(|word| {
         let says = BEING_VERBS.contains(word)
             || CHOICE_WORDS.contains(word)
@@ -329,26 +330,26 @@ fn is_in_subject(tokens: &[ClauseWord<'_>], place: usize, length: usize) -> bool
         !says && !terms::is_function_word(word)
     });
     let being_follows =
-        !tokens[..place].iter().any(is_being) && tokens[place + length..].iter().any(is_being);
-    // With a unit it is no name.
-    length == 1 && noun && (being_follows || place <= 2)
+        !tokens[..index].iter().any(is_being) && tokens[index + length..].iter().any(is_being);
+    // A number with a unit is a value.
+    length == 1 && noun && (being_follows || index <= 2)
 }
 
 /// Whether a word of a pair states something at this index, and is not part of a name.
-fn states_side(side: OppositeSide, tokens: &[ClauseWord<'_>], place: usize) -> bool {
-    let before = |list: &WordList| tokens[..place].iter().any(|token| list.contains(&token.lower));
+fn states_side(side: OppositeSide, tokens: &[ClauseWord<'_>], index: usize) -> bool {
+    let before = |list: &WordList| tokens[..index].iter().any(|token| list.contains(&token.lower));
     let keeps = |token: &ClauseWord<'_>| {
         matches!(token.lower.as_str(), "must" | "should" | "stay" | "keep")
     };
     match OPPOSITES[side.pair].position {
         WordPosition::Anywhere => true,
-        WordPosition::AtTheEnd => place > 0 && place + 1 == tokens.len(),
-        WordPosition::AfterBeing => before(&BEING_VERBS) || tokens[..place].iter().any(keeps),
+        WordPosition::AtTheEnd => index > 0 && index + 1 == tokens.len(),
+        WordPosition::AfterBeing => before(&BEING_VERBS) || tokens[..index].iter().any(keeps),
         WordPosition::AfterChoosing => before(&BEING_VERBS) || before(&CHOICE_WORDS),
     }
 }
 
-/// How many words before a number say how near it comes, and how near that is.
+/// Parses the bound before a number; returns the count of its words too.
 fn parse_bound(lower: &str, next: Option<&str>) -> Option<(usize, NumberBound)> {
     Some(match (lower, next) {
         ("at", Some("least")) | ("more" | "greater", Some("than")) => (2, NumberBound::Least),

@@ -1,4 +1,4 @@
-//! Values within a clause: numbers with their units, versions, dates and times of day.
+//! Values in a clause: numbers with their units, versions, dates and times of day.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use super::word::ClauseWord;
 use crate::dates::{ClockTime, DateToken, TimeUnit, WrittenDate};
 use crate::word_list::rows;
 
-/// How near the number may come to what is meant: "at least 3" and "5" can both hold.
+/// The bound of a number: "at least 3" and "5" can both hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberBound {
     /// The number itself: "5 seconds".
@@ -23,16 +23,16 @@ pub enum NumberBound {
     About,
 }
 
-/// A value, as far as two of them can be compared.
+/// A value in a form that can be compared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimValue {
-    /// A number, of a unit where it has one; times in seconds, sizes in bytes.
+    /// A number, with its dimension if it has a unit; times in seconds, sizes in bytes.
     Number {
-        /// The unit as it is compared; empty where there is none.
+        /// The dimension of the unit; empty without a unit.
         unit: &'static str,
         /// The number in that unit.
         value: f64,
-        /// How near it may come to what is meant.
+        /// The bound of the number.
         bound: NumberBound,
     },
     /// A version or an address: `3.12.1`, `v2`, `10.0.0.1`.

@@ -1,21 +1,22 @@
-//! A word of a statement, as it is written.
+//! A word of a clause.
 
-/// A word as it is written, without the marks around it.
+/// A word as written, without the marks around it.
 #[derive(Debug, Clone)]
 pub struct ClauseWord<'t> {
-    /// As the text writes it.
+    /// The word as the text writes it.
     pub raw: &'t str,
-    /// In lower case.
+    /// The word in lower case.
     pub lower: String,
 }
 
 impl ClauseWord<'_> {
-    /// Whether it is written with a capital, and not only because it begins its clause.
-    pub fn is_capital(&self, place: usize) -> bool {
-        place > 0 && self.raw.starts_with(char::is_uppercase)
+    /// Whether the word has a capital, and not only because it begins the clause; `index` is its
+    /// index in the clause.
+    pub fn is_capital(&self, index: usize) -> bool {
+        index > 0 && self.raw.starts_with(char::is_uppercase)
     }
 
-    /// Whether it looks like a name out of code: its letters are compared as they are.
+    /// Whether the word looks like an identifier of code, which has no stem.
     pub fn is_identifier(&self) -> bool {
         let inner = self.raw.trim_matches(|c: char| !c.is_alphanumeric());
         inner.contains(['_', '/', '.', '@', ':', '#'])

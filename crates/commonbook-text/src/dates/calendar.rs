@@ -1,4 +1,4 @@
-//! Days, months and years of the calendar as stretches of time, all in UTC.
+//! Days, months and years of the calendar as ranges of time, all in UTC.
 
 use std::ops::Range;
 
@@ -6,46 +6,46 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
-/// The date of a time, in UTC.
+/// Returns the date of a time, in UTC.
 pub fn date_of(time: Timestamp) -> Date {
     time.to_zoned(TimeZone::UTC).date()
 }
 
-/// The first moment of a date; the nearest one that can be told when the date is at the very end
-/// of the calendar.
+/// Returns the first moment of a date, or the nearest possible one for a date at the end of the
+/// calendar.
 pub fn start_of(date: Date) -> Timestamp {
     let farthest = if date.year() < 0 { Timestamp::MIN } else { Timestamp::MAX };
     date.to_zoned(TimeZone::UTC).map_or(farthest, |start| start.timestamp())
 }
 
-/// The dates from `first` up to and without `end`.
+/// Returns the range from `first` to before `end`.
 pub fn date_range(first: Date, end: Date) -> Range<Timestamp> {
     start_of(first)..start_of(end)
 }
 
-/// One day.
+/// Returns the range of a day.
 pub fn day_range(date: Date) -> Range<Timestamp> {
     date_range(date, shift_date(date, 1.day()))
 }
 
-/// One month; nothing when there is no such month.
+/// Returns the range of a month; `None` if the month does not exist.
 pub fn month_range(year: i16, month: i8) -> Option<Range<Timestamp>> {
     let first = Date::new(year, month, 1).ok()?;
     Some(date_range(first, shift_date(first, 1.month())))
 }
 
-/// One year; nothing when the calendar does not reach it.
+/// Returns the range of a year; `None` beyond the calendar.
 pub fn year_range(year: i16) -> Option<Range<Timestamp>> {
     let first = Date::new(year, 1, 1).ok()?;
     Some(date_range(first, shift_date(first, 1.year())))
 }
 
-/// A date moved by days, weeks, months or years; it stops at the end of the calendar.
+/// Shifts a date by days, weeks, months or years, at most to the end of the calendar.
 pub fn shift_date(date: Date, by: Span) -> Date {
     date.saturating_add(by)
 }
 
-/// A time moved by so much; nothing when the calendar does not reach it.
+/// Shifts a time by a span; `None` beyond the calendar.
 pub fn shift_time(time: Timestamp, by: Span) -> Option<Timestamp> {
     let there = time.to_zoned(TimeZone::UTC).checked_add(by).ok()?;
     Some(there.timestamp())
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_begin_and_end_at_midnight() {
+    fn ranges_begin_and_end_at_midnight() {
         let table = [
             (year_range(2024), "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"),
             (month_range(2024, 2), "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"),
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_calendar_is_no_fault() {
+    fn the_end_of_the_calendar_causes_no_failure() {
         assert_eq!(year_range(9999).map(|range| range.end), Some(Timestamp::MAX));
         assert_eq!(month_range(2024, 13), None);
         assert_eq!(shift_time(Timestamp::MAX, 1.year()), None);

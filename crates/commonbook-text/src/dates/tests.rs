@@ -1,4 +1,4 @@
-//! Which times are read from questions, and which words are left alone.
+//! Laws of times that no row can show; the cases are in `tests/tables/dates.md`.
 
 use super::*;
 

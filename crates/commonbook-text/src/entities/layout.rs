@@ -1,11 +1,11 @@
-//! Layout: which parts of a text are prose, code, logs and stack traces.
+//! Layout: the blocks of prose, code, logs and stack traces in a text.
 //!
-//! What a name means depends on where it stands: in code there are paths and functions and no
-//! people; a log repeats itself; a stack trace names what was called. One pass over the lines.
+//! The meaning of a name depends on its block: code has paths and functions and no people; a log
+//! repeats itself; a stack trace names calls. One pass over the lines.
 
 use std::ops::Range;
 
-/// What the words of a block are.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextBlockKind {
     Prose,
@@ -14,17 +14,17 @@ pub(super) enum TextBlockKind {
     Trace,
 }
 
-/// A stretch of a text that is all of one kind: a paragraph, an item of a list, a line of a log.
+/// A part of a text of one kind: a paragraph, an item of a list, a line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextBlock {
-    pub(super) ground: TextBlockKind,
+    pub(super) kind: TextBlockKind,
     pub(super) range: Range<usize>,
 }
 
-/// A line longer than this, with few blanks, was written by a machine.
+/// Bytes of a line; a program wrote a longer one with few blanks.
 const LONG_LINE_BYTES: usize = 1_000;
 
-/// The blocks of a text in order, empty lines left out.
+/// Returns the blocks of a text in order, without empty lines.
 pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
     let mut blocks: Vec<TextBlock> = Vec::new();
     let (mut at, mut fence, mut joins) = (0, None, false);
@@ -45,7 +45,7 @@ pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
             joins = false;
             continue;
         }
-        let ground = match fence {
+        let kind = match fence {
             _ if is_trace(line) => TextBlockKind::Trace,
             Some(_) if is_log(bare) => TextBlockKind::Log,
             Some(_) => TextBlockKind::Code,
@@ -55,8 +55,8 @@ pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
         };
         match blocks.last_mut() {
             Some(last)
-                if last.ground == ground
-                    && match ground {
+                if last.kind == kind
+                    && match kind {
                         TextBlockKind::Prose => joins && !begins_item(bare),
                         TextBlockKind::Code | TextBlockKind::Trace => joins,
                         TextBlockKind::Log => false,
@@ -64,10 +64,10 @@ pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
             {
                 last.range.end = range.end;
             }
-            _ => blocks.push(TextBlock { ground, range }),
+            _ => blocks.push(TextBlock { kind, range }),
         }
-        // A heading stands alone.
-        joins = !(ground == TextBlockKind::Prose && bare.starts_with('#'));
+        // A heading is a block of its own.
+        joins = !(kind == TextBlockKind::Prose && bare.starts_with('#'));
     }
     blocks
 }
@@ -88,7 +88,7 @@ fn begins_item(bare: &str) -> bool {
         || is_turn(bare)
 }
 
-/// Whether a line begins as a speaker's turn does: `Name: …`.
+/// Whether a line begins like the turn of a speaker: `Name: …`.
 fn is_turn(bare: &str) -> bool {
     bare.split_once(": ").is_some_and(|(name, _)| {
         name.len() <= 40
@@ -102,7 +102,7 @@ fn is_machine_made(line: &str) -> bool {
     line.len() > LONG_LINE_BYTES && line.bytes().filter(|b| *b == b' ').count() * 40 < line.len()
 }
 
-/// Whether a line begins with a time or a level, as programs write them.
+/// Whether a line begins with a time or a level, like the lines of logs.
 fn is_log(bare: &str) -> bool {
     let inner = bare.trim_start_matches(['[', '(']);
     let bytes = inner.as_bytes();
@@ -192,7 +192,7 @@ mod tests {
         ];
         for (text, expected) in table {
             let found: Vec<(TextBlockKind, &str)> =
-                blocks(text).into_iter().map(|b| (b.ground, &text[b.range])).collect();
+                blocks(text).into_iter().map(|b| (b.kind, &text[b.range])).collect();
             assert_eq!(found, expected, "{text:?}");
         }
     }

@@ -1,23 +1,23 @@
-//! Likeness: whether two names that differ in a letter or two mean the same thing.
+//! Likeness: whether two names that differ in a letter or two mean the same entity.
 //!
-//! The measure is Levenshtein's distance over the letters of the normalised names, and two names
-//! are nearly the same from a likeness of 0.85 on, within one type. That alone would make
-//! `Python 2` and `Python 3` one, so a difference must also look like a slip of the hand:
+//! The measure is the edit distance (Levenshtein) of the normalised names: two names of one type are
+//! nearly the same from a likeness of 0.85 on. That alone would equate `Python 2` and `Python 3`, so
+//! a difference must also look like a typing error:
 //!
-//! - Files, functions, addresses and tickets are exact, and so is whatever has the shape of a name
-//!   in code (`user_id`, `getUser`, `a::b`): a letter there is another thing.
-//! - At most two letters differ, the words are as many, and each word that differs is long (5
-//!   letters of a person's name, 6 of another's, 8 where the words are ordinary ones or programs
-//!   that no list knows, which lie closer together) and nearly the same by itself.
+//! - Files, functions, URLs and tickets are exact, and so are names with the shape of an identifier
+//!   (`user_id`, `getUser`, `a::b`).
+//! - At most two letters differ, the counts of words are equal, and each word that differs is nearly
+//!   the same and long: at least 5 letters in a person's name, 6 in other names, 8 in concepts,
+//!   decisions and unlisted programs, whose words are closer together.
 //! - A word with a digit or a sign is exact.
-//! - A word differs neither in its first two letters (`async` and `sync`, `micro` and `macro`) nor
-//!   in its last (`Mario` and `Maria`, `encoder` and `encoded`), unless one is the plural of the
-//!   other or doubles the letter; people and packages have no plural.
-//! - Two words that the lists know are two things: `Preact` is no slip for `React`, and `Johnston`
-//!   none for `Johnson`.
+//! - The first two letters of a word are equal (`async` and `sync`, `micro` and `macro` differ), and
+//!   so is the last one (`Mario` and `Maria`, `encoder` and `encoded` differ), unless one word is the
+//!   plural of the other; people and packages have no plural.
+//! - Two listed words are two entities: `Preact` is no error for `React`, nor `Johnston` for
+//!   `Johnson`.
 //!
-//! [`keys`] and [`probes`] find the few candidates among many: an entity is filed under three or
-//! six keys, and a name that is nearly the same has at least one of them among its probes.
+//! [`keys`] and [`probes`] find the few candidates among many: an entity has three or six keys, and
+//! the probes of a nearly equal name contain at least one of them.
 
 mod blocks;
 
@@ -26,16 +26,16 @@ pub use blocks::{keys, probes};
 use super::{value, vocabulary};
 use crate::entities::EntityType;
 
-/// From which likeness on two names can be the same (seed 000).
+/// The least likeness of two names of one entity.
 pub const LIKENESS_MIN: f64 = 0.85;
 
-/// Letters in which two names of one thing differ at the most.
+/// Maximum letters in which two names of one entity differ.
 pub const EDITS_MAX: usize = 2;
 
-/// Letters of the longest name that is found by another than itself: beyond, it is a sentence.
+/// Maximum letters of a name that other names can match: a longer one is a sentence.
 pub const NAME_LETTERS_MAX: usize = 80;
 
-/// A name, made ready to be compared with many.
+/// A name prepared for many comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparableName {
     kind: EntityType,
@@ -47,7 +47,7 @@ pub struct ComparableName {
 }
 
 impl ComparableName {
-    /// The name of a thing of this type.
+    /// Prepares the name of an entity of a type.
     #[must_use]
     pub fn of(kind: EntityType, text: &str) -> Self {
         let normalised = value::normalise(kind, text);
@@ -58,20 +58,20 @@ impl ComparableName {
         Self { kind, normalised, words, letters, exact, has_plural }
     }
 
-    /// What it is the name of.
+    /// Returns the type of the entity.
     #[must_use]
     pub fn entity_type(&self) -> EntityType {
         self.kind
     }
 
-    /// The name as it is compared exactly.
+    /// Returns the normal form of the name.
     #[must_use]
     pub fn normalised(&self) -> &str {
         &self.normalised
     }
 }
 
-/// Whether things of this type have exact names.
+/// Whether entities of this type have exact names.
 #[must_use]
 pub const fn is_exact(kind: EntityType) -> bool {
     matches!(kind, EntityType::File | EntityType::Function | EntityType::Url | EntityType::Issue)
@@ -89,14 +89,14 @@ fn is_code(text: &str) -> bool {
     text.contains(mark) || text.contains("::") || humped
 }
 
-/// How alike two names are: 1 for the same letters, 0 for nothing in common.
+/// Returns the likeness of two names: 1 for the same letters, 0 for nothing in common.
 #[must_use]
 pub fn likeness(one: &ComparableName, other: &ComparableName) -> f64 {
     strsim::normalized_levenshtein(&one.letters, &other.letters)
 }
 
-/// The likeness of two names that mean the same thing without being the same; none when a
-/// difference tells them apart.
+/// Returns the likeness of two names that differ but mean the same entity; `None` if they mean
+/// different ones.
 #[must_use]
 pub fn nearly_same(one: &ComparableName, other: &ComparableName) -> Option<f64> {
     let comparable = one.kind == other.kind
@@ -108,7 +108,7 @@ pub fn nearly_same(one: &ComparableName, other: &ComparableName) -> Option<f64> 
         return None;
     }
     let words = || one.words.iter().zip(&other.words).filter(|(a, b)| a != b);
-    if words().count() == 0 || !words().all(|(a, b)| is_slip(one, other, a, b)) {
+    if words().count() == 0 || !words().all(|(a, b)| is_typing_error(one, other, a, b)) {
         return None;
     }
     let edits = strsim::levenshtein(&one.letters, &other.letters);
@@ -116,36 +116,36 @@ pub fn nearly_same(one: &ComparableName, other: &ComparableName) -> Option<f64> 
     (edits <= EDITS_MAX && likeness >= LIKENESS_MIN).then_some(likeness)
 }
 
-/// Whether two names mean the same thing: exactly, by a well-known other name, or nearly.
+/// Whether two names mean the same entity: equal names, well-known synonyms, or nearly equal names.
 #[must_use]
 pub fn is_same(kind: EntityType, one: &str, other: &str) -> bool {
-    let (one, own) = (ComparableName::of(kind, one), ComparableName::of(kind, other));
-    !own.normalised.is_empty()
-        && (vocabulary::names(kind, &one.normalised).contains(&own.normalised)
-            || nearly_same(&one, &own).is_some())
+    let (one, other) = (ComparableName::of(kind, one), ComparableName::of(kind, other));
+    !other.normalised.is_empty()
+        && (vocabulary::names(kind, &one.normalised).contains(&other.normalised)
+            || nearly_same(&one, &other).is_some())
 }
 
-/// The candidate that is most alike and nearly the same, with its place and likeness. Of two that
-/// are equally near neither is chosen: nobody can say which one was meant.
+/// Returns the index and the likeness of the candidate that is nearest and nearly the same. Returns
+/// `None` if two candidates are equally near: the name is ambiguous.
 pub fn nearest<'a>(
     name: &ComparableName,
     candidates: impl Iterator<Item = &'a ComparableName>,
 ) -> Option<(usize, f64)> {
     let (mut best, mut tied) = (None, false);
-    for (place, candidate) in candidates.enumerate() {
+    for (index, candidate) in candidates.enumerate() {
         let Some(likeness) = nearly_same(name, candidate) else { continue };
         match best {
             Some((_, found)) if likeness < found => {}
             Some((_, found)) if likeness <= found => tied = true,
-            _ => (best, tied) = (Some((place, likeness)), false),
+            _ => (best, tied) = (Some((index, likeness)), false),
         }
     }
     best.filter(|_| !tied)
 }
 
-/// Letters of a word that may differ in one. Names of programs that nobody knows lie as close
-/// together as words do; a slip of a well-known one is known by it.
-const fn least_letters(kind: EntityType, listed: bool) -> usize {
+/// Returns the minimum letters of a word that may differ. Unlisted names of programs are as close
+/// together as words.
+const fn letters_min(kind: EntityType, listed: bool) -> usize {
     match kind {
         EntityType::Person => 5,
         EntityType::Decision | EntityType::Concept => 8,
@@ -154,8 +154,8 @@ const fn least_letters(kind: EntityType, listed: bool) -> usize {
     }
 }
 
-/// Whether two words of a name differ as a slip of the hand does.
-fn is_slip(name: &ComparableName, with: &ComparableName, one: &str, other: &str) -> bool {
+/// Whether the difference of two words, one of each name, looks like a typing error.
+fn is_typing_error(name: &ComparableName, with: &ComparableName, one: &str, other: &str) -> bool {
     let letters = |word: &str| word.chars().all(char::is_alphabetic);
     if !letters(one) || !letters(other) {
         return false;
@@ -165,7 +165,7 @@ fn is_slip(name: &ComparableName, with: &ComparableName, one: &str, other: &str)
         return true;
     }
     let listed = [one, other].map(vocabulary::is_listed_word);
-    short.chars().count() >= least_letters(name.kind, listed.contains(&true))
+    short.chars().count() >= letters_min(name.kind, listed.contains(&true))
         && short.chars().take(2).eq(long.chars().take(2))
         && ends_alike(short, long)
         && strsim::osa_distance(one, other) as f64
@@ -173,8 +173,8 @@ fn is_slip(name: &ComparableName, with: &ComparableName, one: &str, other: &str)
         && listed.contains(&false)
 }
 
-/// Whether a name can stand in the plural: people's names cannot, nor those of packages, of which
-/// `tokio-util` is one and `tokio-utils` would be another.
+/// Whether a name can have a plural. Names of people have none, nor have those of packages:
+/// `tokio-util` and `tokio-utils` would be two.
 fn has_plural(kind: EntityType, text: &str) -> bool {
     let package = !text.contains(|c: char| c.is_whitespace() || c.is_uppercase());
     match kind {
@@ -188,7 +188,7 @@ fn is_plural(short: &str, long: &str) -> bool {
     short.len() >= 4 && long.strip_suffix('s') == Some(short) && !short.ends_with('s')
 }
 
-/// Whether two words end in the same letter; one that only doubles it does too.
+/// Whether two words end in the same letter.
 fn ends_alike(short: &str, long: &str) -> bool {
     short.chars().next_back() == long.chars().next_back()
 }

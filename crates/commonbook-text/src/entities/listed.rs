@@ -1,4 +1,4 @@
-//! Listed things: tools, organizations and notions that the vocabulary knows, wherever they stand.
+//! Listed entities: tools, organizations and concepts of the vocabulary in prose.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::entities::EntityType;
 use crate::entities::vocabulary::{self, NameRequirement, TERMS};
 use crate::word_list::WordList;
 
-/// Every spelling of every listed thing, and the place of the thing in [`TERMS`].
+/// Every spelling of every listed entity, with the index of the entity in [`TERMS`].
 struct SpellingMatcher {
     words: NFA,
     owners: Vec<(usize, &'static str)>,
@@ -21,7 +21,7 @@ static SPELLINGS: LazyLock<SpellingMatcher> = LazyLock::new(|| {
     let owners: Vec<(usize, &str)> = TERMS
         .iter()
         .enumerate()
-        .flat_map(|(place, term)| term.spellings.iter().map(move |spelling| (place, *spelling)))
+        .flat_map(|(index, term)| term.spellings.iter().map(move |spelling| (index, *spelling)))
         .collect();
     let words = NFA::builder()
         .ascii_case_insensitive(true)
@@ -31,10 +31,10 @@ static SPELLINGS: LazyLock<SpellingMatcher> = LazyLock::new(|| {
     SpellingMatcher { words, owners }
 });
 
-/// Words before a name that say that something is done with it, or that it is a language.
+/// Words before a name that show a tool or a language: "using Go".
 static TOOL_LEAD_WORDS: WordList = WordList::new(include_str!("listed/tool_lead_words.txt"));
 
-/// Words after a name that say that it is a tool.
+/// Words after a name that show a tool: "Go compiler".
 static TOOL_TAIL_WORDS: WordList = WordList::new(include_str!("listed/tool_tail_words.txt"));
 
 /// Words before or after the name of an organization that is an ordinary word too.
@@ -49,7 +49,7 @@ static COMPOUND_ENDINGS: WordList = WordList::new(include_str!("listed/compound_
 /// Words of which two make a text technical.
 static TECHNICAL_WORDS: WordList = WordList::new(include_str!("listed/technical_words.txt"));
 
-/// Whether a text is about software, as its own words say.
+/// Whether a text is about software: it has two technical words.
 pub(super) fn is_technical(text: &str) -> bool {
     let mut first: Option<&str> = None;
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
@@ -71,27 +71,27 @@ pub(super) fn is_technical(text: &str) -> bool {
     false
 }
 
-/// Finds the listed things of a block of prose.
+/// Finds the listed entities of a block of prose.
 pub(super) fn find(block: &str, start: usize, technical: bool, found: &mut Vec<TextMention>) {
     let hits = SPELLINGS.words.try_find_iter(Input::new(block));
     for hit in hits.expect("the automaton is unanchored") {
-        let (place, spelling) = SPELLINGS.owners[hit.pattern().as_usize()];
-        let term = &TERMS[place];
+        let (index, spelling) = SPELLINGS.owners[hit.pattern().as_usize()];
+        let term = &TERMS[index];
         let range = hit.start()..hit.end();
         if !stands_alone(block, &range) {
             continue;
         }
         let written = &block[range.clone()];
         let around = NameContext { block, range: range.clone(), technical };
-        let Some(proof) = around.evidence(term.kind, term.needs, written, spelling) else {
+        let Some(evidence) = around.evidence(term.kind, term.needs, written, spelling) else {
             continue;
         };
         let range = start + range.start..start + range.end;
-        found.push(TextMention::with_value(term.kind, range, term.name.to_owned(), proof));
+        found.push(TextMention::with_value(term.kind, range, term.name.to_owned(), evidence));
     }
 }
 
-/// Whether no letter, path or address goes on before or after a name.
+/// Whether no letter, path or URL continues before or after a name.
 fn stands_alone(block: &str, range: &std::ops::Range<usize>) -> bool {
     let before = block[..range.start].chars().next_back();
     let mut after = block[range.end..].chars();
@@ -129,7 +129,7 @@ struct NameContext<'a> {
 }
 
 impl NameContext<'_> {
-    /// What shows that this spelling means the listed thing here, if anything does.
+    /// Returns the evidence that this spelling means the listed entity here.
     fn evidence(
         &self,
         kind: EntityType,
@@ -166,7 +166,7 @@ impl NameContext<'_> {
         }
     }
 
-    /// A notion is written in any letter case, and an abbreviation in its own.
+    /// Returns the evidence for a concept: in any letter case, an abbreviation in its own.
     fn concept_evidence(&self, written: &str, spelling: &str) -> Option<EntityEvidence> {
         let short = spelling.chars().filter(char::is_ascii_uppercase).count() > 1;
         let single = !spelling.contains([' ', '-', '/']);
@@ -196,7 +196,7 @@ impl NameContext<'_> {
             || self.block[self.range.end..].starts_with("’s")
     }
 
-    /// Whether a word beside the name says that a tool is meant.
+    /// Whether a word beside the name shows a tool.
     fn has_tool_cue(&self) -> bool {
         let after = self.word_after().trim_end_matches('.');
         let number = after.strip_prefix('v').unwrap_or(after);
@@ -208,7 +208,7 @@ impl NameContext<'_> {
     }
 }
 
-/// The listed thing that a topic or a fence names as a whole.
+/// Returns the listed tool or organization that a whole text names.
 pub(super) fn find_whole(text: &str) -> Option<(EntityType, &'static str)> {
     [EntityType::Tool, EntityType::Organization].into_iter().find_map(|kind| {
         let normal = crate::entities::value::normalise(kind, text);

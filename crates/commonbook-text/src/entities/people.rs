@@ -1,10 +1,9 @@
-//! People: names that a text gives them, with certainty before completeness.
+//! People: their names in a text; precision comes before recall.
 //!
-//! A capital letter makes no name. Somebody is named by a given name of the lists, alone or with a
-//! family name; or by what stands beside: a title ("Dr."), a relation ("my friend"), a greeting
-//! ("Hey …!"), a verb that only people do ("… told me"), an address of mail. Names that are
-//! ordinary words, places or months too need one of those. Who was named so once in a text is
-//! known by that name in all of it.
+//! A capital letter alone makes no name. A person is named by a listed given name, alone or with a
+//! family name; or by a cue beside the name: a title ("Dr."), a relation ("my friend"), a greeting
+//! ("Hey …!"), a verb of speech ("… told me"), an email address. Names that are ordinary words,
+//! places or months too need a cue. A name with a cue is known in the rest of the text.
 
 mod cues;
 
@@ -21,12 +20,12 @@ use crate::entities::EntityType;
 use crate::entities::value::fold_text;
 use crate::entities::vocabulary::{self, NameRequirement};
 
-/// Who is named in a text so far, by the folded name.
+/// The people named in a text so far, by folded given name.
 #[derive(Debug, Default)]
 pub(super) struct KnownPeople(FxHashSet<String>);
 
 impl KnownPeople {
-    /// Speakers and others who are people beyond doubt.
+    /// Adds a person.
     pub(super) fn add(&mut self, name: &str) {
         let mut parts = name.split_whitespace();
         if let Some(given) = parts.next().filter(|given| given.chars().count() > 2) {
@@ -39,7 +38,7 @@ impl KnownPeople {
     }
 }
 
-/// Whether a speaker's label is a person's name and not a role.
+/// Whether the label of a speaker is a person's name and not a role.
 pub(super) fn is_speaker(label: &str) -> bool {
     let words: Vec<&str> = label.split_whitespace().collect();
     let role = |word: &&str| {
@@ -54,7 +53,7 @@ pub(super) fn is_speaker(label: &str) -> bool {
         && label.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | '\'' | '’' | '-'))
 }
 
-/// Finds people in a block of prose, and remembers those that are certain.
+/// Finds people in a block of prose, and adds those with certain evidence to `known`.
 pub(super) fn find(
     block: &str,
     start: usize,
@@ -63,22 +62,22 @@ pub(super) fn find(
 ) {
     let words = words(block, start);
     let text = ProseBlock { block, start, words: &words };
-    let mut place = 0;
-    while place < words.len() {
-        match text.person(place, known) {
-            Some((until, proof)) => {
-                let range = words[place].from..words[until - 1].to;
+    let mut index = 0;
+    while index < words.len() {
+        match text.person(index, known) {
+            Some((until, evidence)) => {
+                let range = words[index].from..words[until - 1].to;
                 let value = block[range.start - start..range.end - start]
                     .split_whitespace()
                     .collect::<Vec<_>>()
                     .join(" ");
-                if proof != EntityEvidence::Guess {
+                if evidence != EntityEvidence::Guess {
                     known.add(&value);
                 }
-                found.push(TextMention::with_value(EntityType::Person, range, value, proof));
-                place = until;
+                found.push(TextMention::with_value(EntityType::Person, range, value, evidence));
+                index = until;
             }
-            None => place += 1,
+            None => index += 1,
         }
     }
 }
@@ -90,10 +89,10 @@ struct ProseBlock<'a> {
 }
 
 impl ProseBlock<'_> {
-    /// The person named from this word on: where the name ends, and what shows it.
-    fn person(&self, place: usize, known: &KnownPeople) -> Option<(usize, EntityEvidence)> {
-        let word = &self.words[place];
-        if !word.is_capital() || word.text.chars().count() < 2 || self.is_code(place) {
+    /// Returns the end of a person's name that begins at this word, and the evidence.
+    fn person(&self, index: usize, known: &KnownPeople) -> Option<(usize, EntityEvidence)> {
+        let word = &self.words[index];
+        if !word.is_capital() || word.text.chars().count() < 2 || self.is_code(index) {
             return None;
         }
         let lower = word.text.to_lowercase();
@@ -104,14 +103,14 @@ impl ProseBlock<'_> {
             return None;
         }
         let given = vocabulary::given_name(&fold_text(word.text));
-        let beside = self.is_titled(place) || self.is_related(place);
-        let hopeful =
-            given.is_some() || beside || self.may_be_somebody(place) || known.contains(word.text);
-        if !hopeful || self.goes_on_before(place) {
+        let beside = self.is_titled(index) || self.is_related(index);
+        let is_candidate =
+            given.is_some() || beside || self.may_have_cue(index) || known.contains(word.text);
+        if !is_candidate || self.goes_on_before(index) {
             return None;
         }
-        let until = self.family_name(place);
-        if self.is_place(place, until) {
+        let until = self.family_name(index);
+        if self.is_place(index, until) {
             return None;
         }
         // "Jan 15" is a day.
@@ -121,20 +120,20 @@ impl ProseBlock<'_> {
         if counted && !known.contains(word.text) {
             return None;
         }
-        let cue = beside || self.is_greeted(place, until);
+        let cue = beside || self.is_greeted(index, until);
         let mailed = self.is_mailed(until);
         let listed_family =
-            until > place + 1 && vocabulary::is_family_name(&fold_text(self.words[until - 1].text));
+            until > index + 1 && vocabulary::is_family_name(&fold_text(self.words[until - 1].text));
         match given {
-            Some(NameRequirement::Nothing) if until > place + 1 || cue || mailed => {
+            Some(NameRequirement::Nothing) if until > index + 1 || cue || mailed => {
                 Some((until, EntityEvidence::Shape))
             }
             Some(NameRequirement::Nothing) => Some((until, EntityEvidence::Listed)),
             Some(_) if listed_family || cue || mailed => Some((until, EntityEvidence::Cue)),
-            _ if known.contains(word.text) => Some((until.min(place + 1), EntityEvidence::Listed)),
+            _ if known.contains(word.text) => Some((until.min(index + 1), EntityEvidence::Listed)),
             Some(_) if self.speaks(until) => Some((until, EntityEvidence::Guess)),
-            None if self.is_thing(place, until) => None,
-            None if self.is_titled(place) || mailed && until > place + 1 => {
+            None if self.is_thing(index, until) => None,
+            None if self.is_titled(index) || mailed && until > index + 1 => {
                 Some((until, EntityEvidence::Cue))
             }
             None if cue => Some((until, EntityEvidence::Cue)),
@@ -143,22 +142,21 @@ impl ProseBlock<'_> {
         }
     }
 
-    /// Whether something near a word that is no given name may show that it names somebody: what
-    /// is looked for before the costly questions.
-    fn may_be_somebody(&self, place: usize) -> bool {
-        let before = place.checked_sub(1).map(|at| &self.words[at]);
+    /// Whether a cue may be near a word that is no given name: a cheap test before the exact ones.
+    fn may_have_cue(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).map(|at| &self.words[at]);
         let greeted = before.is_some_and(|word| word.first && word.text.len() < 9);
-        let next = &self.words[place + 1..(place + 5).min(self.words.len())];
+        let next = &self.words[index + 1..(index + 5).min(self.words.len())];
         greeted
             || next.iter().any(|word| SPEECH_VERBS.contains(word.text))
-            || self.block[self.words[place].to - self.start..].bytes().take(80).any(|b| b == b'<')
+            || self.block[self.words[index].to - self.start..].bytes().take(80).any(|b| b == b'<')
     }
 
-    /// Where a name ends that begins at a word: after the family name, if one follows.
-    fn family_name(&self, place: usize) -> usize {
-        let mut until = place + 1;
+    /// Returns the end of a name that begins at a word: after the family name, if one follows.
+    fn family_name(&self, index: usize) -> usize {
+        let mut until = index + 1;
         let mut next = until;
-        while next < self.words.len() && next < place + 4 {
+        while next < self.words.len() && next < index + 4 {
             let word = &self.words[next];
             let initial = word.text.len() == 1 && word.text.starts_with(char::is_uppercase);
             let after_initial = word.gap == ". " && self.words[next - 1].text.len() == 1;
@@ -180,19 +178,19 @@ impl ProseBlock<'_> {
             }
             until = next + 1;
             next = until;
-            // "Ann Bob" are two people, "Ann Lee Bob" hardly one.
-            if until > place + 2 {
+            // "Ann Bob" may be one person, "Ann Lee Bob" hardly.
+            if until > index + 2 {
                 break;
             }
         }
         until
     }
 
-    /// Whether the word goes on a name that began before: "Johns Hopkins", "the Grand Marina".
-    fn goes_on_before(&self, place: usize) -> bool {
-        let Some(before) = place.checked_sub(1).map(|at| &self.words[at]) else { return false };
+    /// Whether the word continues a name: "Johns Hopkins", "the Grand Marina".
+    fn goes_on_before(&self, index: usize) -> bool {
+        let Some(before) = index.checked_sub(1).map(|at| &self.words[at]) else { return false };
         let lower = before.text.to_lowercase();
-        self.words[place].continues_phrase()
+        self.words[index].continues_phrase()
             && before.text.starts_with(char::is_uppercase)
             && !PERSON_TITLES.contains(before.text)
             && !GREETINGS.contains(lower.as_str())
@@ -200,43 +198,43 @@ impl ProseBlock<'_> {
             && !RELATION_NOUNS.contains(lower.as_str())
     }
 
-    fn is_place(&self, place: usize, until: usize) -> bool {
+    fn is_place(&self, index: usize, until: usize) -> bool {
         let is = |word: &BlockWord<'_>| PLACE_WORDS.contains(word.text.to_lowercase().as_str());
         let capital = |word: &BlockWord<'_>| word.text.starts_with(char::is_uppercase);
         let after = self.words.get(until).filter(|word| word.continues_phrase() && capital(word));
-        let before = place.checked_sub(1).map(|at| &self.words[at]);
+        let before = index.checked_sub(1).map(|at| &self.words[at]);
         let bred = self.words.get(until).is_some_and(|word| BREED_WORDS.contains(&word.text));
         bred || after.is_some_and(is)
             || before.is_some_and(|word| {
-                capital(word) && is(word) && self.words[place].continues_phrase()
+                capital(word) && is(word) && self.words[index].continues_phrase()
             })
             || before.is_some_and(|word| {
-                word.text.eq_ignore_ascii_case("the") && self.words[place].continues_phrase()
+                word.text.eq_ignore_ascii_case("the") && self.words[index].continues_phrase()
             })
     }
 
     /// Whether a name is a tool's or an organization's.
-    fn is_thing(&self, place: usize, until: usize) -> bool {
-        let range = self.words[place].from - self.start..self.words[until - 1].to - self.start;
+    fn is_thing(&self, index: usize, until: usize) -> bool {
+        let range = self.words[index].from - self.start..self.words[until - 1].to - self.start;
         super::listed::find_whole(&self.block[range]).is_some()
-            || super::listed::find_whole(self.words[place].text).is_some()
+            || super::listed::find_whole(self.words[index].text).is_some()
     }
 
-    fn is_titled(&self, place: usize) -> bool {
-        let before = place.checked_sub(1).map(|at| &self.words[at]);
+    fn is_titled(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).map(|at| &self.words[at]);
         before.is_some_and(|word| PERSON_TITLES.contains(word.text))
-            && matches!(self.words[place].gap, " " | ". ")
+            && matches!(self.words[index].gap, " " | ". ")
     }
 
-    /// Whether "my friend", "her sister" or the like stands before, or "a man named".
-    fn is_related(&self, place: usize) -> bool {
+    /// Whether a relation is before the name: "my friend", "her sister", "a man named".
+    fn is_related(&self, index: usize) -> bool {
         let word =
-            |back: usize| place.checked_sub(back).map(|at| self.words[at].text.to_lowercase());
+            |back: usize| index.checked_sub(back).map(|at| self.words[at].text.to_lowercase());
         let Some(before) = word(1) else { return false };
-        let end = self.words[place].to - self.start;
+        let end = self.words[index].to - self.start;
         let closed = self.block[end..].starts_with([',', '.', '!', '?', ';', ')']);
         let joined =
-            self.words[place].continues_phrase() || (self.words[place].gap == ", " && closed);
+            self.words[index].continues_phrase() || (self.words[index].gap == ", " && closed);
         let owned =
             |back: usize| word(back).is_some_and(|owner| POSSESSIVES.contains(&owner.as_str()));
         let is_relation = |text: &str| RELATION_NOUNS.contains(text);
@@ -244,10 +242,10 @@ impl ProseBlock<'_> {
             return owned(2) || owned(3);
         }
         // "this amazing woman, Jean, who …"
-        if self.words[place].gap == ", " && closed && PERSON_NOUNS.contains(&before.as_str()) {
+        if self.words[index].gap == ", " && closed && PERSON_NOUNS.contains(&before.as_str()) {
             return true;
         }
-        if matches!(before.as_str(), "named" | "called") && self.words[place].continues_phrase() {
+        if matches!(before.as_str(), "named" | "called") && self.words[index].continues_phrase() {
             return word(2)
                 .is_some_and(|noun| is_relation(&noun) || PERSON_NOUNS.contains(&noun.as_str()));
         }
@@ -255,29 +253,29 @@ impl ProseBlock<'_> {
         before == "is"
             && word(2).as_deref() == Some("name")
             && matches!(word(3).as_deref(), Some("my" | "user"))
-            && self.words[place].continues_phrase()
+            && self.words[index].continues_phrase()
     }
 
-    /// Whether somebody is called: "Hey Mel!", "Thanks, Tom."
-    fn is_greeted(&self, place: usize, until: usize) -> bool {
-        let Some(before) = place.checked_sub(1).map(|at| &self.words[at]) else { return false };
-        let gap = self.words[place].gap;
+    /// Whether a greeting is before the name: "Hey Mel!", "Thanks, Tom."
+    fn is_greeted(&self, index: usize, until: usize) -> bool {
+        let Some(before) = index.checked_sub(1).map(|at| &self.words[at]) else { return false };
+        let gap = self.words[index].gap;
         let end = self.words[until - 1].to - self.start;
         let closed = self.block[end..].starts_with(['!', ',', '.', '?']) || end == self.block.len();
         GREETINGS.contains(before.text.to_lowercase().as_str())
             && before.first
             && matches!(gap, " " | ", ")
             && closed
-            && until == place + 1
+            && until == index + 1
     }
 
-    /// Whether the next word is what only people do.
+    /// Whether the next word is a verb of speech.
     fn speaks(&self, until: usize) -> bool {
         let next = self.words.get(until).filter(|word| word.continues_phrase());
         next.is_some_and(|word| SPEECH_VERBS.contains(word.text))
     }
 
-    /// Whether an address of mail follows in angle brackets.
+    /// Whether an email address in angle brackets follows.
     fn is_mailed(&self, until: usize) -> bool {
         let rest = &self.block[self.words[until - 1].to - self.start..];
         rest.strip_prefix(" <")
@@ -285,9 +283,9 @@ impl ProseBlock<'_> {
             .is_some_and(|(mail, _)| mail.contains('@') && !mail.contains(' '))
     }
 
-    /// Whether the word is a part of a path, a call or a tag.
-    fn is_code(&self, place: usize) -> bool {
-        let (from, to) = (self.words[place].from - self.start, self.words[place].to - self.start);
+    /// Whether the word is part of a path, a call or a tag.
+    fn is_code(&self, index: usize) -> bool {
+        let (from, to) = (self.words[index].from - self.start, self.words[index].to - self.start);
         let before =
             self.block[..from].ends_with(['/', '_', '\\', '@', '#', '$', '.', '`', '<', '=']);
         let rest = &self.block[to..];
@@ -308,11 +306,11 @@ mod tests {
     fn people(text: &str) -> Vec<String> {
         let (mut known, mut found) = (KnownPeople::default(), Vec::new());
         find(text, 0, &mut known, &mut found);
-        found.into_iter().filter_map(|it| it.value).collect()
+        found.into_iter().filter_map(|mention| mention.value).collect()
     }
 
     #[test]
-    fn who_was_named_once_is_known_in_the_whole_text() {
+    fn a_name_with_a_cue_is_known_in_the_rest_of_the_text() {
         assert_eq!(people("Hey Zuri! I like it. Zuri, do you?"), ["Zuri", "Zuri"]);
         let mut known = KnownPeople::default();
         known.add("Zuri Abara");

@@ -1,4 +1,4 @@
-//! Shapes: addresses, paths, functions and tickets, known by how they are written.
+//! Shapes: URLs, paths, functions and tickets, recognised by their spelling.
 
 mod files;
 
@@ -9,7 +9,7 @@ use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
 use crate::word_list::WordList;
 
-/// Prefixes of names that are written like a ticket's and are none.
+/// Prefixes of names that look like the key of a ticket: UTF-8, SHA-256.
 static NO_TICKETS: WordList = WordList::new(include_str!("shapes/no_tickets.txt"));
 
 /// Words after which a number with or without `#` is a ticket's.
@@ -19,13 +19,18 @@ const TICKET_WORDS: [&str; 8] = ["issue", "issues", "pr", "prs", "ticket", "tick
 const CLOSING_WORDS: [&str; 8] =
     ["request", "fixes", "closes", "fixed", "closed", "resolves", "see", "in"];
 
-/// Words that stand before a bracket in code and are no functions.
+/// Words before a bracket that are no functions.
 static NO_FUNCTIONS: WordList = WordList::new(include_str!("shapes/no_functions.txt"));
 
-/// Finds what stands in a block by its shape.
-pub(super) fn find(block: &str, start: usize, ground: TextBlockKind, found: &mut Vec<TextMention>) {
+/// Finds the mentions by shape in a block.
+pub(super) fn find(
+    block: &str,
+    start: usize,
+    block_kind: TextBlockKind,
+    found: &mut Vec<TextMention>,
+) {
     let mut before = "";
-    for token in tokens(block, ground) {
+    for token in tokens(block, block_kind) {
         let text = &block[token.clone()];
         // Most tokens are plain words, which have no shape.
         let quoted = block[..token.start].ends_with('`');
@@ -40,7 +45,7 @@ pub(super) fn find(block: &str, start: usize, ground: TextBlockKind, found: &mut
         if let Some(url) = url_within(text) {
             let range = at(url.clone());
             add_address(&text[url], range, found);
-        } else if ground == TextBlockKind::Prose && is_ticket(text, before) {
+        } else if block_kind == TextBlockKind::Prose && is_ticket(text, before) {
             let mark = if is_number(text) { "#" } else { "" };
             let value = format!("{mark}{text}");
             found.push(TextMention::with_value(
@@ -49,8 +54,8 @@ pub(super) fn find(block: &str, start: usize, ground: TextBlockKind, found: &mut
                 value,
                 EntityEvidence::Shape,
             ));
-        } else if let Some(name) = function_name(text, ground) {
-            let proof = if quoted || name.contains(['_', ':']) {
+        } else if let Some(name) = function_name(text, block_kind) {
+            let evidence = if quoted || name.contains(['_', ':']) {
                 EntityEvidence::Shape
             } else {
                 EntityEvidence::Cue
@@ -60,45 +65,45 @@ pub(super) fn find(block: &str, start: usize, ground: TextBlockKind, found: &mut
                 EntityType::Function,
                 range,
                 name.to_owned(),
-                proof,
+                evidence,
             ));
-        } else if ground == TextBlockKind::Prose && has_function_cue(block, &token, before) {
+        } else if block_kind == TextBlockKind::Prose && has_function_cue(block, &token, before) {
             found.push(TextMention::new(
                 EntityType::Function,
                 at(0..text.len()),
                 EntityEvidence::Cue,
             ));
         } else if let Some(path) = assigned_path(text, quoted) {
-            let proof =
+            let evidence =
                 if text.contains('/') { EntityEvidence::Shape } else { EntityEvidence::Cue };
-            found.push(TextMention::new(EntityType::File, at(path), proof));
+            found.push(TextMention::new(EntityType::File, at(path), evidence));
         }
         before = text;
     }
 }
 
-/// Where a path stands in a token, which may give it as the value of something: `file=a/b.csv`.
+/// Returns the range of a path in a token, also of one behind `=`: `file=a/b.csv`.
 fn assigned_path(token: &str, quoted: bool) -> Option<Range<usize>> {
     let from = token.rfind('=').map_or(0, |at| at + 1);
     let path = files::path_within(&token[from..], quoted)?;
     Some(from + path.start..from + path.end)
 }
 
-/// The stretches of a block between blanks, quotation marks and separators, without marks of
-/// punctuation around them.
-fn tokens(block: &str, ground: TextBlockKind) -> impl Iterator<Item = Range<usize>> {
+/// Returns the tokens of a block: between blanks, quotation marks and separators, without punctuation
+/// around them.
+fn tokens(block: &str, block_kind: TextBlockKind) -> impl Iterator<Item = Range<usize>> {
     let bounds = move |c: char| {
         c.is_whitespace()
             || matches!(
                 c,
                 '"' | '`' | '<' | '>' | '|' | ',' | ';' | '“' | '”' | '‘' | '’' | '…' | '—' | '→'
             )
-            || (ground == TextBlockKind::Prose && matches!(c, '[' | ']' | '\''))
-            || (ground != TextBlockKind::Prose && c == '\'')
+            || (block_kind == TextBlockKind::Prose && matches!(c, '[' | ']' | '\''))
+            || (block_kind != TextBlockKind::Prose && c == '\'')
     };
     let mut from = 0;
     let ends = block.char_indices().filter(move |(_, c)| bounds(*c));
-    let ends = ends.map(|(place, c)| (place, place + c.len_utf8()));
+    let ends = ends.map(|(index, c)| (index, index + c.len_utf8()));
     ends.chain([(block.len(), block.len())]).filter_map(move |(end, next)| {
         let range = trim_range(block, from..end);
         from = next;
@@ -113,7 +118,7 @@ fn trim_range(block: &str, range: Range<usize>) -> Range<usize> {
     let mut bare = begun;
     loop {
         let shorter = bare.trim_end_matches(['.', ':', '!', '?', '*', '~', '}', '\'']);
-        // A bracket that closes what was opened before the word is not the word's.
+        // A bracket that was opened before the word does not belong to the word.
         let shorter = match shorter.strip_suffix(')') {
             Some(rest) if rest.matches('(').count() <= rest.matches(')').count() => rest,
             _ => shorter,
@@ -126,7 +131,7 @@ fn trim_range(block: &str, range: Range<usize>) -> Range<usize> {
     start..start + bare.len()
 }
 
-/// Where an address of the web stands in a token.
+/// Returns the range of a URL in a token.
 fn url_within(token: &str) -> Option<Range<usize>> {
     let from = match token.find("://") {
         Some(mark) => {
@@ -141,15 +146,15 @@ fn url_within(token: &str) -> Option<Range<usize>> {
     };
     let rest = &token[from..];
     let (mut depth, mut end) = (0_i32, rest.len());
-    for (place, c) in rest.char_indices() {
+    for (index, c) in rest.char_indices() {
         depth += i32::from(c == '(') - i32::from(c == ')');
-        // What a program fills in is no part of the address, nor the question that it is for.
+        // A placeholder ends the URL, together with the query that contains it.
         if matches!(c, '{' | '$') {
-            end = rest[..place].find('?').unwrap_or(place);
+            end = rest[..index].find('?').unwrap_or(index);
             break;
         }
         if depth < 0 || c == '\\' {
-            end = place;
+            end = index;
             break;
         }
     }
@@ -161,7 +166,7 @@ fn url_within(token: &str) -> Option<Range<usize>> {
     (real && named).then(|| from..from + url.len())
 }
 
-/// An address, and the ticket or project whose page it is.
+/// Adds a URL, and the ticket or project of its page.
 fn add_address(url: &str, range: Range<usize>, found: &mut Vec<TextMention>) {
     found.push(TextMention::new(EntityType::Url, range.clone(), EntityEvidence::Shape));
     let rest = url.split("://").nth(1).unwrap_or(url);
@@ -239,14 +244,14 @@ fn is_ticket(token: &str, before: &str) -> bool {
         && (spoken || key == "GH" || number.len() >= 2)
 }
 
-/// Words beside a name in backticks that say that it is a function.
+/// Words before a name in backticks that show a function.
 static FUNCTION_CUES: WordList = WordList::new(include_str!("shapes/function_cues.txt"));
 
 /// Words after a name in backticks that show a function.
 const FUNCTION_NOUNS: [&str; 8] =
     ["function", "functions", "method", "methods", "test", "tests", "call", "calls"];
 
-/// Whether a name in backticks is a function's, as a word before or after it says.
+/// Whether a word beside a name in backticks shows a function.
 fn has_function_cue(block: &str, token: &Range<usize>, before: &str) -> bool {
     let text = &block[token.clone()];
     let quoted = block[..token.start].ends_with('`') && block[token.end..].starts_with('`');
@@ -261,8 +266,8 @@ fn has_function_cue(block: &str, token: &Range<usize>, before: &str) -> bool {
         && (FUNCTION_CUES.contains(before) || FUNCTION_NOUNS.contains(&after))
 }
 
-/// The function that a token names or calls, without its arguments.
-fn function_name(token: &str, ground: TextBlockKind) -> Option<&str> {
+/// Returns the function that a token names or calls, without arguments.
+fn function_name(token: &str, block_kind: TextBlockKind) -> Option<&str> {
     let open = token.find('(');
     let name = &token[..open.unwrap_or(token.len())].trim_end_matches('!');
     let name = name.trim_start_matches(['&', '*', '.', '@']);
@@ -292,8 +297,8 @@ fn function_name(token: &str, ground: TextBlockKind) -> Option<&str> {
         || last.bytes().skip(1).any(|b| b.is_ascii_uppercase());
     let small = last.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
     match open {
-        // In code nearly every line calls something; what is defined there is found elsewhere.
-        Some(_) if ground != TextBlockKind::Prose => None,
+        // Nearly every line of code calls a function; definitions are found in `traces`.
+        Some(_) if block_kind != TextBlockKind::Prose => None,
         Some(at) if token[at..].starts_with("()") => (small || coded).then_some(name),
         // `file(s)` and `word(a note)` are prose.
         Some(_) => (coded && small).then_some(name),

@@ -1,4 +1,4 @@
-//! Statements: organizations, projects, decisions and notions, known by the words around them.
+//! Statements: organizations, projects, decisions and concepts, recognised by the words around them.
 
 use std::sync::LazyLock;
 
@@ -8,11 +8,11 @@ use super::{EntityEvidence, TextMention, listed};
 use crate::entities::EntityType;
 use crate::entities::vocabulary;
 
-/// Characters of a decision; a longer one ends at a word.
+/// Maximum characters of a decision; a longer one is cut after a word.
 const DECISION_CHARS_MAX: usize = 100;
-/// Bytes after a decision's first word in which its end is looked for, and before its verb in which
-/// it is denied.
+/// Bytes after the first word of a decision that contain its end.
 const SENTENCE_BYTES: usize = 400;
+/// Bytes before the verb of a decision that contain a denial.
 const DENIAL_BYTES: usize = 24;
 
 /// An expression in ASCII classes, which stays small and fast.
@@ -43,7 +43,7 @@ static PROJECT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Ways to say that something was decided; what was is what follows.
+/// Verbs and nouns before a decision.
 static DECISION_VERB: LazyLock<Regex> = LazyLock::new(|| {
     expression(concat!(
         r"(?i)\b(?:",
@@ -56,28 +56,28 @@ static DECISION_VERB: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What ends a decision before its sentence does.
+/// Marks and words that end a decision within its sentence.
 static DECISION_END: LazyLock<Regex> = LazyLock::new(|| {
     expression(
         r"[.;!?](?:\s|$)|\n\s*\n|, and (?:[iI]|we|they|he|she|it)\b| as mentioned|,? (?:because|'cause|since|so that|as it|as they|due to|which|given that|but|although|when|after|before)\b| (?:—|–|-) | \(|: ",
     )
 });
 
-/// The record of a decision by its number.
+/// A decision record by its number.
 static DECISION_RECORD: LazyLock<Regex> =
     LazyLock::new(|| expression(r"\bADR[- ]?0*(?P<number>[1-9]\d{0,4})\b"));
 
-/// A notion with its abbreviation: "Retrieval-Augmented Generation (RAG)".
+/// A concept with its abbreviation: "Retrieval-Augmented Generation (RAG)".
 static ABBREVIATION: LazyLock<Regex> = LazyLock::new(|| {
     expression(r"\b(?P<long>[A-Za-z][a-z]+(?:[ -][A-Za-z][a-z]+){1,5}) \((?P<short>[A-Z]{2,6})s?\)")
 });
 
-/// A notion that a glossary defines: "**Workspace** — …".
+/// A concept that a glossary defines: "**Workspace** — …".
 static GLOSSARY_ENTRY: LazyLock<Regex> = LazyLock::new(|| {
     expression(r"^(?:[-*|] )?\*\*(?P<name>[\w][\w -]{2,40})\*\* (?:—|–|\||is an? )")
 });
 
-/// Finds what the words of a block of prose say.
+/// Finds the statements of a block of prose.
 pub(super) fn find(block: &str, start: usize, found: &mut Vec<TextMention>) {
     find_organizations(block, start, found);
     find_projects(block, start, found);
@@ -85,13 +85,13 @@ pub(super) fn find(block: &str, start: usize, found: &mut Vec<TextMention>) {
     find_concepts(block, start, found);
 }
 
-/// Whether a name begins with an ordinary word, as the first word of a sentence does.
+/// Whether a name begins with an ordinary word, like the first word of a sentence.
 fn begins_ordinary(name: &str) -> bool {
     let first = name.split(' ').next().unwrap_or(name).trim_end_matches(['.', ',']);
     vocabulary::is_ordinary(&first.to_lowercase())
 }
 
-/// The name without ordinary words before it: "Then Acme Labs" is "Acme Labs".
+/// Removes ordinary words before a name: "Then Acme Labs" is "Acme Labs".
 fn without_beginning(name: &str) -> &str {
     let mut rest = name;
     while begins_ordinary(rest) {
@@ -136,7 +136,7 @@ fn find_projects(block: &str, start: usize, found: &mut Vec<TextMention>) {
         let named = ["a", "b", "c", "d"].iter().find_map(|group| hit.name(group));
         let Some(name) = named else { continue };
         let ordinary = begins_ordinary(name.as_str()) && !name.as_str().contains(['-', '/']);
-        // "Project Phoenix" says outright what "the React project" does not.
+        // "Project Phoenix" is a project, "the React project" only uses React.
         let tool = hit.name("a").is_none() && listed::find_whole(name.as_str()).is_some();
         let titled = hit.name("a").is_some() && is_in_title(block, &hit);
         if !ordinary && !tool && !titled && name.len() > 2 {
@@ -146,7 +146,7 @@ fn find_projects(block: &str, start: usize, found: &mut Vec<TextMention>) {
     }
 }
 
-/// Whether words stand in a heading or a label, where every noun has a capital letter.
+/// Whether a hit is in a heading or a label, where every noun has a capital letter.
 fn is_in_title(block: &str, hit: &Captures<'_>) -> bool {
     let Some(all) = hit.get(0) else { return true };
     let before = block[..all.start()].trim_end().rsplit(' ').next().unwrap_or_default();
@@ -197,14 +197,14 @@ fn find_decisions(block: &str, start: usize, found: &mut Vec<TextMention>) {
     }
 }
 
-/// The last place up to this one where a character begins.
-fn character_start(text: &str, place: usize) -> usize {
-    let place = place.min(text.len());
-    (0..=place).rev().find(|place| text.is_char_boundary(*place)).unwrap_or(0)
+/// Returns the last index up to this one at which a character begins.
+fn character_start(text: &str, index: usize) -> usize {
+    let index = index.min(text.len());
+    (0..=index).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
-/// What was decided, as it is kept, and how much of the text it takes; nothing when it is asked,
-/// denied or left open.
+/// Parses a decision: returns the decision as stored, and its length in the text. Returns `None` if
+/// the decision is a question, denied or left open.
 fn parse_decision(before: &str, said: &str, rest: &str) -> Option<(String, usize)> {
     let said = said.trim_end().to_lowercase();
     let clause = before.rsplit(['.', '!', '?', ',', ';', '\n']).next().unwrap_or_default();
@@ -232,7 +232,7 @@ fn parse_decision(before: &str, said: &str, rest: &str) -> Option<(String, usize
         end = rest[..cut].rfind(char::is_whitespace).unwrap_or(cut);
     }
     let text = rest[..end].trim_end_matches([' ', ',', ':', '*', '`']);
-    // "She chose them" is a matter of taste; what was chosen over something was decided.
+    // "She chose them" is a taste; a choice over something else is a decision.
     let chosen = said.ends_with("chose")
         && ![" over ", " instead of "].iter().any(|word| text.contains(word));
     let pointing = ["the following", "this ", "that ", "it ", "in writing"]
@@ -265,7 +265,7 @@ fn find_concepts(block: &str, start: usize, found: &mut Vec<TextMention>) {
     }
     if let Some(hit) = GLOSSARY_ENTRY.captures(block) {
         let name = &hit["name"];
-        // A glossary's "**page** | …" means its own pages.
+        // "**page** | …" in a glossary is an ordinary word with a meaning of its own.
         let general = vocabulary::is_ordinary(&name.to_lowercase());
         if !general && listed::find_whole(name).is_none() && name.split(' ').count() <= 4 {
             let range =

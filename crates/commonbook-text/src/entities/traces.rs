@@ -1,4 +1,4 @@
-//! Traces: the calls that a stack trace names, and the functions that a piece of code defines.
+//! Traces: the calls in a stack trace, and the functions that code defines.
 
 use std::sync::LazyLock;
 
@@ -8,16 +8,15 @@ use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
 use crate::word_list::WordList;
 
-/// Calls that are taken from one trace: those nearest to what went wrong say the most, and the
-/// rest is the machinery around it.
+/// Maximum calls of one trace: those nearest to the failure matter most.
 const TRACE_FRAMES_MAX: usize = 8;
-/// Definitions that are taken from one piece of code.
+/// Maximum definitions of one block of code.
 const DEFINITIONS_MAX: usize = 32;
 
-/// Parts of paths and names that belong to others than the program.
+/// Parts of paths and names that belong to libraries.
 static FOREIGN_PARTS: WordList = WordList::new(include_str!("traces/foreign_parts.txt"));
 
-/// How the lines of traces name the function and the file, by language.
+/// The lines of traces with a function or a file, by language.
 static FRAME_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
     expression(concat!(
         r#"(?m)^\s*File "(?P<pyfile>(?u:[^"\n]){1,300})", line \d+(?:, in (?P<py>[A-Za-z_]\w*))?"#,
@@ -42,7 +41,7 @@ fn expression(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("the tests compile every expression")
 }
 
-/// The files and functions that a stack trace passes through.
+/// Finds the files and functions of a stack trace.
 pub(super) fn find(trace: &str, start: usize, found: &mut Vec<TextMention>) {
     let own = |text: &str| !FOREIGN_PARTS.iter().any(|foreign| text.contains(foreign));
     let frames = FRAME_PATTERN.captures_iter(trace).filter(|frame| own(&frame[0]));
@@ -74,7 +73,7 @@ fn add_file(frame: &Captures<'_>, start: usize, found: &mut Vec<TextMention>) {
     }
 }
 
-/// The last two parts of a long name: `com.acme.Cart.add` is `Cart.add`.
+/// Returns the last two parts of a long name: `com.acme.Cart.add` is `Cart.add`.
 fn short_function_name(called: &str) -> String {
     let called = called.trim_end_matches("::{closure}");
     let mark = if called.contains("::") { "::" } else { "." };
@@ -84,7 +83,7 @@ fn short_function_name(called: &str) -> String {
     parts[parts.len().saturating_sub(2)..].join(mark)
 }
 
-/// The functions that a piece of code defines.
+/// Finds the functions that a block of code defines.
 pub(super) fn definitions(code: &str, start: usize, found: &mut Vec<TextMention>) {
     for hit in DEFINITION_PATTERN.captures_iter(code).take(DEFINITIONS_MAX) {
         if let Some(name) = hit.name("name") {
@@ -101,7 +100,10 @@ mod tests {
     fn values(text: &str, find: fn(&str, usize, &mut Vec<TextMention>)) -> Vec<String> {
         let mut found = Vec::new();
         find(text, 0, &mut found);
-        found.into_iter().map(|it| it.value.unwrap_or(text[it.range].to_owned())).collect()
+        found
+            .into_iter()
+            .map(|mention| mention.value.unwrap_or(text[mention.range].to_owned()))
+            .collect()
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Values: the form of a name in which two that mean exactly the same thing are alike.
+//! Normal forms: the form of a name in which two names of exactly the same entity are equal.
 //!
-//! Each type has its own: `Node.js` and `nodejs` are one tool, `./src/a.rs:12` is the file
+//! Each type has its own rules: `Node.js` and `nodejs` are one tool, `./src/a.rs:12` is the file
 //! `src/a.rs`, `getUser` and `getuser` are two functions, and `C`, `C#` and `C++` three languages.
-//! The form depends on the name and its type alone, on no list that grows, so that rows which keep
-//! it stay right; well-known other names of a tool are looked up beside it (the `vocabulary`).
+//! The form depends on the name and its type alone, and on no list that grows, so that stored rows
+//! stay right; the `vocabulary` has the synonyms of a tool.
 
 mod address;
 
@@ -13,13 +13,13 @@ use unicode_normalization::char::is_combining_mark;
 use crate::entities::EntityType;
 use crate::word_list::WordList;
 
-/// How people are addressed; no part of their name.
+/// Titles before the name of a person; no part of the name.
 static TITLES: WordList = WordList::new(include_str!("value/titles.txt"));
 
-/// What stands behind the name of a company and says which law made it.
+/// Legal forms behind the name of a company.
 static LEGAL_FORMS: WordList = WordList::new(include_str!("value/legal_forms.txt"));
 
-/// The value in the form in which equal things are equal; empty when it names nothing.
+/// Returns the normal form of a name; empty if the text names nothing.
 #[must_use]
 pub fn normalise(kind: EntityType, value: &str) -> String {
     let value = value.trim().trim_matches(['`', '"', '\'', '“', '”', '‘', '’']);
@@ -36,13 +36,13 @@ pub fn normalise(kind: EntityType, value: &str) -> String {
     }
 }
 
-/// The beginning of a name, as names are compared, whatever it is the name of.
+/// Returns the beginning of a name in folded form, for any type.
 #[must_use]
 pub fn fold_beginning(text: &str) -> String {
     fold_text(text.trim())
 }
 
-/// The words of a name, in the form in which they are compared one by one.
+/// Returns the words of a name in normal form.
 pub fn words(kind: EntityType, value: &str) -> Vec<String> {
     match kind {
         EntityType::Organization => organization_words(value),
@@ -71,7 +71,7 @@ pub fn fold_text(text: &str) -> String {
     folded
 }
 
-/// What a keyboard without the letter or mark writes instead, where Unicode does not say so.
+/// Returns the ASCII form of letters and marks without a Unicode decomposition.
 fn plain_letter(c: char) -> Option<&'static str> {
     Some(match c {
         '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}' => "'",
@@ -89,8 +89,8 @@ fn plain_letter(c: char) -> Option<&'static str> {
     })
 }
 
-/// The letters and digits of a name with the signs that tell names apart (`C#`, `a/b`, `@scope`);
-/// what only separates words is dropped, but not between two digits: 3.1 is not 31.
+/// Returns the letters and digits of a name, with the signs that distinguish names (`C#`, `a/b`,
+/// `@scope`). Drops separators of words, but not between two digits: 3.1 is not 31.
 fn compact_name(value: &str) -> String {
     let folded = fold_text(value);
     let mut name = String::with_capacity(folded.len());
@@ -114,14 +114,15 @@ fn is_gap(c: char) -> bool {
     matches!(c, '-' | '_' | '.' | ',' | '\'' | '"' | '`')
 }
 
-/// The words of a name, of letters and digits, without what divides them.
+/// Returns the words of a name, of letters and digits, without separators.
 fn plain_words(folded: &str) -> Vec<String> {
     let words = folded.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | ',' | '/'));
     let letters = |word: &str| word.chars().filter(|c| c.is_alphanumeric() || *c == '&').collect();
     words.map(letters).filter(|word: &String| !word.is_empty()).collect()
 }
 
-/// Given name first, without titles, accents and marks: `Dr. García, María` is `maria garcia`.
+/// Returns a person's name: given name first, without titles, accents and marks. `Dr. García, María`
+/// is `maria garcia`.
 fn normalise_person(value: &str) -> String {
     let value = value.split('<').next().unwrap_or(value).trim_start_matches('@');
     let folded = fold_text(value);
@@ -134,13 +135,13 @@ fn normalise_person(value: &str) -> String {
     };
     let mut words = plain_words(&turned);
     while words.len() > 1 && words.iter().any(|word| TITLES.contains(word.as_str())) {
-        let Some(place) = words.iter().position(|w| TITLES.contains(w.as_str())) else { break };
-        words.remove(place);
+        let Some(index) = words.iter().position(|w| TITLES.contains(w.as_str())) else { break };
+        words.remove(index);
     }
     words.join(" ")
 }
 
-/// Without article and legal form: `The Acme Company, Inc.` is `acme`.
+/// Returns an organization's name without article and legal form: `The Acme Company, Inc.` is `acme`.
 fn normalise_organization(value: &str) -> String {
     compact_name(&organization_words(value).join(" "))
 }
@@ -156,8 +157,8 @@ fn organization_words(value: &str) -> Vec<String> {
     words
 }
 
-/// The name in the code, path parts joined by a dot, without arguments: `Memory::check(&self)` is
-/// `Memory.check`. Letter case tells functions apart.
+/// Returns a function's name with dots between the parts of its path, without arguments:
+/// `Memory::check(&self)` is `Memory.check`. Letter case distinguishes functions.
 fn normalise_function(value: &str) -> String {
     let head = value.split('(').next().unwrap_or(value).trim();
     let name = head.rsplit(char::is_whitespace).next().unwrap_or(head);
@@ -193,7 +194,7 @@ fn normalise_function(value: &str) -> String {
     }
 }
 
-/// The words of a notion, without article, marks around it and hyphens inside; an ADR by its
+/// Returns the words of a concept without article, marks around it and hyphens inside; an ADR by its
 /// number: `ADR-0004` is `adr 4`.
 fn normalise_concept(value: &str) -> String {
     let folded = fold_text(value);
@@ -217,7 +218,8 @@ fn normalise_concept(value: &str) -> String {
     words.join(" ")
 }
 
-/// The parts of a hyphenated word; a hyphen between digits is a range, a date or a number's own.
+/// Returns the parts of a hyphenated word. A hyphen between digits is part of a range, a date or a
+/// number.
 fn hyphen_parts(word: &str) -> Vec<String> {
     let word = word.trim_matches(|c: char| matches!(c, ',' | ';' | ':' | '.' | '!' | '?' | '"'));
     let mut parts: Vec<String> = Vec::new();

@@ -1,7 +1,7 @@
-//! Vocabulary: the well-kept lists of tools, organizations, notions and names of people.
+//! Vocabulary: the lists of tools, organizations, concepts and names of people.
 //!
-//! Each list is a text file beside this one, which says how it is read. The lists are looked
-//! things up in; nothing that is kept depends on what stood in them when it was kept.
+//! Each list is a text file in the folder of this module, and begins with its format. No stored row
+//! depends on the lists.
 
 use std::sync::LazyLock;
 
@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::value::{fold_text, normalise};
 use crate::entities::EntityType;
+use crate::word_list::entries;
 
 const TOOL_LIST: &str = include_str!("vocabulary/tools.txt");
 const ORGANIZATION_LIST: &str = include_str!("vocabulary/organizations.txt");
@@ -17,81 +18,75 @@ const GIVEN_NAME_LIST: &str = include_str!("vocabulary/given.txt");
 const FAMILY_NAME_LIST: &str = include_str!("vocabulary/family.txt");
 const ORDINARY_WORD_LIST: &str = include_str!("vocabulary/words.txt");
 
-/// What must stand around a listed name, so that it is that name and no ordinary word.
+/// The context that a listed name requires, so that it is no ordinary word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameRequirement {
-    /// Nothing: the word means nothing else.
+    /// None: the word means nothing else.
     Nothing,
     /// A technical text.
     Technical,
-    /// A word beside it that says what it is.
+    /// A word beside the name that shows its type.
     Cue,
 }
 
-/// A listed thing with its names.
+/// A listed entity with its names.
 #[derive(Debug)]
 pub struct ListedTerm {
-    /// What sort of thing the term names.
+    /// The type of the entity.
     pub kind: EntityType,
-    /// Its name as it is usually written.
+    /// The usual spelling of the name.
     pub name: &'static str,
-    /// All its names as they are written, the usual one first.
+    /// All names as written, the usual one first.
     pub spellings: Vec<&'static str>,
-    /// What else a text must show before the term counts.
+    /// The context that the name requires.
     pub needs: NameRequirement,
 }
 
-/// Every listed tool, organization and notion.
+/// Every listed tool, organization and concept.
 pub static TERMS: LazyLock<Vec<ListedTerm>> = LazyLock::new(|| {
     let lists = [
         (EntityType::Tool, TOOL_LIST),
         (EntityType::Organization, ORGANIZATION_LIST),
         (EntityType::Concept, CONCEPT_LIST),
     ];
-    let lines =
-        lists.into_iter().flat_map(|(kind, list)| list_entries(list).map(move |l| (kind, l)));
+    let lines = lists.into_iter().flat_map(|(kind, list)| entries(list).map(move |l| (kind, l)));
     lines.filter_map(|(kind, line)| parse_term(kind, line)).collect()
 });
 
-/// The place in [`TERMS`] of each normalised name.
+/// The index in [`TERMS`] of each normalised name.
 static TERM_INDEXES: LazyLock<FxHashMap<(EntityType, String), usize>> = LazyLock::new(|| {
-    let mut places = FxHashMap::default();
-    for (place, term) in TERMS.iter().enumerate() {
+    let mut indexes = FxHashMap::default();
+    for (index, term) in TERMS.iter().enumerate() {
         for spelling in &term.spellings {
-            places.entry((term.kind, normalise(term.kind, spelling))).or_insert(place);
+            indexes.entry((term.kind, normalise(term.kind, spelling))).or_insert(index);
         }
     }
-    places
+    indexes
 });
 
-/// Given names, and whether each names a person by itself.
+/// Given names, with the context that each requires.
 static GIVEN_NAMES: LazyLock<FxHashMap<String, NameRequirement>> = LazyLock::new(|| {
     let mut names = FxHashMap::default();
-    for line in list_entries(GIVEN_NAME_LIST) {
+    for line in entries(GIVEN_NAME_LIST) {
         let (needs, line) = match line.strip_prefix("? ") {
             Some(rest) => (NameRequirement::Cue, rest),
             None => (NameRequirement::Nothing, line),
         };
         for name in line.split_whitespace() {
-            // A name that stands in both lines is the ambiguous one.
-            let kept = names.entry(fold_text(name)).or_insert(needs);
-            *kept = needs.max(*kept);
+            // A name in both kinds of lines is ambiguous.
+            let requirement = names.entry(fold_text(name)).or_insert(needs);
+            *requirement = needs.max(*requirement);
         }
     }
     names
 });
 
 static FAMILY_NAMES: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    list_entries(FAMILY_NAME_LIST).flat_map(str::split_whitespace).map(fold_text).collect()
+    entries(FAMILY_NAME_LIST).flat_map(str::split_whitespace).map(fold_text).collect()
 });
 
 static ORDINARY_WORDS: LazyLock<FxHashSet<&'static str>> =
-    LazyLock::new(|| list_entries(ORDINARY_WORD_LIST).flat_map(str::split_whitespace).collect());
-
-/// The lines of a list without comments and empty ones.
-fn list_entries(list: &'static str) -> impl Iterator<Item = &'static str> {
-    list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("# "))
-}
+    LazyLock::new(|| entries(ORDINARY_WORD_LIST).flat_map(str::split_whitespace).collect());
 
 fn parse_term(kind: EntityType, line: &'static str) -> Option<ListedTerm> {
     let (needs, line) = match line.as_bytes() {
@@ -105,42 +100,44 @@ fn parse_term(kind: EntityType, line: &'static str) -> Option<ListedTerm> {
     Some(ListedTerm { kind, name, spellings, needs })
 }
 
-/// The listed thing of this type and normalised name.
+/// Returns the listed entity of a type and normalised name.
 pub fn find(kind: EntityType, normalised: &str) -> Option<&'static ListedTerm> {
-    let place = TERM_INDEXES.get(&(kind, normalised.to_owned()))?;
-    TERMS.get(*place)
+    let index = TERM_INDEXES.get(&(kind, normalised.to_owned()))?;
+    TERMS.get(*index)
 }
 
-/// The normalised names under which a thing of this normalised name may be kept: its own first, then
-/// those that are well known to mean the same (`postgres` for `PostgreSQL`).
+/// Returns the normalised names of the entity with this normalised name: this name first, then the
+/// well-known synonyms (`postgres` for `PostgreSQL`).
 #[must_use]
 pub fn names(kind: EntityType, normalised: &str) -> Vec<String> {
     let mut names = vec![normalised.to_owned()];
     for spelling in find(kind, normalised).iter().flat_map(|term| &term.spellings) {
-        let other = normalise(kind, spelling);
-        if !names.contains(&other) {
-            names.push(other);
+        let synonym = normalise(kind, spelling);
+        if !names.contains(&synonym) {
+            names.push(synonym);
         }
     }
     names
 }
 
-/// What a given name, in folded form, needs to name a person; none when it is no such name.
+/// Returns the context that a given name, in folded form, requires; `None` if the list does not have
+/// the name.
 pub fn given_name(folded: &str) -> Option<NameRequirement> {
     GIVEN_NAMES.get(folded).copied()
 }
 
-/// Whether a word, in folded form, is a family name of the list.
+/// Whether a word in folded form is a listed family name.
 pub fn is_family_name(folded: &str) -> bool {
     FAMILY_NAMES.contains(folded)
 }
 
-/// Whether a word, in lower case, is an ordinary one that only begins a sentence.
+/// Whether a word in lower case is an ordinary word, which has a capital only at the beginning of a
+/// sentence.
 pub fn is_ordinary(lower: &str) -> bool {
     ORDINARY_WORDS.contains(lower)
 }
 
-/// Whether a single word, in folded form, is a name that the lists have: a tool's or a person's.
+/// Whether a single word in folded form is a listed name of a tool, an organization or a person.
 pub fn is_listed_word(folded: &str) -> bool {
     given_name(folded).is_some()
         || is_family_name(folded)

@@ -1,4 +1,4 @@
-//! Words of prose: with what stands before them, and whether a sentence begins with them.
+//! Words of prose, with the gap before each word and the beginnings of sentences.
 
 use crate::sentences;
 
@@ -9,14 +9,14 @@ pub(super) struct BlockWord<'a> {
     pub(super) text: &'a str,
     pub(super) from: usize,
     pub(super) to: usize,
-    /// What stands between the word before and this one.
+    /// The text between the previous word and this one.
     pub(super) gap: &'a str,
-    /// Whether a sentence, a quotation or a label's text begins with it.
+    /// Whether a sentence, a quotation or the text of a label begins with the word.
     pub(super) first: bool,
 }
 
 impl BlockWord<'_> {
-    /// Whether it is written as a name is: a capital, then small letters among others.
+    /// Whether the word is written like a name: a capital, then small letters.
     pub(super) fn is_capital(&self) -> bool {
         let mut letters = self.text.chars();
         // "GUIDs" is an abbreviation.
@@ -26,25 +26,25 @@ impl BlockWord<'_> {
             && letters.all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-'))
     }
 
-    /// Whether only a blank or a line end stands before it, so that it goes on with the last word.
+    /// Whether only blanks or a line end are before the word, so that it continues the phrase.
     pub(super) fn continues_phrase(&self) -> bool {
         !self.gap.is_empty() && self.gap.chars().all(char::is_whitespace)
     }
 }
 
-/// The words of a stretch of a text that begins at `start`.
+/// Returns the words of a block that begins at the byte `start` of its text.
 pub(super) fn words(text: &str, start: usize) -> Vec<BlockWord<'_>> {
     let mut words: Vec<BlockWord<'_>> = Vec::with_capacity(text.len() / 6);
     let (mut from, mut ended) = (None, 0);
     let mut letters = text.char_indices().peekable();
-    while let Some((place, c)) = letters.next() {
+    while let Some((index, c)) = letters.next() {
         let next = letters.peek().map(|(_, next)| *next);
         let joins = matches!(c, '\'' | '’' | '-') && next.is_some_and(char::is_alphanumeric);
         match from {
-            None if c.is_alphanumeric() => from = Some(place),
+            None if c.is_alphanumeric() => from = Some(index),
             Some(begun) if !c.is_alphanumeric() && !joins => {
-                push_word(&mut words, text, start, ended, begun..place);
-                (from, ended) = (None, place);
+                push_word(&mut words, text, start, ended, begun..index);
+                (from, ended) = (None, index);
             }
             _ => {}
         }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_know_what_stands_before_them() {
+    fn words_have_their_gaps() {
         let found = words("Hey Mel! Dr. O'Brien's well-known. He met J. Smith", 10);
         let texts: Vec<&str> = found.iter().map(|word| word.text).collect();
         assert_eq!(texts, ["Hey", "Mel", "Dr", "O'Brien", "well-known", "He", "met", "J", "Smith"]);

@@ -1,23 +1,23 @@
-//! Decoding: what a text says in another writing, where a reader that is a model would understand it.
+//! Decoding: other readings of a text that a model would understand.
 //!
-//! A text is mended (escapes, entities, tags, letters set apart, letters as digits) into one other
-//! reading, and what stands in hex or base64 is read by itself. Each is linear in the text, and
-//! nothing is made for a text without signs of it.
+//! One reading resolves escapes, entities, tags, spaced letters and digits for letters; hex and
+//! base64 are decoded by themselves. Each step is linear in the text, and a text without signs of
+//! an encoding costs nothing.
 
 use crate::injection::normalize::from_base64;
 
-/// Stretches of base64 and hex that are looked into, and letters of each.
+/// Maximum stretches of base64 and hex that are decoded, and maximum letters of each.
 const STRETCHES_MAX: usize = 64;
 const STRETCH_BYTES_MAX: usize = 4096;
-/// Letters of base64 or hex that can hold a sentence.
+/// Minimum letters of base64 or hex that can encode a sentence.
 const STRETCH_LETTERS_MIN: usize = 24;
-/// Letters set apart, from which on they are one word and no enumeration.
+/// Minimum spaced letters that are a word and not an enumeration.
 const SPELLED_LETTERS_MIN: usize = 6;
-/// Words like `1gn0r3` from which on a text is written with digits for letters.
+/// Minimum words like `1gn0r3` in a text that uses digits for letters.
 const LEET_WORDS_MIN: usize = 2;
 
-/// Other readings of a text: mended, turned around, turned by thirteen letters; only those that its
-/// signs speak for.
+/// Returns other readings of a text: repaired, reversed, rotated by 13 letters; only those that the
+/// text shows signs of.
 pub(super) fn readings(text: &str) -> Vec<String> {
     let mut readings = Vec::new();
     let mended = mend_text(text);
@@ -35,7 +35,7 @@ pub(super) fn readings(text: &str) -> Vec<String> {
     readings
 }
 
-/// The letter thirteen places on.
+/// Rotates a letter by 13.
 fn rotate_letter(c: char) -> char {
     let turn = |first: u8| char::from((c as u8 - first + 13) % 26 + first);
     match c {
@@ -45,8 +45,7 @@ fn rotate_letter(c: char) -> char {
     }
 }
 
-/// The text with escapes and entities read, tags left out, letters that were set apart put
-/// together, and digits for letters read as those.
+/// Resolves escapes and entities, removes tags, joins spaced letters, and replaces digits for letters.
 fn mend_text(text: &str) -> String {
     let unescaped = if text.contains(['\\', '%', '&']) { unescape(text) } else { text.to_owned() };
     let bare = if unescaped.contains('<') { without_tags(&unescaped) } else { unescaped };
@@ -55,8 +54,7 @@ fn mend_text(text: &str) -> String {
     if is_leet(&whole) { replace_leet(&whole) } else { whole }
 }
 
-/// The text with `\u0041`, `\x41`, `%41`, `&#65;` and `&#x41;` read as what they stand for. Bytes
-/// above ASCII stay as they are.
+/// Resolves `\u0041`, `\x41`, `%41`, `&#65;` and `&#x41;`. Bytes above ASCII do not change.
 pub fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let (mut rest, mut within) = (text, false);
@@ -66,7 +64,7 @@ pub fn unescape(text: &str) -> String {
         let sign = &rest[at..];
         match parse_escape(sign) {
             Some((letter, length)) => {
-                // What begins with an escape is read by itself.
+                // A word that begins with an escape is resolved by itself.
                 if !within && plain.ends_with([' ', '"', '\'', '=']) {
                     plain.push('\n');
                 }
@@ -85,14 +83,14 @@ pub fn unescape(text: &str) -> String {
     plain
 }
 
-/// The letter that an escape at the beginning stands for, and the escape's length.
+/// Returns the letter of an escape at the beginning, and the length of the escape.
 fn parse_escape(sign: &str) -> Option<(char, usize)> {
     let hex = |from: usize, digits: usize| {
         let number = u32::from_str_radix(sign.get(from..from + digits)?, 16).ok()?;
         let letter = char::from_u32(number).filter(|c| !c.is_control() || *c == '\n')?;
         Some((letter, from + digits))
     };
-    // What was escaped twice has two backslashes.
+    // A text that was escaped twice has two backslashes.
     let slashes = sign.bytes().take(2).take_while(|byte| *byte == b'\\').count();
     match sign.as_bytes() {
         [b'%', ..] => hex(1, 2).filter(|(letter, _)| letter.is_ascii()),
@@ -117,7 +115,7 @@ fn parse_escape(sign: &str) -> Option<(char, usize)> {
     }
 }
 
-/// The text without tags that stand within words; others end a word and stay.
+/// Removes tags within words; other tags end a word and stay.
 fn without_tags(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -142,15 +140,15 @@ fn without_tags(text: &str) -> String {
     plain
 }
 
-/// The length of a short tag, like `<b>` or `</i>`, with which the text begins.
+/// Returns the length of a short tag, like `<b>` or `</i>`, at the beginning.
 fn tag_length(text: &str) -> Option<usize> {
     let end = text.bytes().take(40).position(|byte| byte == b'>')?;
     let name = text[1..end].trim_start_matches('/');
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!').then_some(end + 1)
 }
 
-/// The text with words whose letters stand apart (`i g n o r e`, `i.g.n.o.r.e`) put together; a
-/// wider gap, or another sign than between the letters, is the gap between two words.
+/// Joins spaced letters (`i g n o r e`, `i.g.n.o.r.e`); a wider gap, or a sign other than the one
+/// between the letters, separates two words.
 fn join_spelled_letters(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let alone = |at: usize| {
@@ -195,16 +193,16 @@ fn join_spelled_letters(text: &str) -> String {
 fn splits_words(text: &str) -> bool {
     let inside = |at: usize| {
         let bytes = text.as_bytes();
-        let letter = |place: Option<usize>| {
-            place.and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_alphabetic)
+        let letter = |index: Option<usize>| {
+            index.and_then(|index| bytes.get(index)).is_some_and(u8::is_ascii_alphabetic)
         };
         letter(at.checked_sub(1)) && letter(Some(at + 1))
     };
-    let places = text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'-' | b'_'));
-    places.filter(|(at, _)| inside(*at)).take(2).count() == 2
+    let hyphens = text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'-' | b'_'));
+    hyphens.filter(|(at, _)| inside(*at)).take(2).count() == 2
 }
 
-/// The text without hyphens and low lines between letters.
+/// Removes hyphens and low lines between letters.
 fn join_split_words(text: &str) -> String {
     let mut letters = text.chars().peekable();
     let mut plain = String::with_capacity(text.len());
@@ -218,15 +216,17 @@ fn join_split_words(text: &str) -> String {
     plain
 }
 
-/// Whether a text is written with digits for letters: two words have a digit between letters.
+/// Whether a text uses digits for letters: two words have a digit between letters.
 fn is_leet(text: &str) -> bool {
     let leet = |word: &&str| {
         let bytes = word.as_bytes();
         bytes.len() >= 4
             && bytes.len() <= 16
             && bytes.iter().all(u8::is_ascii_alphanumeric)
-            && bytes.windows(3).any(|of| {
-                of[0].is_ascii_alphabetic() && of[1].is_ascii_digit() && of[2].is_ascii_alphabetic()
+            && bytes.windows(3).any(|letters| {
+                letters[0].is_ascii_alphabetic()
+                    && letters[1].is_ascii_digit()
+                    && letters[2].is_ascii_alphabetic()
             })
     };
     text.split_whitespace().filter(leet).take(LEET_WORDS_MIN).count() == LEET_WORDS_MIN
@@ -245,7 +245,7 @@ fn replace_leet(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// Which bytes stand in base64, in either alphabet, or end it.
+/// The bytes of base64, in either alphabet, and of its padding.
 const BASE64: [bool; 256] = {
     let mut letters = [false; 256];
     let mut byte = 0_u8;
@@ -257,8 +257,8 @@ const BASE64: [bool; 256] = {
     letters
 };
 
-/// What stands in base64 or hex in a text, where it is text itself: at most `STRETCHES_MAX` stretches,
-/// each decoded twice where it was encoded twice. Each with its place in the text.
+/// Returns the texts in base64 or hex within a text, with their ranges: at most `STRETCHES_MAX`, each
+/// decoded twice if it was encoded twice.
 pub fn decode_stretches(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
     let mut from = 0;
     let stretches = text.as_bytes().split(|byte| !BASE64[usize::from(*byte)]).map(move |stretch| {
@@ -268,7 +268,7 @@ pub fn decode_stretches(text: &str) -> impl Iterator<Item = (std::ops::Range<usi
     });
     let long = stretches.filter(|(_, stretch)| stretch.len() >= STRETCH_LETTERS_MIN);
     long.take(STRETCHES_MAX).filter_map(|(at, stretch)| {
-        // What stands before the last `=` inside is the name of the value.
+        // Before the last `=` inside is the name of the value.
         let end = stretch.iter().rposition(|byte| *byte != b'=')? + 1;
         let start = stretch[..end].iter().rposition(|byte| *byte == b'=').map_or(0, |at| at + 1);
         let letters = &stretch[start..end.min(start + STRETCH_BYTES_MAX)];
@@ -280,7 +280,7 @@ pub fn decode_stretches(text: &str) -> impl Iterator<Item = (std::ops::Range<usi
     })
 }
 
-/// The text that letters of hex or base64 stand for, if it is one that can be read.
+/// Decodes hex or base64, if the result is a readable text.
 pub fn readable_text(letters: &[u8]) -> Option<String> {
     let readable = |bytes: Vec<u8>| {
         let plain = String::from_utf8(bytes).ok()?;

@@ -1,7 +1,7 @@
-//! Orders to agents in other languages than English: what is told most often, in each.
+//! Orders to agents in other languages than English: the most frequent ones of each language.
 //!
-//! Patterns are folded as texts are: small letters in compatibility form (NFKD) without accents, so
-//! that Korean stands in single letters and Japanese without its marks of voicing.
+//! Patterns are normalised like texts: small letters in compatibility form (NFKD) without accents, so
+//! that Korean is in single letters and Japanese without its marks of voicing.
 
 use super::InjectionReason::{Exfiltration, Extraction, Orders, Override, Role, Secrecy};
 use super::phrases::{InjectionPhrase, phrase};

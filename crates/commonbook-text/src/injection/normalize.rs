@@ -1,18 +1,18 @@
-//! Folding: a text as its reader takes it, without what only deceives whoever searches it.
+//! Normalisation: a text as a model reads it, without tricks that hide words from a search.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Invisible characters between two letters from which on they are no accident of a browser.
+/// Minimum invisible characters between two letters that are no accident of a browser.
 const STRAY_LIMIT: usize = 3;
-/// Variation selectors in a row that no picture needs.
+/// Minimum variation selectors in a row that no emoji needs.
 const SELECTOR_LIMIT: usize = 4;
-/// A text in lower case and compatibility form (NFKD), with single blanks, without accents, without
-/// characters that nobody sees, without marks of emphasis; letters of other scripts that look
-/// Latin, in words that are Latin otherwise, are Latin.
+/// A text in lower case and compatibility form (NFKD), with single blanks, without accents, invisible
+/// characters and marks of emphasis. Letters of other scripts that look Latin are Latin in words
+/// with Latin letters.
 pub(super) struct NormalizedText {
     pub(super) text: String,
-    /// Whether the text has characters that are there to hide something.
+    /// Whether the text has characters that hide something.
     pub(super) hides: bool,
 }
 
@@ -28,7 +28,7 @@ impl NormalizedText {
             let other = rest.bytes().position(|byte| byte.is_ascii()).unwrap_or(rest.len());
             let (seen, unseen) = folded.without_hidden(&rest[..other]);
             rest = &rest[other..];
-            // What nobody sees between two letters breaks a word for whoever searches it.
+            // An invisible character between two letters hides the word from a search.
             let inside = [before, rest.bytes().next()];
             if seen.is_empty()
                 && inside.iter().flatten().filter(|b| b.is_ascii_alphanumeric()).count() == 2
@@ -43,7 +43,7 @@ impl NormalizedText {
             }
         }
         folded.hides |= strays >= STRAY_LIMIT;
-        // Isolates set a text of the other direction apart; where none is, they only mislead.
+        // Isolates separate a text of the other direction; without one, they only mislead.
         folded.hides |= text.contains(is_isolate) && !text.contains(is_right_to_left);
         folded.text.make_ascii_lowercase();
         if alike {
@@ -52,20 +52,21 @@ impl NormalizedText {
         folded
     }
 
-    /// Adds letters of ASCII, a word at a time.
+    /// Appends ASCII letters, a word at a time.
     fn push_plain(&mut self, plain: &str) {
         let mut from = 0;
-        for (place, byte) in plain.bytes().enumerate() {
+        for (index, byte) in plain.bytes().enumerate() {
             if matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'*' | b'`') {
-                self.text.push_str(&plain[from..place]);
+                self.text.push_str(&plain[from..index]);
                 self.push(char::from(byte));
-                from = place + 1;
+                from = index + 1;
             }
         }
         self.text.push_str(&plain[from..]);
     }
 
-    /// Adds a letter; of white space the first, or a line end if there is one; no emphasis.
+    /// Appends a letter. Of white space the first character counts, or a line end if there is one;
+    /// marks of emphasis are left out.
     fn push(&mut self, letter: char) {
         match letter {
             '*' | '`' => {}
@@ -86,8 +87,8 @@ impl NormalizedText {
         }
     }
 
-    /// What is seen of a stretch without ASCII, where tag characters are read as what they stand
-    /// for, and how many characters nobody sees; marks the text when they hide something.
+    /// Returns the visible text of a stretch without ASCII, with tag characters as the letters they
+    /// encode, and the count of invisible characters; sets `hides` if they hide something.
     fn without_hidden(&mut self, stretch: &str) -> (String, usize) {
         let mut seen = String::with_capacity(stretch.len());
         let (mut unseen, mut selectors, mut flag) = (0, 0, false);
@@ -95,7 +96,7 @@ impl NormalizedText {
             selectors = if is_selector(c) { selectors + 1 } else { 0 };
             self.hides |= selectors >= SELECTOR_LIMIT;
             match c {
-                // A black flag and tags are the flags of England, Scotland and Wales.
+                // A black flag with tags is the flag of England, Scotland or Wales.
                 '\u{1f3f4}' => {
                     flag = true;
                     seen.push(c);
@@ -106,9 +107,9 @@ impl NormalizedText {
                     let stands_for = char::from_u32(u32::from(c) - 0xe0000);
                     seen.extend(stands_for.filter(|c| !c.is_ascii_control()));
                 }
-                // An override turns letters around; a text in Arabic or Hebrew needs none.
+                // An override reverses letters; a text in Arabic or Hebrew needs none.
                 '\u{202d}' | '\u{202e}' => self.hides = true,
-                // A soft hyphen shows where a long word may be broken.
+                // A soft hyphen allows a line break in a long word.
                 '\u{ad}' => {}
                 _ if is_invisible(c) => unseen += 1,
                 _ => {
@@ -125,17 +126,17 @@ fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether a character begins or ends a stretch of another direction.
+/// Whether a character begins or ends a text of another direction.
 fn is_isolate(c: char) -> bool {
     matches!(c, '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character is of a script that is written from right to left.
+/// Whether a character belongs to a script from right to left.
 fn is_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
-/// Whether a character is one that nobody sees: joiners, marks of direction, selectors and fillers.
+/// Whether a character is invisible: joiners, marks of direction, selectors and fillers.
 pub(super) fn is_invisible(c: char) -> bool {
     is_selector(c)
         || matches!(c,
@@ -144,7 +145,7 @@ pub(super) fn is_invisible(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
 }
 
-/// Typographic quotes and dashes as a keyboard writes them.
+/// Returns the ASCII form of typographic quotes and dashes.
 fn plain_mark(c: char) -> char {
     match c {
         '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}' => '\'',
@@ -154,7 +155,7 @@ fn plain_mark(c: char) -> char {
     }
 }
 
-/// The text with Latin letters for their likenesses, in words that have Latin letters too.
+/// Replaces letters that look Latin by Latin ones, in words that have Latin letters too.
 fn latin(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
@@ -167,7 +168,7 @@ fn latin(text: &str) -> String {
     folded
 }
 
-/// The Latin letter that a small letter of Cyrillic, Greek or Armenian looks like.
+/// Returns the Latin letter that a small letter of Cyrillic, Greek or Armenian looks like.
 pub(super) fn likeness(c: char) -> Option<char> {
     Some(match c {
         'а' | 'α' => 'a',
@@ -194,7 +195,7 @@ pub(super) fn likeness(c: char) -> Option<char> {
     })
 }
 
-/// The bytes that base64 stands for, in either alphabet; letters that make no whole byte are lost.
+/// Decodes base64, in either alphabet; letters that make no whole byte are lost.
 pub(super) fn from_base64(letters: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(letters.len() / 4 * 3 + 3);
     let (mut held, mut bits) = (0_u32, 0);

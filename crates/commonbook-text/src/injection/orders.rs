@@ -1,14 +1,14 @@
-//! Orders that wait: what a text wants done later, when something is asked, or in somebody's name.
+//! Orders for later: on an event, on a question, or in the name of another person.
 //!
-//! In a pattern `{s}` is any letter of the same sentence and line, `{agent}` a word for a program
-//! that reads, `{say}` a word for speaking, and `{go}` the place where an order can begin.
+//! In a pattern `{s}` is any letter of the same sentence and line, `{agent}` a word for an agent or
+//! model, `{say}` a word for speaking, and `{go}` a position where an order can begin.
 
 use super::InjectionReason::{
     Comment, Encoded, Exfiltration, Extraction, Frame, Marks, Orders, Override, Role, Secrecy,
 };
 use super::phrases::{InjectionPhrase, phrase};
 
-/// What the short names in patterns stand for.
+/// The fragments in patterns, by their short names.
 pub(super) const FRAGMENTS: &[(&str, &str)] = &[
     ("{s}", r"(?:(?u:[^.!?\n])|\.\w)"),
     (
@@ -28,7 +28,7 @@ pub(super) const FRAGMENTS: &[(&str, &str)] = &[
 /// Every phrase of this kind.
 #[rustfmt::skip]
 pub(super) const ORDERS: &[InjectionPhrase] = &[
-    // What was said before does not count, what stands here does.
+    // Earlier instructions do not count, this text does.
     phrase(Override, &["ignore", "disregard", "forget", "drop", "scrap", "discard", "cancel", "abandon", "set aside"], r"\b(?:ignore|disregard|forget|drop|scrap|discard|cancel|abandon|set aside) {s}*?\b(?:instructions?|guidelines?|guidance|rules|policies|directions|orders|limits|restrictions|everything|whatever|all) (?:that )?(?:you (?:were|are|have|had|got|started|follow|know)|were set|(?:the |your )?(?:operator|developer) (?:told|configured|said|set|wrote|gave))\b"),
     phrase(Override, &["you"], r"\b(?:everything|all|instructions?|guidelines?|guidance|rules|policies|directives) (?:that )?you (?:were|are|have been|had been|follow|got){s}*? (?:is|are) (?:now )?(?:stale|outdated|void|suspended|obsolete|cancelled|revoked|lifted|no longer)\b"),
     phrase(Override, &["your"], r"\byour (?:\w+ ){0,4}(?:instructions?|guidelines?|guidance|rules|policies|programming|restrictions|limits|directives|training) (?:{s}*? )?(?:(?:do not|don't|no longer|does not) apply|(?:is|are) (?:now )?(?:outdated|void|suspended|cancelled|lifted|stale|obsolete|no longer (?:valid|binding|in force)))"),

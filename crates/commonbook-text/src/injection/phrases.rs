@@ -1,5 +1,6 @@
-//! What texts say that give orders to agents: expressions over folded texts.
+//! Phrases that give orders to agents: expressions over normalised texts.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -10,12 +11,12 @@ use super::InjectionReason::{
 };
 use super::compile_pattern;
 
-/// One way of giving orders.
+/// One way to give orders.
 pub(super) struct InjectionPhrase {
     pub(super) reason: InjectionReason,
-    /// One of these stands in every text that the pattern fits.
+    /// Every text that the pattern matches contains one of these.
     pub(super) keywords: &'static [&'static str],
-    /// The expression, in lower case and ASCII classes; a blank stands for a space or a line end.
+    /// The expression, in lower case and ASCII classes; a blank matches a space or a line end.
     pub(super) pattern: &'static str,
 }
 
@@ -27,8 +28,8 @@ pub(super) const fn phrase(
     InjectionPhrase { reason, keywords, pattern }
 }
 
-/// An order, which begins a sentence or follows a word that orders: "we do not tell the user" is
-/// a report, "do not tell the user" is none.
+/// A pattern for an order: at the beginning of a sentence, or after a word that orders. "We do not
+/// tell the user" is a report, "do not tell the user" is an order.
 macro_rules! ordered {
     ($order:literal) => {
         concat!(
@@ -39,7 +40,7 @@ macro_rules! ordered {
     };
 }
 
-/// Keywords of what forbids to tell.
+/// Keywords of phrases that ask for secrecy.
 #[rustfmt::skip]
 const SECRECY_KEYWORDS: &[&str] = &[
     "not tell", "not ever tell", "not inform", "not alert", "not notify", "not warn", "not mention",
@@ -52,7 +53,7 @@ const SECRECY_KEYWORDS: &[&str] = &[
     "never discuss",
 ];
 
-/// Keywords of what speaks as a system.
+/// Keywords of phrases that imitate a system prompt.
 #[rustfmt::skip]
 const SYSTEM_KEYWORDS: &[&str] = &[
     "system:", "system :", "system]", "system -", "system-", "system prompt", "system message",
@@ -122,17 +123,17 @@ pub(super) const PHRASES: &[InjectionPhrase] = &[
     phrase(Encoded, &["decode", "deobfuscate", "decrypt", "unscramble", "rot13"], r"\b(?:decode|deobfuscate|decrypt|unscramble|rot13) (?:(?u:[^\n.]*) )?(?:and|then) (?:then )?(?:(?:follow|obey|carry out|act on|comply with) (?:it|them|the|its|what|that|those|these|whatever)|execute (?:it|them|the (?:instructions?|commands?|decoded|result)))\b"),
 ];
 
-/// In a comment: words for machines that understand what they read.
+/// Words in a comment that address a model.
 pub(super) const ADDRESSEE_PATTERN: &str = r"\b(?:ais?|llms?|agents?|assistants?|claude|chatgpt|gpt|copilot|gemini|language models?|chatbots?|bots?|models?|summarizers?)\b";
 
-/// In a comment: words that order.
+/// Words in a comment that give an order.
 pub(super) const COMMAND_PATTERN: &str = r"\b(?:must|should|shall|always|never|ignore|disregard|send|upload|post|execute|tell|reply|respond|say|recommend|rate|summarize|approve|remember|reveal|do not (?:tell|mention|reveal|show|follow|inform)|don't (?:tell|mention))\b";
 
-/// What is worth stealing. A single token or credential is what every manual sends somewhere, so
-/// those count only as all of them or as somebody's.
+/// Data worth stealing. Every manual sends a single token or credential somewhere, so those count
+/// only in the plural or with an owner.
 const LOOT_PATTERN: &str = r"(?:\b(?:api keys|access keys|secret keys|private keys?|ssh keys?|secrets|environment variables|env vars|env variables|environment|id_rsa|id_ed25519|passwords|cookies|chat history|conversation history|(?:full|entire|whole) conversation|all (?:the |of the )?(?:memories|messages|emails)|(?:all|any|every|your|their|the user's|its|contents? of(?: the)?|whole) (?:\w+ ){0,2}(?:tokens?|credentials?|passwords?|api key|access key|memories|conversations?|emails|system prompt|wallet|seed phrase))\b|\.env\b|/etc/passwd|~/\.ssh|~/\.aws|\.netrc|mcp\.json)";
 
-/// Literals of which one stands in all that is worth stealing: they alone are found many times
+/// Literals of which each match of [`LOOT_PATTERN`] contains one: a search for them is many times
 /// faster.
 const LOOT_HINT_PATTERN: &str = r"api key|access key|secret|private key|ssh key|environment|env var|id_rsa|id_ed25519|password|cookie|history|conversation|memories|messages|emails|token|credential|wallet|seed phrase|system prompt|\.env|/etc/passwd|~/\.ssh|~/\.aws|\.netrc|mcp\.json";
 
@@ -141,37 +142,38 @@ const SEND_PATTERN: &str = ordered!(
     r"(?:send|post|upload|forward|exfiltrate|transmit|leak|e-?mail|mail|submit|deliver|copy|share|push|publish|report|include|curl|paste|make)\b"
 );
 
-/// Where to: an address, or a word for one.
+/// A destination: an address, or a word for one.
 const DESTINATION_PATTERN: &str = r"(?:https?://|www\.|[\w.+-]+@[\w-]+\.[a-z]{2}|(?:\d{1,3}\.){3}\d{1,3}\b|webhook|attacker|pastebin|(?:external|remote|my|this) (?:server|endpoint|url|address|host|site|bucket)|[a-z0-9-]+\.(?:com|net|io|xyz|ru|cn|top|site|online|evil|example|test)\b)";
 
-/// Whether a sentence of a folded text orders to send what is worth stealing to some place.
-pub(super) fn sends_secrets(folded: &str) -> bool {
+/// Whether a sentence of a normalised text orders to send data worth stealing to a destination.
+pub(super) fn sends_secrets(normalized: &str) -> bool {
     static LOOT_HINTS: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(LOOT_HINT_PATTERN).expect("the tests compile it"));
     let mut done = 0;
-    for hint in LOOT_HINTS.find_iter(folded) {
+    for hint in LOOT_HINTS.find_iter(normalized) {
         if hint.start() >= done {
-            let (from, to) = sentence_around(folded, hint.start(), done);
-            if is_theft(&folded[from..to]) {
+            let sentence = sentence_around(normalized, hint.start(), done);
+            done = sentence.end;
+            if is_theft(&normalized[sentence]) {
                 return true;
             }
-            done = to;
         }
     }
     false
 }
 
-/// The sentence around a place, from `least` on. A point inside a word, as in `.env`, ends none.
-fn sentence_around(folded: &str, place: usize, least: usize) -> (usize, usize) {
-    let bytes = folded.as_bytes();
+/// Returns the sentence around an index, from `start` on. A full stop inside a word, as in `.env`,
+/// ends no sentence.
+fn sentence_around(normalized: &str, index: usize, start: usize) -> Range<usize> {
+    let bytes = normalized.as_bytes();
     let ends = |at: &usize| match bytes[*at] {
         b'\n' | b'!' | b';' => true,
         b'.' => bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace),
         _ => false,
     };
-    let from = (least..place).rev().find(ends).map_or(least, |end| end + 1);
-    let to = (place..bytes.len()).find(ends).map_or(bytes.len(), |end| end + 1);
-    (from, to)
+    let from = (start..index).rev().find(ends).map_or(start, |end| end + 1);
+    let to = (index..bytes.len()).find(ends).map_or(bytes.len(), |end| end + 1);
+    from..to
 }
 
 fn is_theft(sentence: &str) -> bool {
@@ -192,9 +194,9 @@ fn is_theft(sentence: &str) -> bool {
     loot.is_match(sentence) && (there.is_match(sentence) || with.is_match(sentence))
 }
 
-/// Whether an assistant agrees to something that nobody asked. What begins so is one turn of a
-/// conversation, kept by itself.
-pub(super) fn forges_turn(folded: &str) -> bool {
+/// Whether a text has a turn in which an assistant agrees, without a turn of a user. A text that
+/// begins with such a turn is one turn of a conversation.
+pub(super) fn forges_turn(normalized: &str) -> bool {
     static TURN_PATTERNS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
         [
             compile_pattern(
@@ -206,5 +208,5 @@ pub(super) fn forges_turn(folded: &str) -> bool {
         ]
     });
     let [agrees, asks] = &*TURN_PATTERNS;
-    agrees.is_match(folded) && !asks.is_match(folded)
+    agrees.is_match(normalized) && !asks.is_match(normalized)
 }

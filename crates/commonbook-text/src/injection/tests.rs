@@ -1,8 +1,8 @@
-//! Which texts are kept in quarantine and why, and which are ordinary.
+//! Rules of the injection tables that no row can show; the cases are in `tests/tables/injection.md`.
 
 use super::*;
 
-/// What is judged jointly is not searched for sentences that send secrets: no line end is within one.
+/// Joint reasons leave out sentences that send secrets, because a line end ends such a sentence.
 #[test]
 fn a_sentence_that_sends_secrets_ends_with_its_line() {
     for [before, after] in [
@@ -24,8 +24,8 @@ fn every_expression_compiles_and_every_reason_is_spoken() {
         assert!(!phrase.keywords.is_empty(), "{}", phrase.pattern);
     }
     assert!(!phrases::sends_secrets("all secrets"));
-    for (place, reason) in InjectionReason::ALL.into_iter().enumerate() {
-        assert_eq!(InjectionReason::ALL.iter().position(|other| *other == reason), Some(place));
+    for (index, reason) in InjectionReason::ALL.into_iter().enumerate() {
+        assert_eq!(InjectionReason::ALL.iter().position(|known| *known == reason), Some(index));
         assert!(reason.sentence().ends_with('.'), "{}", reason.name());
         let slug = reason.name().chars().all(|c| c.is_ascii_lowercase());
         assert!(slug, "{}", reason.name());

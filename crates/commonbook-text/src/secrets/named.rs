@@ -1,4 +1,4 @@
-//! Values with names, as in JSON: the name above a value, or beside it, may be what gives it away.
+//! Values with names, as in JSON: the name above or beside a value can show that it is a secret.
 
 use serde_json::{Map, Value};
 
@@ -11,11 +11,11 @@ static PASSWORD_NAMES: WordList = WordList::new(include_str!("password_names.txt
 /// Endings of names whose values are secrets.
 static SECRET_NAME_ENDINGS: WordList = WordList::new(include_str!("secret_name_endings.txt"));
 
-/// Names that stand above a value and are looked at, the nearest first.
-const ABOVE_MAX: usize = 4;
+/// Maximum names above a value that are checked, the nearest first.
+const NAMES_ABOVE_MAX: usize = 4;
 
-/// Takes secrets out of a value below these names, the outermost first, and out of the names within;
-/// tells `clean` the rules that found them.
+/// Removes secrets from a value below these names, the outermost first, and from the names within it.
+/// Appends the names of the rules to `found`.
 pub fn redact_value(names: &mut Vec<String>, value: &mut Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => {
@@ -52,9 +52,9 @@ fn redact_fields(
     *fields = clean;
 }
 
-/// The text without its secrets, where the text or a name above it tells of one.
+/// Returns the text without its secrets, if the text or a name above it shows one.
 fn redact_named(names: &[String], text: &str, found: &mut Vec<String>) -> Option<String> {
-    let mut tried = |before: &str, after: &str| {
+    let mut redact_between = |before: &str, after: &str| {
         let whole = format!("{before}{text}{after}");
         let redacted = redact(&whole);
         if redacted.found.is_empty() {
@@ -65,16 +65,16 @@ fn redact_named(names: &[String], text: &str, found: &mut Vec<String>) -> Option
         Some(inner.strip_suffix(after).unwrap_or(inner).to_owned())
     };
     let own = names.last().map(|name| format!("{name}: ")).unwrap_or_default();
-    if let Some(clean) = tried(&own, "") {
+    if let Some(clean) = redact_between(&own, "") {
         return Some(clean);
     }
-    for (place, name) in names.iter().rev().take(ABOVE_MAX).enumerate() {
+    for (level, name) in names.iter().rev().take(NAMES_ABOVE_MAX).enumerate() {
         let clean = match name_hint(name) {
-            Some(NameHint::Password) if place == 0 && !text.contains(['"', '\\']) => {
-                tried("\"password\": \"", "\"")
+            Some(NameHint::Password) if level == 0 && !text.contains(['"', '\\']) => {
+                redact_between("\"password\": \"", "\"")
             }
-            Some(NameHint::Password) => tried("password: ", ""),
-            Some(NameHint::Secret) => tried("secret: ", ""),
+            Some(NameHint::Password) => redact_between("password: ", ""),
+            Some(NameHint::Secret) => redact_between("secret: ", ""),
             None => None,
         };
         if clean.is_some() {
@@ -84,7 +84,7 @@ fn redact_named(names: &[String], text: &str, found: &mut Vec<String>) -> Option
     None
 }
 
-/// What a name says of the values below it.
+/// The kind of secret that a name shows.
 enum NameHint {
     Password,
     Secret,

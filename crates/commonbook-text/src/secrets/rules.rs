@@ -1,33 +1,33 @@
-//! The rules by which secrets are known: the more a rule knows, the earlier it stands.
+//! The rules that find secrets, the most specific first.
 
 /// A kind of secret.
 pub(super) struct SecretRule {
-    /// What stands for such a secret in a text: lower case, words joined by hyphens.
+    /// The name of the rule in a redacted text: lower case, words joined by hyphens.
     pub(super) name: &'static str,
-    /// One of these stands in every text that the pattern fits, in any letter case.
+    /// Every text that the pattern matches contains one of these, in any letter case.
     pub(super) keywords: &'static [&'static str],
     /// The expression, in ASCII classes; its first group is the secret, or all of it.
     pub(super) pattern: &'static str,
-    /// What else must be true of the secret.
-    pub(super) proof: SecretCheck,
+    /// The further condition on the secret.
+    pub(super) check: SecretCheck,
 }
 
-/// What must be true of what fits a pattern.
+/// A condition on a text that matches a pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SecretCheck {
-    /// Nothing: nothing else looks like this.
+    /// None: the shape suffices.
     Shape,
-    /// It has this entropy in bits per byte, so that it is no row of `x`.
+    /// At least this entropy in bits per byte, which a row of `x` does not have.
     Entropy(f64),
-    /// It has letters, digits and this entropy, and is neither a placeholder nor a name.
+    /// Letters, digits and at least this entropy; neither a placeholder nor a name.
     Value(f64),
-    /// It is no placeholder; code does not stand in quotes.
+    /// No placeholder; a value in quotes is no code.
     Quoted,
-    /// It is neither a placeholder nor code.
+    /// Neither a placeholder nor code.
     Password,
-    /// It is a password that nobody takes for a word: letters, and digits or signs.
+    /// Letters, and digits or signs, so that it is no ordinary word; neither a placeholder nor code.
     Uncommon,
-    /// It is a name and a password in base64, with a colon between.
+    /// A name and a password in base64, with a colon between them.
     Basic,
 }
 
@@ -39,13 +39,13 @@ const fn rule(
     name: &'static str,
     keywords: &'static [&'static str],
     pattern: &'static str,
-    proof: SecretCheck,
+    check: SecretCheck,
 ) -> SecretRule {
-    SecretRule { name, keywords, pattern, proof }
+    SecretRule { name, keywords, pattern, check }
 }
 
-/// Every rule. Prefixes and lengths are those that the providers give out; an upper bound is left
-/// out where a longer token would otherwise stay behind in part.
+/// Every rule. Prefixes and lengths are those of the providers; there is no upper bound where a
+/// longer token would otherwise be removed only in part.
 #[rustfmt::skip]
 pub(super) const RULES: &[SecretRule] = &[
     // Keys in armour. The first letters of the key must follow, so that a sentence about the
@@ -143,7 +143,7 @@ pub(super) const RULES: &[SecretRule] = &[
     rule("postman-key", &["pmak-"], r"\bPMAK-[a-f0-9]{24}-[a-f0-9]{34}\b", Entropy(3.0)),
     rule("sentry-token", &["sntrys_", "sntryu_"], r"\bsntry(?:u_[a-f0-9]{64}|s_eyJ[\w+/=]{40,})", Entropy(3.0)),
 
-    // Whatever carries its meaning in its form.
+    // Formats of their own.
     rule("jwt", &["eyj"], r"\beyJ[\w-]{12,}={0,2}\.eyJ[\w-]{12,}={0,2}\.[\w-]{10,}", Shape),
     rule("jwt", &["eyj"], r"\beyJ[\w-]{12,}\.[\w-]{0,400}\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}", Shape),
     rule("bearer-token", &["bearer"], r#"(?i)\bbearer[ \t]{1,3}["'`]?([\w.~+/-]{16,}={0,2})"#, Value(3.0)),
@@ -162,7 +162,7 @@ pub(super) const RULES: &[SecretRule] = &[
     rule("password", &["securestring"], r#"(?i)convertto-securestring(?: -string)?\s{1,3}["'](?u-i:([^"'\n]{4,128}))["']"#, Quoted),
     rule("password", &["--from-literal"], r#"--from-literal=[\w.-]{0,40}(?:pass|pwd|secret|token|key)[\w.-]{0,20}=["']?(?u:([^ \t\r\n"'`]{6,200}))"#, Uncommon),
 
-    // Whatever a name says is a secret.
+    // Values with a name that says that they are secret.
     rule("password", &["pin"], r"\b(?:PIN|Pin|passcode)(?: (?:code|for|of|to|the|[A-Za-z]{2,12})){0,4}(?:\s{0,2}[:=]\s{0,2}|\s(?:is|ist|lautet)\s{1,2})([0-9][0-9A-Za-z -]{2,18}[0-9A-Za-z])\b", Shape),
     rule("password", &["passwor", "passcode", "passphrase", " pass", " pw", "pw:", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "has\u{142}o", "haslo", "\u{430}\u{440}\u{43e}\u{43b}", "\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}", "\u{5bc6}\u{7801}", "\u{c554}\u{d638}", "\u{be44}\u{bc00}\u{bc88}\u{d638}", "parola", "\u{15f}ifre", "sifre"], r#"(?i:(?u:\b(?:passwor[dt]|passcode|passphrase|kennwort|mot de passe|contrase(?:\x{f1}|n)a|senha|wachtwoord|has(?:\x{142}|l)o|парол[ья]?|parola|(?:\x{15f}|s)ifre)\b|パスワード|密码|암호|비밀번호))(?u:[ \t]+[^\s:=,.;]{1,16}){0,5}?(?u:\s{0,3}(?:[:=：→]|->)\s{0,3}|\s(?:is|ist|lautet|est|es|\x{e9}|to|это)\s{1,2})["'`]?(?u:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),
     rule("password", &[" pass", " pw", "pw:"], r#"(?i)(?:^|[\s(,;])(?:pass|pw)(?:\s{0,2}[:=]\s{1,2}|:|\s(?:is|ist)\s)["'`]?(?u-i:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),

@@ -1,4 +1,4 @@
-//! Secrets that are there in parts or in another writing, and would be whole for whoever reads them.
+//! Secrets in parts or encoded, which a reader can put together.
 
 use std::sync::LazyLock;
 
@@ -8,17 +8,17 @@ use super::rules::{RULES, SecretCheck, SecretRule};
 use super::{REDACTION_PREFIX, SecretSpan, is_real_secret, plain_secrets};
 use crate::injection;
 
-/// Parts of a secret that are looked at in one text.
+/// Maximum parts of a secret that are checked in one text.
 const PARTS_MAX: usize = 16;
 
-/// Where one literal ends and the next begins, or a line goes on.
+/// The end of one literal and the beginning of the next, or the continuation of a line.
 static JOINT: LazyLock<Regex> = LazyLock::new(|| {
     compile_pattern(
         r#"["'`]\s{0,3}(?:\+|\.\.?|&|\|\|)\s{0,3}["'`]|["'`]\s{0,2}\\?\r?\n\s{0,16}["'`]|\\\r?\n\s{0,16}|[\w!#$%] \+ \b"#,
     )
 });
 
-/// A part of a secret that its author numbered.
+/// A numbered part of a secret.
 static NUMBERED_PART: LazyLock<Regex> = LazyLock::new(|| {
     compile_pattern(
         r#"(?i)\b(?:(?:first|second|third|last|1st|2nd|3rd|other) (?:part|half|piece|chunk)|(?:part|half|piece|chunk) (?:one|two|three|four|[1-4a-d]))\b[\w ]{0,24}?(?:\s{0,2}[:=]\s{0,2}| is |\s)["'`]?([\w+/=-]{8,200})"#,
@@ -29,12 +29,12 @@ fn compile_pattern(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("the tests compile it")
 }
 
-/// Secrets that are whole only when literals are put together, as `"abc" + "def"`.
+/// Returns the secrets that span concatenated literals, as in `"abc" + "def"`.
 pub(super) fn secrets_across_joints(text: &str) -> Vec<SecretSpan> {
     let joints: Vec<(usize, usize)> = JOINT
         .find_iter(text)
         .map(|joint| {
-            // Without quotes, the letter before belongs to the secret.
+            // Without quotes, the letter before the joint belongs to the secret.
             let bare =
                 joint.as_str().contains(" + ") && !joint.as_str().starts_with(['"', '\'', '`']);
             (joint.start() + usize::from(bare), joint.end())
@@ -54,24 +54,24 @@ pub(super) fn secrets_across_joints(text: &str) -> Vec<SecretSpan> {
         let first = seams.partition_point(|(at, _)| *at <= secret.from);
         seams.get(first).is_some_and(|(at, _)| *at < secret.to)
     };
-    // Everything behind a seam stands that much further on in the text.
-    let place = |at: usize| {
+    // Behind a seam, the text has an offset of the seam's length.
+    let position = |at: usize| {
         at + seams.iter().take_while(|(seam, _)| *seam <= at).map(|(_, gap)| gap).sum::<usize>()
     };
     let found = plain_secrets(&whole).into_iter().filter(spans);
     found
         .map(|secret| SecretSpan {
-            from: place(secret.from),
-            to: place(secret.to - 1) + 1,
+            from: position(secret.from),
+            to: position(secret.to - 1) + 1,
             rule: secret.rule,
         })
         .collect()
 }
 
-/// Secrets of which a text gives numbered parts.
+/// Returns the secrets of which a text contains numbered parts.
 pub(super) fn secrets_in_parts(text: &str) -> Vec<SecretSpan> {
     let random =
-        SecretRule { name: "", keywords: &[], pattern: "", proof: SecretCheck::Value(3.0) };
+        SecretRule { name: "", keywords: &[], pattern: "", check: SecretCheck::Value(3.0) };
     let parts = NUMBERED_PART.captures_iter(text).take(PARTS_MAX).filter_map(|hit| hit.get(1));
     let parts: Vec<_> = parts.filter(|part| is_real_secret(&random, part.as_str())).collect();
     let Some(rule) = RULES.iter().position(|rule| rule.name == "credential") else {
@@ -83,13 +83,13 @@ pub(super) fn secrets_in_parts(text: &str) -> Vec<SecretSpan> {
     parts.iter().map(|part| SecretSpan { from: part.start(), to: part.end(), rule }).collect()
 }
 
-/// Secrets in base64, in hex and in the percent form of addresses.
+/// Returns the secrets in base64, in hex and in percent encoding.
 pub(super) fn encoded_secrets(text: &str) -> Vec<SecretSpan> {
     let mut found = Vec::new();
-    for (place, plain) in injection::decode_stretches(text) {
+    for (range, plain) in injection::decode_stretches(text) {
         let inside = plain_secrets(&plain);
         if let Some(secret) = inside.first().filter(|_| !plain.contains(REDACTION_PREFIX)) {
-            found.push(SecretSpan { from: place.start, to: place.end, rule: secret.rule });
+            found.push(SecretSpan { from: range.start, to: range.end, rule: secret.rule });
         }
     }
     let mut from = 0;

@@ -1,9 +1,9 @@
-//! Which secrets are found, and which texts are left alone.
+//! Laws of redaction that no row can show; the cases are in `tests/tables/secrets.md`.
 
 use super::*;
 
-/// A sample as it is meant. In the tables a `·` breaks up each token, so that no scanner of
-/// repositories takes this file for a leak.
+/// A sample without its `·`, which breaks up each token so that scanners of repositories do not take
+/// this file for a leak.
 fn whole(sample: &str) -> String {
     sample.replace('·', "")
 }
@@ -17,8 +17,8 @@ fn noise(length: usize) -> String {
 
 #[test]
 fn every_rule_compiles_and_is_found_by_its_keywords() {
-    for (place, rule) in RULES.iter().enumerate() {
-        let expression = rule_expression(place);
+    for (index, rule) in RULES.iter().enumerate() {
+        let expression = rule_expression(index);
         assert!(expression.captures_len() >= 1, "{}", rule.name);
         assert!(!rule.keywords.is_empty(), "{}", rule.name);
         let slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

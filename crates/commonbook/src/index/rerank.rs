@@ -242,7 +242,7 @@ impl<'s> RerankCandidates<'s> {
                     score: *score,
                     length: facts.length(),
                     from: (facts.from, facts.id),
-                    says_so: facts.signals.updates,
+                    is_stated: facts.signals.updates,
                     author: &catalog.class(explanation.number).visibility.owner,
                 }
             })

@@ -1,4 +1,4 @@
-//! Which names are nearly the same, which are not, and that the blocks lose none.
+//! Laws of likeness and of the blocking keys; the cases are in `tests/tables/entities.md`.
 
 use proptest::prelude::*;
 

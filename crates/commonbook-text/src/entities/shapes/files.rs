@@ -1,4 +1,4 @@
-//! Files: which words are paths, and which only look like them.
+//! Files: words that are paths, and words that only look like paths.
 
 use std::ops::Range;
 
@@ -10,25 +10,25 @@ use crate::word_list::WordList;
 /// Endings that name a file wherever they stand.
 static FILE_ENDINGS: WordList = WordList::new(include_str!("file_endings.txt"));
 
-/// Endings that are words, initials or parts of code too; they name a file below a folder, between
-/// backticks, or after a stem that no sentence has.
+/// Endings that are words, initials or parts of code too. They name a file below a folder, between
+/// backticks, or after a stem that is no word.
 static SHORT_ENDINGS: WordList = WordList::new(include_str!("ambiguous_endings.txt"));
 
-/// Files without an ending that everybody knows.
+/// Well-known files without an ending.
 static FILES_WITHOUT_ENDING: WordList = WordList::new(include_str!("files_without_ending.txt"));
 
-/// Folders by which a path without an ending is known.
+/// First folders of a path without an ending.
 static ROOT_FOLDERS: WordList = WordList::new(include_str!("root_folders.txt"));
 
-/// Where a machine's own tree begins.
+/// Top folders of a file system.
 static SYSTEM_FOLDERS: WordList = WordList::new(include_str!("system_folders.txt"));
 
-/// Whether a word is a file without an ending that everybody knows.
+/// Whether a word is a well-known file without an ending.
 pub(super) fn is_file_without_ending(word: &str) -> bool {
     (word.ends_with("file") || word == "CODEOWNERS") && FILES_WITHOUT_ENDING.contains(word)
 }
 
-/// Where a path stands in a token.
+/// Returns the range of a path in a token.
 pub(super) fn path_within(token: &str, quoted: bool) -> Option<Range<usize>> {
     let whole = token.trim_end_matches(['\'', ')', '/']);
     let path = without_line(whole);
@@ -96,7 +96,7 @@ fn is_name(name: &str, quoted: bool) -> bool {
     if stem.is_empty() || ending.contains(':') || is_tool(name) || name.contains([':', '@', '~']) {
         return false;
     }
-    // "docs.rs" is a site, "1.2.rs" nothing.
+    // "docs.rs" is a site, "1.2.rs" is neither.
     let site = matches!(name, "docs.rs" | "crates.rs" | "lib.rs.");
     let worded = stem.contains(|c: char| c.is_alphabetic());
     let short = quoted

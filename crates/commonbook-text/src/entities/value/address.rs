@@ -1,10 +1,10 @@
-//! Addresses: the normal forms of paths, of places on the web and of tickets.
+//! Normal forms of paths, URLs and tickets.
 
 use crate::word_list::WordList;
 use unicode_normalization::UnicodeNormalization;
 
-/// A path with `/`, without a line number, `./` and doubled marks, in lower case: two files of one
-/// folder that differ in letter case alone do not live on every system, so nobody keeps such.
+/// Returns a path with `/`, without a line number, `./` and doubled slashes, in lower case: some file
+/// systems cannot hold two files that differ in letter case alone.
 pub(super) fn normalise_path(value: &str) -> String {
     let value = value.strip_prefix("file://").unwrap_or(value).trim_end_matches([',', ';']);
     let bare = without_line(value).replace('\\', "/");
@@ -21,7 +21,7 @@ pub(super) fn normalise_path(value: &str) -> String {
     path.nfc().flat_map(char::to_lowercase).collect()
 }
 
-/// A path without what says where in the file: `:42`, `:42:7`, `#L42`, `#L42-L50`.
+/// Removes a position in the file: `:42`, `:42:7`, `#L42`, `#L42-L50`.
 fn without_line(path: &str) -> &str {
     let mut bare = match path.rsplit_once("#L") {
         Some((before, lines)) if lines.starts_with(|c: char| c.is_ascii_digit()) => before,
@@ -42,17 +42,17 @@ fn without_line(path: &str) -> &str {
     bare.trim_end_matches(':')
 }
 
-/// Host and path, without scheme, `www.`, the usual port, the place in the page, campaign marks
-/// and a last `/`. Letter case tells paths apart, and not hosts.
+/// Returns host and path of a URL, without scheme, `www.`, default port, fragment, campaign parameters
+/// and a last `/`. Letter case distinguishes paths, not hosts.
 pub(super) fn normalise_url(value: &str) -> String {
     let value = value.trim_end_matches(['.', ',', ';', ')', '>']);
     let rest = value.split_once("://").map_or(value, |(_, rest)| rest);
-    let place = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (host, path) = rest.split_at(place);
+    let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(host_end);
     let host = host.rsplit('@').next().unwrap_or(host).to_lowercase();
     let host = host.strip_prefix("www.").unwrap_or(&host);
     let host = host.strip_suffix(":443").or(host.strip_suffix(":80")).unwrap_or(host);
-    // What stands after `#/` is a page of its own in programs that run in the browser.
+    // `#/` begins the path of a page in single-page applications.
     let path = match path.split_once('#') {
         Some((before, after)) if !after.starts_with(['/', '!']) => before,
         _ => path,
@@ -67,11 +67,11 @@ pub(super) fn normalise_url(value: &str) -> String {
     format!("{host}{}{mark}{}", path.trim_end_matches('/'), query.join("&"))
 }
 
-/// Words before a ticket's number that say no more than what it is.
+/// Words before the number of a ticket that are no part of it.
 static TICKET_PREFIXES: WordList = WordList::new(include_str!("ticket_prefixes.txt"));
 
-/// `#12`, `owner/project#12`, `!12` or `PROJ-123`. GitHub counts tickets and pull requests
-/// together, so that `PR 12` is `#12`.
+/// Returns the normal form of a ticket: `#12`, `owner/project#12`, `!12` or `PROJ-123`. GitHub numbers
+/// tickets and pull requests together, so `PR 12` is `#12`.
 pub(super) fn normalise_issue(value: &str) -> String {
     let value = value.trim_matches(|c: char| matches!(c, '(' | ')' | '[' | ']' | '.' | ',' | ':'));
     if let Some(found) = from_address(value) {
@@ -97,7 +97,7 @@ pub(super) fn normalise_issue(value: &str) -> String {
     if keyed { bare.to_uppercase() } else { bare }
 }
 
-/// The ticket that a page of GitHub or GitLab shows.
+/// Returns the ticket of a page on GitHub or GitLab.
 fn from_address(value: &str) -> Option<String> {
     let (_, rest) = value.split_once("://")?;
     let parts: Vec<&str> = rest.split(['/', '?', '#']).filter(|part| *part != "-").collect();

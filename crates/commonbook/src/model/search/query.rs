@@ -1,22 +1,22 @@
-//! The query language for people: plain words, with filters among them.
+//! The query language: plain words, with filters among them.
 //!
-//! A query is read one blank-separated part after the other. A part is a filter only when it
-//! begins with the exact name of an operator; everything else is text, so that code, logs and
-//! plain language can be searched for as they are.
+//! The parser reads the parts of a query between blanks. A part is a filter only if it begins with
+//! the exact name of an operator; everything else is text, so that code, logs and plain language can
+//! be searched for without escapes.
 //!
-//! | Written | Means |
+//! | Filter | Finds |
 //! |---|---|
-//! | `owner:ann` `type:decision` `user:u1` `session:s1` | only those of this agent, type, user, session |
-//! | `case:retries` | only the caller's own, and the entries of this case |
-//! | `entity:tool:Redis` `entity:"Ann Miller"` | only those that mention this entity |
-//! | `topic:rust` `topic:"rust build"` | only those about this topic; may be given several times |
-//! | `importance>=high` `importance:high` | only those that matter at least so much |
-//! | `since:2026-11-01` `until:2026-11` `at:yesterday` | only those of this time |
-//! | `include:private,superseded` | also those that are left out otherwise |
-//! | `"exact phrase"` | these words in this order |
-//! | `-word` `-"some phrase"` | only those without it |
+//! | `owner:ann` `type:decision` `user:u1` `session:s1` | memories of this agent, type, user, session |
+//! | `case:retries` | the caller's own memories, and the entries of this case |
+//! | `entity:tool:Redis` `entity:"Ann Miller"` | memories that mention this entity |
+//! | `topic:rust` `topic:"rust build"` | memories about this topic; may be repeated |
+//! | `importance>=high` `importance:high` | memories of at least this importance |
+//! | `since:2026-11-01` `until:2026-11` `at:yesterday` | memories of this time |
+//! | `include:private,superseded` | memories that a search otherwise leaves out, too |
+//! | `"exact phrase"` | memories with these words in this order |
+//! | `-word` `-"some phrase"` | memories without it |
 //!
-//! After a name stands `:` or `=`. All times are in UTC.
+//! `:` or `=` follows the name of an operator. All times are in UTC.
 
 use std::fmt;
 
@@ -31,43 +31,43 @@ use rustc_hash::FxHashSet;
 use super::period::{self, PeriodBound};
 use super::{IndexQuery, SearchFilter, SearchInclusion};
 
-/// A query, taken apart.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// What is left when the filters are taken out: the plain words and the words of the phrases,
-    /// in order, one blank between them. Empty when there are only filters.
+    /// The query without filters: the plain words and the words of the phrases, in order, with one
+    /// blank between them. Empty if the query has only filters.
     pub text: String,
-    /// Words that must stand together and in this order, without their quotes.
+    /// Phrases whose words must be adjacent and in this order, without their quotes.
     pub phrases: Vec<String>,
     /// Words and phrases that must not occur.
     pub excluded: Vec<String>,
-    /// The agent that owns it, as written.
+    /// The agent that owns the memory, as written.
     pub owner: Option<String>,
     /// The type of memory, as written.
     pub memory_type: Option<String>,
-    /// The user it is about, as written.
+    /// The user of the memory, as written.
     pub user: Option<String>,
-    /// The session it belongs to, as written.
+    /// The session of the memory, as written.
     pub session: Option<String>,
-    /// The entity that it mentions, as written.
+    /// The entity that the memory mentions, as written.
     pub entity: Option<String>,
-    /// The case whose entries are wanted beside the caller's own memories.
+    /// The case whose entries the search covers beside the caller's own memories.
     pub case: Option<CaseKey>,
-    /// The topics it must all be about, each once; at most [`limits::TOPICS`].
+    /// The topics that the memory must have, each once; at most [`limits::TOPICS`].
     pub topics: Vec<String>,
     /// From this moment on.
     pub since: Option<Timestamp>,
     /// Up to this moment and with it.
     pub until: Option<Timestamp>,
-    /// As things were at this moment.
+    /// The memories that were valid at this moment.
     pub at: Option<Timestamp>,
-    /// At least so important.
+    /// The least importance.
     pub importance: Option<Importance>,
-    /// What is found although it is left out otherwise, each once.
+    /// Memories that the search otherwise leaves out, each kind once.
     pub include: Vec<SearchInclusion>,
 }
 
-/// Every operator, by the name that must be written exactly so.
+/// The name of every operator, in its exact spelling.
 const OPERATORS: [&str; 12] = [
     "owner",
     "type",
@@ -83,31 +83,31 @@ const OPERATORS: [&str; 12] = [
     "entity",
 ];
 
-/// Characters that stand in code and in no name or time: an unquoted value with one of them is
-/// text (`type:Vec<u8>`, `user=find()`).
+/// Characters of code that no name or time has: an unquoted value with one of them is text
+/// (`type:Vec<u8>`, `user=find()`).
 const CODE_CHARS: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|', '`', '"'];
 
-/// Takes a query apart, as the module describes it. Work grows with its length alone; it looks at
-/// no limit but that of topics, so check the length of the query before.
+/// Parses a query; the module describes the language. Work grows with the length alone. The parser
+/// checks no limit but that of topics, so check the length of the query before.
 ///
-/// What is no filter:
+/// These are text and no filters:
 /// - an operator without a value or with a blank before it (`owner:`, `type: foo`), with a value
-///   that begins with `:`, `=` or `/` (`user::new`, `type==x`) or that holds brackets or other
-///   signs of code and is not quoted;
+///   that begins with `:`, `=` or `/` (`user::new`, `type==x`), or with an unquoted value that
+///   contains brackets or other signs of code;
 /// - a quote that is not closed in its line, or whose end is not followed by a blank, the end, or
 ///   one of `.`, `!` and `?`;
 /// - a `-` before anything but a quote or one whole word of letters, digits, `_`, `-` and `.`
 ///   that begins with a letter. Words of one or two ASCII letters are options of commands
-///   (`-p`, `-rf`) and are text: write `-"js"`. So is a `-word` that begins a further line of a
-///   query of several lines (a list, a patch), and so are all when nothing else is in the query.
+///   (`-p`, `-rf`) and are text: write `-"js"`. A `-word` that begins a further line of a query of
+///   several lines (a list, a patch) is text, and so is every `-word` of a query with nothing else.
 ///
-/// A time is RFC 3339, a date, a month, a year, `today`, `yesterday`, or so long ago (`12h`, `7d`,
-/// `3w`, `2m` months, `1y`). Of a date, month or year, `since` means the first moment, `until` and
-/// `at` the last nanosecond. A time without an offset is UTC.
+/// A time is RFC 3339, a date, a month, a year, `today`, `yesterday`, or an age (`12h`, `7d`, `3w`,
+/// `2m` months, `1y`). Of a date, month or year, `since` means the first moment, `until` and `at`
+/// the last nanosecond. A time without an offset is UTC.
 ///
 /// # Errors
-/// `invalid` on `query` for an operator whose value cannot be read, for one given twice with
-/// different values, and for `since` after `until`; `too_large` for too many topics.
+/// `invalid` on `query` for an operator with a malformed value, for an operator with two different
+/// values, and for `since` after `until`; `too_large` for too many topics.
 pub fn parse(query: &str, now: Timestamp) -> Result<SearchQuery> {
     let mut found = SearchQuery::default();
     let mut text: Vec<&str> = Vec::new();
@@ -146,7 +146,7 @@ pub fn parse(query: &str, now: Timestamp) -> Result<SearchQuery> {
             "query",
             format!("since ({since}) is after until ({until}), so nothing can be found"),
         )
-        .hint("Give a since that is before until.")),
+        .hint("Write a since that is before until.")),
         _ => Ok(found),
     }
 }
@@ -160,7 +160,7 @@ enum QueryPart<'a> {
     Operator { name: &'static str, value: &'a str },
 }
 
-/// The first part of a text that begins with no blank, and what comes after it.
+/// Returns the first part of a text that begins with no blank, and the text after it.
 fn first_part(rest: &str, begins_line: bool) -> (QueryPart<'_>, &str) {
     if let Some((words, after)) = quoted_words(rest, &['.', '!', '?']) {
         return (QueryPart::Phrase(words), after);
@@ -182,8 +182,8 @@ fn first_part(rest: &str, begins_line: bool) -> (QueryPart<'_>, &str) {
     }
 }
 
-/// The words between the quote at the beginning and the next one, and what comes after, when both
-/// are in one line, there is something between them, and the second one ends a part.
+/// Returns the words between the quote at the beginning and the next quote, and the text after it, if
+/// both quotes are in one line, words are between them, and the second quote ends a part.
 fn quoted_words<'a>(text: &'a str, closing: &[char]) -> Option<(&'a str, &'a str)> {
     let (words, after) = text.strip_prefix('"')?.split_once('"')?;
     let after = after.trim_start_matches(closing);
@@ -192,7 +192,7 @@ fn quoted_words<'a>(text: &'a str, closing: &[char]) -> Option<(&'a str, &'a str
     (ends && says).then(|| (words.trim(), after))
 }
 
-/// Whether what follows a `-` is one whole word that a person would leave out.
+/// Whether a word after `-` is one that a person would exclude.
 fn is_excludable(word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     word.starts_with(char::is_alphabetic)
@@ -201,7 +201,8 @@ fn is_excludable(word: &str) -> bool {
         && (word.len() >= 3 || !word.is_ascii())
 }
 
-/// The operator at the beginning, its value, and what comes after; the first blank is at `end`.
+/// Returns the operator at the beginning, its value, and the text after it; the first blank is at
+/// `end`.
 fn operator(rest: &str, end: usize) -> Option<(&'static str, &str, &str)> {
     let word = &rest[..end];
     let name = OPERATORS.into_iter().find(|name| {
@@ -217,28 +218,28 @@ fn operator(rest: &str, end: usize) -> Option<(&'static str, &str, &str)> {
         return Some((name, value, after));
     }
     let value = &rest[name.len() + sign..end];
-    // A comma may stand between two operators; in a list it says that one more is to come.
+    // A comma can separate two operators; in a list it promises one more item.
     let value = if name == "include" { value } else { value.trim_end_matches(',') };
     let is_text =
         value.is_empty() || value.starts_with([':', '=', '/']) || value.contains(CODE_CHARS);
     (!is_text).then(|| (name, value, &rest[end..]))
 }
 
-/// What a query looks for word by word, beside its text: each phrase and each exclusion once, as terms.
+/// The terms of the phrases and exclusions of a query, each once.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct QueryTerms {
-    /// Terms that must stand one after the other.
+    /// Terms that must be adjacent and in this order.
     pub(super) phrases: Vec<Vec<String>>,
-    /// Terms that must not stand so.
+    /// Terms that must not be adjacent in this order.
     pub(super) excluded: Vec<Vec<String>>,
 }
 
 impl SearchQuery {
-    /// The terms of the phrases and the exclusions.
+    /// Returns the terms of the phrases and exclusions.
     ///
     /// # Errors
-    /// `invalid` for more than [`limits::QUERY_WORDS`] words in the whole query. A plain word counts
-    /// once however often it stands there; in a phrase each word counts, for each has its place.
+    /// `invalid` for more than [`limits::QUERY_WORDS`] words in the whole query. A repeated plain
+    /// word counts once; in a phrase each word counts.
     pub(super) fn terms(&self) -> Result<QueryTerms> {
         let distinct = |texts: &[String]| -> Vec<Vec<String>> {
             let mut seen = FxHashSet::default();
@@ -251,17 +252,17 @@ impl SearchQuery {
         let plain = plain.iter().filter(|term| !in_phrases.contains(term)).count();
         let count = plain + phrases.iter().chain(&excluded).map(Vec::len).sum::<usize>();
         if count > limits::QUERY_WORDS {
-            let most = limits::QUERY_WORDS;
+            let max = limits::QUERY_WORDS;
             return Err(Error::invalid(
                 "query",
-                format!("the query has {count} words, and a search takes at most {most}"),
+                format!("the query has {count} words; expected at most {max}"),
             )
             .hint("Search for the few words that the memory would contain."));
         }
         Ok(QueryTerms { phrases, excluded })
     }
 
-    /// Takes in one operator with its value.
+    /// Sets the value of an operator.
     fn set(&mut self, name: &'static str, value: &str, now: Timestamp) -> Result<()> {
         let written = || value.to_owned();
         match name {
@@ -311,7 +312,7 @@ impl SearchQuery {
         if self.topics.len() == limits::TOPICS {
             let found = self.topics.len() + 1;
             return Err(Error::too_large("query", found, limits::TOPICS, "topics")
-                .hint("No memory has more topics than that; ask for fewer."));
+                .hint("No memory has more topics than that; write fewer."));
         }
         self.topics.push(topic.to_owned());
         Ok(())
@@ -332,20 +333,20 @@ impl SearchQuery {
     }
 }
 
-/// Keeps a value, which may be said again but not changed.
-fn set_once<T: PartialEq + fmt::Display>(name: &str, kept: &mut Option<T>, value: T) -> Result<()> {
-    match kept {
+/// Sets a value; a repetition must be equal.
+fn set_once<T: PartialEq + fmt::Display>(name: &str, slot: &mut Option<T>, value: T) -> Result<()> {
+    match slot {
         Some(first) if *first != value => Err(Error::invalid(
             "query",
             format!(
-                "{name} is given twice, as '{}' and as '{}'",
+                "{name} appears twice, as '{}' and as '{}'",
                 value_excerpt(&first.to_string()),
                 value_excerpt(&value.to_string())
             ),
         )
-        .hint(format!("Give {name} once."))),
+        .hint(format!("Write {name} once."))),
         _ => {
-            *kept = Some(value);
+            *slot = Some(value);
             Ok(())
         }
     }
@@ -361,16 +362,16 @@ fn parse_time_value(
         .ok_or_else(|| value_error(name, value, period::ACCEPTED_TIMES))
 }
 
-/// The answer to an operator whose value says nothing to us.
+/// Creates the error of a malformed value.
 fn value_error(name: &str, value: &str, accepted: &str) -> Error {
     Error::invalid(
         "query",
-        format!("{name} does not take '{}'; it takes {accepted}", value_excerpt(value)),
+        format!("{name}: '{}' is not valid; expected {accepted}", value_excerpt(value)),
     )
     .hint("To search for these words themselves, put them in quotes.")
 }
 
-/// The beginning of what was given, short enough for a message.
+/// Returns the beginning of a value, short enough for a message.
 fn value_excerpt(value: &str) -> String {
     const SHOWN_CHARS_MAX: usize = 60;
     match value.char_indices().nth(SHOWN_CHARS_MAX) {
@@ -384,7 +385,7 @@ fn joined_names<'a>(all: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl IndexQuery {
-    /// What a text asks that is no query: what looks like a filter in it is part of what is said.
+    /// Creates a query from plain text, in which filters are text too.
     #[must_use]
     pub fn from_plain_text(text: String, within: SearchFilter, now: Timestamp) -> Self {
         let (phrases, excluded, about) = Default::default();

@@ -1,100 +1,100 @@
-//! Ranking: how well a memory answers a question, as a pure function of what is known of both.
+//! Ranking: the score of a memory for a question, as a pure function of their features.
 //!
-//! The score is a weighted sum of how its words match (its own, those around it in the session,
-//! those of the whole session) and how near its vector is, each brought to 0..1 over the
-//! candidates; raised for whoever the question names and for the time it names or asks for; and
-//! raised a little for what matters more and is fresh. Then what repeats a better hit steps back,
-//! and what updates an older hit steps before it. Constants are the same for every collection;
-//! where they come from stands in `docs/decisions/0009-ranking.md`.
+//! The score is a weighted sum of the match of words (the memory's own, those of its neighbours in
+//! the session, those of the whole session) and of the nearness of vectors, each scaled to 0..1 over
+//! the candidates. Factors raise it for an author and a time that the question names or asks for,
+//! and a little for importance and freshness. Then repetitions of a better hit move down, and
+//! updates move before the older hit. The constants are equal for every collection;
+//! `docs/decisions/0009-ranking.md` has their origin.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::memory::Importance;
 
-/// How much a second and a third occurrence of a word count for less (BM25's k1).
+/// BM25's k1: the saturation of repeated words.
 const BM25_K1: f64 = 1.2;
 
-/// How much longer texts are held against them (BM25's b).
+/// BM25's b: the penalty of long texts.
 const BM25_B: f64 = 0.75;
 
-/// How much more a word counts in title, topics and summary than in the text.
+/// Weight of a word in title, topics and summary; in the text it is 1.
 const HEAD_WEIGHT: f64 = 2.0;
 
-/// Words up to which no memory is held to be long: a short turn of talk is not more to the point
-/// than one of ninety words.
+/// Words below which the length of a memory does not count: a short turn of a conversation is not
+/// more relevant than one of ninety words.
 const SHORT_WORDS_MAX: f64 = 100.0;
 
-/// The same for what surrounds a memory, and for whole sessions.
+/// Words below which the length of a memory with its neighbours, or of a session, does not count.
 const SHORT_CONTEXT_WORDS_MAX: f64 = 300.0;
 
-/// How much of a neighbour's words counts, by its distance in the session.
+/// Weights of a neighbour's words, by its distance in the session.
 pub const NEIGHBOUR_WEIGHTS: [f64; 2] = [1.0, 0.5];
 
-/// Words up to which a memory needs its surroundings in full; a longer one explains itself.
+/// Words up to which the neighbours of a memory count in full; a longer memory explains itself.
 const CONTEXT_WORDS_MAX: f64 = 60.0;
 
-/// How much the words of the whole session count.
+/// Weight of the words of the whole session.
 const SESSION_WEIGHT: f64 = 0.3;
 
-/// How much nearness counts beside words, where there are vectors.
+/// Weight of nearness beside words, if there are vectors.
 const VECTOR_WEIGHT: f64 = 0.4;
 
-/// From which part of the score on nearness is told as a reason: two thirds of what it can give.
+/// Minimum part of nearness in the score for which the response names it as a reason: two thirds of
+/// its weight.
 pub const VECTOR_REASON_MIN: f64 = VECTOR_WEIGHT * 2.0 / 3.0;
 
-/// How much it counts, beside words and nearness, that it mentions what the question names.
+/// Weight of mentioned entities that the question names.
 const ENTITY_WEIGHT: f64 = 0.1;
 
-/// How much it counts that the question names the author, or asks in the first person for what is
-/// said in it.
+/// Weight of an author whom the question names, and of the first person in both texts.
 const AUTHOR_WEIGHT: f64 = 0.4;
 
-/// How much it counts that the question asks for a time, or names one.
+/// Weight of a time that the question asks for or names.
 const TIME_WEIGHT: f64 = 0.2;
 
-/// What is left of the score of a memory that repeats a better hit.
+/// Factor in the score of a memory that repeats a better hit.
 const REPEAT_FACTOR: f64 = 0.5;
 
-/// What BM25 asks of the memories that a question may be answered by.
+/// Statistics of the searched memories for BM25.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CorpusStatistics {
-    /// How many memories there are.
+    /// Count of memories.
     pub memories: f64,
-    /// Mean of their lengths, each as [`scoring_length`] has it.
+    /// Mean of their lengths, each after [`scoring_length`].
     pub length: f64,
-    /// Mean of their lengths as they are.
+    /// Mean of their lengths.
     pub plain_length: f64,
 }
 
-/// Words of a memory, those of its head counting for more.
+/// Returns the weighted count of words in head and body of a memory.
 #[must_use]
 pub fn weight(head: u32, body: u32) -> f64 {
     HEAD_WEIGHT * f64::from(head) + f64::from(body)
 }
 
-/// The length that a memory is measured by.
+/// Returns the length of a memory for scoring.
 #[must_use]
 pub fn scoring_length(length: f64) -> f64 {
     length.max(SHORT_WORDS_MAX)
 }
 
 impl CorpusStatistics {
-    /// How much a word tells that stands in so many of the memories: BM25's inverse document
-    /// frequency, which is never negative (Lucene's form).
+    /// Returns the rarity of a word that is in `having` memories: BM25's inverse document frequency, in
+    /// Lucene's form, which is never negative.
     #[must_use]
     pub fn rarity(&self, having: f64) -> f64 {
         (1.0 + (self.memories - having + 0.5).max(0.5) / (having + 0.5)).ln()
     }
 
-    /// How strongly a memory of this length is about a word, BM25 without rarity.
+    /// Returns the strength of a word in a memory of a length: BM25 without rarity.
     #[must_use]
     pub fn strength(&self, occurrences: f64, length: f64) -> f64 {
         saturation(occurrences, scoring_length(length) / self.length.max(1.0))
     }
 
-    /// The same of a memory together with its neighbours: their occurrences and lengths as
-    /// [`NEIGHBOUR_WEIGHTS`] weighs them.
+    /// Returns the strength of a word in a memory with its neighbours, with occurrences and lengths
+    /// weighted by [`NEIGHBOUR_WEIGHTS`].
     #[must_use]
     pub fn strength_around(&self, occurrences: f64, length: f64) -> f64 {
         let usual = self.plain_length * (1.0 + 2.0 * NEIGHBOUR_WEIGHTS.iter().sum::<f64>());
@@ -104,14 +104,15 @@ impl CorpusStatistics {
         )
     }
 
-    /// The same of a whole session, where the sessions that match have this mean length.
+    /// Returns the strength of a word in a session; `mean` is the mean length of the sessions that
+    /// match.
     #[must_use]
     pub fn strength_of_session(occurrences: f64, length: f64, mean: f64) -> f64 {
         saturation(occurrences, session_length(length) / mean.max(1.0))
     }
 }
 
-/// The length that a session is measured by.
+/// Returns the length of a session for scoring.
 #[must_use]
 pub fn session_length(length: f64) -> f64 {
     length.max(SHORT_CONTEXT_WORDS_MAX)
@@ -122,7 +123,7 @@ fn saturation(occurrences: f64, relative: f64) -> f64 {
     occurrences * (BM25_K1 + 1.0) / (occurrences + norm)
 }
 
-/// What is known of a candidate.
+/// The features of a candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RankFeatures {
     /// BM25 of its own words.
@@ -131,47 +132,47 @@ pub struct RankFeatures {
     pub around: f64,
     /// BM25 of the words of its session.
     pub session: f64,
-    /// How long it is, in words.
+    /// The length in words.
     pub length: f64,
-    /// How near its vector is; none when it has no vector.
+    /// The nearness of its vector; `None` without a vector.
     pub nearness: Option<f64>,
-    /// How many of the entities that the question names it mentions, 0 to 1.
+    /// The share of the entities in the question that the memory mentions, 0 to 1.
     pub entity: f64,
     /// Whether the question names its author.
     pub named: bool,
-    /// How often it speaks in the first person, when the question does.
+    /// The count of first-person words in the memory, if the question has one.
     pub speaks: f64,
-    /// How close it is to a time that the question names, 0 to 1; or whether it tells a time, when
-    /// the question asks for one.
+    /// The closeness to a time that the question names, 0 to 1; or 1 for a memory that contains a
+    /// time, if the question asks for one.
     pub time: f64,
-    /// How much it matters.
+    /// The importance.
     pub importance: Importance,
-    /// How many whole days ago it began to hold: a score does not move from minute to minute.
+    /// Whole days since the memory became valid: a score does not change from minute to minute.
     pub age_days: f64,
 }
 
-/// What a score is made of. Words, context, vector and entity add up, and the factors raise their sum.
+/// The parts of a score: (words + context + vector + entity) × author × time × standing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreParts {
-    /// How well its own words match, of all that words can give.
+    /// Match of the memory's own words, as a share of the best candidate's.
     pub words: f64,
-    /// How well the words around it match: its neighbours in the session, and the whole session.
+    /// Match of the words of its neighbours in the session and of the whole session.
     pub context: f64,
-    /// How near its meaning is.
+    /// Nearness of its meaning.
     pub vector: f64,
-    /// What mentioning an entity that the question names adds.
+    /// Mentions of entities that the question names.
     #[serde(default)]
     pub entity: f64,
-    /// What naming its author adds, as a factor from 1 on.
+    /// Factor, at least 1, for an author whom the question names.
     pub author: f64,
-    /// What the time that the question names or asks for adds, as a factor from 1 on.
+    /// Factor, at least 1, for a time that the question names or asks for.
     pub time: f64,
-    /// What its importance and freshness make of it, as a factor around 1.
+    /// Factor around 1 for importance and freshness.
     pub standing: f64,
 }
 
 impl ScoreParts {
-    /// The score that the parts make.
+    /// Returns the score.
     #[must_use]
     pub fn score(&self) -> f64 {
         (self.words + self.context + self.vector + self.entity)
@@ -181,19 +182,19 @@ impl ScoreParts {
     }
 }
 
-/// The range of nearness over everything that a question may be answered by.
+/// The range of nearness over the searched memories.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NearnessRange {
-    /// That of the farthest memory.
+    /// Nearness of the farthest memory.
     pub lowest: f64,
-    /// That of the nearest.
+    /// Nearness of the nearest memory.
     pub highest: f64,
-    /// The mean: what is taken for a memory that has no vector yet.
+    /// The mean, which stands for a memory that has no vector yet.
     pub mean: f64,
 }
 
 impl RankFeatures {
-    /// All that words tell: of its own, around it as far as it is short, of its session.
+    /// Returns the match of all words: the memory's own, and its context.
     #[must_use]
     pub fn words(&self) -> f64 {
         self.own + self.context()
@@ -204,8 +205,8 @@ impl RankFeatures {
             + SESSION_WEIGHT * self.session
     }
 
-    /// What the score is made of, where the best candidate's words tell `most`, and nearness lies
-    /// in `range`; without a range words tell all.
+    /// Returns the parts of the score. `most` is the word match of the best candidate, `range` that of
+    /// nearness; without a range, words alone count.
     #[must_use]
     pub fn parts(
         &self,
@@ -238,10 +239,10 @@ impl RankFeatures {
     }
 }
 
-/// What importance and freshness make of a score.
+/// Returns the factor of importance and freshness.
 ///
-/// The factors are mild on purpose: a critical memory of today stands at most a quarter above an
-/// old ordinary one that matches as well, and never above one that matches clearly better.
+/// The factor is mild on purpose: a critical memory of today scores at most a quarter above an old
+/// ordinary one with the same match, and never above one with a clearly better match.
 fn prior_factor(importance: Importance, age_days: f64) -> f64 {
     let weight = match importance {
         Importance::Low => 0.95,
@@ -249,16 +250,16 @@ fn prior_factor(importance: Importance, age_days: f64) -> f64 {
         Importance::High => 1.05,
         Importance::Critical => 1.1,
     };
-    // Half of the bonus is gone after 30 days.
+    // The bonus halves every 30 days.
     let freshness = (-age_days.max(0.0) * std::f64::consts::LN_2 / 30.0).exp();
     weight * (1.0 + 0.1 * freshness)
 }
 
-/// Lowers the scores of what repeats a better one among the first: `same` tells it of two places,
-/// the first of the better one. The list is best first, and is so again.
+/// Lowers the scores of hits that repeat a better one; `same(better, hit)` compares two hits. The
+/// list is best first, before and after.
 pub fn lower_repeats<T>(list: &mut [(f64, T)], same: impl Fn(&T, &T) -> bool) {
     let repeated: Vec<bool> = (0..list.len())
-        .map(|place| list[..place].iter().any(|(_, better)| same(better, &list[place].1)))
+        .map(|index| list[..index].iter().any(|(_, better)| same(better, &list[index].1)))
         .collect();
     for ((score, _), repeated) in list.iter_mut().zip(repeated) {
         if repeated {
@@ -295,21 +296,21 @@ mod tests {
     }
 
     #[test]
-    fn rare_words_tell_more_and_a_word_that_all_have_tells_a_little() {
+    fn rare_words_count_more_and_a_word_in_all_memories_counts_a_little() {
         let statistics = statistics();
         assert!(statistics.rarity(1.0) > statistics.rarity(50.0));
         assert!(statistics.rarity(100.0) > 0.0);
     }
 
     #[test]
-    fn no_memory_is_long_below_a_hundred_words() {
+    fn length_does_not_count_below_a_hundred_words() {
         let statistics = statistics();
         assert_eq!(statistics.strength(1.0, 5.0), statistics.strength(1.0, 99.0));
         assert!(statistics.strength(1.0, 99.0) > statistics.strength(1.0, 400.0));
     }
 
     #[test]
-    fn short_memories_are_read_with_what_is_around_them() {
+    fn neighbours_count_for_short_memories() {
         let around =
             |length| RankFeatures { around: 5.0, length, ..RankFeatures::default() }.words();
         assert_eq!(around(10.0), around(60.0));
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn who_and_when_raise_what_they_fit() {
+    fn author_and_time_raise_a_score() {
         let plain = score(&words(5.0), None);
         assert!(score(&RankFeatures { named: true, ..words(5.0) }, None) > plain);
         assert!(score(&RankFeatures { speaks: 2.0, ..words(5.0) }, None) > plain);
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_a_better_hit_steps_back() {
+    fn a_repetition_of_a_better_hit_moves_down() {
         let mut list = vec![(1.0, "a"), (0.9, "a"), (0.6, "b"), (0.4, "c")];
         lower_repeats(&mut list, |a, b| a == b);
         assert_eq!(list.iter().map(|(_, text)| *text).collect::<String>(), "abac");

@@ -1,5 +1,5 @@
-//! Updates: of two hits that say the same at different times, the newer stands first when the
-//! question asks how things are.
+//! Updates: of two hits on the same subject at different times, the newer comes first if the
+//! question asks how things are now.
 
 use std::sync::LazyLock;
 
@@ -8,32 +8,42 @@ use rustc_hash::FxHashSet;
 use commonbook_text::terms;
 use commonbook_text::word_list::WordList;
 
-/// How many of the best hits are looked at for updates that do not say so themselves.
+/// Count of the best hits in which an update without update words can move.
 const UPDATE_HITS_MAX: usize = 8;
-/// The same for those that say so themselves: no other hit is moved.
+/// Count of the best hits in which an update with update words can move.
 pub const STATED_UPDATE_HITS_MAX: usize = 10;
 
-/// Words up to which a memory can be an update: a long one tells many things.
+/// Maximum words of an update: a longer memory has several subjects.
 const UPDATE_TEXT_WORDS_MAX: f64 = 300.0;
 
-/// How much of the older one's score the newer one must have, and how alike the two must be; the
-/// second pair for one that says itself that it is an update.
-const UPDATE_LIKENESS_MIN: (f64, f64) = (0.75, 0.5);
-const STATED_UPDATE_LIKENESS_MIN: (f64, f64) = (0.6, 0.3);
+/// The conditions on an update.
+struct UpdateThresholds {
+    /// The least score of the newer memory, as a share of the older one's score.
+    score_ratio: f64,
+    /// The least likeness of the two, from 0 to 1.
+    likeness: f64,
+}
 
-/// Words by which a text says that something is no longer as it was.
+/// The conditions on an update without update words.
+const UPDATE_THRESHOLDS: UpdateThresholds = UpdateThresholds { score_ratio: 0.75, likeness: 0.5 };
+
+/// The conditions on an update with update words.
+const STATED_UPDATE_THRESHOLDS: UpdateThresholds =
+    UpdateThresholds { score_ratio: 0.6, likeness: 0.3 };
+
+/// Update words: a text with one says that something has changed.
 static UPDATE_WORDS: WordList = WordList::new(include_str!("update/update_words.txt"));
 
 /// Words by which a question asks how things were.
 static PAST_WORDS: WordList = WordList::new(include_str!("update/past_words.txt"));
 
-/// Words that ask for a thing when a form of "to be" follows.
+/// Question words that ask for the present if a form of "to be" follows.
 const QUESTION_WORDS: &[&str] = &["what", "which", "who", "where", "when", "whose"];
 
 /// Words that ask for a measure after "how".
 static MEASURE_WORDS: WordList = WordList::new(include_str!("update/measure_words.txt"));
 
-/// Whether a term says that something is no longer as it was.
+/// Whether a term is the stem of an update word.
 #[must_use]
 pub fn is_update_term(term: &str) -> bool {
     UPDATE_STEMS.contains(term)
@@ -41,63 +51,63 @@ pub fn is_update_term(term: &str) -> bool {
 
 /// The stems of [`UPDATE_WORDS`].
 static UPDATE_STEMS: LazyLock<FxHashSet<String>> =
-    LazyLock::new(|| UPDATE_WORDS.iter().flat_map(|word| terms::terms(word)).collect());
+    LazyLock::new(|| UPDATE_WORDS.iter().flat_map(terms::terms).collect());
 
-/// Whether a question asks how things are: what is, who is, how many; or bare words.
+/// Whether a question asks how things are now: what is, who is, how many; or bare words.
 #[must_use]
 pub fn asks_how_things_are(question: &str) -> bool {
     let words = terms::plain_words(question);
-    let word = |place: usize| words.get(place).map_or("", String::as_str);
+    let word = |index: usize| words.get(index).map_or("", String::as_str);
     if words.is_empty() || words.iter().any(|word| PAST_WORDS.contains(word.as_str())) {
         return false;
     }
     match word(0) {
-        "how" => MEASURE_WORDS.contains(&word(1)),
+        "how" => MEASURE_WORDS.contains(word(1)),
         first if QUESTION_WORDS.contains(&first) => matches!(word(1), "is" | "am" | "are" | "s"),
         _ => !words.iter().any(|word| terms::is_function_word(word)),
     }
 }
 
-/// A hit as this rule looks at it.
+/// The features of a hit that decide whether it is an update.
 #[derive(Debug, Clone)]
 pub struct UpdateCandidate<A, T> {
-    /// Its score.
+    /// The score.
     pub score: f64,
-    /// Words of it.
+    /// The count of its words.
     pub length: f64,
-    /// What orders it in time.
+    /// The time of the hit, for its order.
     pub from: T,
-    /// Whether it says itself that it is an update.
-    pub says_so: bool,
-    /// Who says it.
+    /// Whether the text has an update word.
+    pub is_stated: bool,
+    /// The author.
     pub author: A,
 }
 
-/// The order of the hits, which are best first, by their places: an update stands just before the
-/// first of the older hits it updates. `alike` tells how alike two hits are, 0 to 1.
+/// Returns the order of hits, which are best first, as indexes: an update comes just before the first
+/// of the older hits that it updates. `likeness` returns the likeness of two hits, from 0 to 1.
 #[must_use]
 pub fn order_updates<A: PartialEq, T: PartialOrd>(
     hits: &[UpdateCandidate<A, T>],
-    alike: impl Fn(usize, usize) -> f64,
+    likeness: impl Fn(usize, usize) -> f64,
 ) -> Vec<usize> {
     let mut order: Vec<usize> = (0..hits.len()).collect();
-    for (place, new) in hits.iter().enumerate().take(STATED_UPDATE_HITS_MAX).skip(1) {
-        let (ratio, likeness) =
-            if new.says_so { STATED_UPDATE_LIKENESS_MIN } else { UPDATE_LIKENESS_MIN };
-        if new.length > UPDATE_TEXT_WORDS_MAX || (!new.says_so && place >= UPDATE_HITS_MAX) {
+    for (new_index, new) in hits.iter().enumerate().take(STATED_UPDATE_HITS_MAX).skip(1) {
+        let thresholds = if new.is_stated { STATED_UPDATE_THRESHOLDS } else { UPDATE_THRESHOLDS };
+        if new.length > UPDATE_TEXT_WORDS_MAX || (!new.is_stated && new_index >= UPDATE_HITS_MAX) {
             continue;
         }
-        let updates = |old: &UpdateCandidate<A, T>, of: usize| {
+        let updates = |old_index: usize| {
+            let old = &hits[old_index];
             new.from > old.from
                 && new.author == old.author
-                && new.score >= ratio * old.score
-                && alike(of, place) >= likeness
+                && new.score >= thresholds.score_ratio * old.score
+                && likeness(old_index, new_index) >= thresholds.likeness
         };
-        let Some(now) = order.iter().position(|other| *other == place) else { continue };
-        let before = order[..now].iter().position(|of| updates(&hits[*of], *of));
-        if let Some(before) = before {
-            order.remove(now);
-            order.insert(before, place);
+        let Some(rank) = order.iter().position(|index| *index == new_index) else { continue };
+        let updated = order[..rank].iter().position(|index| updates(*index));
+        if let Some(updated) = updated {
+            order.remove(rank);
+            order.insert(updated, new_index);
         }
     }
     order
@@ -108,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_about_the_present_are_told_from_those_about_the_past() {
+    fn questions_about_the_present_differ_from_those_about_the_past() {
         let table = [
             ("What is the daily quota for the API key?", true),
             ("How many commits are merged?", true),
@@ -127,12 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn an_update_stands_before_what_it_updates() {
-        let hit = |score, from, says_so| UpdateCandidate {
+    fn an_update_comes_before_the_hit_that_it_updates() {
+        let hit = |score, from, is_stated| UpdateCandidate {
             score,
             length: 20.0,
             from,
-            says_so,
+            is_stated,
             author: "ann",
         };
         let old = hit(1.0, 1, false);
@@ -152,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_says_itself_that_it_is_an_update() {
+    fn update_words_state_an_update() {
         for (text, expected) in [("The quota is now 500", true), ("The quota is 500", false)] {
             let said = terms::terms(text).iter().any(|term| is_update_term(term));
             assert_eq!(said, expected, "{text}");

@@ -1,4 +1,4 @@
-//! What the query language reads, and what it leaves alone.
+//! Cases of the query language: filters, phrases, exclusions, and plain text.
 
 use super::*;
 use crate::base::error::ErrorKind;
@@ -21,7 +21,7 @@ fn list(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn operators_are_taken_out_of_the_text() {
+fn the_text_has_no_operators() {
     let some = |word: &str| Some(word.to_owned());
     let time = |text: &str| Some(text.parse().expect("it is a time"));
     let table = [
@@ -72,7 +72,7 @@ fn operators_are_taken_out_of_the_text() {
 }
 
 #[test]
-fn phrases_and_exclusions_are_told_apart_from_words() {
+fn phrases_and_exclusions_differ_from_words() {
     let table: [(&str, &str, &[&str], &[&str]); 12] = [
         ("a \"exact phrase\" b", "a exact phrase b", &["exact phrase"], &[]),
         ("who said \"foo bar\"?", "who said foo bar", &["foo bar"], &[]),
@@ -157,7 +157,7 @@ fn a_list_or_a_patch_of_several_lines_excludes_nothing() {
 }
 
 #[test]
-fn what_an_operator_cannot_take_is_refused_with_what_it_takes() {
+fn a_malformed_value_is_refused_with_the_expected_one() {
     let table: [(&str, &[&str]); 9] = [
         ("since:soonish", &["since", "'soonish'", "2026-11", "7d"]),
         ("x until=later y", &["until", "'later'", "yesterday"]),

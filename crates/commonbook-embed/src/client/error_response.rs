@@ -1,4 +1,4 @@
-//! What stands in an answer besides what was asked for: why not, and when to come again.
+//! The reason and the retry time in an error response.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use ureq::http::HeaderMap;
 
 use super::ApiKey;
 
-/// Characters of an endpoint's reason that are passed on.
+/// Maximum characters of an endpoint's reason in our error.
 const REASON_CHARS_MAX: usize = 200;
 
-/// How long the endpoint asks to wait, in whole seconds; a date is not understood.
+/// Parses the `Retry-After` header, if it is a count of seconds; `None` for a date.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get("retry-after")?.to_str().ok()?;
     value.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// The endpoint's own reason with a colon before it, on one line, without the key and then
-/// shortened; empty when it gave none.
+/// Returns the endpoint's reason with a colon before it: on one line, without the key, shortened.
+/// Empty if the response has no reason.
 pub(super) fn reason(body: &[u8], key: Option<&ApiKey>) -> String {
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
-    let places = ["/error/message", "/error", "/message", "/detail"];
-    let Some(text) = places.iter().find_map(|place| value.pointer(place)?.as_str()) else {
+    let pointers = ["/error/message", "/error", "/message", "/detail"];
+    let Some(text) = pointers.iter().find_map(|pointer| value.pointer(pointer)?.as_str()) else {
         return String::new();
     };
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
