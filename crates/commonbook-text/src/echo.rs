@@ -120,7 +120,7 @@ fn is_frame_line(line: &str) -> bool {
 /// The line above an item: `#qa7xw2 analyst, 18 Nov, decision`.
 static ITEM_HEAD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"^#[\w.:/@-]{6,128} (?:[^,]{1,160}, )?\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?: \d{4})?(?:, .*)?$",
+        r"^#(?:[0-9a-hjkmnp-tv-z]{6,26}|[\w-]+\.md[\w.:/@-]*) (?:[^,]{1,160}, )?\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?: \d{4})?(?:, .*)?$",
     )
     .expect("the tests compile it")
 });

@@ -4,6 +4,7 @@ pub mod cancellation;
 pub mod clock;
 pub mod error;
 pub mod hash;
+pub mod home_key;
 pub mod id;
 pub mod input;
 pub mod key;

@@ -1,14 +1,17 @@
 //! `memory`: shows and edits standing memory files, one for each role.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::model::agent::Agent;
 use commonbook::model::learning::LearningType;
 use commonbook::model::standing::{
-    AddOutcome, StandingDocument, route, section_of, standing_paths,
+    AddOutcome, AuthorMark, StandingDocument, route, section_of, standing_paths,
 };
 use commonbook::prompt::context::{ContextPreferences, StandingLocation};
 use commonbook::verbs::{change_standing, make_standing_folder};
@@ -82,6 +85,8 @@ struct StandingFolders {
     home: PathBuf,
     preferences: ContextPreferences,
     everywhere: bool,
+    /// The agent that runs the command.
+    agent: String,
 }
 
 /// A file that is there.
@@ -101,7 +106,8 @@ impl StandingCommand {
         let home = config.store_path()?.parent().map(Path::to_owned).unwrap_or_default();
         let preferences = config.preferences()?;
         let (project, everywhere) = (config.project(), self.everywhere);
-        let folders = StandingFolders { project, home, preferences, everywhere };
+        let agent = config.agent.clone().unwrap_or_else(|| "anonymous".to_owned());
+        let folders = StandingFolders { project, home, preferences, everywhere, agent };
         let response = match &self.action {
             StandingAction::Init { roles } => folders.init(roles)?,
             StandingAction::Status => folders.status()?,
@@ -272,7 +278,8 @@ impl StandingFolders {
         let limits = self.preferences.limits(agent.role());
         let (added, warnings) = change_standing(&path, self.folder_kind(&path), |standing| {
             let mut standing = standing.unwrap_or_else(|| StandingDocument::new(agent.role()));
-            let added = standing.add(section, text, &limits)?;
+            let mark = self.author_mark(self.folder_kind(&path), text)?;
+            let added = standing.add(section, text, mark, &limits)?;
             Ok((standing, added))
         })?;
         let (outcome, line) = match &added {
@@ -281,6 +288,20 @@ impl StandingFolders {
         };
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         Ok(json!({"file": path, "outcome": outcome, "warnings": warnings, "lines": [line]}))
+    }
+
+    /// The mark of an item that this command adds. A person at a terminal needs none in the home, and
+    /// a signed one in a project; any other caller is named by it.
+    fn author_mark(&self, location: StandingLocation, text: &str) -> Result<Option<AuthorMark>> {
+        let day = SystemClock.now().strftime("%F").to_string();
+        let is_person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        Ok(match (is_person, location) {
+            (false, _) => Some(AuthorMark::of_agent(&self.agent, day)),
+            (true, StandingLocation::Home) => None,
+            (true, StandingLocation::Project) => {
+                Some(AuthorMark::of_person(text, day, &HomeKey::open(&self.home)?))
+            }
+        })
     }
 
     /// Changes the file of a role, or every file; reports the removed items.

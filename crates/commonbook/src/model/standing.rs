@@ -4,6 +4,7 @@
 //! does not edit stay unchanged. Within a section the oldest item comes first; a file over its
 //! limits loses the oldest item of its longest section, and the caller receives a warning.
 
+mod author;
 mod edit;
 mod excerpt;
 mod paths;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::limits;
 
+pub use author::{AuthorEvidence, AuthorMark, ItemAuthor};
 pub use edit::{AddOutcome, says_same, section_of};
 pub use excerpt::StandingExcerpt;
 pub use paths::standing_paths;
@@ -122,6 +124,40 @@ pub struct StandingDocument {
 struct StandingBlock {
     raw: String,
     kind: StandingBlockKind,
+    /// The mark of an item's author.
+    mark: Option<AuthorMark>,
+}
+
+impl StandingBlock {
+    fn new(raw: String, kind: StandingBlockKind) -> Self {
+        Self { raw, kind, mark: None }
+    }
+
+    /// Separates the mark at the end of an item from its text.
+    fn split_mark(&mut self) {
+        if let StandingBlockKind::Item(text) = &mut self.kind
+            && let (bare, Some(mark)) = AuthorMark::split_from(text)
+        {
+            (*text, self.mark) = (bare.to_owned(), Some(mark));
+        }
+    }
+
+    /// The same without the mark.
+    fn without_mark(&self) -> Self {
+        let Some(mark) = &self.mark else { return self.clone() };
+        let raw = self.raw.replacen(&mark.to_string(), "", 1);
+        let ending = &raw[raw.trim_end().len()..];
+        let line_end = if ending.contains("\r\n") { "\r\n" } else { "\n" };
+        Self { raw: format!("{}{line_end}", raw.trim_end()), kind: self.kind.clone(), mark: None }
+    }
+
+    /// Whether prose is only blank lines and the title of the file.
+    fn is_bare_prose(&self) -> bool {
+        let is_title = |line: &str| {
+            line.trim().is_empty() || line.trim_start_matches('\u{feff}').starts_with("# ")
+        };
+        self.raw.lines().all(is_title)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,7 +214,7 @@ impl StandingDocument {
             match (blocks.last_mut(), &kind) {
                 // Lines indented below an item belong to it.
                 (
-                    Some(StandingBlock { raw, kind: StandingBlockKind::Item(text) }),
+                    Some(StandingBlock { raw, kind: StandingBlockKind::Item(text), .. }),
                     StandingBlockKind::Prose,
                 ) if bare.starts_with([' ', '\t']) && !bare.trim().is_empty() => {
                     raw.push_str(line);
@@ -186,12 +222,13 @@ impl StandingDocument {
                     text.push_str(bare.trim());
                 }
                 (
-                    Some(StandingBlock { raw, kind: StandingBlockKind::Prose }),
+                    Some(StandingBlock { raw, kind: StandingBlockKind::Prose, .. }),
                     StandingBlockKind::Prose,
                 ) => raw.push_str(line),
-                _ => blocks.push(StandingBlock { raw: line.to_owned(), kind }),
+                _ => blocks.push(StandingBlock::new(line.to_owned(), kind)),
             }
         }
+        blocks.iter_mut().for_each(StandingBlock::split_mark);
         Self { blocks }
     }
 

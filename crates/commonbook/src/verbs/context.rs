@@ -4,6 +4,7 @@
 //! choice counts tokens, and no other writer waits for that.
 
 mod replay;
+mod standing_parts;
 
 use std::collections::BTreeMap;
 
@@ -212,7 +213,9 @@ impl Commonbook {
         let ContextOptions { task, settings } = options;
         let mut candidates = Vec::new();
         candidates.extend(handoff_candidates(gathering, material, settings));
-        candidates.extend(standing.and_then(|file| standing_candidate(gathering, file, options)));
+        if let Some(file) = standing {
+            candidates.extend(self.standing_candidates(caller, gathering, file, options)?);
+        }
         let known = [
             (ContextSource::Profile, &material.profile),
             (ContextSource::TaskContext, &material.task_context),
@@ -369,21 +372,6 @@ fn unread_entries(
 
 fn case_mark(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
     tx.cursor(&caller.workspace, &caller.agent, Some(key))
-}
-
-/// A standing memory file as a candidate, within its share of the budget.
-fn standing_candidate(
-    gathering: CandidateBuilder<'_>,
-    file: &StandingFile,
-    ContextOptions { task, settings }: &ContextOptions,
-) -> Option<ContextCandidate> {
-    let told = StandingDocument::parse(&file.text).excerpt_for(
-        task,
-        standing_share(settings),
-        tokens::count,
-    );
-    let name = file.path.file_name()?.to_string_lossy().into_owned();
-    (!told.text.is_empty()).then(|| gathering.standing(&name, told.text, file.at))
 }
 
 /// Tokens that the standing memory takes at the most.

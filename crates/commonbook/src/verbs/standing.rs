@@ -53,6 +53,11 @@ pub struct StandingFile {
 }
 
 impl StandingFileCache {
+    /// The home folder.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
     /// Those of this home folder.
     pub(super) fn of(home: PathBuf) -> Self {
         Self { home: Some(home), read: Mutex::default() }

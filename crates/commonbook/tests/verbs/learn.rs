@@ -159,7 +159,8 @@ fn concurrent_writers_of_a_standing_memory_lose_nothing() {
                     change_standing(file, StandingLocation::Home, |there| {
                         let mut standing =
                             there.unwrap_or_else(|| StandingDocument::new("engineer"));
-                        let added = standing.add("Context", &text, &StandingLimits::default())?;
+                        let added =
+                            standing.add("Context", &text, None, &StandingLimits::default())?;
                         Ok((standing, added))
                     })
                     .unwrap();
@@ -172,7 +173,7 @@ fn concurrent_writers_of_a_standing_memory_lose_nothing() {
     // A failed change leaves the file unchanged.
     let failed = change_standing(&file, StandingLocation::Home, |there| {
         let mut standing = there.unwrap();
-        standing.add("Context", " ", &StandingLimits::default())?;
+        standing.add("Context", " ", None, &StandingLimits::default())?;
         Ok((standing, ()))
     });
     assert!(failed.is_err() && std::fs::read_to_string(&file).unwrap() == text);

@@ -1,7 +1,7 @@
 //! Editing a standing memory file: add, clean, replace, keep within limits.
 
 use super::{
-    RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument, StandingLimits,
+    AuthorMark, RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument, StandingLimits,
     StandingWarning,
 };
 use crate::base::error::{Error, Result};
@@ -43,7 +43,7 @@ pub fn section_of(learning: &str) -> &'static str {
 impl StandingDocument {
     /// Adds an item at the end of a section, and creates the section if needed. Does nothing if the
     /// file contains the same or nearly the same item. Returns a warning for each item removed to
-    /// make room.
+    /// make room. `mark` says who adds the item.
     ///
     /// # Errors
     /// `invalid` for an empty item or section, `too_large` for one that is too long.
@@ -51,6 +51,7 @@ impl StandingDocument {
         &mut self,
         section: &str,
         text: &str,
+        mark: Option<AuthorMark>,
         limits: &StandingLimits,
     ) -> Result<(AddOutcome, Vec<StandingWarning>)> {
         let text = one_line(text);
@@ -73,8 +74,9 @@ impl StandingDocument {
         self.blocks.insert(
             place,
             StandingBlock {
-                raw: self.wrapped_item(&text, limits),
+                raw: self.wrapped_item(&text, mark.as_ref(), limits),
                 kind: StandingBlockKind::Item(text),
+                mark,
             },
         );
         Ok((AddOutcome::Added, self.fit_limits(limits, Some(place))))
@@ -109,7 +111,7 @@ impl StandingDocument {
                 StandingBlockKind::Item(text)
                     if !fits(&block.raw) && block.raw.lines().count() == 1 =>
                 {
-                    self.wrapped_item(text, limits)
+                    self.wrapped_item(text, block.mark.as_ref(), limits)
                 }
                 StandingBlockKind::Prose => without_spare_blanks(&block.raw),
                 _ => continue,
@@ -131,15 +133,15 @@ impl StandingDocument {
     /// As [`Self::add`]; the file is then unchanged.
     pub fn replace(
         &mut self,
-        items: &[(String, String)],
+        items: &[(String, String, Option<AuthorMark>)],
         limits: &StandingLimits,
     ) -> Result<(Vec<String>, Vec<StandingWarning>)> {
         let before: Vec<String> = self.items().map(|(_, text)| text.to_owned()).collect();
         let mut next = self.clone();
         next.blocks.retain(|block| !matches!(block.kind, StandingBlockKind::Item(_)));
         let mut warnings = Vec::new();
-        for (section, text) in items {
-            warnings.extend(next.add(section, text, limits)?.1);
+        for (section, text, mark) in items {
+            warnings.extend(next.add(section, text, mark.clone(), limits)?.1);
         }
         *self = next;
         let gone = before.into_iter().filter(|text| !self.items().any(|(_, now)| now == text));
@@ -155,15 +157,12 @@ impl StandingDocument {
             if let Some(last) = self.blocks.last_mut() {
                 close_last_line(&mut last.raw, end);
                 if last.raw.lines().last().is_some_and(|line| !line.trim().is_empty()) {
-                    self.blocks.push(StandingBlock {
-                        raw: end.to_owned(),
-                        kind: StandingBlockKind::Prose,
-                    });
+                    self.blocks.push(StandingBlock::new(end.to_owned(), StandingBlockKind::Prose));
                 }
             }
             let raw = format!("## {section}{end}");
-            self.blocks
-                .push(StandingBlock { raw, kind: StandingBlockKind::Section(section.to_owned()) });
+            let kind = StandingBlockKind::Section(section.to_owned());
+            self.blocks.push(StandingBlock::new(raw, kind));
             return self.blocks.len();
         };
         let below = self.blocks[heading + 1..].iter();
@@ -178,12 +177,18 @@ impl StandingDocument {
         place + 1
     }
 
-    /// An item as Markdown, wrapped to the maximum line length.
-    fn wrapped_item(&self, text: &str, limits: &StandingLimits) -> String {
+    /// An item as Markdown, wrapped to the maximum line length, with the mark of its author.
+    fn wrapped_item(
+        &self,
+        text: &str,
+        mark: Option<&AuthorMark>,
+        limits: &StandingLimits,
+    ) -> String {
         let end = self.line_end();
         let mut raw = String::from("-");
         let mut chars = 1;
-        for word in text.split(' ') {
+        let mark = mark.map(ToString::to_string);
+        for word in text.split(' ').chain(mark.as_deref()) {
             let length = word.chars().count();
             // A line with this beginning would open a code block.
             let code = word.starts_with("```") || word.starts_with("~~~");

@@ -83,11 +83,8 @@ impl StandingDocument {
 
     /// Whether a file has only headings.
     fn is_bare(&self) -> bool {
-        let is_title = |line: &str| {
-            line.trim().is_empty() || line.trim_start_matches('\u{feff}').starts_with("# ")
-        };
         self.blocks.iter().all(|block| match &block.kind {
-            StandingBlockKind::Prose => block.raw.lines().all(is_title),
+            StandingBlockKind::Prose => block.is_bare_prose(),
             StandingBlockKind::Section(_) => true,
             StandingBlockKind::Item(_) => false,
         })

@@ -84,12 +84,12 @@ fn sections_and_items_are_parsed_and_other_text_is_prose() {
 fn an_item_is_added_at_the_end_of_its_section_and_nothing_else_changes() {
     let mut file = StandingDocument::parse(FILE);
     let added = file
-        .add("known issues", " - Sessions need\n cleanup ", &StandingLimits::default())
+        .add("known issues", " - Sessions need\n cleanup ", None, &StandingLimits::default())
         .expect("it fits");
     assert_eq!(added, (AddOutcome::Added, Vec::new()));
     let line = "- Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n";
     assert_eq!(file.render(), FILE.replace(line, &format!("{line}- Sessions need cleanup\n")));
-    file.add("Guidelines", "Small commits", &StandingLimits::default()).expect("it fits");
+    file.add("Guidelines", "Small commits", None, &StandingLimits::default()).expect("it fits");
     assert!(
         file.render().ends_with("```\n\n## Guidelines\n- Small commits\n"),
         "{}",
@@ -106,7 +106,7 @@ fn an_item_is_added_at_the_end_of_its_section_and_nothing_else_changes() {
     ];
     for (text, expected) in table {
         let mut file = StandingDocument::parse(text);
-        file.add("S", "x y", &StandingLimits::default()).expect("it fits");
+        file.add("S", "x y", None, &StandingLimits::default()).expect("it fits");
         assert_eq!(file.render(), expected, "{text:?}");
     }
 }
@@ -126,22 +126,22 @@ fn an_item_of_the_file_is_not_added_again() {
     for (text, repeated) in table {
         let mut file = StandingDocument::parse(FILE);
         let (added, _) =
-            file.add("Known Issues", text, &StandingLimits::default()).expect("it fits");
+            file.add("Known Issues", text, None, &StandingLimits::default()).expect("it fits");
         assert_eq!(matches!(added, AddOutcome::Repeated(_)), repeated, "{text}");
         assert_eq!(file.render() == FILE, repeated, "{text}");
     }
     let mut file = StandingDocument::parse("- The server listens on port 8080 by default\n");
     let (added, _) = file
-        .add("x", "The server listens on port 8081 by default", &StandingLimits::default())
+        .add("x", "The server listens on port 8081 by default", None, &StandingLimits::default())
         .expect("it fits");
     assert_eq!(added, AddOutcome::Added);
     // Just at the limit: 17 of 20 letters, and 16.
     let mut file = StandingDocument::parse("- abcdefghijklmnopqrst\n");
     let (added, _) =
-        file.add("x", "abcdefghijklmnopqxyz", &StandingLimits::default()).expect("it fits");
+        file.add("x", "abcdefghijklmnopqxyz", None, &StandingLimits::default()).expect("it fits");
     assert_eq!(added, AddOutcome::Repeated("abcdefghijklmnopqrst".to_owned()));
     let (added, _) =
-        file.add("x", "abcdefghijklmnopwxyz", &StandingLimits::default()).expect("it fits");
+        file.add("x", "abcdefghijklmnopwxyz", None, &StandingLimits::default()).expect("it fits");
     assert_eq!(added, AddOutcome::Added);
 }
 
@@ -149,7 +149,7 @@ fn an_item_of_the_file_is_not_added_again() {
 fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
     let mut file = StandingDocument::parse("## A\n- a1\n- a2\n## B\n- b1\n- b2\n- b3\n");
     let (_, warnings) = file
-        .add("A", "a3", &StandingLimits { items: 5, ..StandingLimits::default() })
+        .add("A", "a3", None, &StandingLimits { items: 5, ..StandingLimits::default() })
         .expect("it fits");
     let dropped = StandingWarning::Dropped { section: "B".into(), text: "b1".into() };
     assert_eq!(warnings, std::slice::from_ref(&dropped));
@@ -158,11 +158,16 @@ fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
     // Bytes too, as many items as it takes; the new one stays though nothing else is left.
     let mut file = StandingDocument::parse("## A\n- one\n- two\n- three\n");
     let (_, warnings) = file
-        .add("A", "four and five", &StandingLimits { bytes: 24, ..StandingLimits::default() })
+        .add("A", "four and five", None, &StandingLimits { bytes: 24, ..StandingLimits::default() })
         .expect("it fits");
     assert_eq!((file.render().as_str(), warnings.len()), ("## A\n- four and five\n", 3));
     let (_, warnings) = file
-        .add("A", "seven and eight", &StandingLimits { bytes: 10, ..StandingLimits::default() })
+        .add(
+            "A",
+            "seven and eight",
+            None,
+            &StandingLimits { bytes: 10, ..StandingLimits::default() },
+        )
         .expect("it fits");
     assert_eq!(
         warnings.last(),
@@ -178,7 +183,7 @@ fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
 fn lines_are_wrapped_at_their_limit_and_parsed_as_one_item() {
     let mut file = StandingDocument::parse("## A\n");
     let text = "word ".repeat(20) + "```code averyveryverylongwordthatfitsonnolineofthisfileatall";
-    file.add("A", &text, &small()).expect("it fits");
+    file.add("A", &text, None, &small()).expect("it fits");
     let rendered = file.render();
     let long = |line: &&str| {
         line.chars().count() > 40 && !line.contains("averyvery") && !line.contains("```")
@@ -202,7 +207,7 @@ fn an_invalid_item_is_refused_with_a_reason() {
     for (section, text, kind) in table {
         let mut file = StandingDocument::parse(FILE);
         let refused =
-            file.add(section, text, &StandingLimits::default()).map_err(|error| error.kind);
+            file.add(section, text, None, &StandingLimits::default()).map_err(|error| error.kind);
         assert_eq!(refused, Err(kind), "{section:?} {text:?}");
         assert_eq!(file.render(), FILE);
     }
@@ -417,7 +422,7 @@ proptest::proptest! {
     ) {
         let before = StandingDocument::parse(&text);
         let mut file = before.clone();
-        let Ok((added, warnings)) = file.add("Mine", &item, &StandingLimits { line_chars: 30, ..StandingLimits::default() }) else {
+        let Ok((added, warnings)) = file.add("Mine", &item, None, &StandingLimits { line_chars: 30, ..StandingLimits::default() }) else {
             return Ok(());
         };
         assert!(warnings.is_empty());
@@ -426,7 +431,7 @@ proptest::proptest! {
         let new = usize::from(added == AddOutcome::Added);
         assert_eq!(items(&again).len(), items(&before).len() + new);
         assert!(file.render().len() >= text.len());
-        let (again, _) = file.add("Mine", &item, &StandingLimits::default()).expect("it fitted");
+        let (again, _) = file.add("Mine", &item, None, &StandingLimits::default()).expect("it fitted");
         assert!(matches!(again, AddOutcome::Repeated(_)));
     }
 

@@ -80,15 +80,20 @@ impl CandidateBuilder<'_> {
         ContextCandidate::of(item, ContextSource::Handoff)
     }
 
-    /// A standing memory file, as far as it is told.
+    /// A part of a standing memory file, by its author.
     #[must_use]
-    pub fn standing(&self, file: &str, text: String, at: Timestamp) -> ContextCandidate {
+    pub fn standing(
+        &self,
+        id: &str,
+        author: &str,
+        text: String,
+        at: Timestamp,
+    ) -> ContextCandidate {
         let item = PromptItem {
-            id: file.to_owned(),
-            handle: file.to_owned(),
+            id: id.to_owned(),
+            handle: id.to_owned(),
             kind: "standing memory".to_owned(),
-            // People write there too: what it says is the file's, and no agent's.
-            author: format!("file:{file}"),
+            author: author.to_owned(),
             at,
             notes: Vec::new(),
             text,

@@ -19,7 +19,7 @@ use crate::verbs::Commonbook;
 use crate::verbs::ops::handles::longer_handles;
 use commonbook_text::fence::Fence;
 
-use super::{handoff_tokens, standing_candidate};
+use super::handoff_tokens;
 
 impl Commonbook {
     /// Builds a context again: of the same candidates with their scores, each as it was then, in
@@ -49,7 +49,9 @@ impl Commonbook {
             differences.push("the standing memory file is no longer as it was".to_owned());
         }
         let mut candidates: Vec<ContextCandidate> = Vec::new();
-        candidates.extend(standing.and_then(|file| standing_candidate(gathering, &file, &wanted)));
+        if let Some(file) = standing {
+            candidates.extend(self.standing_candidates(&caller, gathering, &file, &wanted)?);
+        }
         let waited = |one: &&CandidateReceipt| one.source == ContextSource::Handoff;
         let mut left = kept.receipt.handoffs_left;
         let handoffs = kept.receipt.candidates.iter().filter(waited).count().max(1);

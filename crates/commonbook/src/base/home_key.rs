@@ -1,0 +1,141 @@
+//! The key of a home: what this home signed is known again, and no model is shown the key.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+use crate::base::error::{Error, ErrorKind, Result};
+
+/// Length of a key, in bytes.
+const HOME_KEY_BYTES: usize = 32;
+
+/// The key of a home.
+#[derive(Clone)]
+pub struct HomeKey([u8; HOME_KEY_BYTES]);
+
+impl HomeKey {
+    /// Reads the key of this home; creates it if the home has none. The folder must exist.
+    ///
+    /// # Errors
+    /// `unavailable` if the key cannot be read or created, or is damaged.
+    pub fn open(home: &Path) -> Result<Self> {
+        if let Some(key) = Self::read(home)? {
+            return Ok(key);
+        }
+        let mut bytes = [0; HOME_KEY_BYTES];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "the machine has no random bits").with_cause(error)
+        })?;
+        create_key_file(&key_path(home), &hex(&bytes)).map_err(|error| {
+            let message = format!("cannot write {}: {error}", key_path(home).display());
+            Error::new(ErrorKind::Unavailable, message)
+                .hint("Check the permissions of the folder and the free disk space.")
+                .with_cause(error)
+        })?;
+        // If another process created a key first, that one counts.
+        Self::read(home)?.ok_or_else(|| damaged_key_error(home))
+    }
+
+    /// Reads the key of this home, if it has one.
+    ///
+    /// # Errors
+    /// `unavailable` if the key cannot be read or is damaged.
+    pub fn read(home: &Path) -> Result<Option<Self>> {
+        match fs::read_to_string(key_path(home)) {
+            Ok(text) => {
+                let key = parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok());
+                key.map(Self).map(Some).ok_or_else(|| damaged_key_error(home))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                let message = format!("cannot read {}: {error}", key_path(home).display());
+                Err(Error::new(ErrorKind::Unavailable, message)
+                    .hint("Check its permissions.")
+                    .with_cause(error))
+            }
+        }
+    }
+
+    /// HMAC-SHA-256 of a message (RFC 2104).
+    #[must_use]
+    pub fn sign(&self, message: &str) -> [u8; 32] {
+        let key = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
+        key.chain_update(message).finalize().into_bytes().into()
+    }
+}
+
+/// Writes the whole key to a file of its own, and then gives it its name unless that is taken.
+fn create_key_file(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = [0; 8];
+    getrandom::fill(&mut name).map_err(io::Error::other)?;
+    let staged = path.with_file_name(format!(".commonbook-{}", hex(&name)));
+    let mut options = fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&staged).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    let linked = written.and_then(|()| fs::hard_link(&staged, path));
+    let removed = fs::remove_file(&staged);
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => removed,
+        linked => linked.and(removed),
+    }
+}
+
+fn key_path(home: &Path) -> PathBuf {
+    home.join("hook.key")
+}
+
+fn damaged_key_error(home: &Path) -> Error {
+    let message = format!("{} is not the key of a home", key_path(home).display());
+    Error::new(ErrorKind::Unavailable, message)
+        .hint("Remove the file: the next hook creates another.")
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of a text of hexadecimal digits; `None` for any other text.
+#[must_use]
+pub fn parse_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let pairs = (0..text.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_rfc_4231() {
+        // Test case 2. HMAC fills a short key with zeros to a block.
+        let mut key = [0; HOME_KEY_BYTES];
+        key[..4].copy_from_slice(b"Jefe");
+        let signature = hex(&HomeKey(key).sign("what do ya want for nothing?"));
+        assert_eq!(signature, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn a_home_has_one_key() {
+        let home = tempfile::tempdir().expect("a folder");
+        assert!(HomeKey::read(home.path()).expect("no key").is_none());
+        let first = HomeKey::open(home.path()).expect("a key");
+        let again = HomeKey::open(home.path()).expect("the same key");
+        assert_eq!(first.sign("x"), again.sign("x"));
+        assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 1, "nothing else is left");
+        fs::write(key_path(home.path()), "not a key").expect("a file");
+        assert!(HomeKey::open(home.path()).is_err());
+    }
+}

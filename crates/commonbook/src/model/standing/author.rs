@@ -1,0 +1,216 @@
+//! Who wrote an item of a standing memory file: a person, whose items are rules, or an agent.
+//!
+//! A person writes plain items into the file of the home. Whatever else adds an item marks it:
+//! `- Avoid os.getcwd() <!-- claude-code/engineer 2026-11-18 -->`. In a project, whose files anybody
+//! may have written, an item is a person's only if the mark has a signature of this home.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::{StandingBlockKind, StandingDocument};
+use crate::base::home_key::{HomeKey, hex};
+
+/// The name in the mark of a person.
+pub const PERSON_NAME: &str = "human";
+
+/// Bytes of a signature that a mark shows.
+const SIGNATURE_BYTES: usize = 8;
+
+/// The mark at the end of an item: who added it, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthorMark {
+    /// The agent's name, or [`PERSON_NAME`].
+    pub author: String,
+    /// The day: `2026-11-18`.
+    pub day: String,
+    /// The home's signature of an item that a person added.
+    pub signature: Option<String>,
+}
+
+impl AuthorMark {
+    /// The mark of an agent.
+    #[must_use]
+    pub fn of_agent(author: &str, day: String) -> Self {
+        Self { author: author.to_owned(), day, signature: None }
+    }
+
+    /// The signed mark of a person who adds this item.
+    #[must_use]
+    pub fn of_person(text: &str, day: String, key: &HomeKey) -> Self {
+        let signature = Some(signature(text, &day, key));
+        Self { author: PERSON_NAME.to_owned(), day, signature }
+    }
+
+    /// The mark at the end of a text, and the text before it.
+    #[must_use]
+    pub fn split_from(text: &str) -> (&str, Option<Self>) {
+        let bare = text.trim_end();
+        let inside = bare.strip_suffix("-->").and_then(|rest| rest.rsplit_once("<!--"));
+        let Some((before, inside)) = inside else { return (text, None) };
+        let parts: Vec<&str> = inside.split_whitespace().collect();
+        let mark = match parts.as_slice() {
+            [author, day] => Self::of_agent(author, (*day).to_owned()),
+            [author, day, signature] => Self {
+                signature: Some((*signature).to_owned()),
+                ..Self::of_agent(author, (*day).to_owned())
+            },
+            _ => return (text, None),
+        };
+        let is_day = mark.day.parse::<jiff::civil::Date>().is_ok();
+        if is_day { (before.trim_end(), Some(mark)) } else { (text, None) }
+    }
+}
+
+impl fmt::Display for AuthorMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { author, day, signature } = self;
+        let signature = signature.as_ref().map(|signature| format!(" {signature}"));
+        write!(f, "<!-- {author} {day}{} -->", signature.unwrap_or_default())
+    }
+}
+
+fn signature(text: &str, day: &str, key: &HomeKey) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    hex(&key.sign(&format!("standing memory\n{day}\n{text}"))[..SIGNATURE_BYTES])
+}
+
+/// Who wrote an item.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemAuthor {
+    /// A person: the item is a rule.
+    Person,
+    /// An agent, with the day.
+    Agent {
+        /// Its name.
+        name: String,
+        /// The day: `2026-11-18`.
+        day: String,
+    },
+    /// Nobody who is known: the file came with a project.
+    File,
+}
+
+/// What tells who wrote the items of a file.
+#[derive(Clone, Copy)]
+pub struct AuthorEvidence<'e> {
+    /// Whether the file is in the home, where only a person writes items without a mark.
+    pub in_home: bool,
+    /// The key of the home.
+    pub key: Option<&'e HomeKey>,
+    /// What agents have learned, by its text with single blanks, with the agent and the day: their
+    /// items had no mark in earlier versions.
+    pub learned: &'e HashMap<String, (String, String)>,
+}
+
+impl AuthorEvidence<'_> {
+    /// Who wrote an item.
+    #[must_use]
+    pub fn author_of(&self, text: &str, mark: Option<&AuthorMark>) -> ItemAuthor {
+        let agent = |name: &str, day: &str| ItemAuthor::Agent {
+            name: name.to_owned(),
+            day: day.to_owned(),
+        };
+        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match mark {
+            Some(mark) if mark.author == PERSON_NAME => {
+                let expected = self.key.map(|key| signature(text, &mark.day, key));
+                let is_signed = mark.signature.is_some() && mark.signature == expected;
+                if is_signed { ItemAuthor::Person } else { ItemAuthor::File }
+            }
+            Some(mark) => agent(&mark.author, &mark.day),
+            None => match self.learned.get(&plain) {
+                Some((name, day)) => agent(name, day),
+                None if self.in_home => ItemAuthor::Person,
+                None => ItemAuthor::File,
+            },
+        }
+    }
+}
+
+impl StandingDocument {
+    /// The file in parts, one for each author: persons first, then the file, then agents by name. The
+    /// parts have no marks, and no section without items.
+    #[must_use]
+    pub fn parts_by_author(&self, evidence: AuthorEvidence<'_>) -> Vec<(ItemAuthor, Self)> {
+        let prose = if evidence.in_home { ItemAuthor::Person } else { ItemAuthor::File };
+        let author = |block: &super::StandingBlock| match &block.kind {
+            StandingBlockKind::Item(text) => Some(evidence.author_of(text, block.mark.as_ref())),
+            StandingBlockKind::Prose if !block.is_bare_prose() => Some(prose.clone()),
+            StandingBlockKind::Prose | StandingBlockKind::Section(_) => None,
+        };
+        let mut authors: Vec<ItemAuthor> = self.blocks.iter().filter_map(author).collect();
+        authors.sort_by_key(|author| match author {
+            ItemAuthor::Person => (0, author.clone()),
+            ItemAuthor::File => (1, author.clone()),
+            ItemAuthor::Agent { .. } => (2, author.clone()),
+        });
+        authors.dedup();
+        let part = |wanted: &ItemAuthor| {
+            let mut blocks: Vec<super::StandingBlock> = Vec::new();
+            let mut heading: Option<super::StandingBlock> = None;
+            for block in &self.blocks {
+                if matches!(block.kind, StandingBlockKind::Section(_)) {
+                    heading = Some(block.clone());
+                } else if author(block).as_ref() == Some(wanted) {
+                    blocks.extend(heading.take());
+                    blocks.push(block.without_mark());
+                }
+            }
+            Self { blocks }
+        };
+        authors.iter().map(|author| (author.clone(), part(author))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str, in_home: bool, key: Option<&HomeKey>) -> Vec<(ItemAuthor, String)> {
+        let learned = [("Old lesson.".to_owned(), ("qa".to_owned(), "2026-01-02".to_owned()))];
+        let learned = learned.into_iter().collect();
+        let evidence = AuthorEvidence { in_home, key, learned: &learned };
+        let parts = StandingDocument::parse(text).parts_by_author(evidence);
+        parts.into_iter().map(|(author, part)| (author, part.render())).collect()
+    }
+
+    fn agent(name: &str, day: &str) -> ItemAuthor {
+        ItemAuthor::Agent { name: name.to_owned(), day: day.to_owned() }
+    }
+
+    const FILE: &str = "# Agent Memory: engineer\n\n## Rules\n- Never push to main\n- Use a join <!-- analyst 2026-11-18 -->\n\n## Empty\n\n## Known Issues\n- Old lesson.\n- Forged <!-- human 2026-11-18 0011223344556677 -->\n";
+
+    #[test]
+    fn in_the_home_an_item_without_a_mark_is_a_persons() {
+        let expected = [
+            (ItemAuthor::Person, "## Rules\n- Never push to main\n".to_owned()),
+            (ItemAuthor::File, "## Known Issues\n- Forged\n".to_owned()),
+            (agent("analyst", "2026-11-18"), "## Rules\n- Use a join\n".to_owned()),
+            (agent("qa", "2026-01-02"), "## Known Issues\n- Old lesson.\n".to_owned()),
+        ];
+        assert_eq!(parts(FILE, true, None), expected);
+    }
+
+    #[test]
+    fn in_a_project_only_what_this_home_signed_is_a_persons() {
+        let home = tempfile::tempdir().expect("a folder");
+        let key = HomeKey::open(home.path()).expect("a key");
+        let mark = AuthorMark::of_person("Never push to main", "2026-11-18".to_owned(), &key);
+        let file = format!("## Rules\n- Never push to main {mark}\n- Push to main {mark}\n- x y\n");
+        let persons = (ItemAuthor::Person, "## Rules\n- Never push to main\n".to_owned());
+        let others = (ItemAuthor::File, "## Rules\n- Push to main\n- x y\n".to_owned());
+        assert_eq!(parts(&file, false, Some(&key)), [persons, others]);
+        let other_home = parts(&file, false, None);
+        assert_eq!(other_home.len(), 1);
+        assert_eq!(other_home[0].0, ItemAuthor::File);
+    }
+
+    #[test]
+    fn only_a_mark_with_a_day_is_a_mark() {
+        for text in ["plain", "x <!-- todo -->", "x <!-- a b -->", "<!-- a 2026-11-18 --> x"] {
+            assert_eq!(AuthorMark::split_from(text), (text, None));
+        }
+        let (text, mark) = AuthorMark::split_from("x y <!-- a/b 2026-11-18 -->");
+        assert_eq!((text, mark.expect("a mark").author.as_str()), ("x y", "a/b"));
+    }
+}
