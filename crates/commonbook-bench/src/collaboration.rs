@@ -258,7 +258,7 @@ fn create_session(book: &Commonbook) -> Result<String> {
         let (tool, other) = (tools[number % tools.len()], tools[(number / 7) % tools.len()]);
         format!(
             "The query of the orders page was slow in step {number}: {tool} and {other} were \
-             looked at, src/orders/part{number}.ts was changed, and the test failed for issue \
+             reviewed, src/orders/part{number}.ts was changed, and the test failed for issue \
              #{number}."
         )
     };

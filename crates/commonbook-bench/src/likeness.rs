@@ -1,4 +1,4 @@
-//! `bench likeness`: how well similar names are told apart from those of other entities.
+//! `bench likeness`: how well the rules separate similar names from those of other entities.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -75,7 +75,7 @@ enum BenchCommand {
     Entities(entities::EntityBench),
     /// Durations of handoffs, resumes, cycle checks, appends and catching up
     Collaboration(collaboration::CollaborationBench),
-    /// How well similar names are told apart from those of other entities, on pairs of your own
+    /// How well the rules separate similar names from those of other entities, on pairs of your own
     Likeness(likeness::LikenessBench),
     /// The time that a client waits for its hooks, in a large store, with a server and without
     Hook(hook::HookBench),

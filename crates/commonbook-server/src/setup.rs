@@ -114,7 +114,7 @@ impl FileContent {
     ///
     /// # Errors
     /// `conflict` if the file does not have its format, has another value where our content belongs,
-    /// or is a whole file of somebody else.
+    /// or is a file that commonbook did not write.
     pub(crate) fn apply(
         &self,
         text: Option<&str>,

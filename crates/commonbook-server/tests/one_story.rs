@@ -124,7 +124,7 @@ fn context_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("engineer", "get_context", below).unwrap();
 }
 
-/// The part of the story in which two agents differ, and somebody decides.
+/// The part of the story in which two agents differ, and one decides.
 fn contradiction_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     let says = |text: &str| json!({"text": text, "topics": ["ledger"]});
     tell("analyst", "save_memory", says("The ledger export limit is 10 MB")).unwrap();

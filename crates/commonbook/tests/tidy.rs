@@ -103,11 +103,16 @@ fn read(path: &str) -> String {
 }
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    walk_files(folder, &["rs"], found);
+}
+
+/// Finds the files with these endings below a folder.
+fn walk_files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            walk(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            walk_files(&path, endings, found);
+        } else if path.extension().is_some_and(|ending| endings.iter().any(|end| ending == *end)) {
             found.push(path);
         }
     }
@@ -359,6 +364,80 @@ fn a_type_name_has_one_meaning() {
                 "{name} is in {first} and in {}: two names for two things",
                 source.path
             );
+        }
+    }
+}
+
+/// The folders and files whose texts are rewritten in plain sentences.
+const PLAIN: [&str; 13] = [
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "crates/commonbook-bench/src/",
+    "crates/commonbook-embed/src/",
+    "crates/commonbook-server/src/",
+    "crates/commonbook/src/base/",
+    "docs/api.md",
+    "docs/benchmarks.md",
+    "docs/glossary.md",
+    "docs/operating.md",
+    "docs/security.md",
+];
+
+/// Every file with words in the repository.
+fn texts() -> Vec<Source> {
+    let mut found = Vec::new();
+    for folder in ["crates", "docs"] {
+        walk_files(&root().join(folder), &["rs", "md", "js", "json", "toml"], &mut found);
+    }
+    let top = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    found.extend(top.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    let source = |path: PathBuf| Source {
+        path: path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/"),
+        text: fs::read_to_string(&path).unwrap(),
+    };
+    found.into_iter().map(source).collect()
+}
+
+/// The lines of a text that contain a phrase, also across a line break.
+fn lines_with(text: &str, phrase: &str) -> Vec<usize> {
+    let bare = |line: &str| line.trim().trim_start_matches(['/', '!']).trim().to_lowercase();
+    let lines: Vec<String> = text.lines().map(bare).collect();
+    let next = |index: usize| lines.get(index + 1).map_or("", String::as_str);
+    let holds = |index: &usize| {
+        let joined = format!("{} {}", lines[*index], next(*index));
+        let mut found = joined.match_indices(phrase).filter(|(at, _)| *at < lines[*index].len());
+        found.any(|(at, _)| {
+            let before = joined[..at].chars().next_back();
+            let after = joined[at + phrase.len()..].chars().next();
+            ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+        })
+    };
+    (0..lines.len()).filter(holds).map(|index| index + 1).collect()
+}
+
+#[test]
+fn no_text_contains_a_banned_phrase() {
+    assert_eq!(lines_with("a\n/// What it\n/// takes.", "what it takes"), [2]);
+    assert!(lines_with("this tells", "is tell").is_empty());
+    let phrases = read("crates/commonbook/tests/banned_phrases.txt");
+    let phrases: Vec<&str> = phrases.lines().filter(|line| !line.starts_with('#')).collect();
+    for source in texts().iter().filter(|source| source.is_in(&PLAIN)) {
+        for phrase in phrases.iter().filter(|phrase| !phrase.is_empty()) {
+            let lines = lines_with(&source.text, phrase);
+            assert!(lines.is_empty(), "{}:{}: banned phrase {phrase:?}", source.path, lines[0]);
+        }
+    }
+}
+
+#[test]
+fn no_text_names_the_origin_of_a_requirement() {
+    for source in texts() {
+        for number in 0..10 {
+            let lines = lines_with(&source.text, &format!("seed {number:03}"));
+            let own = source.path == "crates/commonbook/tests/tidy.rs";
+            assert!(own || lines.is_empty(), "{}:{lines:?}: name the reason", source.path);
         }
     }
 }

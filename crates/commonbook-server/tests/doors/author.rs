@@ -1,4 +1,4 @@
-//! An author is told on every door that a text of its own was set apart, why, and how to appeal.
+//! Every door tells an author that its text is quarantined, why, and how to appeal.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn an_author_is_told_by_every_verb_of_every_door() {
     let batch = json!({"memories": [{"text": "A heron"}, {"text": ORDER}]});
     let told = Mcp::over_http(&home, &server).call("eve", "save_memories", &batch).unwrap();
     tells(&told["items"][1]["hint"], "call appeal_memory", "a batch");
-    // Nobody else is told.
+    // No other agent sees it.
     let others = server.call("bob", "changes_since", &json!({})).unwrap();
     assert_eq!(others.get("set_apart"), None, "{others}");
 }

@@ -1,4 +1,4 @@
-//! Subscriptions, progress and cancellation: what a client is told besides answers.
+//! Subscriptions, progress and cancellation.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -38,7 +38,7 @@ impl Hearing {
         Self::Session
     }
 
-    /// The next URI that is told of.
+    /// The URI of the next notification.
     async fn next(&mut self, client: &mut Client) -> String {
         let told = async {
             match self {
@@ -49,7 +49,7 @@ impl Hearing {
                 },
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), told).await.expect("nothing is told")
+        tokio::time::timeout(Duration::from_secs(60), told).await.expect("no notification arrived")
     }
 }
 

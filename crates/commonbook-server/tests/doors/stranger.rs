@@ -1,5 +1,5 @@
 //! What is hidden does not exist: a stranger walks every route, tool, resource, prompt and command
-//! of two homes, one with hidden memories and one without, and is told the same in both.
+//! of two homes, one with hidden memories and one without, and receives the same in both.
 
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use serde_json::{Map, Value, json};
@@ -87,7 +87,7 @@ impl World {
         vec![one, about, order, deleted, found]
     }
 
-    /// Everything that the stranger is told, with what it asked.
+    /// Everything that the stranger receives, with its requests.
     fn told(&self, hidden: &[String]) -> Vec<(String, Value)> {
         let mut told = self.over_rest(hidden);
         for mcp in [Mcp::over_http(&self.home, &self.server), Mcp::over_stdio(&self.home)] {

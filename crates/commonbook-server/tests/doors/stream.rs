@@ -77,7 +77,7 @@ impl Stream {
         }
     }
 
-    /// What is told next; nothing when the stream has ended.
+    /// The next part; `None` at the end of the stream.
     fn next(&mut self) -> Option<Told> {
         let mut told = Told { id: None, event: String::new(), data: Value::Null };
         loop {
@@ -94,7 +94,7 @@ impl Stream {
         }
     }
 
-    /// The sequences of what is told, up to this one.
+    /// The sequences received, up to this one.
     fn until(&mut self, last: u64) -> Vec<u64> {
         let mut all = Vec::new();
         while all.last() != Some(&last) {

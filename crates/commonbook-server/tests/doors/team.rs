@@ -1,4 +1,4 @@
-//! Three agents work on one matter over MCP (seeds 000 and 001): what the analyst found reaches QA under
+//! Three agents work on one matter over MCP: what the analyst found reaches QA under
 //! the analyst's name, two agents name one thing, and the session goes on in another client.
 
 use rmcp::model::CallToolRequestParams;

@@ -90,7 +90,7 @@ fn wrong_tokens_are_slowed_and_the_right_one_is_not() {
     assert!((1..=6).contains(&seconds), "{seconds}");
     let body: Value = serde_json::from_slice(refused.body()).unwrap();
     assert_eq!(body["error"]["kind"], "rate_limited");
-    // Whoever holds a token is not shut out by who guesses beside it; who shows none is told so.
+    // Wrong tokens of others do not lock out a right one.
     assert_eq!(show(&secret).status(), 200);
     assert_eq!(ask(&server, "/v1/stats", &[]).0, 401);
 }

@@ -68,7 +68,7 @@ fn sixteen_processes_that_append_to_one_case_lose_and_double_nothing() {
     let expected: Vec<u64> = (1..=(PROCESSES * EACH) as u64).collect();
     assert_eq!(positions, expected, "no position twice, and none left out");
     for read in followed {
-        // Each reader was told every entry once, in order, and what its writer was told of it.
+        // Each reader received every entry once, in order, as its writer did.
         assert_eq!(read, placed.iter().cloned().collect::<Vec<_>>());
     }
     let case = answer(&home, &["case", "show", "log"]);

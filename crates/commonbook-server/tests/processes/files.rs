@@ -80,7 +80,7 @@ fn use_everything(home: &Home, user: &Path) {
         .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), hook.as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
-    // A hook that says nothing of use is told to the log.
+    // A hook that says nothing of use goes to the log.
     run(careless(home, &["hook", "claude-code", "--nonsense"]).stdin(Stdio::null()));
     let server = Server::from(careless(home, &["serve", "--port", "0"]));
     let saved = server.call("ann", "save_memory", &json!({"text": "Cranes are green"})).unwrap();

@@ -152,7 +152,7 @@ fn a_call_of_our_own_tools_carries_a_ticket() {
         assert_eq!(changed["text"], "tea");
         let ticket = changed["commonbook_ticket"].as_str().unwrap();
         assert!(!ticket.contains("engineer"), "it is opaque: {ticket}");
-        assert!(call(json!({})).get("commonbook_ticket").is_some(), "its session is told so too");
+        assert!(call(json!({})).get("commonbook_ticket").is_some(), "the ticket names its session too");
         // Codex would not ask its user about the call any more.
         let codex = json!({
             "hook_event_name": "PreToolUse", "session_id": "c", "cwd": home.path(),
@@ -283,7 +283,7 @@ fn news_are_told_once_and_history_never() {
             "{news}"
         );
         assert!(!news.contains("secret") && !news.contains("My own"), "{news}");
-        assert_eq!(prompt(), "", "news are told once");
+        assert_eq!(prompt(), "", "news arrive once");
     }
 }
 
@@ -312,8 +312,8 @@ fn news_tell_an_author_what_of_its_own_and_of_its_sub_agents_was_set_apart() {
         ] {
             assert!(told.contains(part), "no {part:?} in {told}");
         }
-        assert!(!told.contains("herons"), "its words are told to nobody: {told}");
-        assert_eq!(prompt(), "", "it is told once");
+        assert!(!told.contains("herons"), "its text reaches nobody: {told}");
+        assert_eq!(prompt(), "", "the notice arrives once");
         assert_eq!(log(&home), "");
     }
 }

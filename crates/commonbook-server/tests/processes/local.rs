@@ -59,7 +59,7 @@ fn kept(home: &Home) -> (usize, usize) {
     (count(answer(home, &["list"])), count(answer(home, &["events"])))
 }
 
-/// What becomes of a request between the command and the server.
+/// The fate of a request between the command and the server.
 #[derive(Clone, Copy)]
 enum Fate {
     /// It is answered.
@@ -272,7 +272,7 @@ fn a_write_whose_answer_was_lost_is_done_once() {
     assert_eq!(asked.try_iter().count(), 6);
     assert_eq!(kept(&home).0, 2);
     let events = answer(&home, &["events"])["items"].as_array().unwrap().len();
-    assert_eq!(events, 7, "each is told once");
+    assert_eq!(events, 7, "each event once");
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
         let listener = UnixListener::bind(socket(&home)).unwrap();
         let heard = std::thread::spawn(move || {
             let mut client = listener.accept().unwrap().0;
-            // It may have heard enough before it was told all.
+            // It may have heard enough before it has received everything.
             drop(client.write_all(other.as_bytes()));
             drop(client.shutdown(std::net::Shutdown::Write));
             let mut heard = Vec::new();

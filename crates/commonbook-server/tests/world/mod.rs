@@ -99,7 +99,7 @@ impl Server {
         Self::with_setting(home, "COMMONBOOK_RATE", rate)
     }
 
-    /// A server that is told this in its environment.
+    /// A server with this in its environment.
     pub(crate) fn with_setting(home: &Home, name: &str, value: &str) -> Self {
         let mut command = home.program(&["serve", "--port", "0", "--tools", "full"]);
         command.env(name, value);
@@ -427,7 +427,7 @@ pub(crate) struct Mcp<'h> {
     token: Option<String>,
 }
 
-/// What a client is, and where it puts what it is told.
+/// A client, and where it puts its notifications.
 pub(crate) struct Listener {
     me: ClientConfig,
     told: UnboundedSender<String>,
@@ -456,7 +456,7 @@ impl ClientHandler for Listener {
     }
 }
 
-/// A connected client, with what it is told: the URIs that changed, and progress.
+/// A connected client with its notifications: the changed URIs, and progress.
 pub(crate) struct Client {
     service: RunningService<RoleClient, Listener>,
     pub(crate) told: UnboundedReceiver<String>,
@@ -631,7 +631,7 @@ fn without_way_to_appeal(text: &str) -> &str {
     text.split_once(" Reword it with an update").map_or(text, |(alike, _)| alike)
 }
 
-/// A text in which how long ago something was is told alike on every day.
+/// A text with every age replaced, so that it is the same on each day.
 fn without_ages(text: &str) -> String {
     let text = text.replace("just now", "AGE");
     let mut parts = text.split(" ago");

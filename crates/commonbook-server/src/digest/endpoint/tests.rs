@@ -1,4 +1,4 @@
-//! Tests of the model behind an endpoint: what it is asked, and what becomes of each of its answers.
+//! Tests of the model behind an endpoint: its requests, and the handling of each response.
 
 use std::sync::mpsc::Receiver;
 

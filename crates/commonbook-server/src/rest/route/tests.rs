@@ -1,4 +1,4 @@
-//! A route and its client: what becomes of a request when nobody waits for its answer.
+//! A route whose client disconnects before the response.
 
 use commonbook::model::agent::{AgentList, ListAgents};
 use commonbook::store::sqlite::SqliteStore;

@@ -1,7 +1,7 @@
 //! Telling: what a memory holds, in sentences that a small model understands as well as a large one.
 //!
 //! Agents keep JSON: profiles, the state of a task, notes of any shape. Given to a model as it is,
-//! JSON makes answers worse (seed 002 measured it). So a text that is JSON becomes sentences: of a
+//! Measured: JSON in a prompt makes answers worse. So a text that is JSON becomes sentences: of a
 //! `profile` and a `task_context` by what their keys mean, of a type that the configuration names
 //! by its template, of any other by its keys alone. A text that is no JSON stays as it is.
 

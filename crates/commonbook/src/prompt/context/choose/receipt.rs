@@ -26,7 +26,7 @@ pub struct ContextReceipt {
     pub handoffs_left: u64,
     /// Everything that could have been told, in the order of telling.
     pub candidates: Vec<CandidateReceipt>,
-    /// The figures by the names of seed 002.
+    /// The figures of the context.
     pub diagnostics: ContextDiagnostics,
 }
 
@@ -68,7 +68,7 @@ pub struct CandidateReceipt {
     pub with: Option<String>,
 }
 
-/// The figures of one context, by the names of seed 002.
+/// The figures of one context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextDiagnostics {
     /// Whether the caller is given anything at all.
