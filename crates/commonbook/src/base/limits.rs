@@ -109,8 +109,8 @@ pub const RESUME_PARTIAL_ENTITIES: usize = 20;
 pub const CONTEXT_ITEM_TOKENS: usize = 500;
 /// Tokens of the standing memory in a context.
 pub const CONTEXT_STANDING_TOKENS: usize = 2_000;
-/// Minimum score of a memory that a context includes for its relevance.
-pub const CONTEXT_THRESHOLD: f64 = 0.5;
+/// Minimum relevance of a memory in a context or a handoff.
+pub const RELEVANCE_MIN: f64 = 0.5;
 /// Memories and entries in one context.
 pub const CONTEXT_MAXIMUM: usize = 8;
 /// Case entries among them.

@@ -4,9 +4,11 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::base::error::{Error, Result};
-use crate::base::input;
+use crate::base::id::{Id, IdKind};
+use crate::base::{input, limits};
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +17,54 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// The cursor of the next page; `null` on the last page.
     pub next: Option<PageCursor>,
+}
+
+impl<T> Page<T> {
+    /// The page with every item converted.
+    pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(convert).collect(), next: self.next }
+    }
+}
+
+/// The size of a requested page, and how rows become that page.
+#[derive(Debug, Clone, Copy)]
+pub struct PageSize(u32);
+
+impl PageSize {
+    /// Reads the `limit` of a request: 1 to [`limits::PAGE_MAX`], [`limits::PAGE_DEFAULT`] by
+    /// default.
+    ///
+    /// # Errors
+    /// `invalid` if it is out of range.
+    pub fn of(limit: Option<u32>) -> Result<Self> {
+        page_size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX).map(Self)
+    }
+
+    /// The number of items.
+    #[must_use]
+    pub const fn items(self) -> u32 {
+        self.0
+    }
+
+    /// The number of rows to fetch: the extra row shows that another page follows.
+    #[must_use]
+    pub const fn rows(self) -> u32 {
+        self.0 + 1
+    }
+
+    /// The page of fetched rows; `cursor` points after a row.
+    pub fn page<R>(self, mut rows: Vec<R>, cursor: impl FnOnce(&R) -> PageCursor) -> Page<R> {
+        let more = rows.len() > self.0 as usize;
+        rows.truncate(self.0 as usize);
+        let next = rows.last().filter(|_| more).map(cursor);
+        Page { items: rows, next }
+    }
+
+    /// The page of fetched rows, each with its position in the list.
+    #[must_use]
+    pub fn page_by_position<T>(self, rows: Vec<(u64, T)>) -> Page<T> {
+        self.page(rows, |(position, _)| PageCursor::of(&[*position])).map(|(_, item)| item)
+    }
 }
 
 /// The position where a page begins; opaque to callers.
@@ -36,6 +86,22 @@ impl PageCursor {
     /// `invalid` if it has a different number of numbers, so comes from another list.
     pub fn numbers<const N: usize>(&self) -> Result<[u64; N]> {
         self.0.clone().try_into().map_err(|_| Self::foreign_cursor())
+    }
+
+    /// A cursor after the item with this id.
+    #[must_use]
+    pub fn after<K: IdKind>(id: Id<K>) -> Self {
+        let (high, low) = id.uuid().as_u64_pair();
+        Self::of(&[high, low])
+    }
+
+    /// The id of a cursor made by [`Self::after`].
+    ///
+    /// # Errors
+    /// `invalid` if it comes from another list.
+    pub fn id<K: IdKind>(&self) -> Result<Id<K>> {
+        let [high, low] = self.numbers()?;
+        Ok(Id::from_uuid(Uuid::from_u64_pair(high, low)))
     }
 
     /// The position of a cursor in a list.

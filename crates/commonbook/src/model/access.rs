@@ -185,6 +185,14 @@ pub struct Visibility {
 }
 
 impl Visibility {
+    /// Whether every agent of the workspace may see it: shared, about no user, not quarantined.
+    #[must_use]
+    pub fn is_common(&self) -> bool {
+        self.sharing == Sharing::Shared
+            && self.user_id.is_none()
+            && self.trust != Trust::Quarantined
+    }
+
     /// The visibility of this memory.
     #[must_use]
     pub fn of(memory: &Memory) -> Self {

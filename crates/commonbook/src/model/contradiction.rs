@@ -243,7 +243,6 @@ pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionF
 /// the same user or no user, hold at the same time, and some agent can see both.
 #[must_use]
 pub fn may_contradict(a: &Memory, b: &Memory) -> bool {
-    let current = |memory: &Memory| memory.is_current() && !memory.is_quarantined();
     let before = |first: &Memory, second: &Memory| {
         first.valid_until.is_some_and(|end| end <= valid_since(second))
     };
@@ -252,8 +251,8 @@ pub fn may_contradict(a: &Memory, b: &Memory) -> bool {
     a.id != b.id
         && a.workspace == b.workspace
         && a.user_id == b.user_id
-        && current(a)
-        && current(b)
+        && a.is_usable()
+        && b.is_usable()
         && !before(a, b)
         && !before(b, a)
         && !hidden

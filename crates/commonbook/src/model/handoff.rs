@@ -384,7 +384,7 @@ impl Handoff {
     /// An event about it. If the work is for a user, only source and target see the event.
     #[must_use]
     pub fn event(&self, kind: EventKind, agent: &Agent, at: Timestamp) -> NewEvent {
-        let sharing = if self.user_id.is_some() { Sharing::Private } else { Sharing::Shared };
+        let sharing = Sharing::shared_if(self.user_id.is_none());
         let id = self.id.to_string();
         let event = NewEvent::for_subject(kind, &self.workspace, id, agent, at, sharing);
         NewEvent { owner: self.from.clone(), told: Some(self.to.clone()), ..event }

@@ -10,6 +10,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{IdSource, MemoryId};
 use crate::base::input;
+use crate::model::access::AccessPolicy;
 use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
 use crate::model::memory::{Memory, MemoryType, QuarantineNotice, SaveMemory, SaveOutcome};
@@ -99,6 +100,7 @@ impl ImportLine {
         self,
         workspace: &Workspace,
         caller: &Caller,
+        policy: &AccessPolicy,
         ids: &dyn IdSource,
         now: Timestamp,
     ) -> Result<Memory> {
@@ -112,7 +114,9 @@ impl ImportLine {
                 }
                 Ok(*memory)
             }
-            Self::Said(turn) => turn.memory(workspace, caller, MemoryId::new(ids, now), now),
+            Self::Said(turn) => {
+                turn.memory(workspace, caller, policy, MemoryId::new(ids, now), now)
+            }
         }
     }
 }
@@ -122,6 +126,7 @@ impl ConversationTurn {
         self,
         workspace: &Workspace,
         caller: &Caller,
+        policy: &AccessPolicy,
         id: MemoryId,
         now: Timestamp,
     ) -> Result<Memory> {
@@ -140,7 +145,7 @@ impl ConversationTurn {
             valid_from: self.ts.as_deref().map(parse_line_time).transpose()?,
             ..SaveMemory::default()
         };
-        let mut memory = request.memory(&speaker, id, now)?;
+        let mut memory = request.memory(&speaker, policy, id, now)?;
         memory.source.sha256 = self.sha256;
         Ok(memory)
     }
@@ -167,7 +172,13 @@ mod tests {
         let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Import);
         let line = parse(line.as_bytes())?;
         let workspace = line.workspace(None, &caller)?;
-        line.memory(&workspace, &caller, &CountingIds::default(), Timestamp::UNIX_EPOCH)
+        line.memory(
+            &workspace,
+            &caller,
+            &AccessPolicy::default(),
+            &CountingIds::default(),
+            Timestamp::UNIX_EPOCH,
+        )
     }
 
     #[test]

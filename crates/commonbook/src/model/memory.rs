@@ -31,6 +31,7 @@ use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::key::CaseKey;
 use crate::base::{input, limits};
+use crate::model::access::Visibility;
 use crate::model::agent::Agent;
 use crate::model::caller::{EntryPoint, user_id};
 use crate::model::entity::EntityLabel;
@@ -66,6 +67,14 @@ string_enum! {
         Private = "private",
         /// Every agent in the workspace.
         Shared = "shared",
+    }
+}
+
+impl Sharing {
+    /// [`Self::Shared`] if `common`, else [`Self::Private`].
+    #[must_use]
+    pub const fn shared_if(common: bool) -> Self {
+        if common { Self::Shared } else { Self::Private }
     }
 }
 
@@ -188,10 +197,7 @@ impl Memory {
     /// Whether every agent in its workspace may read it, whichever user the agent works for.
     #[must_use]
     pub fn is_common(&self) -> bool {
-        self.sharing == Sharing::Shared
-            && self.user_id.is_none()
-            && self.deleted_at.is_none()
-            && !self.is_quarantined()
+        self.deleted_at.is_none() && Visibility::of(self).is_common()
     }
 
     /// Checks the fields that a writer chose against the limits.
@@ -245,6 +251,12 @@ impl Memory {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether handoffs, resumed sessions and comparisons use it: current and not quarantined.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.is_current() && !self.is_quarantined()
     }
 
     /// Whether searches return it: neither deleted nor superseded.

@@ -108,10 +108,7 @@ impl Session {
     /// The sharing of its events: if it is for a user, only its agent sees them.
     #[must_use]
     pub fn event_sharing(&self) -> Sharing {
-        match self.user_id {
-            Some(_) => Sharing::Private,
-            None => Sharing::Shared,
-        }
+        Sharing::shared_if(self.user_id.is_none())
     }
 
     /// The session as this agent may see it.

@@ -8,7 +8,7 @@ mod requests;
 pub mod tell;
 
 pub use choose::{ContextDiagnostics, ContextReceipt};
-pub use gather::{CandidateBuilder, relevance};
+pub use gather::CandidateBuilder;
 pub use preferences::{AgentPreference, ContextPreferences};
 pub use requests::{
     AgentContext, ContextExplanation, ContextOptions, ContextRecord, ContextReplay, ExplainContext,

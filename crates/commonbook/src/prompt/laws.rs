@@ -8,6 +8,7 @@ use regex::Regex;
 
 use crate::base::id::{CountingIds, EntityId, HandoffId, MemoryId};
 use crate::base::limits;
+use crate::model::access::AccessPolicy;
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseEntry};
 use crate::model::checkpoint::{CasePosition, OpenHandoff, ResumeMode, ResumeOptions};
@@ -59,7 +60,7 @@ fn memory(ids: &CountingIds, text: &str) -> Memory {
         EntryPoint::Mcp,
     );
     let request = SaveMemory { text: "x".into(), ..SaveMemory::default() };
-    let memory = request.memory(&caller, id, now()).expect("a memory");
+    let memory = request.memory(&caller, &AccessPolicy::default(), id, now()).expect("a memory");
     // No request with such a text would be taken; a file from elsewhere may hold one.
     Memory {
         text: text.to_owned(),

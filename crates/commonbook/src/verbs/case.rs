@@ -8,8 +8,7 @@ use super::ops::handles::longer_handles;
 use super::ops::read_position::start_position;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
-use crate::base::limits;
-use crate::base::page::{self, Page, PageCursor};
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::{
@@ -118,8 +117,7 @@ impl Commonbook {
     /// `invalid` for a limit that is none, `not_found` for a case that there is not; as
     /// [`crate::model::cursor::may_mark`] where what is told is to be marked.
     pub fn read_case(&self, caller: &Caller, request: &ReadCase) -> Result<CaseEntries> {
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let limit = PageSize::of(request.limit)?.items();
         let sight = Sight::reading_at_home(caller)?;
         let (who, request) = (caller.clone(), request.clone());
         self.read_and_mark(caller, request.mark, move |tx| {
@@ -149,16 +147,11 @@ impl Commonbook {
     /// `invalid` for a limit or a cursor that is none.
     pub fn list_cases(&self, caller: &Caller, request: &ListCases) -> Result<Page<Case>> {
         Sight::reading_at_home(caller)?;
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let size = PageSize::of(request.limit)?;
         let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
-        // One more than asked for tells whether there is another page.
-        let mut rows =
-            self.store.read(|tx| tx.cases(&caller.workspace, request.status, from, limit + 1))?;
-        let more = rows.len() > limit as usize;
-        rows.truncate(limit as usize);
-        let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
-        Ok(Page { items: rows.into_iter().map(|(_, case)| case).collect(), next })
+        let rows =
+            self.store.read(|tx| tx.cases(&caller.workspace, request.status, from, size.rows()))?;
+        Ok(size.page_by_position(rows))
     }
 
     /// The newest summaries of a case that fit into a budget.

@@ -33,7 +33,7 @@ use crate::prompt::context::choose::{
 };
 use crate::prompt::context::{
     AgentContext, CandidateBuilder, ContextExplanation, ContextOptions, ContextReceipt,
-    ContextRecord, ExplainContext, GetContext, ItemSummary, relevance,
+    ContextRecord, ExplainContext, GetContext, ItemSummary,
 };
 use crate::prompt::new_fence;
 use crate::store::Transaction;
@@ -192,7 +192,7 @@ impl Commonbook {
         let question = IndexQuery::from_plain_text(task.to_owned(), within, now);
         let question = IndexQuery { most: limits::CONTEXT_CANDIDATES, ..question };
         let found = self.search_visible(caller, sight, question)?.ranked.into_iter();
-        Ok(found.map(|hit| ((hit.workspace, hit.id), relevance(&hit.parts))).collect())
+        Ok(found.map(|hit| ((hit.workspace, hit.id), hit.parts.relevance())).collect())
     }
 
     /// What is told of the material.

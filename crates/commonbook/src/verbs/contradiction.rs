@@ -7,8 +7,7 @@ use jiff::Timestamp;
 use super::Commonbook;
 use crate::base::error::{Error, Result};
 use crate::base::id::ContradictionId;
-use crate::base::limits;
-use crate::base::page::{self, Page, PageCursor};
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
@@ -32,8 +31,7 @@ impl Commonbook {
         caller: &Caller,
         request: &DetectContradictions,
     ) -> Result<Page<Contradiction>> {
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let size = PageSize::of(request.limit)?;
         let before = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let topics = distinct_topics(&request.topics)?;
         let sight = Sight::reading_at_home(caller)?;
@@ -49,11 +47,7 @@ impl Commonbook {
                 super::memory::live_memory(tx, &sight, id)
                     .map_err(|error| error.with_field("memory"))?;
             }
-            let mut rows = tx.contradictions(&sight, &wanted, limit + 1)?;
-            let more = rows.len() > limit as usize;
-            rows.truncate(limit as usize);
-            let next = rows.last().filter(|_| more).map(|(place, _)| PageCursor::of(&[*place]));
-            Ok(Page { items: rows.into_iter().map(|(_, it)| it).collect(), next })
+            Ok(size.page_by_position(tx.contradictions(&sight, &wanted, size.rows())?))
         })
     }
 
@@ -85,7 +79,7 @@ pub(super) fn contradiction_event(
     now: Timestamp,
 ) -> NewEvent {
     let private = [older, newer].into_iter().find(|memory| memory.sharing == Sharing::Private);
-    let sharing = if private.is_some() { Sharing::Private } else { Sharing::Shared };
+    let sharing = Sharing::shared_if(private.is_none());
     let id = id_of(older.id, newer.id).to_string();
     NewEvent {
         owner: private.map_or_else(|| actor.clone(), |memory| memory.owner.clone()),

@@ -7,7 +7,8 @@ use super::ops::read_position::start_position;
 use super::{Commonbook, case};
 use crate::base::error::Result;
 use crate::base::id::{MemoryId, handle};
-use crate::base::{limits, page};
+use crate::base::limits;
+use crate::base::page::PageSize;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
@@ -30,8 +31,7 @@ impl Commonbook {
         caller: &Caller,
         request: &ChangesSince,
     ) -> Result<ChangesResponse> {
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let limit = PageSize::of(request.limit)?.items();
         let (sight, request) = (Sight::reading_at_home(caller)?, request.clone());
         let (who, mark) = (caller.clone(), request.mark);
         let place = request.case.clone();

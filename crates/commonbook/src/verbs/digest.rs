@@ -18,7 +18,7 @@ use crate::model::case::digest::{
     DigestCase, DigestResult, DigestSource, EntryProposal, propose_entries,
 };
 use crate::model::case::{AppendEntries, Case};
-use crate::model::memory::{ListOrder, Memory, Sharing};
+use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{IndexQuery, MemoryFilter, SearchFilter};
 use crate::model::session::SessionFilter;
 use crate::store::Transaction;
@@ -174,12 +174,7 @@ impl Commonbook {
 
 /// Whether a memory can go into a case: everybody who reads the case may read it.
 fn is_shareable(memory: &Memory) -> bool {
-    memory.case.is_none()
-        && memory.sharing == Sharing::Shared
-        && memory.user_id.is_none()
-        && memory.deleted_at.is_none()
-        && memory.is_current()
-        && !memory.is_quarantined()
+    memory.case.is_none() && memory.is_common() && memory.is_current()
 }
 
 /// The entries of a case that are in sight, in their order.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::Commonbook;
 use crate::base::error::Result;
 use crate::base::id::{EntityId, ReviewId};
-use crate::base::page::{self, Page, PageCursor};
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::base::{input, limits};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
@@ -136,9 +136,8 @@ impl Commonbook {
     /// `invalid` for a limit or a cursor that is none.
     pub fn list_entities(&self, caller: &Caller, request: &ListEntities) -> Result<Page<Entity>> {
         self.follow_mentions(caller)?;
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let after = request.cursor.as_ref().map(PageCursor::numbers::<2>).transpose()?;
+        let size = PageSize::of(request.limit)?;
+        let after = request.cursor.as_ref().map(PageCursor::id).transpose()?;
         let sight = Sight::reading_at_home(caller)?;
         let line = |field: &str, given: &Option<String>, limit| {
             given.as_deref().map(|text| input::line(field, text, limit)).transpose()
@@ -148,17 +147,13 @@ impl Commonbook {
             entity_type: request.entity_type,
             beginning: beginning.as_deref().map(value::fold_beginning),
             session: line("session", &request.session, limits::SESSION_CHARS)?,
-            after: after
-                .map(|[high, low]| EntityId::from_uuid(uuid::Uuid::from_u64_pair(high, low))),
+            after,
         };
         self.store.read(|tx| {
-            let mut names = tx.entity_names(&sight, &wanted, limit + 1)?;
-            let more = names.len() > limit as usize;
-            names.truncate(limit as usize);
-            let last = names.last().filter(|_| more).map(|name| name.id.uuid().as_u64_pair());
+            let names = tx.entity_names(&sight, &wanted, size.rows())?;
+            let Page { items: names, next } = size.page(names, |name| PageCursor::after(name.id));
             let known = |name: &EntityName| find_visible_entity(tx, &sight, name.id);
-            let items = names.iter().map(known).collect::<Result<_>>()?;
-            Ok(Page { items, next: last.map(|(high, low)| PageCursor::of(&[high, low])) })
+            Ok(Page { items: names.iter().map(known).collect::<Result<_>>()?, next })
         })
     }
 
@@ -172,19 +167,13 @@ impl Commonbook {
         request: &EntityMentions,
     ) -> Result<Page<EntityMention>> {
         self.follow_mentions(caller)?;
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let size = PageSize::of(request.limit)?;
         let after =
             request.cursor.as_ref().map(PageCursor::position).transpose()?.unwrap_or_default();
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
             let id = resolve_ref(tx, &sight, &request.entity)?;
-            let mut mentions = tx.mentions(&sight, id, after, limit + 1)?;
-            let more = mentions.len() > limit as usize;
-            mentions.truncate(limit as usize);
-            let last = mentions.last().filter(|_| more).map(|(place, _)| PageCursor::of(&[*place]));
-            let items = mentions.into_iter().map(|(_, mention)| mention).collect();
-            Ok(Page { items, next: last })
+            Ok(size.page_by_position(tx.mentions(&sight, id, after, size.rows())?))
         })
     }
 }

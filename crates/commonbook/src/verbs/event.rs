@@ -2,7 +2,8 @@
 
 use super::Commonbook;
 use crate::base::error::Result;
-use crate::base::{limits, page};
+use crate::base::limits;
+use crate::base::page::PageSize;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::event::{
@@ -17,8 +18,7 @@ impl Commonbook {
     /// `invalid` for a limit, a topic or a kind of event that is none, `too_large` for too many
     /// topics.
     pub fn list_events(&self, caller: &Caller, request: &ListEvents) -> Result<EventPage> {
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let limit = PageSize::of(request.limit)?.items();
         let filter = request.filter(caller)?;
         let followed = self.follow_events(caller, &filter, Some(request.after), limit)?;
         let next = Some(followed.through).filter(|_| followed.more);

@@ -52,7 +52,7 @@ impl Commonbook {
                 };
                 tx.put_relation(&relation, &audience)?;
                 let shared = is_common(tx, &sight, from)? && is_common(tx, &sight, to)?;
-                let sharing = if shared { Sharing::Shared } else { Sharing::Private };
+                let sharing = Sharing::shared_if(shared);
                 tx.append_event(&NewEvent::for_subject(
                     EventKind::RelationAdded,
                     workspace,

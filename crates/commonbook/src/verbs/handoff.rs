@@ -10,8 +10,8 @@ use super::ops::handles::longer_handles;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
-use crate::base::page::{self, Page, PageCursor};
-use crate::model::access::Sight;
+use crate::base::page::{Page, PageCursor, PageSize};
+use crate::model::access::{AccessPolicy, Sight};
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::collaboration::{
@@ -200,17 +200,11 @@ impl Commonbook {
     /// `invalid` for a limit, a cursor or an agent that is none.
     pub fn list_handoffs(&self, caller: &Caller, request: &ListHandoffs) -> Result<Page<Handoff>> {
         let sight = Sight::reading(caller)?;
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let size = PageSize::of(request.limit)?;
         let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let filter = request.filter()?;
-        // One more than asked for tells whether there is another page.
-        let mut rows = self.store.read(|tx| tx.handoffs(&sight, &filter, from, limit + 1))?;
-        let more = rows.len() > limit as usize;
-        rows.truncate(limit as usize);
-        let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
-        let items = rows.into_iter().map(|(_, handoff)| handoff.redacted_for(&caller.agent));
-        Ok(Page { items: items.collect(), next })
+        let rows = self.store.read(|tx| tx.handoffs(&sight, &filter, from, size.rows()))?;
+        Ok(size.page_by_position(rows).map(|handoff| handoff.redacted_for(&caller.agent)))
     }
 
     /// Ends the handoffs that nobody accepted until a time that is sure; what each said is an
@@ -306,7 +300,7 @@ fn expire_handoff(
         sharing: Some(Sharing::Shared),
         ..SaveMemory::default()
     };
-    let memory: Memory = said.memory(&source, id, now)?;
+    let memory: Memory = said.memory(&source, &AccessPolicy::default(), id, now)?;
     keep_memory(tx, &memory, now)?;
     let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, &system, now))?;
     tx.step_handoff(&after, sequence)

@@ -3,8 +3,7 @@
 use super::Commonbook;
 use super::memory::hide_heirs;
 use crate::base::error::Result;
-use crate::base::limits;
-use crate::base::page::{self, Page, PageCursor};
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::memory::{ListMemories, ListOrder, Memory};
@@ -43,16 +42,12 @@ pub(super) fn page_of(
     limit: Option<u32>,
     cursor: Option<&PageCursor>,
 ) -> Result<Page<Memory>> {
-    let limit = page::page_size("limit", limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let size = PageSize::of(limit)?;
     let from = cursor.map(PageCursor::position).transpose()?;
-    // One more than asked for tells whether there is another page.
-    let mut rows = store.read(|tx| {
-        let mut rows = tx.memories(sight, filter, order, from, limit + 1)?;
-        hide_heirs(tx, sight, rows.iter_mut().map(|(_, memory)| memory))?;
-        Ok(rows)
-    })?;
-    let more = rows.len() > limit as usize;
-    rows.truncate(limit as usize);
-    let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
-    Ok(Page { items: rows.into_iter().map(|(_, memory)| memory).collect(), next })
+    store.read(|tx| {
+        let rows = tx.memories(sight, filter, order, from, size.rows())?;
+        let mut page = size.page_by_position(rows);
+        hide_heirs(tx, sight, &mut page.items)?;
+        Ok(page)
+    })
 }

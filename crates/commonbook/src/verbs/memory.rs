@@ -83,10 +83,8 @@ impl Commonbook {
     ) -> Result<Vec<MemoryDraft>, (usize, Error)> {
         let draft = |(place, request): (usize, &SaveMemory)| {
             let id = MemoryId::new(&*self.ids, now);
-            let mut memory = request.memory(caller, id, now).map_err(|error| (place, error))?;
-            if request.sharing.is_none() {
-                memory.sharing = self.policy.sharing_of(&memory.memory_type);
-            }
+            let memory =
+                request.memory(caller, &self.policy, id, now).map_err(|error| (place, error))?;
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
             Ok(MemoryDraft { memory, supersedes: request.supersedes })
         };

@@ -8,8 +8,7 @@ use super::memory::{hide_heirs, keep_memory};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, SessionId};
 use crate::base::limits;
-use crate::base::page;
-use crate::base::page::{Page, PageCursor};
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, session_id};
@@ -170,8 +169,7 @@ impl Commonbook {
     /// `invalid` for a limit, a cursor or an owner that is none.
     pub fn list_sessions(&self, caller: &Caller, request: &ListSessions) -> Result<Page<Session>> {
         let sight = Sight::reading_at_home(caller)?;
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+        let size = PageSize::of(request.limit)?;
         let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let filter = SessionFilter {
             owner: MemoryFilter::owner(request.owner.as_deref())?,
@@ -179,13 +177,8 @@ impl Commonbook {
             case: request.case.clone(),
             unsummarised: request.unsummarised,
         };
-        // One more than asked for tells whether there is another page.
-        let mut rows = self.store.read(|tx| tx.sessions(&sight, &filter, from, limit + 1))?;
-        let more = rows.len() > limit as usize;
-        rows.truncate(limit as usize);
-        let next = rows.last().filter(|_| more).map(|(sequence, _)| PageCursor::of(&[*sequence]));
-        let items = rows.into_iter().map(|(_, session)| session.for_agent(&caller.agent));
-        Ok(Page { items: items.collect(), next })
+        let rows = self.store.read(|tx| tx.sessions(&sight, &filter, from, size.rows()))?;
+        Ok(size.page_by_position(rows).map(|session| session.for_agent(&caller.agent)))
     }
 
     /// What a request calls a session by; without a word the one that the caller works in.

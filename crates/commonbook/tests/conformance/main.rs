@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{CountingIds, IdSource, MemoryId};
+use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::{EventKind, JournalRange, NewEvent};
@@ -154,7 +155,14 @@ pub(crate) fn caller(agent: &str, workspace: &str) -> Caller {
 /// A memory with this text, by this agent, in this workspace.
 pub(crate) fn memory(ids: &dyn IdSource, agent: &str, workspace: &str, text: &str) -> Memory {
     let request = SaveMemory { text: text.into(), ..SaveMemory::default() };
-    request.memory(&caller(agent, workspace), MemoryId::new(ids, now()), now()).unwrap()
+    request
+        .memory(
+            &caller(agent, workspace),
+            &AccessPolicy::default(),
+            MemoryId::new(ids, now()),
+            now(),
+        )
+        .unwrap()
 }
 
 /// Saves a memory like the verbs do, with its event.

@@ -5,6 +5,7 @@ use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::base::page::PageCursor;
 use commonbook::base::{input, limits};
+use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::ListEvents;
@@ -38,7 +39,7 @@ fn kept(memory: &Memory) {
 
 fn saves(request: &SaveMemory) {
     let id = MemoryId::new(&CountingIds::default(), NOW);
-    match request.memory(&caller(), id, NOW) {
+    match request.memory(&caller(), &AccessPolicy::default(), id, NOW) {
         Ok(memory) => {
             kept(&memory);
             changes(&UpdateMemory::empty_update(id), memory);
@@ -68,7 +69,12 @@ pub(crate) fn json(bytes: &[u8]) {
     match input::from_value::<UpdateMemory>(value.clone()) {
         Ok(change) => {
             let first = SaveMemory { text: "tea".to_owned(), ..SaveMemory::default() };
-            changes(&change, first.memory(&caller(), change.id, NOW).expect("a memory"));
+            changes(
+                &change,
+                first
+                    .memory(&caller(), &AccessPolicy::default(), change.id, NOW)
+                    .expect("a memory"),
+            );
         }
         Err(error) => refused(&error),
     }
@@ -126,14 +132,20 @@ pub(crate) fn query(bytes: &[u8]) {
 pub(crate) fn import(bytes: &[u8]) {
     let memory = import::parse(bytes).and_then(|line| {
         let workspace = line.workspace(None, &caller())?;
-        line.memory(&workspace, &caller(), &CountingIds::default(), NOW)
+        line.memory(&workspace, &caller(), &AccessPolicy::default(), &CountingIds::default(), NOW)
     });
     match memory {
         Ok(memory) => {
             kept(&memory);
             let line = serde_json::to_vec(&memory).expect("a memory is JSON");
             let again = import::parse(&line).and_then(|line| {
-                line.memory(&memory.workspace, &caller(), &CountingIds::default(), NOW)
+                line.memory(
+                    &memory.workspace,
+                    &caller(),
+                    &AccessPolicy::default(),
+                    &CountingIds::default(),
+                    NOW,
+                )
             });
             assert_eq!(again.expect("an export comes back"), memory);
         }

@@ -90,7 +90,7 @@ fn a_handoff_includes_memories_about_the_task_and_inherited_ones() {
     assert!(whys.contains(&(finding.id, InclusionReason::Inherited)), "{whys:?}");
     assert!(whys.contains(&(fixed.id, InclusionReason::Chosen)), "{whys:?}");
     let text = world.accept("qa", second.id).unwrap().text;
-    assert!(text.contains("semantic of analyst") && text.contains("semantic of developer"));
+    assert!(text.contains(" analyst, ") && text.contains(" developer, "), "{text}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! until another author adds rows. A row that was used to change a rule belongs into `tune`.
 
 use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::{Memory, SaveMemory};
@@ -57,7 +58,9 @@ fn memory(fields: Value) -> Memory {
     let name: AgentName = "eve".parse().unwrap();
     let caller = Caller::new(Some(name), "redteam".parse().unwrap(), EntryPoint::Mcp);
     let at = "2026-11-21T09:00:00Z".parse().unwrap();
-    request.memory(&caller, MemoryId::new(&CountingIds::default(), at), at).unwrap()
+    request
+        .memory(&caller, &AccessPolicy::default(), MemoryId::new(&CountingIds::default(), at), at)
+        .unwrap()
 }
 
 /// Whether the text of a row is quarantined: one memory, or several of one session.

@@ -4,6 +4,7 @@ use commonbook::base::error::ErrorKind;
 use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
+use commonbook::model::import;
 use commonbook::model::learning::LearnRequest;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, ListQuarantined, Memory, ReleaseMemory, SaveMemory,
@@ -269,6 +270,11 @@ fn the_default_sharing_can_be_configured() {
     let usual = SaveMemory { ..request(conversation) };
     let kept = world.book.save_memory(&caller("ann"), &usual).unwrap().memory;
     assert_eq!(kept.sharing, Sharing::Private, "a conversation stays private");
+    let line = import::parse(br#"{"text": "Tea is ready", "speaker": "eve"}"#).unwrap();
+    book.import_lines(&caller("ann"), None, vec![line]).unwrap().remove(0).unwrap();
+    let list = request::<ListMemories>(json!({"owner": "eve"}));
+    let imported = world.book.list_memories(&caller("eve"), &list).unwrap().items;
+    assert_eq!(imported[0].sharing, Sharing::Private, "an import has the same default");
     // A caller without a name cannot save privately: it has to share.
     let saving = SaveMemory { text: "whose?".into(), ..SaveMemory::default() };
     assert_eq!(kind(book.save_memory(&caller("anonymous"), &saving)), Some(ErrorKind::Invalid));

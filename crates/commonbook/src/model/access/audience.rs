@@ -22,10 +22,7 @@ impl Audience {
     /// The audience of a memory with this visibility.
     #[must_use]
     pub fn of(reach: &Visibility) -> Self {
-        let open = reach.sharing == Sharing::Shared
-            && reach.user_id.is_none()
-            && reach.trust != Trust::Quarantined;
-        if open {
+        if reach.is_common() {
             return Self::Everybody(reach.workspace.clone());
         }
         // The rule only distinguishes quarantined memories from others.

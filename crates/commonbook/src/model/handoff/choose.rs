@@ -17,7 +17,7 @@
 //!
 //! Both combine as `1 − (1 − match) (1 − hand)`, so that memories at hand are still ranked by the
 //! task. Freshness and tier alone give 0.5 to anything saved today, so a memory must also fit by
-//! [`FIT_MIN`], which vectors alone never reach: the nearest memories of a collection that holds
+//! [`limits::RELEVANCE_MIN`], which vectors alone never reach: the nearest memories of a collection that holds
 //! nothing about the task are not included.
 
 mod select;
@@ -41,11 +41,6 @@ pub const DEFAULT_THRESHOLD: f64 = 0.5;
 
 /// Fit of a memory that belongs to the work, whatever its text.
 pub const AT_HAND_FIT: f64 = 0.5;
-
-/// Minimum fit of a memory, whatever its freshness and tier. Vectors alone give at most 0.4. In
-/// long working sessions (BEAM, 90 questions), this drops none of the needed memories among the
-/// first ten hits, and half of all others.
-pub const FIT_MIN: f64 = 0.5;
 
 /// Factor for the score of a memory that a further handoff inherits.
 pub const CARRY_FACTOR: f64 = 0.9;
@@ -84,7 +79,7 @@ impl Default for HandoffSettings {
             max_memories: limits::HANDOFF_MEMORIES,
             max_entities: limits::HANDOFF_ENTITIES,
             threshold: DEFAULT_THRESHOLD,
-            least_fit: FIT_MIN,
+            least_fit: limits::RELEVANCE_MIN,
             weights: ScoreWeights::default(),
         }
     }

@@ -14,6 +14,7 @@ use crate::base::error::Result;
 use crate::base::hash::sha256;
 use crate::base::id::MemoryId;
 use crate::base::{input, limits};
+use crate::model::access::AccessPolicy;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::entity::EntityLabel;
 
@@ -125,14 +126,21 @@ impl SaveResult {
 }
 
 impl SaveMemory {
-    /// The memory that this request makes, saved by `caller` at `now` under `id`.
+    /// The memory that this request makes, saved by `caller` at `now` under `id`. `policy` sets the
+    /// sharing if the request does not.
     ///
     /// # Errors
     /// `invalid` or `too_large`, with the field that exceeds its limits.
-    pub fn memory(&self, caller: &Caller, id: MemoryId, now: Timestamp) -> Result<Memory> {
+    pub fn memory(
+        &self,
+        caller: &Caller,
+        policy: &AccessPolicy,
+        id: MemoryId,
+        now: Timestamp,
+    ) -> Result<Memory> {
         let memory_type = self.memory_type.clone().unwrap_or_else(MemoryType::semantic);
         memory_type.check_choice()?;
-        let sharing = self.sharing.unwrap_or_else(|| memory_type.default_sharing());
+        let sharing = self.sharing.unwrap_or_else(|| policy.sharing_of(&memory_type));
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
         let mut memory = Memory {
             id,

@@ -172,13 +172,22 @@ pub struct ScoreParts {
 }
 
 impl ScoreParts {
+    /// How well the memory answers the question, 0 to 1: words, surroundings, nearness and entities,
+    /// before author, time and standing raise the score. Contexts and handoffs compare it with
+    /// [`crate::base::limits::RELEVANCE_MIN`].
+    #[must_use]
+    pub fn relevance(&self) -> f64 {
+        self.sum().clamp(0.0, 1.0)
+    }
+
+    fn sum(&self) -> f64 {
+        self.words + self.context + self.vector + self.entity
+    }
+
     /// Returns the score.
     #[must_use]
     pub fn score(&self) -> f64 {
-        (self.words + self.context + self.vector + self.entity)
-            * self.author
-            * self.time
-            * self.standing
+        self.sum() * self.author * self.time * self.standing
     }
 }
 

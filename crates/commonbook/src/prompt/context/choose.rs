@@ -125,7 +125,7 @@ impl Default for ContextSettings {
     fn default() -> Self {
         Self {
             auto_inject: true,
-            threshold: limits::CONTEXT_THRESHOLD,
+            threshold: limits::RELEVANCE_MIN,
             maximum: limits::CONTEXT_MAXIMUM,
             unread: limits::CONTEXT_UNREAD,
             budget: limits::CONTEXT_TOKENS,

@@ -10,7 +10,6 @@ use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
-use crate::model::search::ScoreParts;
 use crate::prompt::item::PromptItem;
 
 /// Makes candidates of memories, for one agent.
@@ -134,11 +133,4 @@ impl CandidateBuilder<'_> {
             contradicts: self.contradicting_ids(memory.id),
         }
     }
-}
-
-/// How well a memory answers a task, 0 to 1, on the scale that a handoff judges by: words, what is
-/// around it, nearness and entities, before importance, freshness, author and time raise them.
-#[must_use]
-pub fn relevance(parts: &ScoreParts) -> f64 {
-    (parts.words + parts.context + parts.vector + parts.entity).clamp(0.0, 1.0)
 }

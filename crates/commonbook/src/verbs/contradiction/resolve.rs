@@ -204,8 +204,7 @@ impl ContradictionDecision<'_> {
             None => Relation::new(id, workspace.clone(), source, &said, target, agent, self.now),
         };
         tx.put_relation(&relation, &audience)?;
-        let shared = from.is_common() && to.is_common();
-        let sharing = if shared { Sharing::Shared } else { Sharing::Private };
+        let sharing = Sharing::shared_if(from.is_common() && to.is_common());
         let (kind, id) = (EventKind::RelationAdded, relation.id.to_string());
         tx.append_event(&NewEvent::for_subject(kind, workspace, id, agent, self.now, sharing))?;
         Ok(())

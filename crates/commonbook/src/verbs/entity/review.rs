@@ -2,9 +2,8 @@
 
 use super::{join, merge_statement};
 use crate::base::error::{Error, Result};
-use crate::base::id::ReviewId;
 use crate::base::limits;
-use crate::base::page::{self, Page, PageCursor};
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::entity::merging::{EntityVersions, MergeStrategy};
@@ -30,13 +29,9 @@ impl Commonbook {
         caller: &Caller,
         request: &ListReviews,
     ) -> Result<Page<EntityReview>> {
-        let limit =
-            page::page_size("limit", request.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-        let after = request.cursor.as_ref().map(PageCursor::numbers::<2>).transpose()?;
-        let mut after =
-            after.map(|[high, low]| ReviewId::from_uuid(uuid::Uuid::from_u64_pair(high, low)));
+        let size = PageSize::of(request.limit)?;
+        let mut after = request.cursor.as_ref().map(PageCursor::id).transpose()?;
         let sight = Sight::reading_at_home(caller)?;
-        let wanted = limit as usize;
         self.store.read(|tx| {
             let mut items: Vec<EntityReview> = Vec::new();
             loop {
@@ -48,14 +43,11 @@ impl Commonbook {
                         items.push(review);
                     }
                 }
-                if done || items.len() > wanted {
+                if done || items.len() >= size.rows() as usize {
                     break;
                 }
             }
-            let more = items.len() > wanted;
-            items.truncate(wanted);
-            let last = items.last().filter(|_| more).map(|it| it.id.uuid().as_u64_pair());
-            Ok(Page { items, next: last.map(|(high, low)| PageCursor::of(&[high, low])) })
+            Ok(size.page(items, |review| PageCursor::after(review.id)))
         })
     }
 

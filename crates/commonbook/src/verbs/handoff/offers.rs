@@ -77,10 +77,7 @@ impl Commonbook {
         let question = IndexQuery { most: SEARCH_CANDIDATES_MAX as usize, ..question };
         let found = self.search_index(caller, sight, &question)?.0;
         Ok((found.ranked.into_iter())
-            .map(|hit| {
-                let fit = hit.parts.words + hit.parts.context + hit.parts.vector;
-                (hit.workspace, hit.id, fit.clamp(0.0, 1.0))
-            })
+            .map(|hit| (hit.workspace, hit.id, hit.parts.relevance()))
             .collect())
     }
 }
@@ -107,7 +104,7 @@ struct OfferPool(Vec<OfferCandidate>);
 impl OfferPool {
     /// The place of a memory among them, where it is current and may be told.
     fn add(&mut self, memory: Memory) -> Option<&mut OfferCandidate> {
-        if memory.deleted_at.is_some() || !memory.is_current() || memory.is_quarantined() {
+        if !memory.is_usable() {
             return None;
         }
         let known = self.0.iter().position(|it| it.memory.id == memory.id);

@@ -122,7 +122,7 @@ pub(in crate::verbs) fn append_entity_event(
     changed: &[&str],
 ) -> Result<()> {
     let stated = tx.entity(&entity.workspace, entity.id)?.is_some();
-    let sharing = if stated { Sharing::Shared } else { Sharing::Private };
+    let sharing = Sharing::shared_if(stated);
     let id = entity.id.to_string();
     let event = NewEvent::for_subject(kind, &entity.workspace, id, agent, at, sharing);
     tx.append_event(&event.with_changed_fields(changed))?;
