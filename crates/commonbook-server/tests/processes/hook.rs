@@ -152,7 +152,10 @@ fn a_call_of_our_own_tools_carries_a_ticket() {
         assert_eq!(changed["text"], "tea");
         let ticket = changed["commonbook_ticket"].as_str().unwrap();
         assert!(!ticket.contains("engineer"), "it is opaque: {ticket}");
-        assert!(call(json!({})).get("commonbook_ticket").is_some(), "the ticket names its session too");
+        assert!(
+            call(json!({})).get("commonbook_ticket").is_some(),
+            "the ticket names its session too"
+        );
         // Codex would not ask its user about the call any more.
         let codex = json!({
             "hook_event_name": "PreToolUse", "session_id": "c", "cwd": home.path(),

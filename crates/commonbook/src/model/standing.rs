@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::limits;
 
 pub use author::{AuthorEvidence, AuthorMark, ItemAuthor};
-pub use edit::{AddOutcome, says_same, section_of};
+pub use edit::{AddOutcome, StandingItem, says_same, section_of};
 pub use excerpt::StandingExcerpt;
 pub use paths::standing_paths;
 pub use route::{RoleMatch, route};

@@ -38,7 +38,6 @@ use crate::prompt::context::{
 use crate::prompt::new_fence;
 use crate::store::Transaction;
 use commonbook_text::fence::Fence;
-use commonbook_text::tokens;
 
 /// Waiting handoffs that are considered: the newest of each sender in turn.
 const WAITING_HANDOFFS_MAX: u32 = 3;

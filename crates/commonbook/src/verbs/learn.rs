@@ -18,7 +18,7 @@ use crate::model::learning::{
 };
 use crate::model::memory::{ListOrder, Memory, MemoryType, SaveMemory};
 use crate::model::search::{MemoryFilter, MemoryRef};
-use crate::model::standing::{AddOutcome, AuthorMark, StandingDocument, says_same, section_of};
+use crate::model::standing::{AddOutcome, StandingDocument, StandingItem, says_same, section_of};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::CandidateBuilder;
 use crate::prompt::context::choose::ContextSource;
@@ -104,16 +104,13 @@ impl Commonbook {
             let sort = memory.metadata.get("learning").and_then(Value::as_str);
             section_of(sort.unwrap_or_default()).to_owned()
         };
-        let items: Vec<(String, String)> =
-            drafts.iter().filter(fits).map(|it| (section(it), it.text.clone())).collect();
-        // The signature of a person is of one text; that of an agent has none.
-        let marks = items.iter().map(|(_, text)| self.author_mark(caller, &file.read, text, now));
-        let marks = marks.collect::<Result<Vec<_>>>()?;
-        let items: Vec<(String, String, Option<AuthorMark>)> = items
-            .into_iter()
-            .zip(marks)
-            .map(|((section, text), mark)| (section, text, mark))
-            .collect();
+        let item = |memory: &Memory| {
+            let text = memory.text.clone();
+            // The signature of a person is of one text; the mark of an agent has none.
+            let mark = self.author_mark(caller, &file.read, &text, now)?;
+            Ok(StandingItem { section: section(memory), text, mark })
+        };
+        let items = drafts.iter().filter(fits).map(item).collect::<Result<Vec<_>>>()?;
         change_standing(&file.path, file.read.source, |before| {
             let mut standing =
                 before.clone().unwrap_or_else(|| StandingDocument::new(caller.agent.role()));
@@ -130,7 +127,7 @@ impl Commonbook {
                 }
                 return Ok((standing, change));
             }
-            for (section, text, mark) in &items {
+            for StandingItem { section, text, mark } in &items {
                 let (added, warnings) = standing.add(section, text, mark.clone(), &limits)?;
                 change.added += u32::from(added == AddOutcome::Added);
                 change.warnings.extend(warnings.iter().map(ToString::to_string));

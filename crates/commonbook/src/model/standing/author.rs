@@ -11,7 +11,7 @@ use super::{StandingBlockKind, StandingDocument};
 use crate::base::home_key::{HomeKey, hex};
 
 /// The name in the mark of a person.
-pub const PERSON_NAME: &str = "human";
+const PERSON_NAME: &str = "human";
 
 /// Bytes of a signature that a mark shows.
 const SIGNATURE_BYTES: usize = 8;

@@ -40,6 +40,17 @@ pub fn section_of(learning: &str) -> &'static str {
     }
 }
 
+/// An item to put into a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingItem {
+    /// The section.
+    pub section: String,
+    /// The text, in one line.
+    pub text: String,
+    /// Who adds it; a person needs no mark in the home.
+    pub mark: Option<AuthorMark>,
+}
+
 impl StandingDocument {
     /// Adds an item at the end of a section, and creates the section if needed. Does nothing if the
     /// file contains the same or nearly the same item. Returns a warning for each item removed to
@@ -133,14 +144,14 @@ impl StandingDocument {
     /// As [`Self::add`]; the file is then unchanged.
     pub fn replace(
         &mut self,
-        items: &[(String, String, Option<AuthorMark>)],
+        items: &[StandingItem],
         limits: &StandingLimits,
     ) -> Result<(Vec<String>, Vec<StandingWarning>)> {
         let before: Vec<String> = self.items().map(|(_, text)| text.to_owned()).collect();
         let mut next = self.clone();
         next.blocks.retain(|block| !matches!(block.kind, StandingBlockKind::Item(_)));
         let mut warnings = Vec::new();
-        for (section, text, mark) in items {
+        for StandingItem { section, text, mark } in items {
             warnings.extend(next.add(section, text, mark.clone(), limits)?.1);
         }
         *self = next;

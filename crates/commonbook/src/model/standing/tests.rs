@@ -240,31 +240,26 @@ fn optimizing_brings_a_file_within_its_limits() {
     );
 }
 
+fn item(section: &str, text: &str) -> StandingItem {
+    StandingItem { section: section.to_owned(), text: text.to_owned(), mark: None }
+}
+
 #[test]
 fn replacing_changes_only_the_items_of_a_file() {
     let mut file = StandingDocument::parse(FILE);
     let new = [
-        (
-            "Known Issues".to_owned(),
-            "Avoid using `os.getcwd()` (use `Path.cwd()` instead)".to_owned(),
-        ),
-        ("Guidelines".to_owned(), "Small commits".to_owned()),
+        item("Known Issues", "Avoid using `os.getcwd()` (use `Path.cwd()` instead)"),
+        item("Guidelines", "Small commits"),
     ];
     let (gone, warnings) = file.replace(&new, &StandingLimits::default()).expect("they fit");
     assert_eq!((gone.len(), warnings.len()), (3, 0));
     assert_eq!(
         items(&file),
-        [("Known Issues", new[0].1.as_str()), ("Guidelines", "Small commits")]
+        [("Known Issues", new[0].text.as_str()), ("Guidelines", "Small commits")]
     );
     assert!(file.render().starts_with("# Agent Memory: engineer\n\nKept by hand.\n\n## Recent"));
     let before = file.clone();
-    assert!(
-        file.replace(
-            &[("A".into(), "fits".into()), ("B".into(), String::new())],
-            &StandingLimits::default()
-        )
-        .is_err()
-    );
+    assert!(file.replace(&[item("A", "fits"), item("B", "")], &StandingLimits::default()).is_err());
     assert_eq!(file, before);
 }
 
