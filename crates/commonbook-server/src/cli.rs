@@ -27,13 +27,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::model::caller::{Caller, EntryPoint};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::call::JsonVerb;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, translate};
 use crate::local::{self, RpcClient, RpcHandler, RpcOutcome, RpcRequest};
+use crate::verb::{self, Follower, Verb, VerbCommandName};
 use crate::{follow, output};
 
 pub(crate) use doctor::DoctorCommand;
@@ -44,24 +44,53 @@ pub(crate) use monitor::MonitorCommand;
 pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
 pub(crate) use standing::StandingCommand;
-use table::{COMMAND_GROUPS, LIST_FILE_FIELDS, PURGE_SINCE, verb_commands};
+use table::{COMMAND_GROUPS, VerbView, verb_views};
 
 /// A verb as a command.
 struct VerbCommand {
+    verb: &'static Verb,
     /// The command, behind its group if it has one.
     name: &'static str,
-    call: JsonVerb,
-    /// The fields that are positional arguments, in order.
-    positional: &'static [&'static str],
-    /// Prints the response for people.
-    show: fn(&Value),
+    view: VerbView,
     /// The field that selects another verb, and that verb.
-    or: Option<(&'static str, &'static str)>,
+    or: Option<(&'static str, &'static Verb, VerbView)>,
 }
 
-/// The verb of this name.
+/// Every command that calls a verb, in the order of the registry.
+fn verb_commands() -> Vec<VerbCommand> {
+    let views = verb_views();
+    let view = |verb: &Verb| views.iter().find(|view| view.verb == verb.name).copied();
+    let alternative = |own: &Verb| {
+        verb::all().iter().find_map(|verb| match verb.command? {
+            VerbCommandName::Of { verb: of, field } if of == own.name => {
+                Some((field, verb, view(verb)?))
+            }
+            _ => None,
+        })
+    };
+    let command = |verb: &'static Verb| match verb.command? {
+        VerbCommandName::Own(name) => {
+            Some(VerbCommand { verb, name, view: view(verb)?, or: alternative(verb) })
+        }
+        VerbCommandName::Of { .. } => None,
+    };
+    verb::all().iter().filter_map(command).collect()
+}
+
+/// The verbs that a command calls.
+#[cfg(test)]
+pub(crate) fn commanded_verbs() -> std::collections::BTreeSet<&'static str> {
+    let commands = verb_commands();
+    let verbs = commands.iter().flat_map(|command| {
+        let other = command.or.map(|(_, verb, _)| verb.name);
+        [Some(command.verb.name), other].into_iter().flatten()
+    });
+    verbs.collect()
+}
+
+/// The command of this name.
 fn find_verb_command(name: &str) -> Option<VerbCommand> {
-    verb_commands().into_iter().find(|verb| verb.name == name)
+    verb_commands().into_iter().find(|command| command.name == name)
 }
 
 /// The flag of a field.
@@ -100,9 +129,7 @@ pub(crate) fn add_verb_commands(command: Command) -> Command {
             let group = Command::new(*name).about(*about);
             command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
         });
-    let verbs = verb_commands();
-    let own = verbs.iter().filter(|verb| verb.name != PURGE_SINCE);
-    own.fold(command, |command, verb| match verb.name.split_once(' ') {
+    verb_commands().iter().fold(command, |command, verb| match verb.name.split_once(' ') {
         None => command.subcommand(subcommand(verb, verb.name)),
         Some((group, name)) => {
             command.mut_subcommand(group, |group| group.subcommand(subcommand(verb, name)))
@@ -111,22 +138,22 @@ pub(crate) fn add_verb_commands(command: Command) -> Command {
 }
 
 fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
-    let about = in_commands(verb.call.verb_description());
+    let call = &verb.verb.call;
+    let about = in_commands(call.verb_description());
     let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(&about);
     let mut command = Command::new(name)
         .about(short.trim_end_matches(['.', ':', ';']).replace('\n', " "))
         .long_about(about.clone());
-    let alternative = verb.or.and_then(|(_, name)| find_verb_command(name));
-    let is_new = |field: &str| verb.call.fields().all(|(own, _)| own != field);
-    let further = alternative.iter().flat_map(|verb| verb.call.fields());
+    let is_new = |field: &str| call.fields().all(|(own, _)| own != field);
+    let further = verb.or.iter().flat_map(|(_, verb, _)| verb.call.fields());
     let further = further.filter(|(field, _)| is_new(field));
-    for (field, schema) in verb.call.fields().chain(further) {
+    for (field, schema) in call.fields().chain(further) {
         // --user, --agent and --workspace are flags of every command.
         if !["user_id", "agent", "workspace"].contains(&field) {
             command = command.arg(argument(verb, field, schema));
         }
     }
-    if verb.name == "save" {
+    if verb.view.private_flag {
         command = command.arg(
             Arg::new("private")
                 .long("private")
@@ -135,7 +162,7 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
                 .help("Save it for yourself alone; the same as --sharing private"),
         );
     }
-    if !verb.call.fields().any(|(field, _)| field == "session") {
+    if !call.fields().any(|(field, _)| field == "session") {
         command = command
             .arg(Arg::new("session").long("session").value_name("ID").help("Session you work in"));
     }
@@ -154,21 +181,21 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
     let help = in_commands(schema["description"].as_str().unwrap_or_default()).replace('\n', " ");
     let name = field.to_owned();
     let arg = Arg::new(name.clone()).help(help.trim_end_matches('.').to_owned());
-    if let Some(index) = verb.positional.iter().position(|positional| *positional == field) {
-        let arg = arg.index(index + 1).value_name(name.to_uppercase());
+    if let Some(place) = verb.view.positional.iter().position(|positional| *positional == field) {
+        let arg = arg.index(place + 1).value_name(name.to_uppercase());
         let arg = match verb.or {
-            None => arg.required(verb.call.requires(field)),
-            Some((selector, _)) => arg.required_unless_present(selector).conflicts_with(selector),
+            None => arg.required(verb.verb.call.requires(field)),
+            Some((selector, ..)) => arg.required_unless_present(selector).conflicts_with(selector),
         };
-        return match (verb.name, field) {
-            ("save", "text") => arg.help("Text to save, up to 64 KiB; - reads standard input"),
-            pair if LIST_FILE_FIELDS.contains(&pair) => arg.value_name("FILE").help(format!(
+        return match field {
+            "text" => arg.help("Text to save, up to 64 KiB; - reads standard input"),
+            _ if verb.view.list_file == Some(field) => arg.value_name("FILE").help(format!(
                 "File with a JSON list of {field}, saved all or none; - reads standard input"
             )),
-            ("search", "query") => arg.num_args(1..),
-            (_, "task") => arg.help("Task or question, in plain words; - reads standard input"),
-            (_, "message") => arg.help("Complete message; - reads standard input"),
-            (_, "id") => arg.help("Id of the memory, or a prefix that no other id has"),
+            "query" => arg.num_args(1..),
+            "task" => arg.help("Task or question, in plain words; - reads standard input"),
+            "message" => arg.help("Complete message; - reads standard input"),
+            "id" => arg.help("Id of the memory, or a prefix that no other id has"),
             _ => arg,
         };
     }
@@ -226,28 +253,24 @@ pub(crate) fn run(
         Some((command, own)) => (format!("{name} {command}"), own),
         None => (name.to_owned(), matches),
     };
-    let verb = find_verb_command(&name)?;
+    let command = find_verb_command(&name)?;
     let is_present = |field: &str| matches.try_contains_id(field).unwrap_or(false);
-    let alternative = verb.or.filter(|(field, _)| is_present(field));
-    let alternative = alternative.and_then(|(_, name)| find_verb_command(name));
-    Some(alternative.unwrap_or(verb).run(matches, config, open))
+    let command = match command.or.filter(|(field, ..)| is_present(field)) {
+        Some((_, verb, view)) => VerbCommand { verb, view, or: None, ..command },
+        None => command,
+    };
+    Some(command.run(matches, config, open))
 }
 
-/// Runs commands for other processes.
+/// Runs the verbs of the registry for other processes.
 pub(crate) fn rpc_handler(book: Commonbook) -> Arc<RpcHandler> {
-    let verbs = verb_commands();
     Arc::new(move |request: RpcRequest| {
-        let verb = verbs.iter().find(|verb| verb.name == request.verb)?;
-        Some(verb.execute_verb(&book, &request.caller, request.request))
+        let verb = verb::find(&request.verb)?;
+        Some(verb.call.run(&book, &request.caller, request.request.into()))
     })
 }
 
 impl VerbCommand {
-    /// Lets this field select another verb.
-    fn with_alternative(self, field: &'static str, verb: &'static str) -> Self {
-        Self { or: Some((field, verb)), ..self }
-    }
-
     fn run(
         &self,
         matches: &ArgMatches,
@@ -264,17 +287,17 @@ impl VerbCommand {
         if self.has_field("scope") && !names_workspace && !matches.contains_id("scope") {
             pairs.push(("scope".to_owned(), "nearest".to_owned()));
         }
-        let mut request = self.call.parse_pairs(pairs);
-        if let Some((_, field)) = LIST_FILE_FIELDS.iter().find(|(name, _)| *name == self.name) {
-            request.insert((*field).to_owned(), stdin::read_json_list(matches, field)?);
+        let mut request = self.verb.call.parse_pairs(pairs);
+        if let Some(field) = self.view.list_file {
+            request.insert(field.to_owned(), stdin::read_json_list(matches, field)?);
         }
-        let request = RpcRequest { verb: self.name.to_owned(), caller, request };
+        let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
         let (response, book) =
             self.call_server_or_store(request, RpcClient::connect_to_home(config), open)?;
         if matches.get_flag("json") {
             output::print_json(&response);
         } else {
-            (self.show)(&response);
+            (self.view.show)(&response);
         }
         // After the response, which does not depend on it.
         if let Some(book) = book {
@@ -285,7 +308,7 @@ impl VerbCommand {
 
     /// Whether the request has this field.
     fn has_field(&self, field: &str) -> bool {
-        self.call.fields().any(|(name, _)| name == field)
+        self.verb.call.fields().any(|(name, _)| name == field)
     }
 
     /// Returns the response of a running server, else of the store that it opens, with that store.
@@ -306,35 +329,26 @@ impl VerbCommand {
             }
         }
         let book = open()?;
-        if self.has_field("scope") || self.name == "context" {
+        let needs = |follower| self.verb.needs(follower, &request.request);
+        if needs(Follower::Index) {
             follow::catch_up(&book)?;
         }
-        if request.request.contains_key("entity") || self.name.starts_with("entity ") {
+        if needs(Follower::Mentions) {
             follow::find_mentions_with_progress(&book)?;
         }
-        if self.name.starts_with("contradictions ") {
+        if needs(Follower::Contradictions) {
             follow::find_contradictions_with_progress(&book)?;
         }
-        let response = self.execute_verb(&book, &request.caller, request.request)?;
+        let response = self.verb.call.run(&book, &request.caller, request.request.into())?;
         Ok((response, Some(book)))
-    }
-
-    /// Runs the verb. The id of a memory may be a prefix.
-    fn execute_verb(
-        &self,
-        book: &Commonbook,
-        caller: &Caller,
-        request: Map<String, Value>,
-    ) -> Result<Value> {
-        self.call.run(book, caller, request.into())
     }
 
     /// The fields on the command line, as text.
     fn field_pairs(&self, matches: &ArgMatches) -> Result<Vec<(String, String)>> {
         let mut pairs = Vec::new();
-        for (field, schema) in self.call.fields() {
+        for (field, schema) in self.verb.call.fields() {
             let is_present = matches.try_contains_id(field).unwrap_or(false);
-            if !is_present || field == "agent" || LIST_FILE_FIELDS.contains(&(self.name, field)) {
+            if !is_present || field == "agent" || self.view.list_file == Some(field) {
                 continue;
             }
             if schema["type"] == "boolean" {
@@ -354,7 +368,7 @@ impl VerbCommand {
                 }
             }
         }
-        if self.name == "save" && matches.get_flag("private") {
+        if self.view.private_flag && matches.get_flag("private") {
             pairs.push(("sharing".to_owned(), "private".to_owned()));
         }
         Ok(pairs)

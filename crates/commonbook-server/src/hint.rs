@@ -5,12 +5,10 @@
 //! `commonbook search`, and a caller over HTTP can send `GET /v1/memories/search`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use commonbook::base::error::{Error, REQUEST_SHAPE_HINT};
 
-use crate::{mcp, rest};
+use crate::verb::{self, Verb, VerbCommandName};
 
 /// The door that shows a hint.
 #[derive(Debug, Clone, Copy)]
@@ -21,91 +19,9 @@ pub(crate) enum HintDoor<'c> {
     Rest,
 }
 
-/// The command of each verb. Its tool has the name of the verb; `rest` knows its route.
-const VERB_COMMANDS: [(&str, &str); 75] = [
-    ("accept_handoff", "handoff accept"),
-    ("add_relation", "entity relate"),
-    ("adopt_memories", "adopt"),
-    ("appeal_memory", "appeal"),
-    ("append_entries", "case batch"),
-    ("append_entry", "case append"),
-    ("archive_case", "case archive"),
-    ("changes_since", "changes"),
-    ("checkpoint_and_summarise", "summarise"),
-    ("close_case", "case close"),
-    ("complete_handoff", "handoff complete"),
-    ("create_checkpoint", "checkpoint"),
-    ("create_handoff", "handoff create"),
-    ("create_token", "token create"),
-    ("decide_review", "entity decide"),
-    ("delete_memory", "delete"),
-    ("detect_contradictions", "contradictions list"),
-    ("digest_case", "case digest"),
-    ("end_session", "session end"),
-    ("entity_mentions", "entity mentions"),
-    ("explain_context", "explain"),
-    ("find_entity", "entity find"),
-    ("get_agent", "agent"),
-    ("get_case", "case show"),
-    ("get_case_context", "case context"),
-    ("get_checkpoint", "session checkpoint"),
-    ("get_collaborations", "handoff graph"),
-    ("get_context", "context"),
-    ("get_contradiction", "contradictions show"),
-    ("get_entity", "entity show"),
-    ("get_handoff", "handoff show"),
-    ("get_memory", "show"),
-    ("get_memory_stats", "stats"),
-    ("get_session", "session show"),
-    ("graph_query", "entity graph"),
-    ("learn", "learn"),
-    ("list_agents", "agents"),
-    ("list_cases", "case list"),
-    ("list_checkpoints", "checkpoints"),
-    ("list_entities", "entity list"),
-    ("list_events", "events"),
-    ("list_handoffs", "handoff list"),
-    ("list_memories", "list"),
-    ("list_quarantined", "review"),
-    ("list_reviews", "entity reviews"),
-    ("list_sessions", "session list"),
-    ("list_tokens", "token list"),
-    ("list_users", "users"),
-    ("mark_read", "mark"),
-    ("memory_at", "show --at TIME"),
-    ("memory_history", "history"),
-    ("merge_entities", "entity merge"),
-    ("open_case", "case open"),
-    ("purge_memory", "purge"),
-    ("purge_since", "purge --since TIME"),
-    ("read_case", "case read"),
-    ("recall", "context"),
-    ("reject_handoff", "handoff reject"),
-    ("release_memory", "release"),
-    ("reopen_case", "case reopen"),
-    ("resolve_contradiction", "contradictions resolve"),
-    ("resolve_entity", "entity resolve"),
-    ("restore_memory", "restore"),
-    ("resume_session", "resume"),
-    ("revoke_token", "token revoke"),
-    ("rotate_token", "token rotate"),
-    ("save_memories", "batch"),
-    ("save_memory", "save"),
-    ("search_memory", "search"),
-    ("start_session", "session start"),
-    ("touch_session", "session touch"),
-    ("undo_act", "undo"),
-    ("unmerge_entities", "entity unmerge"),
-    ("update_memory", "update"),
-    ("withdraw_handoff", "handoff withdraw"),
-];
-
-/// The method and the path of each verb that has a route.
-static ROUTES: LazyLock<BTreeMap<&'static str, String>> = LazyLock::new(rest::verb_routes);
-
-/// The verbs that have a tool.
-static TOOLS: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| mcp::tools().into_iter().map(|tool| tool.name.into_owned()).collect());
+/// The commands that stand for verbs without one of their own.
+const SUBSTITUTE_COMMANDS: [(&str, &str); 3] =
+    [("memory_at", "show --at TIME"), ("purge_since", "purge --since TIME"), ("recall", "context")];
 
 /// The same error with a hint that a caller at this door can follow.
 pub(crate) fn for_door<'e>(error: &'e Error, door: HintDoor<'_>) -> Cow<'e, Error> {
@@ -156,14 +72,24 @@ fn is_name_char(c: char) -> bool {
 }
 
 /// How a caller at this door calls a verb. A verb that the door lacks is a command of its operator.
-fn verb_address(verb: &str, door: HintDoor<'_>) -> Option<String> {
-    let (_, command) = VERB_COMMANDS.iter().find(|(name, _)| *name == verb)?;
+fn verb_address(name: &str, door: HintDoor<'_>) -> Option<String> {
+    let verb = verb::find(name)?;
     let own = match door {
         HintDoor::CommandLine(_) => None,
-        HintDoor::Mcp => TOOLS.get(verb).cloned(),
-        HintDoor::Rest => ROUTES.get(verb).cloned(),
+        HintDoor::Mcp => verb.tool.map(|_| name.to_owned()),
+        HintDoor::Rest => {
+            verb.route.as_ref().map(|route| format!("{} {}", route.method, route.path))
+        }
     };
-    Some(own.unwrap_or_else(|| format!("commonbook {command}")))
+    own.or_else(|| Some(format!("commonbook {}", command_line(verb)?)))
+}
+
+/// The command of a verb.
+fn command_line(verb: &Verb) -> Option<&'static str> {
+    match verb.command {
+        Some(VerbCommandName::Own(command)) => Some(command),
+        _ => SUBSTITUTE_COMMANDS.iter().find(|(name, _)| *name == verb.name).map(|(_, line)| *line),
+    }
 }
 
 #[cfg(test)]
@@ -215,14 +141,10 @@ mod tests {
 
     #[test]
     fn each_verb_of_a_door_has_a_command_that_can_be_typed() {
-        let names: BTreeSet<&str> = VERB_COMMANDS.iter().map(|(verb, _)| *verb).collect();
-        assert_eq!(names.len(), VERB_COMMANDS.len(), "each verb once");
-        for verb in TOOLS.iter().map(String::as_str).chain(ROUTES.keys().copied()) {
-            assert!(names.contains(verb), "{verb} has a tool or a route, and no row here");
-        }
         let mut program = crate::clap_command();
         program.build();
-        for (verb, command) in VERB_COMMANDS {
+        for verb in verb::all() {
+            let (verb, command) = (verb.name, command_line(verb).unwrap());
             let words = command.split(' ').take_while(|word| !word.starts_with('-'));
             let found = words.fold(Some(&program), |command, word| command?.find_subcommand(word));
             assert!(found.is_some(), "{verb}: there is no command {command}");

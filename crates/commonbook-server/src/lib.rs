@@ -26,6 +26,7 @@ mod serve;
 mod setup;
 mod shell;
 mod ticket;
+mod verb;
 mod watch;
 
 use std::ffi::OsString;

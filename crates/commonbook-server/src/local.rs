@@ -30,7 +30,7 @@ pub(crate) use listen::RpcListener;
 /// The request of a command. It carries the whole caller, which the requesting process has resolved.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RpcRequest {
-    /// The name of the command.
+    /// The name of the verb, in the registry.
     pub(crate) verb: String,
     /// The caller.
     pub(crate) caller: Caller,

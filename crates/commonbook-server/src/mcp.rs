@@ -51,6 +51,18 @@ pub(crate) use http::service;
 pub(crate) use stdio::serve as serve_stdio;
 pub(crate) use tool::{ToolSelection, tools};
 
+/// The number of prompts.
+#[cfg(test)]
+pub(crate) fn prompt_count() -> usize {
+    prompt::prompts().len()
+}
+
+/// The number of kinds of resources.
+#[cfg(test)]
+pub(crate) fn resource_kind_count() -> usize {
+    resource::kind_count()
+}
+
 /// The instructions that an agent receives when it connects.
 const INSTRUCTIONS: &str = "\
 Commonbook is the memory that you share with the other agents of this project.
@@ -88,10 +100,8 @@ impl McpDoor {
         tools: ToolSelection,
         watch: JournalWatch,
     ) -> Self {
-        let mut offers = tool::offers();
-        offers.retain(|offer| offer.core || tools == ToolSelection::Full);
-        let (offers, rates, subscribed) =
-            (Arc::new(offers), Arc::default(), ConnectionSubscriptions::default());
+        let offers = Arc::new(tool::offers(tools));
+        let (rates, subscribed) = (Arc::default(), ConnectionSubscriptions::default());
         let (known, near, working) = (CallerClaims::default(), None, WorkingSession::default());
         Self { book, config, offers, rates, known, near, watch, subscribed, working }
     }
@@ -176,9 +186,7 @@ impl McpDoor {
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, ToolCallError> {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
-        let (call, writes) = offer
-            .map(|offer| (offer.call.clone(), offer.writes()))
-            .ok_or(ToolCallError::UnknownTool)?;
+        let verb = offer.map(|offer| offer.verb).ok_or(ToolCallError::UnknownTool)?;
         let mut arguments = request.arguments.unwrap_or_default();
         // The ticket must leave the arguments before anything reads them.
         let connected = self.caller(context)?;
@@ -187,9 +195,8 @@ impl McpDoor {
         let caller = ticket::redeem_ticket(connected, &request.name, &mut arguments, home);
         let is_own_call = caller.agent == agent;
         let arguments = Value::Object(arguments);
-        let response = self
-            .run_as(caller, context, writes, move |book, caller| call.run(book, caller, arguments))
-            .await?;
+        let work = move |book: &Commonbook, caller: &Caller| verb.call.run(book, caller, arguments);
+        let response = self.run_as(caller, context, verb.writes(), work).await?;
         // The session of a sub-agent is not the session of the connection.
         if is_own_call {
             self.working.note_tool_response(&request.name, &response);
@@ -349,10 +356,10 @@ impl ServerHandler for McpDoor {
         let Some(offer) = prompt::find_prompt(&name) else {
             return Err(ErrorData::invalid_params(format!("unknown prompt {name}"), None));
         };
-        let (call, arguments) = (offer.call.clone(), request.arguments.unwrap_or_default());
+        let (verb, arguments) = (offer.verb, request.arguments.unwrap_or_default());
         let response = self
-            .run_as_caller(&context, false, move |book, caller| {
-                call.run(book, caller, Value::Object(arguments))
+            .run_as_caller(&context, verb.writes(), move |book, caller| {
+                verb.call.run(book, caller, Value::Object(arguments))
             })
             .await;
         let response = response.map_err(|error| error_data(&error, &[]))?;

@@ -2,16 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use commonbook::Commonbook;
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint, nearest_session_id};
-use commonbook::model::checkpoint::{CheckpointKind, CreateCheckpoint, ResumeSession};
-use commonbook::model::cursor::{ChangesSince, MarkRead};
-use commonbook::model::learning::LearnRequest;
-use commonbook::model::session::{EndSession, StartSession};
-use commonbook::prompt::context::GetContext;
+use commonbook::model::checkpoint::{
+    Checkpoint, CheckpointKind, CreateCheckpoint, ResumeSession, ResumeSessionResult,
+};
+use commonbook::model::cursor::{ChangesResponse, ChangesSince, MarkRead, ReadMark};
+use commonbook::model::learning::{LearnRequest, LearnResult};
+use commonbook::model::session::{EndSession, EndSessionResult, StartSession, StartSessionResult};
+use commonbook::prompt::context::{AgentContext, GetContext};
 use commonbook_text::echo::without_contexts;
 use serde_json::Value;
 
@@ -150,8 +151,7 @@ impl<'c> HookInvocation<'c> {
         let start =
             StartSession { client_session: Some(client_session), ..StartSession::default() };
         let caller = &self.client;
-        let started =
-            self.verbs.call("session start", caller, &start, Commonbook::start_session)?;
+        let started = self.verbs.call::<StartSessionResult>("start_session", caller, &start)?;
         Ok(Some(started.session.id.to_string()))
     }
 
@@ -162,7 +162,8 @@ impl<'c> HookInvocation<'c> {
         {
             let resume = ResumeSession { session: Some(session), ..ResumeSession::default() };
             let caller = &self.client;
-            let resumed = self.verbs.call("resume", caller, &resume, Commonbook::resume_session)?;
+            let resumed =
+                self.verbs.call::<ResumeSessionResult>("resume_session", caller, &resume)?;
             // A session without memories has nothing to resume.
             if !resumed.memories.is_empty() {
                 self.texts.push(resumed.text);
@@ -176,7 +177,7 @@ impl<'c> HookInvocation<'c> {
 
     /// Adds the context of an agent.
     fn give_context(&mut self, caller: &Caller, request: &GetContext) -> Result<()> {
-        let context = self.verbs.call("context", caller, request, Commonbook::get_context)?;
+        let context = self.verbs.call::<AgentContext>("get_context", caller, request)?;
         self.texts.extend(Some(context.text).filter(|text| !text.is_empty()));
         Ok(())
     }
@@ -185,10 +186,10 @@ impl<'c> HookInvocation<'c> {
     fn give_news(&mut self) -> Result<()> {
         let request = ChangesSince { limit: Some(limits::PAGE_MAX), ..ChangesSince::default() };
         let caller = &self.client;
-        let changes = self.verbs.call("changes", caller, &request, Commonbook::changes_since)?;
+        let changes = self.verbs.call::<ChangesResponse>("changes_since", caller, &request)?;
         if changes.through > changes.after {
             // Later prompts must not bring the rest of a long list bit by bit.
-            self.verbs.call("mark", caller, &MarkRead::default(), Commonbook::mark_read)?;
+            self.verbs.call::<ReadMark>("mark_read", caller, &MarkRead::default())?;
         }
         self.texts.extend(Some(news::render_changes(changes)).filter(|text| !text.is_empty()));
         // opencode has no earlier event that can give a context.
@@ -239,7 +240,7 @@ impl<'c> HookInvocation<'c> {
         let session = self.session()?;
         let caller = self.client.clone().narrow_to(Some(agent.as_str()))?;
         let caller = caller.in_session(session.as_deref())?;
-        self.verbs.call("learn", &caller, &learn, Commonbook::learn).map(drop)
+        self.verbs.call::<LearnResult>("learn", &caller, &learn).map(drop)
     }
 
     /// Creates a checkpoint before the client compacts the conversation.
@@ -252,7 +253,7 @@ impl<'c> HookInvocation<'c> {
             ..CreateCheckpoint::default()
         };
         let caller = &self.client;
-        self.verbs.call("checkpoint", caller, &checkpoint, Commonbook::create_checkpoint).map(drop)
+        self.verbs.call::<Checkpoint>("create_checkpoint", caller, &checkpoint).map(drop)
     }
 
     /// Ends the session.
@@ -260,7 +261,7 @@ impl<'c> HookInvocation<'c> {
         let Some(session) = self.client_session() else { return Ok(()) };
         let end = EndSession { session: Some(session), ..EndSession::default() };
         let caller = &self.client;
-        match self.verbs.call("session end", caller, &end, Commonbook::end_session) {
+        match self.verbs.call::<EndSessionResult>("end_session", caller, &end) {
             // The session was never started here, or has already ended.
             Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Conflict) => Ok(()),
             ended => ended.map(drop),

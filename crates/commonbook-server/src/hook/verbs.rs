@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::config::Config;
 use crate::local::{RpcClient, RpcOutcome, RpcRequest};
+use crate::verb;
 
 /// Opens the store.
 pub(super) type StoreOpener = Box<dyn FnOnce() -> Result<Commonbook> + Send>;
@@ -26,53 +27,51 @@ impl<'c> VerbClient<'c> {
         Self { config, open: Some(open), book: None }
     }
 
-    /// Calls a verb; `command` is its command, by which a server knows it.
+    /// Calls a verb by its name in the registry: through the server that runs, else on the store.
     ///
     /// # Errors
-    /// The error of the verb; `unavailable` if a server received the request and did not respond: the
-    /// hook must not repeat its work.
-    pub(super) fn call<Q, A>(
+    /// The error of the verb; `unavailable` if a server received the request and did not answer: the
+    /// verb is not run again here.
+    pub(super) fn call<A: DeserializeOwned>(
         &mut self,
-        command: &str,
+        verb: &'static str,
         caller: &Caller,
-        request: &Q,
-        verb: fn(&Commonbook, &Caller, &Q) -> Result<A>,
-    ) -> Result<A>
-    where
-        Q: Serialize,
-        A: DeserializeOwned,
-    {
+        request: &impl Serialize,
+    ) -> Result<A> {
+        let request = match serde_json::to_value(request).map_err(encoding_error)? {
+            Value::Object(request) => request,
+            _ => serde_json::Map::new(),
+        };
         if self.book.is_none() {
+            let request = RpcRequest {
+                verb: verb.to_owned(),
+                caller: caller.clone(),
+                request: request.clone(),
+            };
             if let Some(server) = RpcClient::connect_to_home(self.config)
-                && let Some(told) = call_server(server, command, caller, request)?
+                && let Some(answer) = call_server(server, &request)?
             {
-                return Ok(told);
+                return serde_json::from_value(answer).map_err(encoding_error);
             }
             self.book = self.open.take().map(|open| open()).transpose()?;
         }
-        let closed = || Error::new(ErrorKind::Unavailable, "cannot open the store");
-        verb(self.book.as_ref().ok_or_else(closed)?, caller, request)
+        let closed = || Error::new(ErrorKind::Unavailable, "the store could not be opened");
+        let unknown = || Error::new(ErrorKind::Internal, format!("there is no verb {verb}"));
+        let call = &verb::find(verb).ok_or_else(unknown)?.call;
+        let answer = call.run(self.book.as_ref().ok_or_else(closed)?, caller, request.into())?;
+        serde_json::from_value(answer).map_err(encoding_error)
     }
 }
 
-/// The response of a server; `None` if it leaves the work to this process.
-fn call_server<A: DeserializeOwned>(
-    server: RpcClient,
-    command: &str,
-    caller: &Caller,
-    request: &impl Serialize,
-) -> Result<Option<A>> {
-    let wrong = |error: serde_json::Error| {
-        Error::new(ErrorKind::Internal, "a request or response of the server is not valid")
-            .with_cause(error)
-    };
-    let request = match serde_json::to_value(request).map_err(wrong)? {
-        Value::Object(request) => request,
-        _ => serde_json::Map::new(),
-    };
-    let asked = RpcRequest { verb: command.to_owned(), caller: caller.clone(), request };
-    match server.send_rpc_request(&asked) {
-        RpcOutcome::Answer(told) => serde_json::from_value(told?).map(Some).map_err(wrong),
+fn encoding_error(error: serde_json::Error) -> Error {
+    let message = "the request or the answer of a verb could not be encoded";
+    Error::new(ErrorKind::Internal, message).with_cause(error)
+}
+
+/// The answer of a server; `None` if it leaves the work to this process.
+fn call_server(server: RpcClient, request: &RpcRequest) -> Result<Option<Value>> {
+    match server.send_rpc_request(request) {
+        RpcOutcome::Answer(answer) => answer.map(Some),
         RpcOutcome::Declined => Ok(None),
         RpcOutcome::Lost => Err(Error::new(ErrorKind::Unavailable, "the server did not respond")),
     }

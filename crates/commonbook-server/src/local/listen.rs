@@ -21,12 +21,10 @@ use super::{RpcHandler, RpcRequest};
 use crate::call::{cancel_on_disconnect, run_blocking};
 use crate::config::Config;
 use crate::sandbox;
+use crate::verb;
 
 /// The time limit for a client to send its request, and to read the response.
 const RPC_CLIENT_TIMEOUT: Duration = Duration::from_secs(limits::REQUEST_SECONDS);
-
-/// Commands that read or write the standing memory of the caller's project.
-const STANDING_COMMANDS: [&str; 3] = ["context", "explain", "learn"];
 
 /// The socket of this home with its handler.
 pub(crate) struct RpcListener {
@@ -176,9 +174,10 @@ fn execute_request_line(
     }
 }
 
-/// Whether a command needs the standing memory of a project outside the sandbox.
+/// Whether a verb needs the standing memory of a project outside the sandbox.
 fn is_beyond_sandbox(request: &RpcRequest) -> bool {
-    STANDING_COMMANDS.contains(&request.verb.as_str()) && !sandbox::reaches_project(&request.caller)
+    verb::find(&request.verb).is_some_and(|verb| verb.uses_project)
+        && !sandbox::reaches_project(&request.caller)
 }
 
 /// Creates the socket. Replaces the socket of a killed server, but not that of a running one.

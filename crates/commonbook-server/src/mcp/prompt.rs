@@ -6,13 +6,14 @@ use commonbook::Commonbook;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-use crate::call::{CompletionVerb, JsonVerb};
+use crate::call::CompletionVerb;
+use crate::verb::{self, Verb};
 
 /// A prompt: a verb whose request holds the arguments, and whose response holds the text.
 pub(super) struct PromptOffer {
     name: &'static str,
     title: &'static str,
-    pub(super) call: JsonVerb,
+    pub(super) verb: &'static Verb,
     /// The instruction below the text.
     instruction: &'static str,
     completes: &'static [(&'static str, CompletionVerb)],
@@ -20,34 +21,35 @@ pub(super) struct PromptOffer {
 
 /// Every prompt.
 static PROMPT_OFFERS: LazyLock<Vec<PromptOffer>> = LazyLock::new(|| {
-    vec![
-        PromptOffer {
-            name: "recall",
-            title: "Recall what is known about a task",
-            call: JsonVerb::of(Commonbook::recall),
-            instruction: "",
-            completes: &[
-                ("topic", Commonbook::complete_topic),
-                ("agent", Commonbook::complete_agent),
-            ],
-        },
-        PromptOffer {
-            name: "handoff",
-            title: "Accept a handoff",
-            call: JsonVerb::of(Commonbook::accept_handoff),
-            instruction: "\n\nYou have accepted this handoff. Do the task, then call complete_handoff.",
-            completes: &[("handoff", Commonbook::complete_handoff_id)],
-        },
-        PromptOffer {
-            name: "summarise_case",
-            title: "Summarise a case",
-            call: JsonVerb::of(Commonbook::get_case_context),
-            instruction: "\n\nSummarise this case in at most 512 characters: decisions, open \
-                          questions, next steps. Append the summary to the case with \
-                          append_entries, as an entry of kind milestone.",
-            completes: &[("key", Commonbook::complete_case)],
-        },
-    ]
+    let offer = |name, title, verb: &str, instruction, completes| {
+        Some(PromptOffer { name, title, verb: verb::find(verb)?, instruction, completes })
+    };
+    let offers: [Option<PromptOffer>; 3] = [
+        offer(
+            "recall",
+            "Recall what is known about a task",
+            "recall",
+            "",
+            &[("topic", Commonbook::complete_topic), ("agent", Commonbook::complete_agent)],
+        ),
+        offer(
+            "handoff",
+            "Accept a handoff",
+            "accept_handoff",
+            "\n\nYou have accepted this handoff. Do the task, then call complete_handoff.",
+            &[("handoff", Commonbook::complete_handoff_id)],
+        ),
+        offer(
+            "summarise_case",
+            "Summarise a case",
+            "get_case_context",
+            "\n\nSummarise this case in at most 512 characters: decisions, open \
+             questions, next steps. Append the summary to the case with \
+             append_entries, as an entry of kind milestone.",
+            &[("key", Commonbook::complete_case)],
+        ),
+    ];
+    offers.into_iter().flatten().collect()
 });
 
 /// The prompt of this name.
@@ -64,7 +66,7 @@ pub(super) fn prompts() -> Vec<Prompt> {
 /// if the prompt does not exist or has no such argument.
 pub(super) fn argument_completion(name: &str, argument: &str) -> Option<Option<CompletionVerb>> {
     let offer = find_prompt(name)?;
-    offer.call.fields().find(|(field, _)| *field == argument)?;
+    offer.verb.call.fields().find(|(field, _)| *field == argument)?;
     let verb = offer.completes.iter().find(|(field, _)| *field == argument);
     Some(verb.map(|(_, verb)| *verb))
 }
@@ -75,10 +77,10 @@ impl PromptOffer {
             let about = schema["description"].as_str().unwrap_or_default();
             PromptArgument::new(name)
                 .with_description(about.replace('\n', " "))
-                .with_required(self.call.requires(name))
+                .with_required(self.verb.call.requires(name))
         };
-        let arguments = self.call.fields().map(argument).collect();
-        let about = self.call.verb_description().replace('\n', " ");
+        let arguments = self.verb.call.fields().map(argument).collect();
+        let about = self.verb.call.verb_description().replace('\n', " ");
         Prompt::new(self.name, Some(about), Some(arguments)).with_title(self.title)
     }
 

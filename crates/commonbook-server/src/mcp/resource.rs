@@ -14,7 +14,8 @@ use rmcp::model::{Annotations, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value};
 
 use super::page::foreign_list_cursor;
-use crate::call::{CompletionVerb, JsonVerb};
+use crate::call::CompletionVerb;
+use crate::verb::{self, Verb};
 
 const MEMORY_URI: &str = "commonbook://memory/{id}";
 const AGENT_URI: &str = "commonbook://agent/{id}";
@@ -31,7 +32,7 @@ pub(super) struct ResourceKind {
     uri: &'static str,
     name: &'static str,
     title: &'static str,
-    call: JsonVerb,
+    verb: &'static Verb,
     /// The field of the verb's request that the variable stands for.
     field: &'static str,
     complete: Option<CompletionVerb>,
@@ -39,25 +40,25 @@ pub(super) struct ResourceKind {
 
 /// Every kind, in the order of the list.
 static RESOURCE_KINDS: LazyLock<Vec<ResourceKind>> = LazyLock::new(|| {
-    let kind = |uri, name, title, call, field, complete| ResourceKind {
-        uri,
-        name,
-        title,
-        call,
-        field,
-        complete,
+    let kind = |uri, name, title, verb: &str, field, complete| {
+        Some(ResourceKind { uri, name, title, verb: verb::find(verb)?, field, complete })
     };
-    let (memory, agent) =
-        (JsonVerb::of(Commonbook::get_memory), JsonVerb::of(Commonbook::get_agent));
-    let stats = JsonVerb::of(Commonbook::get_memory_stats);
-    let case = JsonVerb::of(Commonbook::get_case_context);
-    vec![
-        kind(STATS_URI, "stats", "Statistics of the workspace", stats, "", None),
-        kind(AGENT_URI, "agent", "An agent", agent, "name", Some(Commonbook::complete_agent)),
-        kind(CASE_URI, "case", "A case", case, "key", Some(Commonbook::complete_case)),
-        kind(MEMORY_URI, "memory", "A memory", memory, "id", Some(Commonbook::complete_memory)),
-    ]
+    let of_memory: CompletionVerb = Commonbook::complete_memory;
+    let (of_agent, of_case) = (Commonbook::complete_agent, Commonbook::complete_case);
+    let kinds: [Option<ResourceKind>; 4] = [
+        kind(STATS_URI, "stats", "Statistics of the workspace", "get_memory_stats", "", None),
+        kind(AGENT_URI, "agent", "An agent", "get_agent", "name", Some(of_agent)),
+        kind(CASE_URI, "case", "A case", "get_case_context", "key", Some(of_case)),
+        kind(MEMORY_URI, "memory", "A memory", "get_memory", "id", Some(of_memory)),
+    ];
+    kinds.into_iter().flatten().collect()
 });
+
+/// The number of kinds.
+#[cfg(test)]
+pub(super) fn kind_count() -> usize {
+    RESOURCE_KINDS.len()
+}
 
 impl ResourceKind {
     fn is_one_of_many(&self) -> bool {
@@ -122,7 +123,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     many.map(|kind| {
         ResourceTemplate::new(kind.uri, kind.name)
             .with_title(kind.title)
-            .with_description(kind.call.verb_description().replace('\n', " "))
+            .with_description(kind.verb.call.verb_description().replace('\n', " "))
             .with_mime_type(JSON_MIME_TYPE)
     })
     .collect()
@@ -152,7 +153,7 @@ pub(super) fn read(book: &Commonbook, caller: &Caller, uri: &str) -> Result<Reso
     if kind.is_one_of_many() {
         request.insert(kind.field.to_owned(), variable.into());
     }
-    let answer = kind.call.run(book, caller, Value::Object(request))?;
+    let answer = kind.verb.call.run(book, caller, Value::Object(request))?;
     Ok(ResourceContents::text(answer.to_string(), uri).with_mime_type(JSON_MIME_TYPE))
 }
 
@@ -227,7 +228,7 @@ fn single_resources() -> impl Iterator<Item = Resource> {
     RESOURCE_KINDS.iter().filter(|kind| !kind.is_one_of_many()).map(|kind| {
         Resource::new(kind.uri, kind.name)
             .with_title(kind.title)
-            .with_description(kind.call.verb_description().replace('\n', " "))
+            .with_description(kind.verb.call.verb_description().replace('\n', " "))
             .with_mime_type(JSON_MIME_TYPE)
     })
 }

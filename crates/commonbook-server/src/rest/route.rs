@@ -21,6 +21,7 @@ use crate::caller::{HttpCallerSource, header_text as text_of, resolve_http_calle
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door};
 use crate::rate::AgentRateLimits;
+use crate::verb::{self, ListBody, Verb, VerbRoute};
 
 use super::revision;
 
@@ -35,6 +36,21 @@ pub(crate) struct RestDoor {
 
 /// The field that makes a reading verb mark its response as read.
 const MARK_FIELD: &str = "mark";
+
+/// The verbs whose routes answer 201.
+pub(super) const CREATING_VERBS: &[&str] = &["save_memory", "create_handoff"];
+
+/// The verbs whose answer holds a memory, whose revision is the answer's `ETag`; with the JSON pointer
+/// to the memory.
+pub(super) const REVISION_POINTERS: &[(&str, &str)] = &[
+    ("save_memory", "/memory"),
+    ("get_memory", ""),
+    ("update_memory", ""),
+    ("delete_memory", ""),
+    ("restore_memory", ""),
+    ("release_memory", ""),
+    ("appeal_memory", ""),
+];
 
 /// The id of a request, which its response and the log contain.
 #[derive(Debug, Clone, Default)]
@@ -62,40 +78,30 @@ pub(crate) struct RestRoute {
     pub(super) memory: Option<&'static str>,
 }
 
-fn route(method: Method, path: &'static str, name: &'static str, call: JsonVerb) -> RestRoute {
-    RestRoute { method, path, name, call, status: StatusCode::OK, list: None, memory: None }
-}
-
-pub(super) fn get(path: &'static str, name: &'static str, call: JsonVerb) -> RestRoute {
-    route(Method::GET, path, name, call)
-}
-
-pub(super) fn post(path: &'static str, name: &'static str, call: JsonVerb) -> RestRoute {
-    route(Method::POST, path, name, call)
-}
-
-pub(super) fn patch(path: &'static str, name: &'static str, call: JsonVerb) -> RestRoute {
-    route(Method::PATCH, path, name, call)
-}
-
-pub(super) fn delete(path: &'static str, name: &'static str, call: JsonVerb) -> RestRoute {
-    route(Method::DELETE, path, name, call)
-}
-
 impl RestRoute {
-    /// Sets the status of a successful response.
-    pub(super) fn with_status_code(self, status: StatusCode) -> Self {
-        Self { status, ..self }
+    /// A route of one verb.
+    pub(super) fn new(
+        name: &'static str,
+        method: Method,
+        path: &'static str,
+        call: JsonVerb,
+    ) -> Self {
+        Self { method, path, name, call, status: StatusCode::OK, list: None, memory: None }
     }
 
-    /// Lets a body with a JSON list call another verb, with the list in `field`.
-    pub(super) fn with_list_verb(self, field: &'static str, call: JsonVerb) -> Self {
-        Self { list: Some((field, call)), ..self }
-    }
-
-    /// Sends the revision of the memory at this JSON pointer as the `ETag` of the response.
-    pub(super) fn with_revision(self, memory: &'static str) -> Self {
-        Self { memory: Some(memory), ..self }
+    /// The route of a verb of the registry, if it has one.
+    pub(super) fn of(verb: &Verb) -> Option<Self> {
+        let VerbRoute { method, path } = verb.route.clone()?;
+        let found = |list: ListBody| Some((list.field, verb::find(list.verb)?.call.clone()));
+        let status =
+            if CREATING_VERBS.contains(&verb.name) { StatusCode::CREATED } else { StatusCode::OK };
+        let revision = REVISION_POINTERS.iter().find(|(name, _)| *name == verb.name);
+        Some(Self {
+            status,
+            list: verb.list_body.and_then(found),
+            memory: revision.map(|(_, pointer)| *pointer),
+            ..Self::new(verb.name, method, path, verb.call.clone())
+        })
     }
 
     /// Whether the route reads `If-Match`: the verb can expect a revision.

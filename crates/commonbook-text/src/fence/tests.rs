@@ -92,7 +92,7 @@ fn our_blocks_are_known_when_they_come_back() {
             "I read:\nSo I wait.",
         ),
         // Cut off at either end.
-        (format!("Before.\n{}", &given[..given.len() - 10]), "Before.\n</commonbook-4839"),
+        (format!("Before.\n{}", &given[..given.len() - 10]), "Before.\n</commonbook-483"),
         (format!("> Deploys.\n</{MARK}>\nAfter."), "> Deploys.\nAfter."),
         // Not ours.
         (

@@ -50,29 +50,16 @@ impl Commonbook {
         let question = request.to_index_query(now)?;
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let caller = caller.for_user(question.user.as_deref())?;
-        let mut sight = Sight::reading(&caller)?;
+        let sight = Sight::reading(&caller)?;
         if request.scope == SearchScope::Home {
             access::may_roam(&caller)?;
-        }
-        if request.scope != SearchScope::Workspace && access::may_roam(&caller).is_ok() {
-            let known = self.store.read(|tx| tx.workspaces())?;
-            if request.scope == SearchScope::Home || !known.contains(&caller.workspace) {
-                sight.workspaces = known;
-            }
-        }
-        if let Some(case) = &question.within.case {
-            let is_there = |tx: &dyn Transaction| {
-                let mut known = sight.workspaces.iter().map(|it| tx.case(it, case));
-                known.find_map(Result::transpose).transpose()
-            };
-            if self.store.read(is_there)?.is_none() {
-                return Err(unknown_case(case));
-            }
         }
         // What was given before may be among the best again, and one more tells whether there is a next page.
         let most = (given.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
         let question = IndexQuery { most, ..question };
-        let (found, work) = self.search_visible_measured(&caller, &sight, question)?;
+        let settle = || self.settle_question(&caller, sight, request.scope, question);
+        let (sight, question) = self.index.open_during(settle)?;
+        let (found, work) = self.search_index(&caller, &sight, &question)?;
         let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&hit_mark(hit)));
         let page: Vec<IndexHit> = left.by_ref().take(limit as usize).collect();
         let marks = given.iter().copied().chain(page.iter().map(hit_mark));
@@ -104,25 +91,17 @@ impl Commonbook {
         Ok((SearchResponse { hits, total, next, workspaces, notice }, work))
     }
 
-    /// What the index finds, in sight, for a question.
+    /// What the index finds in this sight, for a question that names no case.
     pub(super) fn search_visible(
         &self,
         caller: &Caller,
         sight: &Sight,
         question: IndexQuery,
     ) -> Result<IndexResponse> {
-        self.search_visible_measured(caller, sight, question).map(|(found, _)| found)
-    }
-
-    fn search_visible_measured(
-        &self,
-        caller: &Caller,
-        sight: &Sight,
-        question: IndexQuery,
-    ) -> Result<(IndexResponse, SearchWork)> {
-        let named = || self.with_entities(caller, sight, question);
-        let question = self.index.open_during(named)?;
-        self.search_index(caller, sight, &question)
+        let settle =
+            || self.settle_question(caller, sight.clone(), SearchScope::Workspace, question);
+        let (sight, question) = self.index.open_during(settle)?;
+        self.search_index(caller, &sight, &question).map(|(found, _)| found)
     }
 
     /// What the index finds, in a slot of its own: every search of the index goes through here. Its
@@ -142,29 +121,45 @@ impl Commonbook {
         self.index.search_within_budget(&*self.store, sight, question, &budget)
     }
 
-    /// The question with the memories that mention the entity it asks for, and those that mention
-    /// what its words name.
-    fn with_entities(
+    /// Settles, in one snapshot, in which workspaces a search looks, that its case exists, and which
+    /// memories mention the entity it asks for and the entities that its words name.
+    ///
+    /// # Errors
+    /// `not_found` for a case or an entity that no workspace in sight has.
+    fn settle_question(
         &self,
         caller: &Caller,
-        sight: &Sight,
-        mut question: IndexQuery,
-    ) -> Result<IndexQuery> {
+        sight: Sight,
+        scope: SearchScope,
+        question: IndexQuery,
+    ) -> Result<(Sight, IndexQuery)> {
         if question.entity.is_some() {
             // Else what was read of the journal for entities so far is enough: it only raises a score.
             self.follow_mentions(caller)?;
         }
+        let roams = scope != SearchScope::Workspace && access::may_roam(caller).is_ok();
         self.store.read(|tx| {
+            let (mut sight, mut question) = (sight.clone(), question.clone());
+            if roams {
+                let workspaces = tx.workspaces()?;
+                if scope == SearchScope::Home || !workspaces.contains(&caller.workspace) {
+                    sight.workspaces = workspaces;
+                }
+            }
+            if let Some(case) = &question.within.case {
+                let mut found = sight.workspaces.iter().map(|workspace| tx.case(workspace, case));
+                if found.find_map(Result::transpose).transpose()?.is_none() {
+                    return Err(unknown_case(case));
+                }
+            }
             if let Some(entity) = &question.entity {
-                let places = memories_mentioning(tx, sight, entity)?;
-                question.within.mentioning = Some(places);
+                question.within.mentioning = Some(memories_mentioning(tx, &sight, entity)?);
             }
             if sight.workspaces.len() <= NAMED_WORKSPACES_MAX {
-                question.about = named_entity_memories(tx, sight, &question.text)?;
+                question.about = named_entity_memories(tx, &sight, &question.text)?;
             }
-            Ok(())
-        })?;
-        Ok(question)
+            Ok((sight, question))
+        })
     }
 
     /// The time of the first page, which every page is measured from, and the marks of the hits

@@ -102,7 +102,7 @@ fn context_items_are_in_order_with_author_and_id() {
     }
     assert!(!text.contains("is tested") && context.tokens as usize <= 1_500);
     assert_eq!(context.diagnostics.resolved_user_id.as_deref(), Some("u1"));
-    assert_eq!(context.diagnostics.source_agents, ["file:engineer.md", "main", "qa", "research"]);
+    assert_eq!(context.diagnostics.source_agents, ["human", "main", "qa", "research"]);
 }
 
 #[test]
@@ -348,11 +348,14 @@ fn well_formed(context: &AgentContext, budget: u32) {
     let name = lines[0].strip_prefix('<').unwrap();
     assert!(name.starts_with("commonbook-"), "{name}");
     assert_eq!(lines.last().copied(), Some(format!("</{name}").as_str()));
-    let within = &lines[2..lines.len() - 1];
-    let ours = |line: &&&str| line.starts_with('#') || line.starts_with("> ");
+    let within = &lines[1..lines.len() - 1];
+    let ours = |line: &&&str| {
+        ["#", "> ", "-- Rules of the", "Recorded data"].iter().any(|mark| line.starts_with(mark))
+    };
     assert!(within.iter().all(|line| ours(&line)), "{}", context.text);
     let heads = within.iter().filter(|line| line.starts_with('#')).count();
-    assert_eq!(heads, context.items.len(), "{}", context.text);
+    let rules = usize::from(context.text.contains("-- Rules of the person"));
+    assert_eq!(heads + rules, context.items.len(), "{}", context.text);
     let unseen = |c: char| {
         (c.is_control() && c != '\n')
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

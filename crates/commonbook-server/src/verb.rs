@@ -1,0 +1,518 @@
+//! The registry of verbs: each once by its name, with what it does and where each door has it.
+//!
+//! REST routes, MCP tools, prompts and resources, commands, hooks and the local socket take the verbs
+//! from here. A door adds only how it carries an answer.
+
+use std::sync::LazyLock;
+
+use axum::http::Method;
+use commonbook::Commonbook;
+use commonbook::base::error::Result;
+use commonbook::model::caller::Caller;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::call::JsonVerb;
+
+/// How a verb treats what is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VerbEffect {
+    /// Changes nothing that a caller sees.
+    Reads,
+    /// Adds something, and again at each call.
+    Adds,
+    /// Changes something; the same call once more changes nothing.
+    Changes,
+    /// Removes something.
+    Destroys,
+}
+
+/// What is derived from the journals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follower {
+    /// The search index.
+    Index,
+    /// The entities that memories mention.
+    Mentions,
+    /// The contradictions between memories.
+    Contradictions,
+}
+
+/// A follower that a verb needs caught up with the journals.
+#[derive(Debug, Clone, Copy)]
+struct FollowerNeed {
+    follower: Follower,
+    /// The field of the request that makes the need; each request has it if there is none.
+    field: Option<&'static str>,
+}
+
+/// Which selection of MCP tools offers a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolTier {
+    /// Every selection.
+    Core,
+    /// `--tools full` alone.
+    Full,
+}
+
+/// A method and a path of REST.
+#[derive(Debug, Clone)]
+pub(crate) struct VerbRoute {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+}
+
+/// Where the command line has a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VerbCommandName {
+    /// A command; of one in a group, the group and the command.
+    Own(&'static str),
+    /// The command of another verb, where this field of the request is given.
+    Of { verb: &'static str, field: &'static str },
+}
+
+/// A verb: what it does, and where each door has it.
+pub(crate) struct Verb {
+    /// The name by which every door, hook and socket calls it.
+    pub(crate) name: &'static str,
+    pub(crate) effect: VerbEffect,
+    /// The call, with the schemas of its request and response.
+    pub(crate) call: JsonVerb,
+    /// Whether it reads or writes the standing memory files of the caller's project.
+    pub(crate) uses_project: bool,
+    pub(crate) route: Option<VerbRoute>,
+    /// What the route calls instead if its body is a list.
+    pub(crate) list_body: Option<ListBody>,
+    pub(crate) tool: Option<ToolTier>,
+    pub(crate) command: Option<VerbCommandName>,
+    needs: Vec<FollowerNeed>,
+}
+
+/// A body that is a list instead of an object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListBody {
+    /// The verb that is called.
+    pub(crate) verb: &'static str,
+    /// The field of its request that holds the list.
+    pub(crate) field: &'static str,
+}
+
+impl Verb {
+    /// Whether it changes something.
+    pub(crate) fn writes(&self) -> bool {
+        self.effect != VerbEffect::Reads
+    }
+
+    /// Whether this request needs the follower caught up.
+    pub(crate) fn needs(&self, follower: Follower, request: &Map<String, Value>) -> bool {
+        let applies = |need: &FollowerNeed| need.field.is_none_or(|it| request.contains_key(it));
+        self.needs.iter().any(|need| need.follower == follower && applies(need))
+    }
+
+    fn rest(self, method: Method, path: &'static str) -> Self {
+        Self { route: Some(VerbRoute { method, path }), ..self }
+    }
+
+    fn get(self, path: &'static str) -> Self {
+        self.rest(Method::GET, path)
+    }
+
+    fn post(self, path: &'static str) -> Self {
+        self.rest(Method::POST, path)
+    }
+
+    fn list_body(self, verb: &'static str, field: &'static str) -> Self {
+        Self { list_body: Some(ListBody { verb, field }), ..self }
+    }
+
+    fn core_tool(self) -> Self {
+        Self { tool: Some(ToolTier::Core), ..self }
+    }
+
+    fn tool(self) -> Self {
+        Self { tool: Some(ToolTier::Full), ..self }
+    }
+
+    fn command(self, name: &'static str) -> Self {
+        Self { command: Some(VerbCommandName::Own(name)), ..self }
+    }
+
+    fn command_of(self, verb: &'static str, field: &'static str) -> Self {
+        Self { command: Some(VerbCommandName::Of { verb, field }), ..self }
+    }
+
+    fn needs_follower(mut self, follower: Follower) -> Self {
+        self.needs.push(FollowerNeed { follower, field: None });
+        self
+    }
+
+    fn needs_follower_for(mut self, field: &'static str, follower: Follower) -> Self {
+        self.needs.push(FollowerNeed { follower, field: Some(field) });
+        self
+    }
+
+    fn in_project(self) -> Self {
+        Self { uses_project: true, ..self }
+    }
+}
+
+fn verb<Q, A>(
+    name: &'static str,
+    effect: VerbEffect,
+    call: impl Fn(&Commonbook, &Caller, &Q) -> Result<A> + Send + Sync + 'static,
+) -> Verb
+where
+    Q: DeserializeOwned + JsonSchema,
+    A: Serialize + JsonSchema,
+{
+    Verb {
+        name,
+        effect,
+        call: JsonVerb::of(call),
+        uses_project: false,
+        route: None,
+        list_body: None,
+        tool: None,
+        command: None,
+        needs: Vec::new(),
+    }
+}
+
+static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
+    [
+        memory_verbs(),
+        token_verbs(),
+        context_verbs(),
+        session_verbs(),
+        case_verbs(),
+        handoff_verbs(),
+        entity_verbs(),
+        contradiction_verbs(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+});
+
+/// Every verb, in the order in which doors list them.
+pub(crate) fn all() -> &'static [Verb] {
+    &VERBS
+}
+
+/// The verb of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Verb> {
+    VERBS.iter().find(|verb| verb.name == name)
+}
+
+fn memory_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Destroys, Reads};
+    type C = Commonbook;
+    vec![
+        verb("save_memory", Adds, C::save_memory)
+            .post("/v1/memories")
+            .list_body("save_memories", "memories")
+            .core_tool()
+            .command("save"),
+        verb("search_memory", Reads, C::search_memory)
+            .get("/v1/memories/search")
+            .core_tool()
+            .command("search")
+            .needs_follower(Follower::Index)
+            .needs_follower_for("entity", Follower::Mentions),
+        verb("get_memory", Reads, C::get_memory)
+            .get("/v1/memories/{id}")
+            .core_tool()
+            .command("show"),
+        verb("memory_at", Reads, C::memory_at).tool(),
+        verb("list_memories", Reads, C::list_memories).get("/v1/memories").tool().command("list"),
+        verb("update_memory", Changes, C::update_memory)
+            .rest(Method::PATCH, "/v1/memories/{id}")
+            .core_tool()
+            .command("update"),
+        verb("delete_memory", Destroys, C::delete_memory)
+            .rest(Method::DELETE, "/v1/memories/{id}")
+            .tool()
+            .command("delete"),
+        verb("restore_memory", Changes, C::restore_memory)
+            .post("/v1/memories/{id}/restore")
+            .tool()
+            .command("restore"),
+        verb("purge_memory", Destroys, C::purge_memory)
+            .post("/v1/memories/{id}/purge")
+            .tool()
+            .command("purge"),
+        verb("purge_since", Destroys, C::purge_since)
+            .post("/v1/memories/purge")
+            .tool()
+            .command_of("purge_memory", "since"),
+        verb("adopt_memories", Changes, C::adopt_memories)
+            .post("/v1/memories/adopt")
+            .tool()
+            .command("adopt"),
+        verb("undo_act", Changes, C::undo_act)
+            .post("/v1/acts/{act_id}/undo")
+            .tool()
+            .command("undo"),
+        verb("list_users", Reads, C::list_users).get("/v1/users").tool().command("users"),
+        verb("memory_history", Reads, C::memory_history)
+            .get("/v1/memories/{id}/history")
+            .tool()
+            .command("history"),
+        verb("get_memory_stats", Reads, C::get_memory_stats)
+            .get("/v1/stats")
+            .tool()
+            .command("stats"),
+        verb("list_agents", Reads, C::list_agents).get("/v1/agents").tool().command("agents"),
+        verb("get_agent", Reads, C::get_agent).get("/v1/agents/{name}").tool().command("agent"),
+        verb("list_events", Reads, C::list_events).get("/v1/events").tool().command("events"),
+        verb("list_quarantined", Reads, C::list_quarantined)
+            .get("/v1/quarantine")
+            .tool()
+            .command("review"),
+        verb("appeal_memory", Changes, C::appeal_memory)
+            .post("/v1/memories/{id}/appeal")
+            .tool()
+            .command("appeal"),
+        verb("release_memory", Changes, C::release_memory)
+            .post("/v1/memories/{id}/release")
+            .tool()
+            .command("release"),
+        verb("save_memories", Adds, C::save_memories).tool().command("batch"),
+    ]
+}
+
+fn token_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Destroys, Reads};
+    type C = Commonbook;
+    vec![
+        verb("create_token", Adds, C::create_token).command("token create"),
+        verb("list_tokens", Reads, C::list_tokens).command("token list"),
+        verb("revoke_token", Destroys, C::revoke_token).command("token revoke"),
+        verb("rotate_token", Changes, C::rotate_token).command("token rotate"),
+    ]
+}
+
+fn context_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Reads};
+    type C = Commonbook;
+    vec![
+        verb("get_context", Reads, C::get_context)
+            .post("/v1/context")
+            .core_tool()
+            .command("context")
+            .needs_follower(Follower::Index)
+            .in_project(),
+        verb("explain_context", Reads, C::explain_context)
+            .get("/v1/contexts/{context}")
+            .tool()
+            .command("explain")
+            .in_project(),
+        verb("recall", Reads, C::recall).needs_follower(Follower::Index),
+        verb("learn", Adds, C::learn).post("/v1/learnings").tool().command("learn").in_project(),
+    ]
+}
+
+fn session_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Reads};
+    type C = Commonbook;
+    vec![
+        verb("changes_since", Changes, C::changes_since)
+            .get("/v1/changes")
+            .tool()
+            .command("changes"),
+        verb("mark_read", Changes, C::mark_read).post("/v1/changes/mark").tool().command("mark"),
+        verb("start_session", Adds, C::start_session)
+            .post("/v1/sessions")
+            .tool()
+            .command("session start"),
+        verb("end_session", Changes, C::end_session)
+            .post("/v1/sessions/{session}/end")
+            .tool()
+            .command("session end"),
+        verb("touch_session", Changes, C::touch_session)
+            .post("/v1/sessions/{session}/touch")
+            .tool()
+            .command("session touch"),
+        verb("resume_session", Changes, C::resume_session)
+            .post("/v1/sessions/{session}/resume")
+            .tool()
+            .command("resume"),
+        verb("create_checkpoint", Adds, C::create_checkpoint)
+            .post("/v1/checkpoints")
+            .tool()
+            .command("checkpoint"),
+        verb("checkpoint_and_summarise", Adds, C::checkpoint_and_summarise)
+            .post("/v1/checkpoints/summarise")
+            .tool()
+            .command("summarise"),
+        verb("get_checkpoint", Reads, C::get_checkpoint)
+            .get("/v1/checkpoints/{checkpoint}")
+            .tool()
+            .command("session checkpoint"),
+        verb("list_checkpoints", Reads, C::list_checkpoints)
+            .get("/v1/checkpoints")
+            .tool()
+            .command("checkpoints"),
+        verb("get_session", Reads, C::get_session)
+            .get("/v1/sessions/{session}")
+            .tool()
+            .command("session show"),
+        verb("list_sessions", Reads, C::list_sessions)
+            .get("/v1/sessions")
+            .tool()
+            .command("session list"),
+    ]
+}
+
+fn case_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Reads};
+    type C = Commonbook;
+    vec![
+        verb("open_case", Adds, C::open_case).post("/v1/cases").tool().command("case open"),
+        verb("append_entry", Adds, C::append_entry).command("case append"),
+        verb("append_entries", Adds, C::append_entries)
+            .post("/v1/cases/{key}/entries")
+            .list_body("append_entries", "entries")
+            .core_tool()
+            .command("case batch"),
+        verb("read_case", Changes, C::read_case)
+            .get("/v1/cases/{key}/entries")
+            .core_tool()
+            .command("case read"),
+        verb("get_case_context", Reads, C::get_case_context)
+            .get("/v1/cases/{key}/context")
+            .tool()
+            .command("case context"),
+        verb("digest_case", Adds, C::digest_case)
+            .post("/v1/cases/{key}/digest")
+            .tool()
+            .command("case digest"),
+        verb("get_case", Reads, C::get_case).get("/v1/cases/{key}").tool().command("case show"),
+        verb("list_cases", Reads, C::list_cases).get("/v1/cases").tool().command("case list"),
+        verb("close_case", Changes, C::close_case)
+            .post("/v1/cases/{key}/close")
+            .tool()
+            .command("case close"),
+        verb("archive_case", Changes, C::archive_case)
+            .post("/v1/cases/{key}/archive")
+            .tool()
+            .command("case archive"),
+        verb("reopen_case", Changes, C::reopen_case)
+            .post("/v1/cases/{key}/reopen")
+            .tool()
+            .command("case reopen"),
+    ]
+}
+
+fn handoff_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Reads};
+    type C = Commonbook;
+    vec![
+        verb("create_handoff", Adds, C::create_handoff)
+            .post("/v1/handoffs")
+            .core_tool()
+            .command("handoff create"),
+        verb("list_handoffs", Reads, C::list_handoffs)
+            .get("/v1/handoffs")
+            .tool()
+            .command("handoff list"),
+        verb("get_handoff", Reads, C::get_handoff)
+            .get("/v1/handoffs/{handoff}")
+            .tool()
+            .command("handoff show"),
+        verb("accept_handoff", Changes, C::accept_handoff)
+            .post("/v1/handoffs/{handoff}/accept")
+            .core_tool()
+            .command("handoff accept"),
+        verb("complete_handoff", Changes, C::complete_handoff)
+            .post("/v1/handoffs/{handoff}/complete")
+            .core_tool()
+            .command("handoff complete"),
+        verb("reject_handoff", Changes, C::reject_handoff)
+            .post("/v1/handoffs/{handoff}/reject")
+            .tool()
+            .command("handoff reject"),
+        verb("withdraw_handoff", Changes, C::withdraw_handoff)
+            .post("/v1/handoffs/{handoff}/withdraw")
+            .tool()
+            .command("handoff withdraw"),
+        verb("get_collaborations", Reads, C::get_collaborations)
+            .get("/v1/collaborations")
+            .tool()
+            .command("handoff graph"),
+    ]
+}
+
+fn entity_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Reads};
+    type C = Commonbook;
+    let verbs = vec![
+        verb("resolve_entity", Adds, C::resolve_entity)
+            .post("/v1/entities/resolve")
+            .tool()
+            .command("entity resolve"),
+        verb("find_entity", Reads, C::find_entity)
+            .get("/v1/entities/find")
+            .tool()
+            .command("entity find"),
+        verb("get_entity", Reads, C::get_entity)
+            .get("/v1/entities/{entity}")
+            .tool()
+            .command("entity show"),
+        verb("list_entities", Reads, C::list_entities)
+            .get("/v1/entities")
+            .tool()
+            .command("entity list"),
+        verb("entity_mentions", Reads, C::entity_mentions)
+            .get("/v1/entities/{entity}/mentions")
+            .tool()
+            .command("entity mentions"),
+        verb("merge_entities", Changes, C::merge_entities)
+            .post("/v1/entities/merge")
+            .tool()
+            .command("entity merge"),
+        verb("unmerge_entities", Changes, C::unmerge_entities)
+            .post("/v1/entities/{source}/unmerge")
+            .tool()
+            .command("entity unmerge"),
+        verb("list_reviews", Reads, C::list_reviews)
+            .get("/v1/entities/reviews")
+            .tool()
+            .command("entity reviews"),
+        verb("decide_review", Changes, C::decide_review)
+            .post("/v1/entities/reviews/{review_id}")
+            .tool()
+            .command("entity decide"),
+        verb("add_relation", Adds, C::add_relation)
+            .post("/v1/relations")
+            .tool()
+            .command("entity relate"),
+        verb("graph_query", Reads, C::graph_query).get("/v1/graph").tool().command("entity graph"),
+    ];
+    verbs.into_iter().map(|verb| verb.needs_follower(Follower::Mentions)).collect()
+}
+
+fn contradiction_verbs() -> Vec<Verb> {
+    use VerbEffect::{Changes, Reads};
+    type C = Commonbook;
+    let verbs = vec![
+        verb("detect_contradictions", Reads, C::detect_contradictions)
+            .get("/v1/contradictions")
+            .tool()
+            .command("contradictions list"),
+        verb("get_contradiction", Reads, C::get_contradiction)
+            .get("/v1/contradictions/{contradiction}")
+            .tool()
+            .command("contradictions show"),
+        verb("resolve_contradiction", Changes, C::resolve_contradiction)
+            .post("/v1/contradictions/{contradiction}/resolve")
+            .tool()
+            .command("contradictions resolve"),
+    ];
+    verbs.into_iter().map(|verb| verb.needs_follower(Follower::Contradictions)).collect()
+}
+
+#[cfg(test)]
+mod tests;

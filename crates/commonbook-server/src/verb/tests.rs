@@ -1,0 +1,133 @@
+//! The registry against each door, and against the page that describes them.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// The verbs of the registry for which this holds, by name.
+fn named(holds: impl Fn(&Verb) -> bool) -> BTreeSet<&'static str> {
+    all().iter().filter(|verb| holds(verb)).map(|verb| verb.name).collect()
+}
+
+#[test]
+fn a_verb_a_route_and_a_command_each_stand_once() {
+    let (mut names, mut routes, mut commands) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for verb in all() {
+        assert!(names.insert(verb.name), "{}", verb.name);
+        if let Some(route) = &verb.route {
+            assert!(routes.insert((route.method.to_string(), route.path)), "{}", verb.name);
+        }
+        if let Some(VerbCommandName::Own(command)) = verb.command {
+            assert!(commands.insert(command), "{}", verb.name);
+        }
+        assert_eq!(find(verb.name).map(|found| found.name), Some(verb.name));
+    }
+}
+
+#[test]
+fn a_verb_that_another_names_is_in_the_registry() {
+    for verb in all() {
+        if let Some(VerbCommandName::Of { verb: other, field }) = verb.command {
+            let other = find(other).unwrap();
+            assert!(matches!(other.command, Some(VerbCommandName::Own(_))), "{}", verb.name);
+            assert!(verb.call.fields().any(|(name, _)| name == field), "{}", verb.name);
+        }
+        if let Some(ListBody { verb: other, field }) = verb.list_body {
+            let other = find(other).unwrap();
+            assert!(other.call.fields().any(|(name, _)| name == field), "{}", verb.name);
+        }
+        for need in &verb.needs {
+            let has = |field| verb.call.fields().any(|(name, _)| name == field);
+            assert!(need.field.is_none_or(has), "{}", verb.name);
+        }
+    }
+}
+
+#[test]
+fn every_field_in_a_path_is_a_field_of_the_request() {
+    for verb in all() {
+        let path = verb.route.as_ref().map_or("", |route| route.path);
+        for field in path.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
+            assert!(verb.call.fields().any(|(name, _)| name == field), "{}: {field}", verb.name);
+        }
+    }
+}
+
+#[test]
+fn each_door_has_the_verbs_of_the_registry_and_no_other() {
+    let routes = crate::rest::openapi();
+    let paths = routes["paths"].as_object().unwrap().iter();
+    let of_verbs = paths.filter(|(path, _)| path.starts_with("/v1/"));
+    let operations = of_verbs.flat_map(|(_, path)| path.as_object().unwrap().values());
+    let operations = operations.filter_map(|operation| operation["operationId"].as_str());
+    let operations: BTreeSet<String> = operations.map(str::to_owned).collect();
+    let names = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+    assert_eq!(operations, names(named(|verb| verb.route.is_some())));
+    let tools: BTreeSet<String> =
+        crate::mcp::tools().into_iter().map(|tool| tool.name.into_owned()).collect();
+    assert_eq!(tools, names(named(|verb| verb.tool.is_some())));
+    assert_eq!(crate::cli::commanded_verbs(), named(|verb| verb.command.is_some()));
+    assert_eq!(crate::mcp::prompt_count(), 3);
+    assert_eq!(crate::mcp::resource_kind_count(), 4);
+    // The rest is called by other means than a door's table.
+    let elsewhere =
+        |verb: &Verb| verb.route.is_none() && verb.tool.is_none() && verb.command.is_none();
+    assert_eq!(named(elsewhere), BTreeSet::from(["recall"]), "recall is a prompt");
+}
+
+/// The rows of the table of verbs in `docs/api.md`: tools, routes and commands.
+fn documented() -> Vec<[String; 3]> {
+    let page = include_str!("../../../../docs/api.md");
+    let table = page.split("| verb | MCP tool | REST | command |").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let row = |line: &str| {
+        let line = line.replace("\\|", "/");
+        let mut cells = line.split('|').skip(2).map(|cell| cell.trim().to_owned());
+        std::array::from_fn(|_| cells.next().unwrap_or_default())
+    };
+    rows.map(row).collect()
+}
+
+/// The code spans of a cell.
+fn spans(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn the_page_of_the_surfaces_has_every_verb_of_the_registry_and_no_other() {
+    let rows = documented();
+    let tools: BTreeSet<&str> = rows.iter().flat_map(|[tools, ..]| spans(tools)).collect();
+    assert_eq!(tools, named(|verb| verb.tool.is_some()));
+    for [tools, ..] in &rows {
+        for tool in tools.split(", ").filter(|tool| !tool.is_empty()) {
+            let name = spans(tool).next().unwrap();
+            let full = find(name).unwrap().tool == Some(ToolTier::Full);
+            assert_eq!(tool.contains('¹'), full, "docs/api.md: ¹ at {name}");
+        }
+    }
+    let written: BTreeSet<String> = rows
+        .iter()
+        .flat_map(|[_, routes, _]| spans(routes).filter(|route| route.contains(" /v1/")))
+        .map(|route| route.split('?').next().unwrap().to_owned())
+        .collect();
+    let routes = all().iter().filter_map(|verb| verb.route.as_ref());
+    let routes: BTreeSet<String> =
+        routes.map(|route| format!("{} {}", route.method, route.path)).collect();
+    assert_eq!(written, routes);
+    let commands = all().iter().filter_map(|verb| match verb.command? {
+        VerbCommandName::Own(command) => Some(command),
+        VerbCommandName::Of { .. } => None,
+    });
+    let commands: Vec<&str> = commands.collect();
+    let written: Vec<&str> = rows.iter().flat_map(|[_, _, commands]| spans(commands)).collect();
+    let is_of = |written: &str, command: &str| {
+        written.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    for command in &commands {
+        assert!(written.iter().any(|it| is_of(it, command)), "docs/api.md lacks `{command}`");
+    }
+    // The stream of events is the program's own, and no verb.
+    for line in written.into_iter().filter(|line| *line != "monitor") {
+        assert!(commands.iter().any(|command| is_of(line, command)), "docs/api.md: `{line}`");
+    }
+}
