@@ -1,4 +1,4 @@
-//! A word of a clause, with the text around its letters.
+//! A word of a clause, without the marks around it.
 
 /// A word as written, without the marks around it.
 #[derive(Debug, Clone)]

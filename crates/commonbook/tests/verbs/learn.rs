@@ -69,9 +69,12 @@ fn an_existing_standing_memory_gets_the_learning_and_none_is_created() {
     let back = said(message);
     assert_eq!(back.standing.unwrap().added, 1);
     let text = std::fs::read_to_string(&file).unwrap();
-    assert!(text.contains(
+    assert!(
+        text.contains(
             "- Old item here\n- The loader forgets files <!-- claude/engineer 2026-11-21 -->\n"
-        ), "{text}");
+        ),
+        "{text}"
+    );
     // A message over the network changes no file.
     let far = "Add To Memory:\nType: mistake\nContent: Sockets are left open\n#\n";
     assert_eq!(says(&world, far).standing, None);
