@@ -347,7 +347,7 @@ fn prose_mentions(
     let mut names: Vec<Range<usize>> = found
         .iter()
         .filter(|mention| !matches!(mention.kind, EntityType::Decision | EntityType::Concept))
-        .map(|it| it.range.clone())
+        .map(|mention| mention.range.clone())
         .collect();
     names.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut longest: Vec<Range<usize>> = Vec::new();
@@ -356,19 +356,19 @@ fn prose_mentions(
             longest.push(range);
         }
     }
-    found.retain(|it| {
-        let place = longest.partition_point(|range| range.end < it.range.end);
-        let around = longest.get(place).filter(|range| range.start <= it.range.start);
-        matches!(it.kind, EntityType::Decision | EntityType::Concept)
-            || around.is_none_or(|range| range.len() == it.range.len())
+    found.retain(|mention| {
+        let index = longest.partition_point(|range| range.end < mention.range.end);
+        let around = longest.get(index).filter(|range| range.start <= mention.range.start);
+        matches!(mention.kind, EntityType::Decision | EntityType::Concept)
+            || around.is_none_or(|range| range.len() == mention.range.len())
     });
     found
 }
 
 /// Whether a stretch shares bytes with one of these, which stand in order.
 fn overlaps(shaped: &[TextMention], range: &Range<usize>) -> bool {
-    let next = shaped.partition_point(|it| it.range.end <= range.start);
-    shaped.get(next).is_some_and(|it| it.range.start < range.end)
+    let next = shaped.partition_point(|mention| mention.range.end <= range.start);
+    shaped.get(next).is_some_and(|mention| mention.range.start < range.end)
 }
 
 /// The entities found so far, each once.

@@ -99,7 +99,7 @@ fn unescaped(cell: &str) -> String {
                 text.push(char::from_u32(code).expect("a character"));
                 rest = after;
             }
-            other => text.push(other),
+            _ => text.push(escape),
         }
     }
     text.push_str(rest);
@@ -234,7 +234,11 @@ fn shown_clause(clause: &Clause) -> String {
 #[test]
 fn claims() {
     let values = |text: &str| -> Vec<ClaimValue> {
-        clauses(text).into_iter().flat_map(|clause| clause.values).map(|it| it.value).collect()
+        clauses(text)
+            .into_iter()
+            .flat_map(|clause| clause.values)
+            .map(|phrase| phrase.value)
+            .collect()
     };
     check("claims.md", |rule, input| match rule {
         "Clauses" => joined(&clauses(&input[0]).iter().map(shown_clause).collect::<Vec<_>>()),

@@ -214,7 +214,7 @@ fn silence_is_not_waited_for_long() {
 }
 
 #[test]
-fn nobody_there() {
+fn a_missing_endpoint_is_unavailable() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let address: EmbeddingAddress = format!("http://{free}#m").parse().unwrap();
     let error = EndpointEmbedder::connect(with_key(address)).unwrap_err();

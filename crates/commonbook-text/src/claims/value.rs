@@ -235,7 +235,7 @@ static UNITS: LazyLock<FxHashMap<&'static str, (&'static str, f64)>> = LazyLock:
     units.collect()
 });
 
-/// The dimension of a unit, and the factor by which its numbers are compared.
+/// Returns the dimension of a unit, and its factor within the dimension.
 fn parse_unit(lower: &str) -> Option<(&'static str, f64)> {
     if let DateToken::Unit { unit, .. } = DateToken::of(lower) {
         return Some(match unit {

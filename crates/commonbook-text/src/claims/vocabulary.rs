@@ -1,4 +1,4 @@
-//! Words that the comparison of clauses knows: neutral words, denials, synonyms, changes.
+//! Word lists for the comparison of clauses: neutral words, denials, synonyms, changes.
 
 use std::sync::LazyLock;
 
@@ -12,10 +12,10 @@ pub static BEING_VERBS: WordList = WordList::new(include_str!("vocabulary/being_
 /// Words before what a clause chooses.
 pub static CHOICE_WORDS: WordList = WordList::new(include_str!("vocabulary/choice_words.txt"));
 
-/// Words that deny a clause. "No" does unless it ends the clause, where it is an answer.
+/// Words that deny a clause. "No" at the end of a clause is an answer and no denial.
 pub const DENIALS: &[&str] = &["not", "never", "no", "cannot", "nor", "neither", "nobody"];
 
-/// Verbs that deny that something is liked.
+/// Verbs of dislike, which deny a preference.
 pub const DISLIKE_VERBS: &[&str] = &["dislike", "dislikes", "hate", "hates", "avoids"];
 
 /// Words after a denial that make it something else: "no more than 5", "not only".
@@ -50,14 +50,15 @@ pub static SCHEDULE_STEMS: WordList = WordList::new(include_str!("vocabulary/sch
 pub static SYNONYM_STEMS: LazyLock<FxHashMap<&'static str, &'static str>> = LazyLock::new(|| {
     rows(include_str!("vocabulary/synonym_stems.tsv")).map(|[stem, same]| (stem, same)).collect()
 });
+
 /// Words of a guess, a change or an event: the clause does not state how things are.
 pub static UNCERTAIN_WORDS: WordList =
     WordList::new(include_str!("vocabulary/uncertain_words.txt"));
 
-/// Words by which a statement says itself that it was otherwise before.
+/// Words of a statement that show an earlier, different state.
 pub const CHANGE_WORDS: &[&str] = &["now", "nowadays", "anymore", "since", "henceforth"];
 
-/// Words by which an author corrects an earlier statement.
+/// Words of a correction by the author of an earlier statement.
 pub static CORRECTION_WORDS: WordList =
     WordList::new(include_str!("vocabulary/correction_words.txt"));
 

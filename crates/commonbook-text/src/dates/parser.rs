@@ -65,7 +65,7 @@ impl<'a> DateParser<'a> {
         if self.gap(at) == WordGap::Blank { self.word(at) } else { "" }
     }
 
-    /// The word `distance` words before, whatever stands between.
+    /// The word `distance` words before, with any separators between.
     pub(super) fn previous_word(&self, at: usize, distance: usize) -> &'a str {
         at.checked_sub(distance).map_or("", |index| self.word(index))
     }
@@ -215,7 +215,7 @@ impl<'a> DateParser<'a> {
     }
 }
 
-/// How long a weekday is, or a weekend when there is no weekday.
+/// Returns the length of a weekday, or of a weekend if there is no weekday.
 fn weekday_length(weekday: Option<Weekday>) -> jiff::Span {
     if weekday.is_some() { 1.day() } else { 2.days() }
 }

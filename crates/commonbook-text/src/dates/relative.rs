@@ -13,7 +13,7 @@ use super::parser::{DateParser, ParseResult};
 /// Words before a weekday in small letters.
 const DAY_LEADS: &[&str] = &["after", "before", "by", "on", "since", "till", "until"];
 
-/// Words before a weekday that is no single day, or no day at all.
+/// Words before a weekday that make it something else than a single day.
 const WEEKDAY_EXCLUSIONS: &[&str] = &["black", "cyber", "each", "every", "good"];
 
 impl DateParser<'_> {

@@ -46,7 +46,7 @@ const TECHNICAL_WORD_BYTES_MAX: usize = 12;
 /// Endings of a compound that begins with the name of a tool: "React-based".
 static COMPOUND_ENDINGS: WordList = WordList::new(include_str!("listed/compound_endings.txt"));
 
-/// Words of which two make a text technical.
+/// Technical words: two different ones make a text technical.
 static TECHNICAL_WORDS: WordList = WordList::new(include_str!("listed/technical_words.txt"));
 
 /// Whether a text is about software: it has two technical words.

@@ -68,7 +68,7 @@ pub(super) fn secrets_across_joints(text: &str) -> Vec<SecretSpan> {
         .collect()
 }
 
-/// Returns the secrets of which a text contains numbered parts.
+/// Returns the numbered parts of a secret.
 pub(super) fn secrets_in_parts(text: &str) -> Vec<SecretSpan> {
     let random =
         SecretRule { name: "", keywords: &[], pattern: "", check: SecretCheck::Value(3.0) };

@@ -58,7 +58,7 @@ fn sentences_of_texts() {
         include_str!("../tables/claims.md"),
         on_text(|text| {
             let sentences: Vec<&str> = sentences::sentences(text).collect();
-            assert!(sentences.iter().all(|one| !one.is_empty() && one.trim() == *one));
+            assert!(sentences.iter().all(|text| !text.is_empty() && text.trim() == *text));
             assert_eq!(inked(&sentences.concat()), inked(text), "no character is lost");
             let joined = sentences::join_sentences(text, text, 100);
             assert!(joined.chars().count() <= 100);

@@ -1,4 +1,4 @@
-//! What holds of each parser, whatever it is given.
+//! Laws that hold for each parser and any input.
 
 use commonbook::base::clock::Timestamp;
 use commonbook::base::error::{Error, ErrorKind};
@@ -22,16 +22,16 @@ fn caller() -> Caller {
     Caller::new("ann".parse().ok(), Workspace::fallback(), EntryPoint::Rest)
 }
 
-/// A refusal is the sender's fault, and says so in words.
+/// Checks that an error is the sender's fault and has a message.
 fn refused(error: &Error) {
     let kinds = [ErrorKind::Invalid, ErrorKind::TooLarge, ErrorKind::Forbidden];
     assert!(kinds.contains(&error.kind), "{error:?}");
     assert!(!error.message.trim().is_empty(), "{error:?}");
 }
 
-/// What is about to be kept is within the limits, and comes back from JSON as it was.
+/// Checks that a memory is within the limits, and that JSON preserves it.
 fn kept(memory: &Memory) {
-    memory.check().expect("what is kept is within the limits");
+    memory.check().expect("a stored memory is within the limits");
     let text = serde_json::to_string(memory).expect("a memory is JSON");
     let again: Memory = serde_json::from_str(&text).expect("a memory comes back");
     assert_eq!(&again, memory);
@@ -56,7 +56,7 @@ fn changes(change: &UpdateMemory, mut memory: Memory) {
     }
 }
 
-/// A request out of JSON is one of its kind or an error with a reason; what it makes is in order.
+/// JSON is a valid request or an error with a reason; a memory from it is valid.
 pub(crate) fn json(bytes: &[u8]) {
     let value = match input::json(bytes) {
         Ok(value) => value,
@@ -110,7 +110,7 @@ pub(crate) fn batch(bytes: &[u8]) {
     }
 }
 
-/// Any text is a query or an error that says why; what it asks for is bounded.
+/// Any text is a query or an error with a reason; the words of a query are bounded.
 pub(crate) fn query(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match search::parse(text, NOW) {
@@ -128,7 +128,7 @@ pub(crate) fn query(bytes: &[u8]) {
     }
 }
 
-/// A line becomes a memory that an export and another import bring back, or is refused.
+/// A line becomes a memory that an export and another import preserve, or is refused.
 pub(crate) fn import(bytes: &[u8]) {
     let memory = import::parse(bytes).and_then(|line| {
         let workspace = line.workspace(None, &caller())?;
@@ -153,7 +153,7 @@ pub(crate) fn import(bytes: &[u8]) {
     }
 }
 
-/// What is a name stays one: normalised, within its limit, and nobody's that is reserved.
+/// A name is normalised, stays a name, is within its limit and is not reserved.
 pub(crate) fn agent(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let near = AgentName::nearest_agent_name(text, "import").ok();
@@ -168,7 +168,7 @@ pub(crate) fn agent(bytes: &[u8]) {
     }
 }
 
-/// What is a workspace's name is the same name again, and so is the nearest one to any text.
+/// The name of a workspace stays the same name, and so does the nearest name to any text.
 pub(crate) fn workspace(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let named = text.parse::<Workspace>().map_err(|error| refused(&error)).ok();
@@ -178,7 +178,7 @@ pub(crate) fn workspace(bytes: &[u8]) {
     }
 }
 
-/// A cursor that is taken is the same when it is written again; no list breaks over one.
+/// A valid cursor stays the same after writing and parsing; no list fails on a cursor.
 pub(crate) fn cursor(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match PageCursor::try_from(text.to_owned()) {

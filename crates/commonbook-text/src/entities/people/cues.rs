@@ -14,10 +14,10 @@ pub(super) const POSSESSIVES: [&str; 6] = ["my", "our", "his", "her", "their", "
 /// What people alone do with words.
 pub(super) static SPEECH_VERBS: WordList = WordList::new(include_str!("speech_verbs.txt"));
 
-/// What begins a call to somebody.
+/// Greetings before the name of a person.
 pub(super) static GREETINGS: WordList = WordList::new(include_str!("greetings.txt"));
 
-/// What is greeted and is nobody.
+/// Words after a greeting that name no person.
 pub(super) static NON_PERSON_WORDS: WordList = WordList::new(include_str!("no_persons.txt"));
 
 /// Words beside a name, with a capital letter too, that make it a place, an institution or a thing.
@@ -29,6 +29,6 @@ pub(super) static PARTICLES: WordList = WordList::new(include_str!("particles.tx
 /// What makes a name that of a breed of dogs.
 pub(super) const BREED_WORDS: [&str; 4] = ["mix", "mixes", "terrier", "terriers"];
 
-/// Words for people of whom nobody says whose they are.
+/// Nouns for people without a relation.
 pub(super) const PERSON_NOUNS: [&str; 8] =
     ["man", "woman", "guy", "girl", "boy", "person", "someone", "lady"];
