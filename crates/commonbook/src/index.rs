@@ -184,8 +184,8 @@ impl Index {
         self.follow(store, report)?.ok_or_else(lease_conflict)
     }
 
-    /// Whether [`Index::follow`] has work: changed memories, or so many other events that the next
-    /// process to start would read them for long.
+    /// Whether [`Index::follow`] has work: changed memories, or enough other events to slow down
+    /// the next process that starts.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.

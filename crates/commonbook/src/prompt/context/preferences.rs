@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::ContextSettings;
 use super::tell::TemplateSet;
-use crate::base::error::{Error, Result};
-use crate::base::limits as fixed;
+use crate::base::error::Result;
+use crate::base::{input, limits as fixed};
 use crate::model::agent::Agent;
 use crate::model::memory::MemoryType;
 use crate::model::standing::{LimitsOverride, StandingLimits};
@@ -57,20 +57,16 @@ impl AgentPreference {
 
     fn check(&self, whose: &str) -> Result<()> {
         let field = |name: &str| format!("{whose}{name}");
-        if let Some(threshold) = self.threshold
-            && !(0.0..=1.0).contains(&threshold)
-        {
-            let reason = format!("{threshold} is not from 0 to 1");
-            return Err(Error::invalid(&field("threshold"), reason));
+        if let Some(threshold) = self.threshold {
+            input::in_range(&field("threshold"), threshold, 0.0..=1.0)?;
         }
         let bounds = [
             ("budget", self.budget, fixed::CONTEXT_TOKENS_MIN, fixed::CONTEXT_TOKENS_MAX),
             ("max_memories", self.max_memories, 1, fixed::CONTEXT_MAXIMUM_MAX),
         ];
         for (name, given, least, most) in bounds {
-            if let Some(given) = given.filter(|given| !(least..=most).contains(given)) {
-                let reason = format!("{given} is not between {least} and {most}");
-                return Err(Error::invalid(&field(name), reason));
+            if let Some(number) = given {
+                input::in_range(&field(name), number, least..=most)?;
             }
         }
         Ok(())

@@ -74,21 +74,16 @@ impl GetContext {
         let within =
             |field: &str, given: Option<u32>, usual: usize, least: u32, most: u32| match given {
                 None => Ok(usual),
-                Some(given) if (least..=most).contains(&given) => Ok(given as usize),
-                Some(given) => {
-                    let reason = format!("{given} is not between {least} and {most}");
-                    Err(Error::invalid(field, reason))
+                Some(number) => {
+                    input::in_range(field, number, least..=most).map(|number| number as usize)
                 }
             };
         let (least, most) = (limits::CONTEXT_TOKENS_MIN, limits::CONTEXT_TOKENS_MAX);
         let budget = within("budget", self.budget, settings.budget, least, most)?;
         let most = limits::CONTEXT_MAXIMUM_MAX;
         let maximum = within("max_memories", self.max_memories, settings.maximum, 1, most)?;
-        let threshold = self.threshold.unwrap_or(settings.threshold);
-        if !(0.0..=1.0).contains(&threshold) {
-            let reason = format!("{threshold} is not from 0 to 1");
-            return Err(Error::invalid("threshold", reason));
-        }
+        let threshold =
+            input::in_range("threshold", self.threshold.unwrap_or(settings.threshold), 0.0..=1.0)?;
         Ok(ContextOptions {
             task,
             settings: ContextSettings { budget, maximum, threshold, ..settings },
