@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use commonbook::base::id::handle;
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation,
@@ -580,13 +581,15 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                     || word.parse::<jiff::civil::Date>().is_ok()
                     || (word.contains(':') && word.parse::<jiff::civil::Time>().is_ok())
             };
-            let text = without_ages(&without_nonces(without_way_to_appeal(text)));
+            let text = without_days(&without_nonces(without_way_to_appeal(text)));
             let timeless = text.split(' ').map(|word| if is_time(word) { "T" } else { word });
             let timeless = timeless.collect::<Vec<_>>().join(" ");
-            let named = ids
-                .iter()
-                .enumerate()
-                .fold(timeless, |text, (place, id)| text.replace(id, &format!("#{}", place + 1)));
+            let named = ids.iter().enumerate().fold(timeless, |text, (place, id)| {
+                let name = format!("#{}", place + 1);
+                let handle = handle(id);
+                let text = if text == handle { name.clone() } else { text.replace(id, &name) };
+                text.replace(&format!("#{handle}"), &name)
+            });
             json!(named)
         }
         Value::Array(items) => items.iter().map(|item| plain(item, ids)).collect(),
@@ -631,32 +634,23 @@ fn without_way_to_appeal(text: &str) -> &str {
     text.split_once(" Reword it with an update").map_or(text, |(alike, _)| alike)
 }
 
-/// A text with every age replaced, so that it is the same on each day.
-fn without_ages(text: &str) -> String {
-    let text = text.replace("just now", "AGE");
-    let mut parts = text.split(" ago");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        // `3 days`, and what stands before it.
-        let mut words = text.rsplitn(3, ' ');
-        let (_unit, number) = (words.next(), words.next().unwrap_or_default());
-        let bracket = if number.starts_with('(') { "(" } else { "" };
-        match (number.trim_start_matches('(').parse::<u32>(), words.next()) {
-            (Ok(_), Some(before)) => format!("{before} {bracket}AGE{part}"),
-            _ => format!("{text} ago{part}"),
-        }
+/// A text with the days of this run replaced, so that it is the same on each day.
+fn without_days(text: &str) -> String {
+    let now = jiff::Timestamp::now();
+    let yesterday = now - jiff::SignedDuration::from_hours(24);
+    [yesterday, now].iter().fold(text.to_owned(), |text, at| {
+        text.replace(&format!(" {}", at.strftime("%-d %b")), " DAY")
     })
 }
 
-/// A text whose marks around what agents wrote have no nonce.
+/// A text whose fences have no nonce.
 fn without_nonces(text: &str) -> String {
     ["<commonbook-", "</commonbook-"].iter().fold(text.to_owned(), |text, begin| {
         let mut parts = text.split(begin);
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |text, part| {
-            let (mark, rest) = part.split_once('>').unwrap_or((part, ""));
-            let kind = mark.split('-').next().unwrap_or_default();
-            format!("{text}{begin}{kind}-N>{rest}")
+            let (_, rest) = part.split_once('>').unwrap_or((part, ""));
+            format!("{text}{begin}N>{rest}")
         })
     })
 }
