@@ -364,7 +364,7 @@ impl VerbCommand {
                     pairs.push((field.to_owned(), stdin::read_standard_input()?));
                 }
                 _ => {
-                    pairs.extend(values.into_iter().map(|value| (field.to_owned(), value.clone())))
+                    pairs.extend(values.into_iter().map(|value| (field.to_owned(), value.clone())));
                 }
             }
         }

@@ -146,7 +146,8 @@ mod tests {
         for verb in verb::all() {
             let (verb, command) = (verb.name, command_line(verb).unwrap());
             let words = command.split(' ').take_while(|word| !word.starts_with('-'));
-            let found = words.fold(Some(&program), |command, word| command?.find_subcommand(word));
+            let mut words = words;
+            let found = words.try_fold(&program, |command, word| command.find_subcommand(word));
             assert!(found.is_some(), "{verb}: there is no command {command}");
         }
     }

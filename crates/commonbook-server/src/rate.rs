@@ -128,7 +128,7 @@ impl WrongTokens {
         match counted {
             Ok(()) => tracing::warn!(%peer, total, "a peer sent a wrong token"),
             Err(_) => {
-                tracing::debug!(%peer, total, "a peer sent a wrong token and exceeds its limit")
+                tracing::debug!(%peer, total, "a peer sent a wrong token and exceeds its limit");
             }
         }
         counted.map_err(|seconds| {

@@ -254,7 +254,7 @@ pub(crate) async fn sweep_hourly(book: Commonbook) {
         match tokio::task::spawn_blocking(move || book.sweep()).await {
             Ok(Ok(swept)) => tracing::debug!(purged = swept.purged, "swept"),
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the sweep failed; the next one runs in an hour")
+                tracing::warn!(%error, "the sweep failed; the next one runs in an hour");
             }
             Err(panic) => tracing::error!(%panic, "the sweep panicked"),
         }

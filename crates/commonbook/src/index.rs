@@ -2,11 +2,11 @@
 //!
 //! It has three parts, and each can be rebuilt:
 //! - **a generation**: the words on disk, in tantivy, as of some journal positions; its facts
-//! (owner, sharing, type, times …) are loaded into
+//!   (owner, sharing, type, times …) are loaded into
 //! - **the catalog**, which every process keeps in memory and brings up to the journal's end before
-//! each search; and
+//!   each search; and
 //! - **the delta**: the words of memories that changed after the generation. It overrides the
-//! generation.
+//!   generation.
 //!
 //! So a result depends only on the journal, not on the age of the generation: a committed change is
 //! found by the next search in any process. One process at a time, the holder of the lease, writes

@@ -48,6 +48,7 @@ impl VerbView {
 }
 
 /// The view of each verb that the registry gives to the command line.
+#[expect(clippy::too_many_lines, reason = "a table, a row for each verb")]
 pub(super) fn verb_views() -> Vec<VerbView> {
     vec![
         view("save_memory", &["text"], show::show_saved_memory).with_private_flag(),

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::id::handle;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -636,7 +637,7 @@ fn without_way_to_appeal(text: &str) -> &str {
 
 /// A text with the days of this run replaced, so that it is the same on each day.
 fn without_days(text: &str) -> String {
-    let now = jiff::Timestamp::now();
+    let now = SystemClock.now();
     let yesterday = now - jiff::SignedDuration::from_hours(24);
     [yesterday, now].iter().fold(text.to_owned(), |text, at| {
         text.replace(&format!(" {}", at.strftime("%-d %b")), " DAY")

@@ -98,7 +98,7 @@ impl VectorIndex {
             match VectorFile::read(&directory, &name, self.dimension) {
                 Some(file) => self.add(file),
                 None => {
-                    tracing::warn!(file = %name.display(), "damaged vectors are embedded again")
+                    tracing::warn!(file = %name.display(), "damaged vectors are embedded again");
                 }
             }
         }

@@ -3,12 +3,12 @@
 //!
 //! - Read: its own memories and shared ones. For other agents, a private memory does not exist.
 //! - Users: a caller that works for a user sees what is about that user or no user. A caller that
-//! works for no user sees what is about no user, and its own memories about any user.
+//!   works for no user sees what is about no user, and its own memories about any user.
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
-//! cannot be changed.
+//!   cannot be changed.
 //! - Tokens: a caller with a token may do what the token's scopes permit, and if the token is bound
-//! to one workspace, write only there. If tokens exist, or other machines can reach the server,
-//! every HTTP call needs a token.
+//!   to one workspace, write only there. If tokens exist, or other machines can reach the server,
+//!   every HTTP call needs a token.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
 //! proves its queries equal to [`Sight::sees`], and to [`Sight::sees_event`] for events.

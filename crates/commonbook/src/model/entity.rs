@@ -2,7 +2,7 @@
 //! all agents.
 //!
 //! Statements of several agents about one thing meet in one entity, found by its exact name
-//! ([`name`]) or a similar one ([`commonbook_text::entities::likeness`]). [`merging`] combines the
+//! (module `name`) or a similar one ([`commonbook_text::entities::likeness`]). [`merging`] combines the
 //! statements; [`commonbook_text::entities`] finds entities in a text.
 
 pub mod merging;

@@ -192,8 +192,8 @@ mod tests {
     #[test]
     fn a_block_without_entries_is_empty_and_a_section_without_entries_has_no_heading() {
         let fence = Fence::from_random(7);
-        let mut block = PromptBlock::default();
-        block.sections = vec![PromptSection::new("Entities", Vec::new())];
+        let sections = vec![PromptSection::new("Entities", Vec::new())];
+        let mut block = PromptBlock { sections, ..PromptBlock::default() };
         assert_eq!(block.render(&fence, now()), "");
         block.lead = "Session s1:".to_owned();
         let text = block.render(&fence, now());

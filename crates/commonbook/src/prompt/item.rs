@@ -59,7 +59,7 @@ impl PromptItem {
     pub fn new<K: IdKind>(
         id: Id<K>,
         kind: &str,
-        author: impl ToString,
+        author: &(impl ToString + ?Sized),
         at: Timestamp,
         text: String,
     ) -> Self {

@@ -190,7 +190,7 @@ impl Commonbook {
         let within = SearchFilter { of_user: true, ..SearchFilter::default() };
         let question = IndexQuery::from_plain_text(task.to_owned(), within, now);
         let question = IndexQuery { most: limits::CONTEXT_CANDIDATES, ..question };
-        let found = self.search_visible(caller, sight, question)?.ranked.into_iter();
+        let found = self.search_visible(caller, sight, &question)?.ranked.into_iter();
         Ok(found.map(|hit| ((hit.workspace, hit.id), hit.parts.relevance())).collect())
     }
 

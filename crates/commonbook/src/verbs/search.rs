@@ -57,7 +57,7 @@ impl Commonbook {
         // What was given before may be among the best again, and one more tells whether there is a next page.
         let most = (given.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
         let question = IndexQuery { most, ..question };
-        let settle = || self.settle_question(&caller, sight, request.scope, question);
+        let settle = || self.settle_question(&caller, &sight, request.scope, &question);
         let (sight, question) = self.index.open_during(settle)?;
         let (found, work) = self.search_index(&caller, &sight, &question)?;
         let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&hit_mark(hit)));
@@ -96,10 +96,9 @@ impl Commonbook {
         &self,
         caller: &Caller,
         sight: &Sight,
-        question: IndexQuery,
+        question: &IndexQuery,
     ) -> Result<IndexResponse> {
-        let settle =
-            || self.settle_question(caller, sight.clone(), SearchScope::Workspace, question);
+        let settle = || self.settle_question(caller, sight, SearchScope::Workspace, question);
         let (sight, question) = self.index.open_during(settle)?;
         self.search_index(caller, &sight, &question).map(|(found, _)| found)
     }
@@ -129,9 +128,9 @@ impl Commonbook {
     fn settle_question(
         &self,
         caller: &Caller,
-        sight: Sight,
+        sight: &Sight,
         scope: SearchScope,
-        question: IndexQuery,
+        question: &IndexQuery,
     ) -> Result<(Sight, IndexQuery)> {
         if question.entity.is_some() {
             // Else what was read of the journal for entities so far is enough: it only raises a score.

@@ -9,11 +9,11 @@
 //! machine ranks before them.
 //!
 //! * **Match**: how well a search for the task and its context finds the memory, 0 to 1, *before*
-//! importance, freshness, author and time raise the score, which would count twice. Words give at
-//! most 0.6 of it and vectors 0.4.
+//!   importance, freshness, author and time raise the score, which would count twice. Words give at
+//!   most 0.6 of it and vectors 0.4.
 //! * **At hand**: the source saved it in the session or case that is handed over. That alone counts
-//! [`AT_HAND_FIT`]: with any tier but conversation it reaches the threshold while fresh, and as a
-//! shared fact at any age.
+//!   [`AT_HAND_FIT`]: with any tier but conversation it reaches the threshold while fresh, and as a
+//!   shared fact at any age.
 //!
 //! Both combine as `1 − (1 − match) (1 − hand)`, so that memories at hand are still ranked by the
 //! task. Freshness and tier alone give 0.5 to anything saved today, so a memory must also fit by

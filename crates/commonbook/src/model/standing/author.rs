@@ -19,7 +19,7 @@ const SIGNATURE_BYTES: usize = 8;
 /// The mark at the end of an item: who added it, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorMark {
-    /// The agent's name, or [`PERSON_NAME`].
+    /// The agent's name, or `human`.
     pub author: String,
     /// The day: `2026-11-18`.
     pub day: String,

@@ -157,7 +157,9 @@ pub struct ContextSelection {
 
 /// Chooses what the context contains, and renders it. `handles` returns the longer handles that some
 /// of the items with these ids need, by id.
-#[must_use]
+///
+/// # Errors
+/// The errors of `handles`.
 pub fn choose_for_context(
     query: &ContextQuery<'_>,
     candidates: Vec<ContextCandidate>,

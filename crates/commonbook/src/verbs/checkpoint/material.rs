@@ -32,7 +32,7 @@ pub(super) fn resume_material(
     let beyond = until.map(|until| until + 1);
     let found = tx.memories(sight, &filter, ListOrder::Newest, beyond, most)?;
     let memories = found.into_iter().map(|(_, memory)| memory);
-    let told = memories.filter(|memory| memory.is_usable());
+    let told = memories.filter(Memory::is_usable);
     let told: Vec<Memory> = told.collect();
     let mut cases = Vec::new();
     if let Some(key) = &session.case
