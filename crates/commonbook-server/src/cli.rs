@@ -195,7 +195,7 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
             "query" => arg.num_args(1..),
             "task" => arg.help("Task or question, in plain words; - reads standard input"),
             "message" => arg.help("Complete message; - reads standard input"),
-            "id" => arg.help("Id of the memory, or a prefix that no other id has"),
+            "id" => arg.help("Id of the memory, or its last 6 letters or more"),
             _ => arg,
         };
     }

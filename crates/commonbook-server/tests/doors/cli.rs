@@ -11,19 +11,22 @@ fn json_of(bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn an_id_may_be_shortened_as_long_as_it_is_unique() {
+fn an_id_may_be_given_by_its_end() {
     let home = Home::new();
     let saved = Cli(&home).call("me", "save_memory", &json!({"text": "tea"})).unwrap();
     let id = saved["memory"]["id"].as_str().unwrap();
-    for prefix in [id, &id[..20], &id[4..16]] {
-        let output = home.run(&["show", prefix, "--json", "--workspace", "story"]);
+    let short = &id[id.len() - 6..];
+    for named in [id, &id[4..], short, &format!("#{short}")] {
+        let output = home.run(&["show", named, "--json", "--workspace", "story"]);
         assert_eq!(json_of(&output.stdout)["id"], id);
     }
-    let home = Home::new();
-    home.run(&["save", "tea", "--workspace", "story"]);
-    home.run(&["save", "coffee", "--workspace", "story"]);
-    let output = home.run(&["show", "mem_0", "--json", "--workspace", "story"]);
-    assert_eq!(json_of(&output.stderr)["error"]["kind"], "conflict");
+    let delete = |named: &str| {
+        home.run(&["delete", named, "--json", "--workspace", "story", "--agent", "me"])
+    };
+    let refused = json_of(&delete(short).stderr);
+    assert_eq!(refused["error"]["field"], "id");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("too short to delete"));
+    assert_eq!(json_of(&delete(&id[id.len() - 8..]).stdout)["id"], id);
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn over_http_a_standing_memory_goes_to_whom_the_token_names_and_is_the_files() {
     let engineer = ("X-Commonbook-Agent", "codex/engineer");
     let without = told(&[engineer]);
     assert!(without.contains("in the safe"), "a caller on this machine is believed");
-    assert!(without.contains("standing memory by file:engineer.md"), "{without}");
+    assert!(without.contains("Rules of the person you work for"), "{without}");
     let bearer = |agent: &str| format!("Bearer {}", crate::tokens::token(&home, &[agent]).0);
     let (parent, own) = (bearer("codex"), bearer("codex/engineer"));
     assert!(told(&[("Authorization", &own)]).contains("in the safe"));

@@ -235,10 +235,13 @@ fn a_recall_tells_what_is_known_with_id_and_author() {
             assert_eq!((prompt.name.as_str(), told), ("recall", expected.to_vec()));
             let text =
                 recall(client, json!({"task": "When does the harbour open?"})).await.unwrap();
-            assert!(text.contains(&format!("[1] {shared}: semantic of ann")), "{text}");
+            assert!(text.contains(&format!("#{} ann, ", &shared[24..])), "{text}");
             assert!(text.contains("\n> The harbour opens at seven.\n"), "{text}");
             let mine = recall(client, json!({"task": "mine"})).await.unwrap();
-            assert!(!mine.contains(&private) && mine.contains("Nothing is known yet"), "{mine}");
+            assert!(
+                !mine.contains(&private) && mine.contains("has nothing about this task"),
+                "{mine}"
+            );
             for bad in [json!({}), json!({"task": ""}), json!({"task": "x", "who": "ann"})] {
                 let Err(ServiceError::McpError(error)) = recall(client, bad.clone()).await else {
                     panic!("{way}: {bad}")

@@ -112,7 +112,7 @@ fn every_verb_of_the_command_line_goes_over_the_socket() {
     let (id, _) = saved(&home, "tea");
     let commands: [&[&str]; 12] = [
         &["search", "tea"],
-        &["show", &id[..20]],
+        &["show", &id[20..]],
         &["list"],
         &["update", &id, "--title", "Tea", "--idempotency-key", "mine"],
         &["delete", &id],
@@ -130,9 +130,22 @@ fn every_verb_of_the_command_line_goes_over_the_socket() {
     }
     let asked: Vec<Value> = asked.try_iter().collect();
     let verbs: Vec<&str> = asked.iter().map(|asked| asked["verb"].as_str().unwrap()).collect();
-    let names: Vec<&str> = commands.iter().map(|command| command[0]).collect();
-    assert_eq!(verbs[0], "save");
-    assert_eq!(verbs[1..], names);
+    let expected = [
+        "save_memory",
+        "search_memory",
+        "get_memory",
+        "list_memories",
+        "update_memory",
+        "delete_memory",
+        "restore_memory",
+        "memory_history",
+        "get_memory_stats",
+        "list_agents",
+        "list_events",
+        "purge_memory",
+        "save_memories",
+    ];
+    assert_eq!(verbs, expected);
     for asked in &asked {
         assert_eq!(
             (&asked["caller"]["agent"], &asked["caller"]["door"]),
@@ -175,11 +188,11 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
         &["search", "When", "is", "tea?"],
         &["search", "when does it say coffee is at ten or at four"],
         &["show", &id],
-        &["show", &id[..20]],
+        &["show", &id[20..]],
         &["history", &id],
         &["events", "--agent", "me"],
         &["show", unknown],
-        &["show", "mem_0"],
+        &["show", "zzzzzz"],
         &["show", "no id"],
         &["show", &id, "--at", "2020-01-01T00:00:00Z"],
         &["list", "--limit", "0"],
@@ -192,7 +205,7 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
         &["save", "x", "--agent", "me", "--idempotency-key", "k"],
         &["update", &id, "--text", "y", "--agent", "you"],
         &["update", &id, "--text", "y", "--agent", "me", "--expected-revision", "7"],
-        &["delete", &id[..20], "--agent", "you"],
+        &["delete", &id[20..], "--agent", "you"],
         &["restore", &id, "--agent", "me"],
         &["purge", &id, "--agent", "you"],
     ];
@@ -368,10 +381,11 @@ fn clients_that_idle_or_talk_nonsense_hold_up_nobody() {
     let connect = || UnixStream::connect(socket(&home)).unwrap();
     let idle: Vec<UnixStream> = (0..100).map(|_| connect()).collect();
     let mut slow = connect();
-    slow.write_all(br#"{"verb":"save","caller":"#).unwrap();
+    slow.write_all(br#"{"verb":"save_memory","caller":"#).unwrap();
     let caller = json!({"agent": "me", "workspace": "default", "door": "cli"});
     let unknown = json!({"verb": "nothing", "caller": caller, "request": {}}).to_string();
-    let cut_off = json!({"verb": "save", "caller": caller, "request": {"text": "x"}}).to_string();
+    let cut_off =
+        json!({"verb": "save_memory", "caller": caller, "request": {"text": "x"}}).to_string();
     let unknown = unknown + "\n";
     for nonsense in ["\n", "GET / HTTP/1.1\r\n", "{}\n", "[]\n", &unknown, &cut_off] {
         let mut client = connect();
@@ -382,7 +396,8 @@ fn clients_that_idle_or_talk_nonsense_hold_up_nobody() {
         drop(client.read_to_string(&mut told));
         assert!(told.lines().count() <= 1, "{nonsense}: {told}");
     }
-    let asked = json!({"verb": "list", "caller": caller, "request": {}}).to_string() + "\n";
+    let asked =
+        json!({"verb": "list_memories", "caller": caller, "request": {}}).to_string() + "\n";
     let mut client = BufReader::new(connect());
     client.get_mut().write_all(asked.as_bytes()).unwrap();
     let told: Vec<String> = client.lines().map(Result::unwrap).collect();

@@ -93,7 +93,7 @@ fn an_index_that_is_gone_or_cut_off_is_built_anew_by_the_next_start_which_says_s
     spoil(home.path(), 1);
     let told = home.run(&["search", "heron", "--workspace", world::WORKSPACE]);
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
-    assert!(told.contains("the search index is built anew"), "{told}");
+    assert!(told.contains("rebuilding the search index"), "{told}");
 }
 
 #[test]

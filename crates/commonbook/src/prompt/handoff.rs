@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{EntityId, HandoffId, MemoryId};
+use crate::base::id::{EntityId, HandoffId, MemoryId, handle};
 use crate::base::limits;
 use crate::model::handoff::choose::{
     EntityCandidate, ExclusionReason, HandoffCandidate, HandoffSelection, HandoffSettings,
@@ -237,7 +237,7 @@ fn entity_candidate(offer: &EntityOffer, tokens: usize) -> EntityCandidate {
 fn inclusion_note(handoff: &Handoff, offer: &MemoryOffer) -> Option<String> {
     match (offer.candidate.named, offer.received_by) {
         (true, _) => Some(format!("named by {}", handoff.from)),
-        (false, Some(handoff)) => Some(format!("passed on from {handoff}")),
+        (false, Some(id)) => Some(format!("passed on from #{}", handle(&id.to_string()))),
         (false, None) => None,
     }
 }

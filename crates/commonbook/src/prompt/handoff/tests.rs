@@ -92,6 +92,7 @@ fn a_package_has_everything_with_its_author_handle_and_day() {
     let mut named = offer(&ids, "developer", "The test account is qa7.", 0.0);
     named.candidate.named = true;
     let handles = [&named, &own, &received].map(|offer| offer.summary.item.handle.clone());
+    let before_handle = handle(&before.to_string()).to_owned();
     let tool = entity(&ids, "PostgreSQL", "the orders' database");
     let tool_handle = tool.summary.to_item(50).handle;
     let offers = HandoffOffers {
@@ -115,7 +116,7 @@ fn a_package_has_everything_with_its_author_handle_and_day() {
          -- Memories\n\
          #{first} developer, 19 Nov, named by developer\n> The test account is qa7.\n\
          #{second} 19 Nov\n> The join takes 12 ms.\n\
-         #{third} analyst, 19 Nov, passed on from {before}\n> getUserOrders runs a query per row.\n\
+         #{third} analyst, 19 Nov, passed on from #{before_handle}\n> getUserOrders runs a query per row.\n\
          -- Entities\n\
          #{tool_handle} analyst, 21 Nov, tool\n> PostgreSQL: the orders' database\n\
          -- Answer with complete_handoff or reject_handoff.\n\
