@@ -48,6 +48,8 @@ use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
 pub use follow::sweep::SweepResult;
 use ops::presence::PresenceLog;
+use ops::write_once::WriteStep;
+use ops::write_steps::WRITE_STEPS;
 use search::slots::SearchSlots;
 use standing::StandingFileCache;
 pub use standing::{StandingFile, change_standing, make_standing_folder};
@@ -61,6 +63,7 @@ pub struct Commonbook {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     policy: AccessPolicy,
+    write_steps: &'static [WriteStep],
     collaboration: CollaborationSettings,
     contacts: Arc<PresenceLog>,
     passed: Arc<MentionPositions>,
@@ -92,6 +95,7 @@ impl Commonbook {
             clock,
             ids,
             policy,
+            write_steps: WRITE_STEPS,
             collaboration: CollaborationSettings::default(),
             contacts: Arc::default(),
             passed: Arc::default(),

@@ -184,6 +184,12 @@ pub struct Visibility {
     pub trust: Trust,
 }
 
+/// Whether every agent in the workspace of a memory may read it, whichever user the agent works for.
+#[must_use]
+pub fn is_common(memory: &Memory) -> bool {
+    memory.deleted_at.is_none() && Visibility::of(memory).is_common()
+}
+
 impl Visibility {
     /// Whether every agent of the workspace may see it: shared, about no user, not quarantined.
     #[must_use]

@@ -10,9 +10,9 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{IdSource, MemoryId};
 use crate::base::input;
-use crate::model::access::AccessPolicy;
 use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
+use crate::model::memory::Sharing;
 use crate::model::memory::{Memory, MemoryType, QuarantineNotice, SaveMemory, SaveOutcome};
 use crate::model::workspace::Workspace;
 
@@ -100,7 +100,7 @@ impl ImportLine {
         self,
         workspace: &Workspace,
         caller: &Caller,
-        policy: &AccessPolicy,
+        default_sharing: Sharing,
         ids: &dyn IdSource,
         now: Timestamp,
     ) -> Result<Memory> {
@@ -115,7 +115,7 @@ impl ImportLine {
                 Ok(*memory)
             }
             Self::Said(turn) => {
-                turn.memory(workspace, caller, policy, MemoryId::new(ids, now), now)
+                turn.memory(workspace, caller, default_sharing, MemoryId::new(ids, now), now)
             }
         }
     }
@@ -126,7 +126,7 @@ impl ConversationTurn {
         self,
         workspace: &Workspace,
         caller: &Caller,
-        policy: &AccessPolicy,
+        default_sharing: Sharing,
         id: MemoryId,
         now: Timestamp,
     ) -> Result<Memory> {
@@ -145,7 +145,7 @@ impl ConversationTurn {
             valid_from: self.ts.as_deref().map(parse_line_time).transpose()?,
             ..SaveMemory::default()
         };
-        let mut memory = request.memory(&speaker, policy, id, now)?;
+        let mut memory = request.memory(&speaker, default_sharing, id, now)?;
         memory.source.sha256 = self.sha256;
         Ok(memory)
     }
@@ -175,7 +175,7 @@ mod tests {
         line.memory(
             &workspace,
             &caller,
-            &AccessPolicy::default(),
+            Sharing::Shared,
             &CountingIds::default(),
             Timestamp::UNIX_EPOCH,
         )

@@ -31,7 +31,6 @@ use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::key::CaseKey;
 use crate::base::{input, limits};
-use crate::model::access::Visibility;
 use crate::model::agent::Agent;
 use crate::model::caller::{EntryPoint, user_id};
 use crate::model::entity::EntityLabel;
@@ -194,12 +193,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Whether every agent in its workspace may read it, whichever user the agent works for.
-    #[must_use]
-    pub fn is_common(&self) -> bool {
-        self.deleted_at.is_none() && Visibility::of(self).is_common()
-    }
-
     /// Checks the fields that a writer chose against the limits.
     ///
     /// # Errors

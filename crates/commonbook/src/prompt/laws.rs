@@ -8,13 +8,13 @@ use regex::Regex;
 
 use crate::base::id::{CountingIds, EntityId, HandoffId, MemoryId};
 use crate::base::limits;
-use crate::model::access::AccessPolicy;
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseEntry};
 use crate::model::checkpoint::{CasePosition, OpenHandoff, ResumeMode, ResumeOptions};
 use crate::model::cursor::ChangesResponse;
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
 use crate::model::handoff::{ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus};
+use crate::model::memory::Sharing;
 use crate::model::memory::{Memory, SaveMemory};
 use crate::prompt::case::CaseTextBuilder;
 use crate::prompt::context::choose::{
@@ -60,7 +60,7 @@ fn memory(ids: &CountingIds, text: &str) -> Memory {
         EntryPoint::Mcp,
     );
     let request = SaveMemory { text: "x".into(), ..SaveMemory::default() };
-    let memory = request.memory(&caller, &AccessPolicy::default(), id, now()).expect("a memory");
+    let memory = request.memory(&caller, Sharing::Shared, id, now()).expect("a memory");
     // No request with such a text would be taken; a file from elsewhere may hold one.
     Memory {
         text: text.to_owned(),

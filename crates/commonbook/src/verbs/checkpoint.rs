@@ -5,7 +5,7 @@ mod material;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ops::handles::longer_handles;
-use super::ops::write_steps::WriteScope;
+use super::ops::write_once::WriteScope;
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};

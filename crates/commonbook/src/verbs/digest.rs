@@ -10,7 +10,7 @@ use super::{Commonbook, case};
 use crate::base::error::Result;
 use crate::base::limits;
 use crate::base::page;
-use crate::model::access::Sight;
+use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::case::digest::writing::{DigestWriterHandle, WriterRequest, entry_texts};
@@ -174,7 +174,7 @@ impl Commonbook {
 
 /// Whether a memory can go into a case: everybody who reads the case may read it.
 fn is_shareable(memory: &Memory) -> bool {
-    memory.case.is_none() && memory.is_common() && memory.is_current()
+    memory.case.is_none() && access::is_common(memory) && memory.is_current()
 }
 
 /// The entries of a case that are in sight, in their order.

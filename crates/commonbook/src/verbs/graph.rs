@@ -7,7 +7,7 @@ use super::memory::live_memory;
 use crate::base::error::{Error, Result};
 use crate::base::id::{EntityId, RelationId};
 use crate::base::limits;
-use crate::model::access::{Audience, Sight, Visibility};
+use crate::model::access::{self, Audience, Sight, Visibility};
 use crate::model::caller::Caller;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::graph::export::{KnowledgeSubgraph, NodeView};
@@ -134,7 +134,7 @@ fn node_audience(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result
 fn is_common(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<bool> {
     match node {
         GraphNode::Entity(id) => Ok(tx.entity(workspace_of_sight(sight)?, id)?.is_some()),
-        GraphNode::Memory(id) => Ok(live_memory(tx, sight, id)?.is_common()),
+        GraphNode::Memory(id) => Ok(access::is_common(&live_memory(tx, sight, id)?)),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
 use crate::base::page::{Page, PageCursor, PageSize};
-use crate::model::access::{AccessPolicy, Sight};
+use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::collaboration::{
@@ -300,7 +300,7 @@ fn expire_handoff(
         sharing: Some(Sharing::Shared),
         ..SaveMemory::default()
     };
-    let memory: Memory = said.memory(&source, &AccessPolicy::default(), id, now)?;
+    let memory: Memory = said.memory(&source, Sharing::Shared, id, now)?;
     keep_memory(tx, &memory, now)?;
     let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, &system, now))?;
     tx.step_handoff(&after, sequence)

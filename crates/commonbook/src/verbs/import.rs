@@ -29,7 +29,7 @@ impl Commonbook {
         let memory_of = |line: ImportLine| {
             let workspace = line.workspace(into, caller)?;
             access::may_write_in(caller, &workspace)?;
-            let memory = line.memory(&workspace, caller, &self.policy, &*self.ids, now)?;
+            let memory = line.memory(&workspace, caller, self.policy.sharing, &*self.ids, now)?;
             access::may_keep(&memory.owner, memory.sharing).map(|()| memory)
         };
         let memories: Vec<Result<Memory>> = lines.into_iter().map(memory_of).collect();

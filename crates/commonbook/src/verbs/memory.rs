@@ -83,8 +83,9 @@ impl Commonbook {
     ) -> Result<Vec<MemoryDraft>, (usize, Error)> {
         let draft = |(place, request): (usize, &SaveMemory)| {
             let id = MemoryId::new(&*self.ids, now);
-            let memory =
-                request.memory(caller, &self.policy, id, now).map_err(|error| (place, error))?;
+            let memory = request
+                .memory(caller, self.policy.sharing, id, now)
+                .map_err(|error| (place, error))?;
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
             Ok(MemoryDraft { memory, supersedes: request.supersedes })
         };

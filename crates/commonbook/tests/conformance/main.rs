@@ -24,11 +24,10 @@ use std::sync::Arc;
 
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{CountingIds, IdSource, MemoryId};
-use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::{EventKind, JournalRange, NewEvent};
-use commonbook::model::memory::{Memory, SaveMemory};
+use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use commonbook::model::workspace::Workspace;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, Transaction};
@@ -156,12 +155,7 @@ pub(crate) fn caller(agent: &str, workspace: &str) -> Caller {
 pub(crate) fn memory(ids: &dyn IdSource, agent: &str, workspace: &str, text: &str) -> Memory {
     let request = SaveMemory { text: text.into(), ..SaveMemory::default() };
     request
-        .memory(
-            &caller(agent, workspace),
-            &AccessPolicy::default(),
-            MemoryId::new(ids, now()),
-            now(),
-        )
+        .memory(&caller(agent, workspace), Sharing::Shared, MemoryId::new(ids, now()), now())
         .unwrap()
 }
 

@@ -5,11 +5,11 @@ use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::base::page::PageCursor;
 use commonbook::base::{input, limits};
-use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::ListEvents;
 use commonbook::model::import;
+use commonbook::model::memory::Sharing;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, SaveMemories, SaveMemory, UpdateMemory,
 };
@@ -39,7 +39,7 @@ fn kept(memory: &Memory) {
 
 fn saves(request: &SaveMemory) {
     let id = MemoryId::new(&CountingIds::default(), NOW);
-    match request.memory(&caller(), &AccessPolicy::default(), id, NOW) {
+    match request.memory(&caller(), Sharing::Shared, id, NOW) {
         Ok(memory) => {
             kept(&memory);
             changes(&UpdateMemory::empty_update(id), memory);
@@ -71,9 +71,7 @@ pub(crate) fn json(bytes: &[u8]) {
             let first = SaveMemory { text: "tea".to_owned(), ..SaveMemory::default() };
             changes(
                 &change,
-                first
-                    .memory(&caller(), &AccessPolicy::default(), change.id, NOW)
-                    .expect("a memory"),
+                first.memory(&caller(), Sharing::Shared, change.id, NOW).expect("a memory"),
             );
         }
         Err(error) => refused(&error),
@@ -132,7 +130,7 @@ pub(crate) fn query(bytes: &[u8]) {
 pub(crate) fn import(bytes: &[u8]) {
     let memory = import::parse(bytes).and_then(|line| {
         let workspace = line.workspace(None, &caller())?;
-        line.memory(&workspace, &caller(), &AccessPolicy::default(), &CountingIds::default(), NOW)
+        line.memory(&workspace, &caller(), Sharing::Shared, &CountingIds::default(), NOW)
     });
     match memory {
         Ok(memory) => {
@@ -142,7 +140,7 @@ pub(crate) fn import(bytes: &[u8]) {
                 line.memory(
                     &memory.workspace,
                     &caller(),
-                    &AccessPolicy::default(),
+                    Sharing::Shared,
                     &CountingIds::default(),
                     NOW,
                 )

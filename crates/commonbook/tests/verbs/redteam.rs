@@ -5,9 +5,9 @@
 //! until another author adds rows. A row that was used to change a rule belongs into `tune`.
 
 use commonbook::base::id::{CountingIds, MemoryId};
-use commonbook::model::access::AccessPolicy;
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::memory::Sharing;
 use commonbook::model::memory::{Memory, SaveMemory};
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn memory(fields: Value) -> Memory {
     let caller = Caller::new(Some(name), "redteam".parse().unwrap(), EntryPoint::Mcp);
     let at = "2026-11-21T09:00:00Z".parse().unwrap();
     request
-        .memory(&caller, &AccessPolicy::default(), MemoryId::new(&CountingIds::default(), at), at)
+        .memory(&caller, Sharing::Shared, MemoryId::new(&CountingIds::default(), at), at)
         .unwrap()
 }
 

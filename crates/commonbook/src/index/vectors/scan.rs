@@ -222,9 +222,9 @@ mod tests {
     use super::*;
     use crate::base::id::{CountingIds, MemoryId};
     use crate::index::facts::{MemoryDescription, TextSignals, WordLengths};
-    use crate::model::access::AccessPolicy;
     use crate::model::caller::{Caller, EntryPoint};
     use crate::model::memory::SaveMemory;
+    use crate::model::memory::Sharing;
     use crate::model::workspace::Workspace;
     use commonbook_embed::Embedder as _;
     use commonbook_embed::word_hash::WordHashEmbedder;
@@ -242,9 +242,8 @@ mod tests {
         let (mut batch, mut fingerprints) = (Vec::new(), Vec::new());
         for (text, sequence) in texts.zip(1..) {
             let request = SaveMemory { text, ..SaveMemory::default() };
-            let memory = request
-                .memory(&caller, &AccessPolicy::default(), MemoryId::new(&ids, now), now)
-                .unwrap();
+            let memory =
+                request.memory(&caller, Sharing::Shared, MemoryId::new(&ids, now), now).unwrap();
             let lengths = WordLengths { head: 0, body: 9 };
             let described =
                 MemoryDescription::of(&memory, sequence, lengths, TextSignals::default());

@@ -3,7 +3,7 @@
 use super::require_scope;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::caller::Caller;
-use crate::model::memory::{MemoryType, Sharing};
+use crate::model::memory::Sharing;
 use crate::model::token::TokenScope;
 
 /// Settings of access for all agents.
@@ -22,13 +22,6 @@ impl Default for AccessPolicy {
 }
 
 impl AccessPolicy {
-    /// The sharing of a memory of this type whose author does not choose.
-    #[must_use]
-    pub fn sharing_of(&self, memory_type: &MemoryType) -> Sharing {
-        // The narrower of both.
-        self.sharing.min(memory_type.default_sharing())
-    }
-
     /// Checks that this caller may write.
     ///
     /// # Errors

@@ -9,7 +9,6 @@ use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::PageCursor;
-use crate::model::access::AccessPolicy;
 use crate::model::caller::Caller;
 use crate::model::memory::{Importance, Memory, SaveMemory, Sharing};
 use commonbook_text::secrets;
@@ -253,7 +252,7 @@ impl NewEntry {
             sharing: Some(Sharing::Shared),
             ..SaveMemory::default()
         };
-        let mut memory = request.memory(caller, &AccessPolicy::default(), id, now)?;
+        let mut memory = request.memory(caller, Sharing::Shared, id, now)?;
         if memory.is_quarantined() && !self.supersedes.is_empty() {
             return Err(Error::invalid(
                 "supersedes",

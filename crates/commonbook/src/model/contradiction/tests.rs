@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::base::id::{CountingIds, MemoryId};
-use crate::model::access::AccessPolicy;
 use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::memory::SaveMemory;
+use crate::model::memory::Sharing;
 
 use DifferenceKind::{Antonym, Boolean, Date, Negation, Number};
 
@@ -209,7 +209,7 @@ fn memory(agent: &str, text: &str, more: SaveMemory) -> Memory {
     let now: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
     let text = if text.is_empty() { "." } else { text };
     let request = SaveMemory { text: text.to_owned(), ..more };
-    request.memory(&caller, &AccessPolicy::default(), MemoryId::new(&ids, now), now).unwrap()
+    request.memory(&caller, Sharing::Shared, MemoryId::new(&ids, now), now).unwrap()
 }
 
 fn plain(agent: &str, text: &str) -> Memory {

@@ -14,7 +14,6 @@ use crate::base::error::Result;
 use crate::base::hash::sha256;
 use crate::base::id::MemoryId;
 use crate::base::{input, limits};
-use crate::model::access::AccessPolicy;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::entity::EntityLabel;
 
@@ -134,13 +133,14 @@ impl SaveMemory {
     pub fn memory(
         &self,
         caller: &Caller,
-        policy: &AccessPolicy,
+        default_sharing: Sharing,
         id: MemoryId,
         now: Timestamp,
     ) -> Result<Memory> {
         let memory_type = self.memory_type.clone().unwrap_or_else(MemoryType::semantic);
         memory_type.check_choice()?;
-        let sharing = self.sharing.unwrap_or_else(|| policy.sharing_of(&memory_type));
+        let sharing =
+            self.sharing.unwrap_or_else(|| default_sharing.min(memory_type.default_sharing()));
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
         let mut memory = Memory {
             id,

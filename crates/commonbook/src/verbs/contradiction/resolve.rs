@@ -204,7 +204,7 @@ impl ContradictionDecision<'_> {
             None => Relation::new(id, workspace.clone(), source, &said, target, agent, self.now),
         };
         tx.put_relation(&relation, &audience)?;
-        let sharing = Sharing::shared_if(from.is_common() && to.is_common());
+        let sharing = Sharing::shared_if(access::is_common(from) && access::is_common(to));
         let (kind, id) = (EventKind::RelationAdded, relation.id.to_string());
         tx.append_event(&NewEvent::for_subject(kind, workspace, id, agent, self.now, sharing))?;
         Ok(())

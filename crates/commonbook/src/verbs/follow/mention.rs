@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::error::Result;
+use crate::model::access;
 use crate::model::caller::Caller;
 use crate::model::entity::{EntityName, NameMention};
 use crate::model::memory::Memory;
@@ -154,7 +155,7 @@ fn keep_mentions(
     memory: &Memory,
     mentioned: &[NameMention],
 ) -> Result<()> {
-    if !tx.put_mentions(memory, mentioned)? || !memory.is_common() {
+    if !tx.put_mentions(memory, mentioned)? || !access::is_common(memory) {
         return Ok(());
     }
     for NameMention { name, .. } in mentioned {

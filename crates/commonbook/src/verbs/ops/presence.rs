@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashMap;
 
-use super::write_steps::WriteScope;
+use super::write_once::WriteScope;
 use crate::base::error::{Error, Result};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;

@@ -6,13 +6,24 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::write_steps::{WRITE_STEPS, WriteScope};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
+use crate::base::id::IdSource;
 use crate::base::{input, limits};
 use crate::model::caller::Caller;
 use crate::store::{IdempotencyRecord, Transaction};
 use crate::verbs::Commonbook;
+
+/// Who writes, at what time, and where new ids come from.
+#[derive(Clone, Copy)]
+pub(in crate::verbs) struct WriteScope<'w> {
+    pub(in crate::verbs) caller: &'w Caller,
+    pub(in crate::verbs) now: Timestamp,
+    pub(in crate::verbs) ids: &'w dyn IdSource,
+}
+
+/// A step of every write, in the transaction of the write. An error refuses the write.
+pub(in crate::verbs) type WriteStep = fn(&mut dyn Transaction, WriteScope<'_>) -> Result<()>;
 
 /// The answer of a write, and whether it is that of an earlier write with the same idempotency key.
 pub(in crate::verbs) struct WriteAnswer<A> {
@@ -24,7 +35,7 @@ impl Commonbook {
     /// Runs a write in one transaction, once for each idempotency key: a key that was used before
     /// returns the answer of then, if the request is the same. `now` is the time that the verb took
     /// at its door: the rows and the events of a write carry the same. Before the write, each of
-    /// [`WRITE_STEPS`] runs.
+    /// the steps that are registered for every write runs.
     ///
     /// # Errors
     /// `conflict` if the key was used for another request; else the error of a step or of `act`.
@@ -45,7 +56,7 @@ impl Commonbook {
         let key = fit_key(key)?;
         // A caller that works for another user makes another request: the answer may be about that user.
         let request_sha256 = sha256(&encode_answer(&(verb, &caller.user, request))?);
-        let (caller, ids) = (caller.clone(), Arc::clone(&self.ids));
+        let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         self.store.write(move |tx| {
             if let Some(key) = &key
                 && let Some(earlier) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
@@ -55,7 +66,7 @@ impl Commonbook {
                 return repeated_answer(&earlier, &request_sha256);
             }
             let scope = WriteScope { caller: &caller, now, ids: &*ids };
-            WRITE_STEPS.iter().try_for_each(|step| step(tx, scope))?;
+            steps.iter().try_for_each(|step| step(tx, scope))?;
             let answer = act(tx, &caller, now)?;
             if let Some(key) = &key {
                 let record = IdempotencyRecord {
