@@ -43,18 +43,6 @@ impl StagedFile {
         let Self { file, to } = self;
         file.persist(&to).map(drop).map_err(|error| unwritable_file(&to, error.error))
     }
-
-    /// Creates the target, unless it already exists.
-    ///
-    /// # Errors
-    /// `unavailable` if it cannot be created.
-    pub(crate) fn create_target(self) -> Result<()> {
-        let Self { file, to } = self;
-        match file.persist_noclobber(&to) {
-            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-            put => put.map(drop).map_err(|error| unwritable_file(&to, error.error)),
-        }
-    }
 }
 
 /// Creates a folder and its parents with mode 0700; returns the folders that it created, the outermost

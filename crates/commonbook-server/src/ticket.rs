@@ -5,30 +5,25 @@
 //! that runs the call removes the ticket, and trusts it if the signature is right.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::{HomeKey, hex, parse_hex};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, CallerProof};
 use commonbook::model::workspace::Workspace;
-use hmac::{Hmac, Mac};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::atomic::{self, StagedFile};
-
 /// The argument that carries a ticket.
 pub(crate) const TICKET_ARGUMENT: &str = "commonbook_ticket";
 
 /// The lifetime of a ticket: a person may have to allow the call first.
 const TICKET_LIFETIME: SignedDuration = SignedDuration::from_mins(10);
-
-/// Size of a key.
-const TICKET_KEY_BYTES: usize = 32;
 
 /// Maximum size of a ticket that is parsed; valid ones are shorter.
 const TICKET_BYTES_MAX: usize = 2_048;
@@ -89,46 +84,6 @@ fn canonical(value: &Value) -> Value {
     }
 }
 
-/// The key that signs tickets.
-pub(crate) struct TicketKey([u8; TICKET_KEY_BYTES]);
-
-impl TicketKey {
-    /// The key of this home; creates it if needed.
-    ///
-    /// # Errors
-    /// `unavailable` if it cannot be read or created.
-    pub(crate) fn of(home: &Path) -> Result<Self> {
-        if let Some(key) = Self::read_key(home)? {
-            return Ok(key);
-        }
-        atomic::create_folders(home)?;
-        let mut bytes = [0; TICKET_KEY_BYTES];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            let message = format!("the system returned no random bytes: {error}");
-            Error::new(ErrorKind::Unavailable, message)
-        })?;
-        // If another hook was faster, its key stays.
-        StagedFile::write(&key_path(home), &hex(&bytes))?.create_target()?;
-        Self::read_key(home)?.ok_or_else(|| damaged_key_error(home))
-    }
-
-    /// The key of this home, if it exists.
-    ///
-    /// # Errors
-    /// `unavailable` if it cannot be read or is damaged.
-    fn read_key(home: &Path) -> Result<Option<Self>> {
-        let Some(text) = atomic::read(&key_path(home))? else { return Ok(None) };
-        let key = parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok());
-        key.map(Self).map(Some).ok_or_else(|| damaged_key_error(home))
-    }
-
-    /// HMAC-SHA-256 (RFC 2104).
-    fn sign(&self, message: &str) -> [u8; 32] {
-        let key = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
-        key.chain_update(message).finalize().into_bytes().into()
-    }
-}
-
 impl CallTicket {
     /// A ticket for a call of this agent in this session.
     pub(crate) fn new(agent: Agent, session: Option<String>, call: ToolCall<'_>) -> Self {
@@ -141,7 +96,7 @@ impl CallTicket {
     }
 
     /// The ticket as text: its content and its signature.
-    pub(crate) fn to_signed_text(&self, key: &TicketKey) -> String {
+    pub(crate) fn to_signed_text(&self, key: &HomeKey) -> String {
         let content = serde_json::to_string(self).unwrap_or_default();
         format!("{}.{}", hex(content.as_bytes()), hex(&key.sign(&content)))
     }
@@ -150,7 +105,7 @@ impl CallTicket {
     ///
     /// # Errors
     /// `unauthenticated`, with the reason.
-    fn read(text: &str, key: &TicketKey, now: Timestamp) -> Result<Self> {
+    fn read(text: &str, key: &HomeKey, now: Timestamp) -> Result<Self> {
         let invalid =
             |reason: &str| Error::new(ErrorKind::Unauthenticated, format!("the ticket {reason}"));
         let parts = (text.len() <= TICKET_BYTES_MAX).then(|| text.split_once('.')).flatten();
@@ -198,7 +153,7 @@ fn check_ticket(
     home: Option<&Path>,
 ) -> Result<CallTicket> {
     let unknown = || Error::new(ErrorKind::Unauthenticated, "this home has no key for tickets");
-    let key = home.map(TicketKey::read_key).transpose()?.flatten().ok_or_else(unknown)?;
+    let key = home.map(HomeKey::read).transpose()?.flatten().ok_or_else(unknown)?;
     let ticket = CallTicket::read(ticket.as_str().unwrap_or_default(), &key, SystemClock.now())?;
     if ticket.agent != caller.agent && !ticket.agent.is_child_of(&caller.agent) {
         let message = format!("the ticket names {}, which is not a child", ticket.agent);
@@ -221,28 +176,6 @@ fn caller_of_ticket(caller: Caller, ticket: CallTicket) -> Caller {
     };
     let session = caller.session.or(ticket.session);
     Caller { agent: ticket.agent, session, proof, ..caller }
-}
-
-fn key_path(home: &Path) -> PathBuf {
-    home.join("hook.key")
-}
-
-fn damaged_key_error(home: &Path) -> Error {
-    let message = format!("{} is not a key for tickets", key_path(home).display());
-    Error::new(ErrorKind::Unavailable, message)
-        .hint("Remove the file: the next hook creates another.")
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let pairs = (0..text.len()).step_by(2);
-    pairs.map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]
@@ -281,7 +214,7 @@ mod tests {
     #[test]
     fn a_ticket_holds_for_its_own_call_in_its_own_workspace_alone() {
         let home = tempfile::tempdir().unwrap();
-        let key = TicketKey::of(home.path()).unwrap();
+        let key = HomeKey::open(home.path()).unwrap();
         let given = json!({"text": "tea", "metadata": {"a": 1, "b": [5.0, null]}, "title": null});
         let (here, elsewhere) = (Workspace::fallback(), "elsewhere".parse().unwrap());
         let call = ToolCall {
@@ -314,18 +247,9 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_that_of_rfc_4231() {
-        // Test case 2: the key is filled with zeros to a block, as ours is to its 32 bytes.
-        let mut key = [0; TICKET_KEY_BYTES];
-        key[..4].copy_from_slice(b"Jefe");
-        let signed = hex(&TicketKey(key).sign("what do ya want for nothing?"));
-        assert_eq!(signed, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-    }
-
-    #[test]
     fn a_ticket_of_this_home_names_the_child_and_its_session() {
         let home = tempfile::tempdir().unwrap();
-        let key = TicketKey::of(home.path()).unwrap();
+        let key = HomeKey::open(home.path()).unwrap();
         let ticket = made("claude-code/engineer", Some("ses_1")).to_signed_text(&key);
         assert_eq!(caller_name(&ticket, home.path()), "claude-code/engineer");
         let mut arguments = Map::from_iter([
@@ -335,14 +259,12 @@ mod tests {
         let caller = caller("claude-code");
         let narrow = redeem_ticket(caller, "save_memory", &mut arguments, Some(home.path()));
         assert_eq!(narrow.session.as_deref(), Some("ses_1"));
-        let again = TicketKey::of(home.path()).unwrap();
-        assert_eq!(again.0, key.0, "a home has one key");
     }
 
     #[test]
     fn a_ticket_that_is_worth_nothing_leaves_the_caller_who_it_is() {
         let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let key = TicketKey::of(home.path()).unwrap();
+        let key = HomeKey::open(home.path()).unwrap();
         let child = || made("claude-code/engineer", None);
         let good = child().to_signed_text(&key);
         let (said, signature) = good.split_once('.').unwrap();
@@ -357,7 +279,7 @@ mod tests {
             format!("{said}.{}", &signature[2..]),
             format!("{forged}.{signature}"),
             CallTicket { until: past, ..child() }.to_signed_text(&key),
-            child().to_signed_text(&TicketKey::of(other.path()).unwrap()),
+            child().to_signed_text(&HomeKey::open(other.path()).unwrap()),
             made("codex/engineer", None).to_signed_text(&key),
             made("claude-codex", None).to_signed_text(&key),
             "é.é".to_owned(),
@@ -375,15 +297,5 @@ mod tests {
         let mut arguments = Map::from_iter([(TICKET_ARGUMENT.to_owned(), json!({"agent": "x"}))]);
         redeem_ticket(caller("claude-code"), "save_memory", &mut arguments, None);
         assert!(arguments.is_empty());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_key_is_its_users_alone() {
-        use std::os::unix::fs::PermissionsExt;
-        let home = tempfile::tempdir().unwrap();
-        TicketKey::of(home.path()).unwrap();
-        let mode = std::fs::metadata(key_path(home.path())).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
     }
 }

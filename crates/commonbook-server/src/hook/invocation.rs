@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::base::limits;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint, nearest_session_id};
@@ -18,10 +19,11 @@ use serde_json::Value;
 
 use super::verbs::{StoreOpener, VerbClient};
 use super::{HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, news};
+use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hook::steps::{HookStep, hook_steps};
-use crate::ticket::{self, CallTicket, TicketKey, ToolCall};
+use crate::ticket::{self, CallTicket, ToolCall};
 
 /// The time that user commands must leave for the built-in steps.
 const OWN_STEPS_RESERVE: Duration = Duration::from_millis(600);
@@ -222,7 +224,9 @@ impl<'c> HookInvocation<'c> {
         let session = self.session()?;
         let agent = self.input.agent(&self.client.agent);
         let Some((tool, arguments)) = self.input.own_tool() else { return Ok(()) };
-        let key = TicketKey::of(self.config.home()?)?;
+        let home = self.config.home()?;
+        atomic::create_folders(home)?;
+        let key = HomeKey::open(home)?;
         let call = ToolCall { workspace: &self.client.workspace, tool, arguments };
         self.ticket = Some(CallTicket::new(agent, session, call).to_signed_text(&key));
         Ok(())

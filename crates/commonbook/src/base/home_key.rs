@@ -134,6 +134,12 @@ mod tests {
         let first = HomeKey::open(home.path()).expect("a key");
         let again = HomeKey::open(home.path()).expect("the same key");
         assert_eq!(first.sign("x"), again.sign("x"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(key_path(home.path())).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "the key is its user's alone");
+        }
         assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 1, "nothing else is left");
         fs::write(key_path(home.path()), "not a key").expect("a file");
         assert!(HomeKey::open(home.path()).is_err());

@@ -178,7 +178,7 @@ fn data_line(lead: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::id::{CountingIds, MemoryId};
+    use crate::base::id::{CountingIds, IdSource as _, MemoryId, RandomIds};
 
     fn now() -> Timestamp {
         "2026-11-21T10:00:00Z".parse().expect("a time")
@@ -203,18 +203,27 @@ mod tests {
 
     #[test]
     fn the_frame_is_lean() {
-        let ids = CountingIds::default();
-        let fence = Fence::from_random(483_920_175_834);
-        let frame = PromptBlock { lead: " ".to_owned(), ..PromptBlock::default() };
-        let tokens = tokens::count(&frame.render(&fence, now()));
-        assert!(tokens <= 26, "{tokens}");
-        let entries = vec![item(&ids, "analyst", "x"), item(&ids, "analyst", "x")];
-        let block = PromptBlock {
-            sections: vec![PromptSection::new("", entries)],
-            ..PromptBlock::default()
+        let ids = RandomIds::default();
+        let entry = || {
+            let id = MemoryId::new(&ids, now());
+            PromptEntry::from(PromptItem::new(id, "semantic", "analyst", now(), "x".to_owned()))
         };
-        let text = block.render(&fence, now());
-        assert_eq!(text.matches("analyst").count(), 1, "{text}");
+        let tokens = |entries: Vec<PromptEntry>| {
+            let fence = Fence::from_random(ids.next(now()).as_u128());
+            let sections = vec![PromptSection::new("", entries)];
+            let block = PromptBlock { sections, ..PromptBlock::default() };
+            tokens::count(&block.render(&fence, now()))
+        };
+        let (mut frames, mut items) = (0, 0);
+        for _ in 0..200 {
+            let first = entry();
+            let item = tokens::count(&first.render(None, now()));
+            frames += tokens(vec![first.clone()]) - item;
+            items += tokens(vec![first, entry()]) - item;
+        }
+        // The second item names no author; its text is one token.
+        let per_item = (items - frames) / 200 - 1;
+        assert!(frames / 200 <= 25 && per_item <= 12, "{} and {per_item}", frames / 200);
     }
 
     #[test]
