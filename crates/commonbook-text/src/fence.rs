@@ -55,7 +55,8 @@ impl Fence {
     /// The text between the marks, each mark on a line of its own.
     #[must_use]
     pub fn wrap(&self, text: &str) -> String {
-        let (mark, end) = (format!("{FENCE_MARK_PREFIX}{}", self.nonce), text.trim_end());
+        let (mark, end) =
+            (format!("{FENCE_MARK_PREFIX}{}", self.nonce), text.trim_end_matches('\n'));
         format!("<{mark}>\n{end}\n</{mark}>")
     }
 }
