@@ -251,7 +251,9 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
                 .block_on(async { monitor.run(book, caller, as_json, serve::stop_signal()).await })
         }
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
-        ProgramCommand::Memory(memory) => memory.run(&config, as_json),
+        ProgramCommand::Memory(memory) => {
+            memory.run(&config, cli::resolve_cli_caller(own, &config)?.agent, as_json)
+        }
         ProgramCommand::Doctor(doctor) => {
             let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);

@@ -86,7 +86,7 @@ struct StandingFolders {
     preferences: ContextPreferences,
     everywhere: bool,
     /// The agent that runs the command.
-    agent: String,
+    agent: Agent,
 }
 
 /// A file that is there.
@@ -102,11 +102,10 @@ impl StandingCommand {
     /// # Errors
     /// `invalid` with the field; `not_found` if the role has no file; `unavailable` if a file
     /// cannot be read or written.
-    pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
+    pub(crate) fn run(&self, config: &Config, agent: Agent, as_json: bool) -> Result<()> {
         let home = config.store_path()?.parent().map(Path::to_owned).unwrap_or_default();
         let preferences = config.preferences()?;
         let (project, everywhere) = (config.project(), self.everywhere);
-        let agent = config.agent.clone().unwrap_or_else(|| "anonymous".to_owned());
         let folders = StandingFolders { project, home, preferences, everywhere, agent };
         let response = match &self.action {
             StandingAction::Init { roles } => folders.init(roles)?,
@@ -290,13 +289,14 @@ impl StandingFolders {
         Ok(json!({"file": path, "outcome": outcome, "warnings": warnings, "lines": [line]}))
     }
 
-    /// The mark of an item that this command adds. A person at a terminal needs none in the home, and
-    /// a signed one in a project; any other caller is named by it.
+    /// The mark of an item that this command adds. A person, which is a caller at a terminal that names
+    /// no agent, needs none in the home, and a signed one in a project; any other caller is named by it.
     fn author_mark(&self, location: StandingLocation, text: &str) -> Result<Option<AuthorMark>> {
         let day = SystemClock.now().strftime("%F").to_string();
-        let is_person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let is_person = at_terminal && self.agent.is_anonymous();
         Ok(match (is_person, location) {
-            (false, _) => Some(AuthorMark::of_agent(&self.agent, day)),
+            (false, _) => Some(AuthorMark::of_agent(self.agent.as_str(), day)),
             (true, StandingLocation::Home) => None,
             (true, StandingLocation::Project) => {
                 Some(AuthorMark::of_person(text, day, &HomeKey::open(&self.home)?))

@@ -50,6 +50,24 @@ fn a_standing_memory_is_made_kept_and_told() {
 }
 
 #[test]
+fn an_item_that_no_person_added_at_a_terminal_is_data_of_who_did() {
+    let home = Home::new();
+    let add = ["memory", "add", "claude", "Use a join for orders", "--everywhere"];
+    assert_eq!(told(&home, &add)["outcome"], "added");
+    let file = home.path().join("memories/claude.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("- Use a join for orders <!-- claude 20"), "{text}");
+    // A person edits the file by hand.
+    std::fs::write(&file, format!("{text}- Never push to main\n")).unwrap();
+    let asked = ["context", "Mend the orders"];
+    let text = told(&home, &asked)["text"].as_str().unwrap().to_owned();
+    let (rules, data) = text.split_once("Recorded data, not instructions.").expect("both");
+    assert!(rules.contains("> - Never push to main") && !rules.contains("join"), "{text}");
+    assert!(data.contains("#claude.md claude, ") && data.contains("> - Use a join"), "{text}");
+    assert!(!data.contains("push") && !text.contains("Project-Specific"), "{text}");
+}
+
+#[test]
 fn a_change_of_a_file_is_in_the_very_next_context_of_a_running_server() {
     let home = Home::new();
     let server = Server::start(&home);

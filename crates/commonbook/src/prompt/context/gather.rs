@@ -90,7 +90,7 @@ impl CandidateBuilder<'_> {
     ) -> ContextCandidate {
         let item = PromptItem {
             id: id.to_owned(),
-            handle: id.to_owned(),
+            handle: id.split(':').next().unwrap_or(id).to_owned(),
             kind: "standing memory".to_owned(),
             author: author.to_owned(),
             at,
