@@ -86,8 +86,7 @@ impl Commonbook {
         Ok(drafts.into_iter().map(|draft| draft.memory).collect())
     }
 
-    /// Puts learnings into the standing memory file that is there. Nobody is told there what is
-    /// quarantined.
+    /// Adds learnings to the existing standing memory file, except for quarantined ones.
     fn write_standing(
         &self,
         caller: &Caller,

@@ -114,7 +114,7 @@ fn run<T>(
 }
 
 /// Lets this thread prepare and run statements on a connection that read protected tables in no
-/// sight, until it is dropped; the reason says why no caller is shown what is out of its sight.
+/// sight, until it is dropped. The reason says why no caller receives a row that it may not see.
 pub(super) fn unseen(_reason: &'static str) -> AccessGuard {
     AccessGuard::set(ReadAccess::Unseen)
 }
@@ -268,8 +268,8 @@ impl SqliteTransaction<'_> {
         }
     }
 
-    /// Rows of protected tables in no sight; the reason says why nobody is shown what is out of its
-    /// sight.
+    /// Rows of protected tables without a sight. The reason says why no caller receives a row that it
+    /// may not see.
     pub(super) const fn unseen(&self, _reason: &'static str) -> UnseenRows<'_> {
         UnseenRows(self)
     }

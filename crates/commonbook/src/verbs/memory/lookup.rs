@@ -28,7 +28,7 @@ pub(super) fn changeable_memory(
 ) -> Result<Memory> {
     let sight = Sight::writing(caller)?;
     visible_memory(tx, &sight, id).or_else(|unknown| {
-        // What the caller reads elsewhere is not unknown to it: it is told why it stays as it is.
+        // The caller can read this memory, so the error says why it may not change it.
         let read = tx.memory(&Sight::consulting(caller)?, id)?.ok_or(unknown)?;
         access::may_write_in(caller, &read.workspace).map(|()| read)
     })

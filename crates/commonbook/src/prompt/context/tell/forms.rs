@@ -2,7 +2,7 @@
 
 use super::value::{capitalise, sentence};
 
-/// What a handoff tells to whom the work goes.
+/// The parts of a handoff that its target reads.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HandoffSummary<'a> {
     /// The agent that hands the work over.
