@@ -252,8 +252,8 @@ fn memory_verbs() -> Vec<Verb> {
             .post("/v1/memories/adopt")
             .tool()
             .command("adopt"),
-        verb("undo_act", Changes, C::undo_act)
-            .post("/v1/acts/{act_id}/undo")
+        verb("undo_operation", Changes, C::undo_operation)
+            .post("/v1/operations/{operation_id}/undo")
             .tool()
             .command("undo"),
         verb("list_users", Reads, C::list_users).get("/v1/users").tool().command("users"),

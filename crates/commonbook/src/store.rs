@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::id::{ActId, MemoryId, TokenId};
+use crate::base::id::{MemoryId, OperationId, TokenId};
 use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentRecord};
 use crate::model::bulk::{BulkItem, BulkOperation};
@@ -333,7 +333,11 @@ pub struct IdempotencyRecord {
 /// The rows of acts on many memories.
 pub trait BulkOperationRows {
     /// The act of this id.
-    fn bulk_operation(&self, workspace: &Workspace, id: ActId) -> Result<Option<BulkOperation>>;
+    fn bulk_operation(
+        &self,
+        workspace: &Workspace,
+        id: OperationId,
+    ) -> Result<Option<BulkOperation>>;
 
     /// Keeps an act; one that is there already stays.
     fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()>;

@@ -126,7 +126,7 @@ impl ImportTally {
         }
         for (number, outcome) in numbers.into_iter().zip(book.import_lines(caller, into, lines)?) {
             match outcome {
-                Ok(ImportLineResult { outcome, set_apart: notice }) => {
+                Ok(ImportLineResult { outcome, quarantined: notice }) => {
                     match outcome {
                         SaveOutcome::Created => self.created += 1,
                         SaveOutcome::Repeated => self.repeated += 1,
@@ -156,7 +156,7 @@ impl ImportTally {
                 let notices = self.quarantined.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
                     json!({"line": number, "id": id, "owner": owner, "hint": hint})
                 });
-                answer["set_apart"] = notices.collect();
+                answer["quarantined"] = notices.collect();
             }
             output::print_json(&answer);
         } else {

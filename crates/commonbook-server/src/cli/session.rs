@@ -79,7 +79,7 @@ pub(super) fn changes(response: &Value) {
             }
         }
         changes.entries.iter().for_each(entry);
-        changes.set_apart.iter().for_each(|memory| print_quarantine_hint(Some(&memory.hint)));
+        changes.quarantined.iter().for_each(|memory| print_quarantine_hint(Some(&memory.hint)));
         if changes.changes.is_empty() && changes.entries.is_empty() {
             print_line("No changes");
         }

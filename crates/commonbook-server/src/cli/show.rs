@@ -17,12 +17,12 @@ use super::layout::{
 use crate::output::{count_text, print_line, print_note};
 
 /// Characters of a text in a table.
-const GLANCE_CHARS_MAX: usize = 90;
+const PREVIEW_CHARS_MAX: usize = 90;
 
 /// The beginning of a memory: its title, else its summary, else its text.
 pub(super) fn memory_glance(memory: &Memory) -> String {
     let line = one_line(memory.title.as_ref().or(memory.summary.as_ref()).unwrap_or(&memory.text));
-    match line.char_indices().nth(GLANCE_CHARS_MAX) {
+    match line.char_indices().nth(PREVIEW_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -277,9 +277,9 @@ pub(super) fn show_bulk_result(response: &Value) {
             print_line(&format!("… and {hidden} more"));
         }
         let memories = count_text(bulk.memories, "memory", "memories");
-        match &bulk.act {
-            Some(act) => print_note(&format!(
-                "changed {memories}; `commonbook undo {act}` reverses the change"
+        match &bulk.operation {
+            Some(operation) => print_note(&format!(
+                "changed {memories}; `commonbook undo {operation}` reverses the change"
             )),
             None if bulk.memories > 0 => {
                 print_note(&format!("dry run: {memories} would change, nothing was changed"));

@@ -61,7 +61,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("purge_memory", &["id"], show::show_purge),
         view("purge_since", &[], show::show_bulk_result),
         view("adopt_memories", &["agent_name"], show::show_bulk_result),
-        view("undo_act", &["act_id"], show::show_undo_result),
+        view("undo_operation", &["operation_id"], show::show_undo_result),
         view("list_users", &[], show::users),
         view("memory_history", &["id"], show::history),
         view("get_memory_stats", &[], show::stats),

@@ -9,7 +9,7 @@ use commonbook::prompt::news::news_text;
 
 /// The changes as an agent reads them; empty where there are none to report.
 pub(super) fn render_changes(changes: ChangesResponse) -> String {
-    let mut parts: Vec<String> = changes.set_apart.iter().map(quarantine_notice).collect();
+    let mut parts: Vec<String> = changes.quarantined.iter().map(quarantine_notice).collect();
     let now = SystemClock.now();
     let news = news_text(changes, &new_fence(&RandomIds::default(), now), now);
     parts.extend(Some(news).filter(|news| !news.is_empty()));

@@ -47,7 +47,7 @@ fn every_verb(door: &dyn Door, name: &str, appeal: &str) {
     let learned = call("learn", json!({ "message": message }));
     tells(&learned["hints"][0], appeal, "learn");
     let changes = call("changes_since", json!({}));
-    let apart = changes["set_apart"].as_array().unwrap();
+    let apart = changes["quarantined"].as_array().unwrap();
     assert!(apart.len() >= 5, "{changes}");
     apart.iter().for_each(|one| tells(&one["hint"], appeal, "changes"));
     // What cannot be set apart is refused, and the error says why.
@@ -74,7 +74,7 @@ fn an_author_is_told_by_every_verb_of_every_door() {
     tells(&told["items"][1]["hint"], "call appeal_memory", "a batch");
     // No other agent sees it.
     let others = server.call("bob", "changes_since", &json!({})).unwrap();
-    assert_eq!(others.get("set_apart"), None, "{others}");
+    assert_eq!(others.get("quarantined"), None, "{others}");
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn an_import_tells_which_lines_were_set_apart_and_why() {
     std::fs::write(home.path().join("lines.jsonl"), lines.join("\n")).unwrap();
     let output = home.run(&["import", "lines.jsonl", "--json"]);
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&told["created"], &told["set_apart"][0]["line"]), (&json!(2), &json!(2)));
-    assert_eq!(told["set_apart"][0]["owner"], "eve");
-    tells(&told["set_apart"][0]["hint"], "--agent eve --reason", "import");
-    assert_eq!(told["set_apart"].as_array().unwrap().len(), 1, "{told}");
+    assert_eq!((&told["created"], &told["quarantined"][0]["line"]), (&json!(2), &json!(2)));
+    assert_eq!(told["quarantined"][0]["owner"], "eve");
+    tells(&told["quarantined"][0]["hint"], "--agent eve --reason", "import");
+    assert_eq!(told["quarantined"].as_array().unwrap().len(), 1, "{told}");
     let again = Home::new();
     std::fs::write(again.path().join("lines.jsonl"), lines.join("\n")).unwrap();
     let output = again.run(&["import", "lines.jsonl"]);

@@ -51,7 +51,7 @@ fn of_memories() -> Vec<Row> {
         thing("appeal_memory", |it| json!({"id": it["quarantined"], "reason": "A sample"})),
         nothing("adopt_memories", |_| json!({"agent_name": "crow", "owner": "rook"})),
         nothing("purge_since", |_| json!({"since": "2020-01-01"})),
-        thing("undo_act", |it| json!({"act_id": it["act"]})),
+        thing("undo_operation", |it| json!({"operation_id": it["operation"]})),
         nothing("get_context", |_| json!({"task": "Where do herons nest?"})),
         thing("get_context", |it| json!({"task": "Count the herons", "case": it["case"]})),
         nothing("learn", |_| json!({"message": "Done.\n\nRemember: the oak was felled"})),
@@ -181,7 +181,7 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let save =
         |agent: &str, fields: Value| call(agent, "save_memory", fields)["memory"]["id"].clone();
     save("rook", json!({"text": "It is taken back"}));
-    let act = call("rook", "purge_since", json!({"since": "2020-01-01"}))["act"].clone();
+    let act = call("rook", "purge_since", json!({"since": "2020-01-01"}))["operation"].clone();
     let memory = save("rook", json!({"text": "Herons nest in the old oak by the river"}));
     let quarantined = save("rook", json!({"text": ORDER}));
     let deleted = save("rook", json!({"text": "Herons are blue"}));

@@ -211,7 +211,7 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
                 "agent_name" | "agent" => json!("ann"),
                 "owner" => json!("ann"),
                 "task" | "question" => json!(format!("What about the {WORD}?")),
-                "act_id" => json!("act_01m7zae187e8jr2amep8xnc3vw"),
+                "operation_id" => json!("act_01m7zae187e8jr2amep8xnc3vw"),
                 "memories" => json!([{"text": "A stranger's own words", "supersedes": id}]),
                 "entries" => json!([{"summary": "A stranger's own words", "supersedes": [id]}]),
                 "status" if operation.to_string().contains("sessions") => json!("active"),

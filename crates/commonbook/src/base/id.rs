@@ -49,9 +49,9 @@ kinds! {
     TokenKind "tok" "token"
     /// The id of a token.
     TokenId,
-    ActIdKind "act" "act"
+    OperationIdKind "act" "act"
     /// The id of a bulk operation.
-    ActId,
+    OperationId,
     SessionKind "ses" "session"
     /// The id of a session.
     SessionId,

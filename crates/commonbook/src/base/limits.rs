@@ -31,7 +31,7 @@ pub const CASE_TOKENS_MAX: u32 = 16_000;
 /// Journal positions within which remaining changes are counted.
 pub const CHANGES_COUNTED: u64 = 100_000;
 /// Length of the beginning of a memory in a change, in characters.
-pub const GLANCE_CHARS: usize = 240;
+pub const PREVIEW_CHARS_MAX: usize = 240;
 /// Hours without a write after which a session ends.
 pub const SESSION_IDLE_HOURS: i64 = 24;
 /// Length of a handoff's task, in characters.
@@ -169,7 +169,7 @@ pub const SESSION_CHARS: usize = 128;
 
 /// Quarantined memories that one response reports to their author, and child agents whose memories
 /// it reports.
-pub const SET_APART: u32 = 20;
+pub const QUARANTINE_NOTICES_MAX: u32 = 20;
 
 /// Length of the hash at the end of a session id made from an invalid name, in characters.
 pub const SESSION_MARK_CHARS: usize = 16;

@@ -7,7 +7,7 @@
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
 //!   cannot be changed.
 //! - Tokens: a caller with a token may do what the token's scopes permit, and if the token is bound
-//!   to one workspace, write only there. If tokens exist, or other machines can reach the server,
+//!   to one workspace, write only there. If tokens exist, or other machines can visibility the server,
 //!   every HTTP call needs a token.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
@@ -132,19 +132,19 @@ impl Sight {
 
     /// Whether the caller may see a memory with this visibility.
     #[must_use]
-    pub fn can_see(&self, reach: &Visibility) -> bool {
-        let own = reach.owner == self.agent;
-        let about = match (&self.user, &reach.user_id) {
+    pub fn can_see(&self, visibility: &Visibility) -> bool {
+        let own = visibility.owner == self.agent;
+        let about = match (&self.user, &visibility.user_id) {
             (_, None) => true,
             (Some(user), Some(subject)) => user == subject,
             (None, Some(_)) => own,
         };
         // An anonymous memory has no author that could see it.
         let authors = own && !self.agent.is_anonymous();
-        let let_out = reach.trust != Trust::Quarantined || self.reviews || authors;
-        self.workspaces.contains(&reach.workspace)
+        let let_out = visibility.trust != Trust::Quarantined || self.reviews || authors;
+        self.workspaces.contains(&visibility.workspace)
             && about
-            && (own || reach.sharing == Sharing::Shared)
+            && (own || visibility.sharing == Sharing::Shared)
             && let_out
     }
 
@@ -152,19 +152,19 @@ impl Sight {
     /// if the subject is a memory, can read it now; if the memory is gone, only its owner sees the
     /// event.
     #[must_use]
-    pub fn sees_event(&self, reach: &EventVisibility) -> bool {
-        let own = reach.owner == self.agent;
-        let still = match &reach.about {
+    pub fn sees_event(&self, visibility: &EventVisibility) -> bool {
+        let own = visibility.owner == self.agent;
+        let still = match &visibility.about {
             EventSubject::Memory(now) => self.can_see(now),
             EventSubject::Gone => own,
             EventSubject::Both(both) => {
-                both.len() == 2 && both.iter().all(|(_, it)| self.can_see(it))
+                both.len() == 2 && both.iter().all(|(_, visibility)| self.can_see(visibility))
             }
             EventSubject::Other => true,
         };
-        let other_side = reach.told.as_ref() == Some(&self.agent);
-        self.workspaces.contains(&reach.workspace)
-            && (own || other_side || reach.sharing == Sharing::Shared)
+        let other_side = visibility.addressee.as_ref() == Some(&self.agent);
+        self.workspaces.contains(&visibility.workspace)
+            && (own || other_side || visibility.sharing == Sharing::Shared)
             && still
     }
 }
@@ -222,7 +222,7 @@ pub struct EventVisibility {
     /// The subject's sharing at the time of the event.
     pub sharing: Sharing,
     /// Another agent that sees the event in any case.
-    pub told: Option<Agent>,
+    pub addressee: Option<Agent>,
     /// The subject as it is now.
     pub about: EventSubject,
 }
@@ -247,7 +247,7 @@ impl EventSubject {
         let Self::Both(both) = self else { return };
         let Some(place) = both.iter().position(|(id, _)| id.to_string() == memory) else { return };
         match now {
-            Self::Memory(reach) => both[place].1 = reach.clone(),
+            Self::Memory(visibility) => both[place].1 = visibility.clone(),
             Self::Gone => both.clear(),
             Self::Both(_) | Self::Other => {}
         }
@@ -326,7 +326,7 @@ pub struct AccessAttempt {
     pub shown: bool,
     /// Whether a token exists that was not revoked.
     pub tokens: bool,
-    /// Whether other machines can reach the server.
+    /// Whether other machines can visibility the server.
     pub exposed: bool,
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
-use crate::base::id::{ActId, MemoryId};
+use crate::base::id::{MemoryId, OperationId};
 use crate::base::limits;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{Memory, MemoryType};
@@ -27,7 +27,7 @@ string_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BulkOperation {
     /// The operation's id.
-    pub id: ActId,
+    pub id: OperationId,
     /// The workspace of the memories.
     pub workspace: Workspace,
     /// What was done.
@@ -50,7 +50,7 @@ pub struct BulkItem {
 }
 
 /// Gives memories without a real owner to another owner: those of `legacy`, or of owners whose name
-/// matches a pattern. Preview it with `dry_run`; take it back with `undo_act`.
+/// matches a pattern. Preview it with `dry_run`; take it back with `undo_operation`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdoptMemories {
@@ -78,7 +78,7 @@ pub struct AdoptMemories {
 }
 
 /// Deletes all memories of you and your children that were saved since a time. Use it if an agent
-/// saved things that cannot be trusted. Preview it with `dry_run`; `undo_act` restores them for 30
+/// saved things that cannot be trusted. Preview it with `dry_run`; `undo_operation` restores them for 30
 /// days, then they are removed permanently.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -96,27 +96,27 @@ pub struct PurgeSince {
 /// Undoes a bulk operation. Memories that have changed since stay as they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct UndoAct {
+pub struct UndoOperation {
     /// The id of the operation, from its response.
-    pub act_id: ActId,
+    pub operation_id: OperationId,
 }
 
 /// The result of a bulk operation or of its preview.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BulkResult {
     /// The id to undo it with; `null` for a dry run and if no memory matched.
-    pub act: Option<ActId>,
+    pub operation: Option<OperationId>,
     /// Number of memories.
     pub memories: u64,
     /// The first 20 of them, as they were before.
     pub items: Vec<Memory>,
     /// Number of case entries that matched too. Entries cannot be changed or deleted, and stay.
-    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub entries: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_none_of_them(count: &u64) -> bool {
+fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -72,7 +72,7 @@ impl ContradictionSide {
     /// The summary of this memory.
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
-        let (text, limit) = (&memory.text, limits::GLANCE_CHARS);
+        let (text, limit) = (&memory.text, limits::PREVIEW_CHARS_MAX);
         let end = text.char_indices().nth(limit).map(|(end, _)| end);
         Self {
             id: memory.id,

@@ -47,7 +47,7 @@ pub struct ChangesResponse {
     pub entries: Vec<CaseEntry>,
     /// Quarantined memories that you, or agents below you, saved since then; at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub set_apart: Vec<QuarantineNotice>,
+    pub quarantined: Vec<QuarantineNotice>,
     /// The last position covered: mark it with `mark_read`, or pass it as `after` in the next call.
     pub through: u64,
     /// Number of further changes that you may see; in a long journal, among its next 100,000
@@ -120,7 +120,7 @@ pub fn visible_beginning(memory: &Memory) -> Option<String> {
         return None;
     }
     let text = memory.title.as_ref().or(memory.summary.as_ref()).unwrap_or(&memory.text);
-    let mut beginning: String = text.chars().take(limits::GLANCE_CHARS).collect();
+    let mut beginning: String = text.chars().take(limits::PREVIEW_CHARS_MAX).collect();
     if beginning.len() < text.len() {
         beginning.push('…');
     }

@@ -282,7 +282,7 @@ pub struct NewEvent {
     /// The subject's sharing at the time: an event of a private subject stays its owner's.
     pub sharing: Sharing,
     /// Another agent that sees the event whatever its sharing: the other side of a handoff.
-    pub told: Option<Agent>,
+    pub addressee: Option<Agent>,
     /// The subject's topics.
     pub topics: Vec<String>,
     /// The subject's importance.
@@ -305,7 +305,7 @@ impl NewEvent {
             subject: memory.id.to_string(),
             owner: memory.owner.clone(),
             sharing: memory.sharing,
-            told: None,
+            addressee: None,
             topics: memory.topics.clone(),
             importance: memory.importance,
             changed: Vec::new(),
@@ -332,7 +332,7 @@ impl NewEvent {
             subject,
             owner: actor.clone(),
             sharing,
-            told: None,
+            addressee: None,
             topics: Vec::new(),
             importance: Importance::Normal,
             changed: Vec::new(),
@@ -361,5 +361,5 @@ pub struct EventRecord {
     /// The event.
     pub event: Event,
     /// What decides who sees it.
-    pub reach: EventVisibility,
+    pub visibility: EventVisibility,
 }

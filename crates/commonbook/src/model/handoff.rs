@@ -387,7 +387,7 @@ impl Handoff {
         let sharing = Sharing::shared_if(self.user_id.is_none());
         let id = self.id.to_string();
         let event = NewEvent::for_subject(kind, &self.workspace, id, agent, at, sharing);
-        NewEvent { owner: self.from.clone(), told: Some(self.to.clone()), ..event }
+        NewEvent { owner: self.from.clone(), addressee: Some(self.to.clone()), ..event }
     }
 
     /// The text of the memory that an expired handoff becomes: what its author wrote.

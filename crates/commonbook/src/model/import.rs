@@ -20,7 +20,7 @@ use crate::model::workspace::Workspace;
 #[derive(Debug, Clone)]
 pub enum ImportLine {
     /// One turn of a conversation.
-    Said(Box<ConversationTurn>),
+    Message(Box<ConversationTurn>),
     /// A memory as an export writes it; it keeps its id, owner and times.
     Exported(Box<Memory>),
 }
@@ -31,7 +31,7 @@ pub struct ImportLineResult {
     /// Whether it was new.
     pub outcome: SaveOutcome,
     /// The notice of a memory that was quarantined.
-    pub set_apart: Option<QuarantineNotice>,
+    pub quarantined: Option<QuarantineNotice>,
 }
 
 /// One turn of a conversation.
@@ -72,7 +72,7 @@ pub fn parse(line: &[u8]) -> Result<ImportLine> {
     let canonical = value.to_string();
     let mut turn: ConversationTurn = input::from_value(value)?;
     turn.sha256 = sha256(&canonical);
-    Ok(ImportLine::Said(Box::new(turn)))
+    Ok(ImportLine::Message(Box::new(turn)))
 }
 
 impl ImportLine {
@@ -84,7 +84,7 @@ impl ImportLine {
         match (requested, self) {
             (Some(requested), _) => Ok(requested.clone()),
             (None, Self::Exported(memory)) => Ok(memory.workspace.clone()),
-            (None, Self::Said(turn)) => match &turn.conv {
+            (None, Self::Message(turn)) => match &turn.conv {
                 None => Ok(caller.workspace.clone()),
                 Some(conv) => Workspace::nearest_workspace_name(conv)
                     .ok_or_else(|| Error::invalid("conv", format!("{conv:?} names no workspace"))),
@@ -114,7 +114,7 @@ impl ImportLine {
                 }
                 Ok(*memory)
             }
-            Self::Said(turn) => {
+            Self::Message(turn) => {
                 turn.memory(workspace, caller, default_sharing, MemoryId::new(ids, now), now)
             }
         }

@@ -113,8 +113,8 @@ fn new_entries(
     let through = case.version.min(after + u64::from(limit));
     let entries = case::entries_in_range(tx, sight, &case, after, through)?;
     let left = case.version - through;
-    let (changes, set_apart) = (Vec::new(), Vec::new());
-    Ok(ChangesResponse { after, changes, entries, set_apart, through, left })
+    let (changes, quarantined) = (Vec::new(), Vec::new());
+    Ok(ChangesResponse { after, changes, entries, quarantined, through, left })
 }
 
 /// What has happened in the caller's workspace that is new to it.
@@ -159,8 +159,8 @@ fn journal_changes(
         ChangeNotice { handle: says.is_some().then(|| short().to_owned()), says, event }
     };
     let changes = events.into_iter().map(change).collect();
-    let set_apart = quarantine_notices(tx, caller, sight, after)?;
-    Ok(ChangesResponse { after, changes, entries: Vec::new(), set_apart, through, left })
+    let quarantined = quarantine_notices(tx, caller, sight, after)?;
+    Ok(ChangesResponse { after, changes, entries: Vec::new(), quarantined, through, left })
 }
 
 /// What the caller and the agents below it kept or changed after this place of the journal and others
@@ -174,7 +174,8 @@ fn quarantine_notices(
     if caller.agent.is_anonymous() {
         return Ok(Vec::new());
     }
-    let below = tx.agents_below(&caller.workspace, &caller.agent, limits::SET_APART)?;
+    let below =
+        tx.agents_below(&caller.workspace, &caller.agent, limits::QUARANTINE_NOTICES_MAX)?;
     let mut found = Vec::new();
     for owner in std::iter::once(caller.agent.clone()).chain(below) {
         let sight = Sight { agent: owner.clone(), ..sight.clone() };
@@ -183,12 +184,18 @@ fn quarantine_notices(
             trust: Some(Trust::Quarantined),
             ..MemoryFilter::default()
         };
-        found.extend(tx.memories(&sight, &filter, ListOrder::Newest, None, limits::SET_APART)?);
+        found.extend(tx.memories(
+            &sight,
+            &filter,
+            ListOrder::Newest,
+            None,
+            limits::QUARANTINE_NOTICES_MAX,
+        )?);
     }
     // What an agent below it keeps for itself does not exist for the caller.
     let is_told = |it: &Memory| it.owner == caller.agent || it.sharing == Sharing::Shared;
     found.retain(|(sequence, memory)| *sequence > after && is_told(memory));
     found.sort_by_key(|(sequence, _)| *sequence);
     let told = found.iter().filter_map(|(_, memory)| QuarantineNotice::of(memory, caller));
-    Ok(told.take(limits::SET_APART as usize).collect())
+    Ok(told.take(limits::QUARANTINE_NOTICES_MAX as usize).collect())
 }

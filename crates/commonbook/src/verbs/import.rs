@@ -39,7 +39,7 @@ impl Commonbook {
                 outcomes.push(match memory {
                     Err(error) => Err(error.clone()),
                     Ok(memory) if tx.was_imported(memory)? => {
-                        Ok(ImportLineResult { outcome: SaveOutcome::Repeated, set_apart: None })
+                        Ok(ImportLineResult { outcome: SaveOutcome::Repeated, quarantined: None })
                     }
                     Ok(memory) => {
                         let name = AgentName { agent: memory.owner.clone(), device: None };
@@ -50,8 +50,8 @@ impl Commonbook {
                             // Its case takes no more entries; nothing of it was written.
                             Err(error) if error.kind == ErrorKind::Conflict => Err(error),
                             filed => filed.map(|()| {
-                                let set_apart = QuarantineNotice::of(memory, &author);
-                                Ok(ImportLineResult { outcome: SaveOutcome::Created, set_apart })
+                                let quarantined = QuarantineNotice::of(memory, &author);
+                                Ok(ImportLineResult { outcome: SaveOutcome::Created, quarantined })
                             })?,
                         }
                     }

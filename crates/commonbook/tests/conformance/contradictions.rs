@@ -163,7 +163,7 @@ pub(crate) fn a_contradiction_exists_only_for_callers_that_see_both_memories(fre
                     let told = events.iter().filter(|it| it.kind.is_of_contradiction()).count();
                     assert_eq!(told, usize::from(both));
                     let recorded = tx.event_records(&stretch.workspace, 0, 10)?;
-                    let meant = recorded.into_iter().filter(|it| sight.sees_event(&it.reach));
+                    let meant = recorded.into_iter().filter(|it| sight.sees_event(&it.visibility));
                     assert_eq!(meant.map(|it| it.event).collect::<Vec<_>>(), events);
                     Ok(())
                 })
@@ -222,7 +222,7 @@ pub(crate) fn a_late_follower_sees_events_by_the_present_visibility_of_both_memo
     let recorded = store.read(|tx| tx.event_records(&pair[0].workspace, 0, 10)).unwrap();
     let found = recorded.into_iter().find(|it| it.event.kind.is_of_contradiction()).unwrap();
     let told = |about: Option<(&Memory, EventSubject)>| {
-        let mut reach = found.reach.clone();
+        let mut reach = found.visibility.clone();
         if let Some((memory, now)) = about {
             reach.about.take_in(&memory.id.to_string(), &now);
         }

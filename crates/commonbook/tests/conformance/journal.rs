@@ -149,7 +149,7 @@ pub(crate) fn a_journal_is_read_with_the_visibility_of_its_events(fresh: &dyn Fr
     let x = caller("ann", "x").workspace;
     let recorded = store.read(|tx| tx.event_records(&x, 0, 10)).unwrap();
     let told: Vec<_> = (recorded.iter())
-        .map(|it| (it.event.sequence, it.reach.sharing, now_shared(&it.reach.about)))
+        .map(|it| (it.event.sequence, it.visibility.sharing, now_shared(&it.visibility.about)))
         .collect();
     let (private, shared) = (Sharing::Private, Sharing::Shared);
     assert_eq!(told, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);

@@ -1,7 +1,7 @@
 //! Rows beside memories: agents, responses under keys, workspaces.
 
 use commonbook::base::clock::Timestamp;
-use commonbook::base::id::{ActId, CountingIds, TokenId};
+use commonbook::base::id::{CountingIds, OperationId, TokenId};
 use commonbook::model::access::Sight;
 use commonbook::model::bulk::{BulkItem, BulkKind, BulkOperation};
 use commonbook::model::caller::{Caller, EntryPoint};
@@ -167,7 +167,7 @@ pub(crate) fn a_bulk_operation_returns_each_of_its_items_once(fresh: &dyn Fresh)
     let store = fresh.open();
     let (ids, who) = (CountingIds::default(), caller("ann", "x"));
     let act_at = |at: Timestamp| BulkOperation {
-        id: ActId::new(&ids, at),
+        id: OperationId::new(&ids, at),
         workspace: who.workspace.clone(),
         kind: BulkKind::Purged,
         agent: who.agent.clone(),

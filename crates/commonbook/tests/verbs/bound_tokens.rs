@@ -236,8 +236,8 @@ fn bulk_operations() {
     assert_eq!(book.adopt_memories(&bound.rook, &adopt).unwrap().memories, 0);
     assert_eq!(bound.stands(), bound.rule);
     let free = elsewhere("rook", "global");
-    let act = book.purge_since(&free, &purge).unwrap().act.unwrap();
-    not_found(book.undo_act(&bound.rook, &request(json!({"act_id": act}))));
+    let act = book.purge_since(&free, &purge).unwrap().operation.unwrap();
+    not_found(book.undo_operation(&bound.rook, &request(json!({"operation_id": act}))));
 }
 
 #[test]

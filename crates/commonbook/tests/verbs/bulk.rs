@@ -3,7 +3,7 @@
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::MemoryId;
 use commonbook::model::agent::Agent;
-use commonbook::model::bulk::{AdoptMemories, BulkResult, PurgeSince, UndoAct};
+use commonbook::model::bulk::{AdoptMemories, BulkResult, PurgeSince, UndoOperation};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory, UpdateMemory};
@@ -20,8 +20,8 @@ fn purge(world: &World, agent: &str, fields: Value) -> BulkResult {
 }
 
 fn undo(world: &World, agent: &str, acted: &BulkResult) -> Result<u64, ErrorKind> {
-    let undo = UndoAct { act_id: acted.act.unwrap() };
-    let undone = world.book.undo_act(&caller(agent), &undo);
+    let undo = UndoOperation { operation_id: acted.operation.unwrap() };
+    let undone = world.book.undo_operation(&caller(agent), &undo);
     undone.map(|undone| undone.memories).map_err(|error| error.kind)
 }
 
@@ -51,17 +51,17 @@ fn legacy_memories_are_adopted_and_given_back() {
     let (one, other) = (legacy(&world, "Herons nest in March"), legacy(&world, "Crows do not"));
     let bobs = world.save("bob", "Bob's own");
     let preview = adopt(&world, json!({"agent_name": "rook", "dry_run": true})).unwrap();
-    assert_eq!((preview.act, preview.memories, preview.items.len()), (None, 2, 2));
+    assert_eq!((preview.operation, preview.memories, preview.items.len()), (None, 2, 2));
     assert_eq!(get(&world, one).unwrap().owner.as_str(), "legacy");
 
     let acted = adopt(&world, json!({"agent_name": "rook"})).unwrap();
-    assert_eq!((acted.memories, acted.act.is_some()), (2, true));
+    assert_eq!((acted.memories, acted.operation.is_some()), (2, true));
     let adopted = get(&world, one).unwrap();
     assert_eq!((adopted.owner.as_str(), adopted.revised_by.as_str()), ("rook", "ann"));
     assert_eq!(get(&world, bobs.id).unwrap().owner.as_str(), "bob");
     assert_eq!(world.events("ann").last().unwrap().1, EventKind::MemoryUpdated);
     let again = adopt(&world, json!({"agent_name": "rook"})).unwrap();
-    assert_eq!((again.act, again.memories), (None, 0), "nothing is left to do");
+    assert_eq!((again.operation, again.memories), (None, 0), "nothing is left to do");
 
     // A memory changed since stays with its new owner.
     let change: UpdateMemory = request(json!({"id": other, "text": "Crows do so in April"}));
@@ -119,7 +119,7 @@ fn everything_an_agent_saved_since_a_time_is_purged_and_restored() {
     let mut dry = since.clone();
     dry["dry_run"] = json!(true);
     let preview = purge(&world, "rook", dry);
-    assert_eq!((preview.act, preview.memories), (None, 3));
+    assert_eq!((preview.operation, preview.memories), (None, 3));
     assert!(get(&world, late.id).is_some());
 
     let acted = purge(&world, "rook", since.clone());

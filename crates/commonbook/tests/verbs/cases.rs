@@ -241,7 +241,7 @@ fn no_verb_changes_or_deletes_an_entry() {
     assert_eq!(acted.items[0].id, plain.id);
     let adopt = json!({"agent_name": "bob", "owner": "ann"});
     let acted = world.book.adopt_memories(&ann, &request(adopt)).unwrap();
-    assert_eq!((acted.act, acted.memories, acted.entries), (None, 0, 1));
+    assert_eq!((acted.operation, acted.memories, acted.entries), (None, 0, 1));
     world.sweep_at(24 * 40);
     assert_eq!(summaries(&world.entries("bob", 0, 9).entries), ["one"]);
 }

@@ -165,13 +165,13 @@ impl RecentEvents {
     fn push(&mut self, new: EventRecord) {
         let of_memory = new.event.kind.is_of_memory();
         for (known, _) in self.events.iter_mut().filter(|_| of_memory) {
-            known.reach.about.take_in(&new.event.subject, &new.reach.about);
+            known.visibility.about.take_in(&new.event.subject, &new.visibility.about);
         }
         let same = |known: &&mut (EventRecord, String)| known.0.event.subject == new.event.subject;
         for (known, text) in self.events.iter_mut().filter(same) {
-            known.reach.about.clone_from(&new.reach.about);
+            known.visibility.about.clone_from(&new.visibility.about);
             // A purge takes the topics out of the journal.
-            if new.reach.about == EventSubject::Gone {
+            if new.visibility.about == EventSubject::Gone {
                 known.event.topics.clear();
                 *text = event_frame(&known.event);
             }
@@ -193,7 +193,7 @@ impl RecentEvents {
                 break;
             }
             taken.through = recorded.event.sequence;
-            if sight.sees_event(&recorded.reach) && filter.admits(&recorded.event) {
+            if sight.sees_event(&recorded.visibility) && filter.admits(&recorded.event) {
                 taken.text.push_str(text);
                 count += 1;
             }

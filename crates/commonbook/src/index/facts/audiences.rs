@@ -69,8 +69,8 @@ impl AudienceTable {
         let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let members = self.workspaces.entry(workspace).or_default();
         match &audience {
-            Audience::Everybody(_) => members.everybody.push(number),
-            Audience::Reach(visibility) => {
+            Audience::Workspace(_) => members.everybody.push(number),
+            Audience::Visibility(visibility) => {
                 members.owners.entry(visibility.owner.as_str().into()).or_default().push(number);
                 match (visibility.sharing, visibility.trust, &visibility.user_id) {
                     (Sharing::Private, ..) => {}

@@ -10,45 +10,46 @@ use crate::model::workspace::Workspace;
 /// The callers that may see a memory. All memories of one audience have the same readers, so a
 /// lookup by audience takes no time for memories that the caller does not see.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Audience {
     /// Every reader of the workspace: the memory is shared, about no user, and not quarantined.
-    Everybody(Workspace),
+    #[serde(rename = "everybody")]
+    Workspace(Workspace),
     /// The callers that this visibility admits.
-    Reach(Visibility),
+    #[serde(rename = "reach")]
+    Visibility(Visibility),
 }
 
 impl Audience {
     /// The audience of a memory with this visibility.
     #[must_use]
-    pub fn of(reach: &Visibility) -> Self {
-        if reach.is_common() {
-            return Self::Everybody(reach.workspace.clone());
+    pub fn of(visibility: &Visibility) -> Self {
+        if visibility.is_common() {
+            return Self::Workspace(visibility.workspace.clone());
         }
         // The rule only distinguishes quarantined memories from others.
-        let trust = match reach.trust {
+        let trust = match visibility.trust {
             Trust::Quarantined => Trust::Quarantined,
             _ => Trust::Normal,
         };
-        Self::Reach(Visibility { trust, ..reach.clone() })
+        Self::Visibility(Visibility { trust, ..visibility.clone() })
     }
 
     /// The audience of a statement about two memories by `author`: the callers of both audiences.
     /// If neither contains the other, only the author. Both are of one workspace.
     #[must_use]
     pub fn of_both(first: &Self, second: &Self, author: &Agent) -> Self {
-        let (one, other) = match (first, second) {
-            (Self::Everybody(_), narrow) => return narrow.clone(),
-            (narrow, Self::Everybody(_)) => return narrow.clone(),
-            (Self::Reach(one), Self::Reach(other)) => (one, other),
+        let (left, right) = match (first, second) {
+            (Self::Workspace(_), narrow) => return narrow.clone(),
+            (narrow, Self::Workspace(_)) => return narrow.clone(),
+            (Self::Visibility(first), Self::Visibility(second)) => (first, second),
         };
-        if one == other {
+        if left == right {
             return first.clone();
         }
-        Self::Reach(Visibility {
-            workspace: one.workspace.clone(),
+        Self::Visibility(Visibility {
+            workspace: left.workspace.clone(),
             owner: author.clone(),
-            user_id: one.user_id.clone().or_else(|| other.user_id.clone()),
+            user_id: left.user_id.clone().or_else(|| right.user_id.clone()),
             sharing: Sharing::Private,
             trust: Trust::Normal,
         })
@@ -60,8 +61,8 @@ impl Sight {
     #[must_use]
     pub fn belongs_to(&self, audience: &Audience) -> bool {
         match audience {
-            Audience::Everybody(workspace) => self.workspaces.contains(workspace),
-            Audience::Reach(reach) => self.can_see(reach),
+            Audience::Workspace(workspace) => self.workspaces.contains(workspace),
+            Audience::Visibility(visibility) => self.can_see(visibility),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
 
 /// The owner of the rows that are everybody's, in the table `audience`.
-const EVERYBODY_OWNER: &str = "";
+const WORKSPACE_OWNER: &str = "";
 
 /// The columns of the table `audience`.
 const AUDIENCE_COLUMNS: &str = "number, workspace, owner, user_id, sharing, quarantined";
@@ -34,30 +34,30 @@ impl VisibleAudience {
     /// The workspace of its memories.
     pub(super) fn workspace(&self) -> &Workspace {
         match &self.audience {
-            Audience::Everybody(workspace) => workspace,
-            Audience::Reach(reach) => &reach.workspace,
+            Audience::Workspace(workspace) => workspace,
+            Audience::Visibility(visibility) => &visibility.workspace,
         }
     }
 
     /// Whether its memories are quarantined.
     pub(super) fn is_quarantined(&self) -> bool {
-        matches!(&self.audience, Audience::Reach(reach) if reach.trust == Trust::Quarantined)
+        matches!(&self.audience, Audience::Visibility(visibility) if visibility.trust == Trust::Quarantined)
     }
 
     /// By what fewer belong to it: everybody's first, what is shared before what is private, and what is
     /// quarantined last.
     pub(super) fn narrowness_key(&self) -> (bool, bool, bool) {
         match &self.audience {
-            Audience::Everybody(_) => (false, false, false),
-            Audience::Reach(reach) => {
-                (self.is_quarantined(), reach.sharing == Sharing::Private, true)
+            Audience::Workspace(_) => (false, false, false),
+            Audience::Visibility(visibility) => {
+                (self.is_quarantined(), visibility.sharing == Sharing::Private, true)
             }
         }
     }
 
     /// Whether its memories are about a user.
     pub(super) fn is_about_user(&self) -> bool {
-        matches!(&self.audience, Audience::Reach(reach) if reach.user_id.is_some())
+        matches!(&self.audience, Audience::Visibility(visibility) if visibility.user_id.is_some())
     }
 }
 
@@ -191,17 +191,17 @@ impl SqliteTransaction<'_> {
 
     /// The number of those who read in a workspace, whoever they are.
     pub(super) fn everybody_audience(&self, workspace: &Workspace) -> Result<i64> {
-        self.audience_number(&Audience::Everybody(workspace.clone()))
+        self.audience_number(&Audience::Workspace(workspace.clone()))
     }
 }
 
 /// Workspace, owner, user, sharing and whether it is quarantined, as the table has them.
 fn audience_columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, bool) {
     match audience {
-        Audience::Everybody(workspace) => {
-            (workspace.as_str(), EVERYBODY_OWNER, None, Sharing::Shared.name(), false)
+        Audience::Workspace(workspace) => {
+            (workspace.as_str(), WORKSPACE_OWNER, None, Sharing::Shared.name(), false)
         }
-        Audience::Reach(Visibility { workspace, owner, user_id, sharing, trust }) => (
+        Audience::Visibility(Visibility { workspace, owner, user_id, sharing, trust }) => (
             workspace.as_str(),
             owner.as_str(),
             user_id.as_deref(),
@@ -214,8 +214,8 @@ fn audience_columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, boo
 fn audience_from_row(row: &Row<'_>) -> rusqlite::Result<VisibleAudience> {
     let workspace: Workspace = text(row, 1)?;
     let audience = match row.get_ref(2)?.as_str()? {
-        EVERYBODY_OWNER => Audience::Everybody(workspace),
-        _ => Audience::Reach(Visibility {
+        WORKSPACE_OWNER => Audience::Workspace(workspace),
+        _ => Audience::Visibility(Visibility {
             workspace,
             owner: text::<Agent>(row, 2)?,
             user_id: row.get(3)?,

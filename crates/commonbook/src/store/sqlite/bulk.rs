@@ -5,13 +5,17 @@ use jiff::Timestamp;
 use super::SqliteTransaction;
 use super::row::{text, time};
 use crate::base::error::Result;
-use crate::base::id::ActId;
+use crate::base::id::OperationId;
 use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::workspace::Workspace;
 use crate::store::BulkOperationRows;
 
 impl BulkOperationRows for SqliteTransaction<'_> {
-    fn bulk_operation(&self, workspace: &Workspace, id: ActId) -> Result<Option<BulkOperation>> {
+    fn bulk_operation(
+        &self,
+        workspace: &Workspace,
+        id: OperationId,
+    ) -> Result<Option<BulkOperation>> {
         let sql = "SELECT * FROM act WHERE workspace = ?1 AND id = ?2";
         self.query_one(sql, (workspace.as_str(), id.to_string()), |row| {
             Ok(BulkOperation {

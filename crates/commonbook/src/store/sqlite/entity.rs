@@ -150,7 +150,7 @@ impl EntityRows for SqliteTransaction<'_> {
     }
 
     fn is_filed(&self, workspace: &Workspace, name: EntityId) -> Result<bool> {
-        let everybody = self.find_audience(&Audience::Everybody(workspace.clone()))?;
+        let everybody = self.find_audience(&Audience::Workspace(workspace.clone()))?;
         let sql =
             "SELECT filed FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
         let key = (workspace.as_str(), name.to_string(), everybody);
@@ -166,7 +166,7 @@ impl EntityRows for SqliteTransaction<'_> {
              WHERE e.entity_type = ?3 AND e.session IS ?4 ORDER BY e.id"
         );
         let (workspace, kind) = (name.workspace.as_str(), name.entity_type.name());
-        let everybody = self.find_audience(&Audience::Everybody(name.workspace.clone()))?;
+        let everybody = self.find_audience(&Audience::Workspace(name.workspace.clone()))?;
         let params = (workspace, encode_json(&keys)?, kind, &name.session, everybody);
         self.query_all(&sql, params, name_from_row)
     }
@@ -205,7 +205,7 @@ impl EntityRows for SqliteTransaction<'_> {
         if let Some(home) = sight.workspaces.first()
             && self.entity(home, id)?.is_some()
         {
-            return Ok(Some(Audience::Everybody(home.clone())));
+            return Ok(Some(Audience::Workspace(home.clone())));
         }
         let id = id.to_string();
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];

@@ -57,7 +57,7 @@ impl EventRows for SqliteTransaction<'_> {
                 &event.subject,
                 event.owner.as_str(),
                 event.sharing.name(),
-                event.told.as_ref().map(Agent::as_str),
+                event.addressee.as_ref().map(Agent::as_str),
                 encode_json(&event.topics)?,
                 event.importance as i64,
                 encode_json(&event.changed)?,
@@ -110,7 +110,7 @@ impl EventRows for SqliteTransaction<'_> {
             WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
         let unseen = self.unseen("each event is shown by `Sight::sees_event` alone");
         unseen.all(sql, (workspace.as_str(), after, limit), |row| {
-            Ok(EventRecord { event: from_row(row)?, reach: reach_from_row(row)? })
+            Ok(EventRecord { event: from_row(row)?, visibility: visibility_from_row(row)? })
         })
     }
 }
@@ -163,7 +163,7 @@ impl<'s> StretchParameters<'s> {
     }
 }
 
-fn reach_from_row(row: &Row<'_>) -> rusqlite::Result<EventVisibility> {
+fn visibility_from_row(row: &Row<'_>) -> rusqlite::Result<EventVisibility> {
     let workspace: Workspace = text(row, "workspace")?;
     let kind: EventKind = text(row, "kind")?;
     let is_there = |id| Ok::<_, rusqlite::Error>(row.get_ref(id)?.data_type() != Type::Null);
@@ -195,7 +195,7 @@ fn reach_from_row(row: &Row<'_>) -> rusqlite::Result<EventVisibility> {
         workspace,
         owner: text(row, "owner")?,
         sharing: text(row, "sharing")?,
-        told: optional_text(row, "told")?,
+        addressee: optional_text(row, "told")?,
         about,
     })
 }

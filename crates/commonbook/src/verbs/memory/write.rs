@@ -165,11 +165,11 @@ impl MemoryChange<'_> {
         before: &Memory,
         mut after: Memory,
     ) -> Result<Memory> {
-        let (set_apart, let_out) = (
+        let (quarantined, let_out) = (
             after.is_quarantined() && !before.is_quarantined(),
             before.is_quarantined() && !after.is_quarantined(),
         );
-        if set_apart {
+        if quarantined {
             self.take_back(tx, &mut after)?;
         }
         if let_out {
@@ -184,7 +184,7 @@ impl MemoryChange<'_> {
         tx.replace_memory(before, &after)?;
         let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
         tx.append_event(&event.with_changed_fields(self.fields))?;
-        if set_apart {
+        if quarantined {
             let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
             tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;
         }
