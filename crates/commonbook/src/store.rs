@@ -187,6 +187,9 @@ pub trait MemoryRows {
     /// not. `ending` has at least six letters.
     fn memory_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<MemoryId>>;
 
+    /// The ids in sight that end in the same six letters as another id of `ids`, deleted or not.
+    fn memory_ids_alike(&self, sight: &Sight, ids: &[MemoryId]) -> Result<Vec<MemoryId>>;
+
     /// At most `limit` ids in sight from `first` to `last`, each once, in order, deleted or not.
     fn memory_ids(
         &self,

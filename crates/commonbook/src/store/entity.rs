@@ -68,6 +68,9 @@ pub trait EntityRows {
     /// order. `ending` has at least six letters.
     fn entity_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<EntityId>>;
 
+    /// The ids in sight that end in the same six letters as another id of `ids`.
+    fn entity_ids_alike(&self, sight: &Sight, ids: &[EntityId]) -> Result<Vec<EntityId>>;
+
     /// The widest audience in sight that knows a thing: everybody, when something was stated about it.
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>>;
 

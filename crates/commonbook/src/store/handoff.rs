@@ -25,6 +25,9 @@ pub trait HandoffRows {
     fn handoff_ids_ending(&self, sight: &Sight, ending: &str, limit: u32)
     -> Result<Vec<HandoffId>>;
 
+    /// The ids in sight that end in the same six letters as another id of `ids`.
+    fn handoff_ids_alike(&self, sight: &Sight, ids: &[HandoffId]) -> Result<Vec<HandoffId>>;
+
     /// At most `limit` handoffs in sight that a filter admits, those that were made last first, or in
     /// turn, each with the place of its making in the journal, which is before the given one.
     fn handoffs(

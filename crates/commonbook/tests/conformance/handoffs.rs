@@ -110,7 +110,8 @@ pub(crate) fn a_handoff_is_stored_completely_and_seen_by_the_permission_rule(fre
 /// The store's journal and the rule agree.
 fn told_alike(store: &dyn Store, sight: &Sight) {
     let recorded = store.read(|tx| tx.event_records(&sight.workspaces[0], 0, 100)).unwrap();
-    let meant = recorded.iter().filter(|it| sight.sees_event(&it.visibility)).map(|it| it.event.clone());
+    let meant =
+        recorded.iter().filter(|it| sight.sees_event(&it.visibility)).map(|it| it.event.clone());
     let told = store.read(|tx| tx.events(sight, &journal("x"), 100)).unwrap();
     assert_eq!(told, meant.collect::<Vec<_>>());
 }

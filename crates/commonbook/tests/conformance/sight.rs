@@ -239,8 +239,9 @@ fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
         let recorded = tx.event_records(workspace, 0, 100)?;
         for filter in event_filters() {
             let wanted = JournalRange { filter, ..journal.clone() };
-            let meant =
-                |it: &&EventRecord| sight.sees_event(&it.visibility) && wanted.filter.admits(&it.event);
+            let meant = |it: &&EventRecord| {
+                sight.sees_event(&it.visibility) && wanted.filter.admits(&it.event)
+            };
             let meant: Vec<_> = recorded.iter().filter(meant).map(|it| it.event.clone()).collect();
             assert_eq!(tx.events(sight, &wanted, 100)?, meant, "{:?}", wanted.filter);
             assert_eq!(tx.event_count(sight, &wanted)?, meant.len() as u64);

@@ -193,6 +193,22 @@ impl EntityRows for SqliteTransaction<'_> {
         Ok(seen)
     }
 
+    fn entity_ids_alike(&self, sight: &Sight, ids: &[EntityId]) -> Result<Vec<EntityId>> {
+        let sql = "SELECT DISTINCT n.id FROM json_each(?1) w \
+                   CROSS JOIN entity_name n INDEXED BY entity_name_ending \
+                       ON substr(n.id, -6) = substr(w.value, -6) AND n.id <> w.value \
+                   WHERE n.workspace = ?2";
+        let alike: Vec<EntityId> =
+            self.query_all(sql, (encode_json(&ids)?, home_workspace(sight)), |row| text(row, 0))?;
+        let mut seen = Vec::new();
+        for id in alike {
+            if self.sees_entity(sight, id)? {
+                seen.push(id);
+            }
+        }
+        Ok(seen)
+    }
+
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
         let seen = self.seen(sight)?;
         let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));

@@ -143,6 +143,17 @@ impl HandoffRows for SqliteTransaction<'_> {
         seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
+    fn handoff_ids_alike(&self, sight: &Sight, ids: &[HandoffId]) -> Result<Vec<HandoffId>> {
+        let sql = format!(
+            "SELECT DISTINCT h.id FROM json_each(:ids) w \
+             CROSS JOIN handoff h INDEXED BY handoff_ending \
+                 ON substr(h.id, -6) = substr(w.value, -6) AND h.id <> w.value \
+             WHERE {SEEN_HANDOFF}"
+        );
+        let seen = self.seen_without_audiences(sight);
+        seen.all(&sql, &[(":ids", &encode_json(&ids)?)], |row| text(row, 0))
+    }
+
     fn handoffs(
         &self,
         sight: &Sight,

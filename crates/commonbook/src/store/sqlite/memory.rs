@@ -55,6 +55,18 @@ impl MemoryRows for SqliteTransaction<'_> {
         seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
+    fn memory_ids_alike(&self, sight: &Sight, ids: &[MemoryId]) -> Result<Vec<MemoryId>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        let sql = format!(
+            "SELECT DISTINCT m.id FROM json_each(:ids) w \
+             CROSS JOIN memory m INDEXED BY memory_ending \
+                 ON substr(m.id, -6) = substr(w.value, -6) AND m.id <> w.value \
+             WHERE {seen_m}"
+        );
+        seen.all(&sql, &[(":ids", &encode_json(&ids)?)], |row| text(row, 0))
+    }
+
     fn memory_ids(
         &self,
         sight: &Sight,

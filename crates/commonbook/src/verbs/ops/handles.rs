@@ -1,11 +1,12 @@
 //! Handles: the ends of ids, by which agents name the things that a text for them shows.
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use serde_json::Value;
 
 use crate::base::error::{Error, Result};
-use crate::base::id::{handle, handle_of_length};
+use crate::base::id::{EntityId, HandoffId, MemoryId, handle, handle_of_length};
 use crate::base::input::{HandleField, handle_fields};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
@@ -94,17 +95,27 @@ pub(in crate::verbs) fn longer_handles(
     sight: &Sight,
     ids: &[String],
 ) -> Result<HashMap<String, String>> {
-    let mut handles = HashMap::new();
-    for id in ids {
-        let short = handle(id);
-        let Some((kind, _)) = id.split_once('_').filter(|_| short != id) else { continue };
-        let alike = ids_ending(tx, sight, &format!("{kind}_"), short)?;
-        let others = alike.iter().filter(|other| *other != id);
-        if let Some(longest) = others.map(|other| common_ending(id, other)).max() {
-            handles.insert(id.clone(), handle_of_length(id, longest + 1).to_owned());
-        }
-    }
-    Ok(handles)
+    let mut alike = Vec::new();
+    alike.extend(tx.memory_ids_alike(sight, &parse_ids(ids))?.iter().map(MemoryId::to_string));
+    alike.extend(tx.handoff_ids_alike(sight, &parse_ids(ids))?.iter().map(HandoffId::to_string));
+    alike.extend(tx.entity_ids_alike(sight, &parse_ids(ids))?.iter().map(EntityId::to_string));
+    let longer = |id: &String| {
+        let same_kind = alike.iter().filter(|other| *other != id && kind(other) == kind(id));
+        let common = same_kind.map(|other| common_ending(id, other)).max()?;
+        let longer = handle_of_length(id, common + 1);
+        (longer.len() > handle(id).len()).then(|| (id.clone(), longer.to_owned()))
+    };
+    Ok(ids.iter().filter_map(longer).collect())
+}
+
+/// Those of the ids that are of this kind.
+fn parse_ids<I: FromStr>(ids: &[String]) -> Vec<I> {
+    ids.iter().filter_map(|id| id.parse().ok()).collect()
+}
+
+/// The prefix of an id.
+fn kind(id: &str) -> Option<&str> {
+    id.split_once('_').map(|(kind, _)| kind)
 }
 
 /// Letters that two ids have in common at their ends.
