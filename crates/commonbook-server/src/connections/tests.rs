@@ -119,10 +119,10 @@ async fn another_machine_has_half_of_the_places_and_busy_ones_are_left_alone() {
     let limiter = Arc::new(ConnectionLimiter::new(4));
     let first = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
     let second = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
-    let (one, two) =
+    let (first_request, second_request) =
         (RunningRequest::begin(&first.connection()), RunningRequest::begin(&second.connection()));
     assert!(ConnectionLimiter::acquire_slot(&limiter, OTHER).await.is_none(), "its share is busy");
-    drop(two);
+    drop(second_request);
     let third = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
     second.connection().wait_for_displacement().await;
     // Of this machine all may be; and who comes when all are busy waits for a place.
@@ -140,7 +140,7 @@ async fn another_machine_has_half_of_the_places_and_busy_ones_are_left_alone() {
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());
     drop(first);
-    drop(one);
+    drop(first_request);
     assert!(waiting.await.unwrap());
     drop(busy);
 }

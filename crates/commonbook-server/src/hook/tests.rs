@@ -172,12 +172,12 @@ fn so_do_those_whose_names_are_others() {
     assert_eq!(gemini.agent(&agent("gemini")).as_str(), "gemini/engineer");
     let start = read(Copilot, "sessionStart", &json!({"initialPrompt": "Deploy it"}));
     assert_eq!(start.prompt.as_deref(), Some("Deploy it"));
-    let told = read(
+    let input = read(
         Gemini,
         "AfterTool",
         &json!({"tool_name": "invoke_agent", "tool_response": {"llmContent": [{"text": "a"}, {"text": "b"}]}}),
     );
-    assert_eq!(told.last_message.as_deref(), Some("a\nb"));
+    assert_eq!(input.last_message.as_deref(), Some("a\nb"));
     let prompt = read(
         Gemini,
         "BeforeAgent",

@@ -66,7 +66,7 @@ fn value(text: &str) -> Value {
 
 #[test]
 fn entries_are_written_in_the_way_of_the_file() {
-    let one = FileContent::Json(vec![set(&["mcpServers", "commonbook"], json!({"url": "u"}))]);
+    let content = FileContent::Json(vec![set(&["mcpServers", "commonbook"], json!({"url": "u"}))]);
     let table = [
         (
             None,
@@ -104,7 +104,7 @@ fn entries_are_written_in_the_way_of_the_file() {
         ),
     ];
     for (text, expected) in table {
-        assert_eq!(there_and_back(&one, text), expected, "{text:?}");
+        assert_eq!(there_and_back(&content, text), expected, "{text:?}");
     }
 }
 

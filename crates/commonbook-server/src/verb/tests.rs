@@ -124,7 +124,7 @@ fn the_page_of_the_surfaces_has_every_verb_of_the_registry_and_no_other() {
         written.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
     for command in &commands {
-        assert!(written.iter().any(|it| is_of(it, command)), "docs/api.md lacks `{command}`");
+        assert!(written.iter().any(|line| is_of(line, command)), "docs/api.md lacks `{command}`");
     }
     // The stream of events is the program's own, and no verb.
     for line in written.into_iter().filter(|line| *line != "monitor") {

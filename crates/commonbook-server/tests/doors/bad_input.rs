@@ -541,7 +541,7 @@ fn nothing_is_kept(door: &dyn Door) {
     assert_eq!((&stats["memories"], &stats["events"]), (&json!(0), &json!(0)));
     let agents = door.call("tester", "list_agents", &json!({})).unwrap();
     let known = agents["items"].as_array().unwrap().iter();
-    let known: Vec<_> = known.map(|it| (&it["agent"], &it["memory_count"])).collect();
+    let known: Vec<_> = known.map(|agent| (&agent["agent"], &agent["memory_count"])).collect();
     assert!(known.is_empty() || known == [(&json!("tester"), &json!(0))], "{known:?}");
 }
 
@@ -583,8 +583,8 @@ fn agents_cannot_claim_reserved_or_malformed_names() {
     for name in ["legacy", "anonymous", "human", "system", "*", "a//b", "a:b"] {
         let fields = json!({"text": "mine"});
         let rest = server.call(name, "save_memory", &fields).expect_err(name);
-        let told = cli.call(name, "save_memory", &fields).expect_err(name);
-        assert_eq!((&rest["kind"], &rest["message"]), (&json!("invalid"), &told["message"]));
+        let error = cli.call(name, "save_memory", &fields).expect_err(name);
+        assert_eq!((&rest["kind"], &rest["message"]), (&json!("invalid"), &error["message"]));
         assert_eq!(rest["field"], "agent");
     }
     nothing_is_kept(&server);
@@ -635,9 +635,9 @@ fn an_appeal_is_its_authors_and_is_carried_out_once_on_every_door() {
     appeals(&Mcp::over_http(&home, &server), "mcp");
     appeals(&Cli(&home), "cli");
     let path = format!("/v1/memories/{UNKNOWN}/appeal");
-    let (status, told) = server.send("POST", &path, &[], b"{\"reason\": \"\xff\"}").unwrap();
-    assert_eq!((status, &told["error"]["kind"]), (400, &json!("invalid")), "{told}");
-    assert!(told["error"]["message"].as_str().unwrap().contains("not UTF-8"), "{told}");
+    let (status, response) = server.send("POST", &path, &[], b"{\"reason\": \"\xff\"}").unwrap();
+    assert_eq!((status, &response["error"]["kind"]), (400, &json!("invalid")), "{response}");
+    assert!(response["error"]["message"].as_str().unwrap().contains("not UTF-8"), "{response}");
     let (status, _) = server.send("POST", &path, &[], b"{\"reason\": ").unwrap();
     assert_eq!(status, 400);
 }

@@ -38,34 +38,34 @@ fn nothing(verb: &'static str, fields: fn(&Value) -> Value) -> Row {
 fn of_memories() -> Vec<Row> {
     vec![
         nothing("save_memory", |_| json!({"text": "A heron of mine"})),
-        thing("save_memory", |it| json!({"text": "An heir", "supersedes": it["memory"]})),
+        thing("save_memory", |ids| json!({"text": "An heir", "supersedes": ids["memory"]})),
         thing(
             "save_memories",
-            |it| json!({"memories": [{"text": "A crow"}, {"text": "x", "supersedes": it["memory"]}]}),
+            |ids| json!({"memories": [{"text": "A crow"}, {"text": "x", "supersedes": ids["memory"]}]}),
         ),
-        thing("update_memory", |it| json!({"id": it["memory"], "text": "Herons nest nowhere"})),
-        thing("delete_memory", |it| json!({"id": it["memory"]})),
-        thing("restore_memory", |it| json!({"id": it["deleted"]})),
-        thing("purge_memory", |it| json!({"id": it["memory"]})),
-        thing("release_memory", |it| json!({"id": it["quarantined"]})),
-        thing("appeal_memory", |it| json!({"id": it["quarantined"], "reason": "A sample"})),
+        thing("update_memory", |ids| json!({"id": ids["memory"], "text": "Herons nest nowhere"})),
+        thing("delete_memory", |ids| json!({"id": ids["memory"]})),
+        thing("restore_memory", |ids| json!({"id": ids["deleted"]})),
+        thing("purge_memory", |ids| json!({"id": ids["memory"]})),
+        thing("release_memory", |ids| json!({"id": ids["quarantined"]})),
+        thing("appeal_memory", |ids| json!({"id": ids["quarantined"], "reason": "A sample"})),
         nothing("adopt_memories", |_| json!({"agent_name": "crow", "owner": "rook"})),
         nothing("purge_since", |_| json!({"since": "2020-01-01"})),
-        thing("undo_act", |it| json!({"act_id": it["act"]})),
+        thing("undo_act", |ids| json!({"act_id": ids["act"]})),
         nothing("get_context", |_| json!({"task": "Where do herons nest?"})),
-        thing("get_context", |it| json!({"task": "Count the herons", "case": it["case"]})),
+        thing("get_context", |ids| json!({"task": "Count the herons", "case": ids["case"]})),
         nothing("learn", |_| json!({"message": "Done.\n\nRemember: the oak was felled"})),
         nothing("resolve_entity", |_| json!({"type": "tool", "value": "Heronry"})),
-        thing("merge_entities", |it| json!({"source": it["source"], "target": it["target"]})),
-        thing("unmerge_entities", |it| json!({"source": it["merged"]})),
-        thing("decide_review", |it| json!({"review_id": it["review"], "judgement": "dismiss"})),
+        thing("merge_entities", |ids| json!({"source": ids["source"], "target": ids["target"]})),
+        thing("unmerge_entities", |ids| json!({"source": ids["merged"]})),
+        thing("decide_review", |ids| json!({"review_id": ids["review"], "judgement": "dismiss"})),
         thing(
             "add_relation",
-            |it| json!({"from": it["source"], "type": "uses", "to": it["target"]}),
+            |ids| json!({"from": ids["source"], "type": "uses", "to": ids["target"]}),
         ),
         thing(
             "resolve_contradiction",
-            |it| json!({"contradiction": it["contradiction"], "resolution": "keep_newer"}),
+            |ids| json!({"contradiction": ids["contradiction"], "resolution": "keep_newer"}),
         ),
     ]
 }
@@ -74,37 +74,37 @@ fn of_memories() -> Vec<Row> {
 fn of_work() -> Vec<Row> {
     vec![
         nothing("mark_read", |_| json!({})),
-        thing("mark_read", |it| json!({"case": it["case"], "position": 1})),
-        thing("changes_since", |it| json!({"case": it["case"], "mark": true})),
-        thing("start_session", |it| json!({"case": it["case"]})),
-        thing("touch_session", |it| json!({"session": it["session"]})),
-        thing("end_session", |it| json!({"session": it["session"], "summary": "Counted"})),
-        thing("resume_session", |it| json!({"session": it["session"]})),
-        thing("create_checkpoint", |it| json!({"session": it["session"]})),
+        thing("mark_read", |ids| json!({"case": ids["case"], "position": 1})),
+        thing("changes_since", |ids| json!({"case": ids["case"], "mark": true})),
+        thing("start_session", |ids| json!({"case": ids["case"]})),
+        thing("touch_session", |ids| json!({"session": ids["session"]})),
+        thing("end_session", |ids| json!({"session": ids["session"], "summary": "Counted"})),
+        thing("resume_session", |ids| json!({"session": ids["session"]})),
+        thing("create_checkpoint", |ids| json!({"session": ids["session"]})),
         thing(
             "checkpoint_and_summarise",
-            |it| json!({"session": it["session"], "summary": "Counted"}),
+            |ids| json!({"session": ids["session"], "summary": "Counted"}),
         ),
-        thing("read_case", |it| json!({"key": it["case"], "mark": true})),
+        thing("read_case", |ids| json!({"key": ids["case"], "mark": true})),
         thing(
             "append_entries",
-            |it| json!({"key": it["case"], "entries": [{"summary": "They nest nowhere"}]}),
+            |ids| json!({"key": ids["case"], "entries": [{"summary": "They nest nowhere"}]}),
         ),
-        thing("digest_case", |it| json!({"key": it["case"]})),
-        thing("close_case", |it| json!({"key": it["case"]})),
-        thing("archive_case", |it| json!({"key": it["case"]})),
-        thing("reopen_case", |it| json!({"key": it["case"]})),
+        thing("digest_case", |ids| json!({"key": ids["case"]})),
+        thing("close_case", |ids| json!({"key": ids["case"]})),
+        thing("archive_case", |ids| json!({"key": ids["case"]})),
+        thing("reopen_case", |ids| json!({"key": ids["case"]})),
         // A case of that name opens in its own workspace; last, since others count on there being none.
         nothing("open_case", |_| json!({"key": "mine", "title": "Mine"})),
         nothing("create_handoff", |_| json!({"to": "crow", "task": "Count the boats"})),
         thing(
             "create_handoff",
-            |it| json!({"to": "crow", "task": "Count the herons", "case": it["case"]}),
+            |ids| json!({"to": "crow", "task": "Count the herons", "case": ids["case"]}),
         ),
-        thing("accept_handoff", |it| json!({"handoff": it["offered"]})),
-        thing("complete_handoff", |it| json!({"handoff": it["accepted"], "result": "Done"})),
-        thing("reject_handoff", |it| json!({"handoff": it["offered"], "reason": "No"})),
-        thing("withdraw_handoff", |it| json!({"handoff": it["handed"]})),
+        thing("accept_handoff", |ids| json!({"handoff": ids["offered"]})),
+        thing("complete_handoff", |ids| json!({"handoff": ids["accepted"], "result": "Done"})),
+        thing("reject_handoff", |ids| json!({"handoff": ids["offered"], "reason": "No"})),
+        thing("withdraw_handoff", |ids| json!({"handoff": ids["handed"]})),
     ]
 }
 
@@ -135,7 +135,7 @@ impl Routes {
     fn route(&self, verb: &str) -> Option<(String, &str)> {
         self.paths.iter().find_map(|(path, methods)| {
             let mut methods = methods.as_object().unwrap().iter();
-            let (method, _) = methods.find(|(_, it)| it["operationId"] == verb)?;
+            let (method, _) = methods.find(|(_, operation)| operation["operationId"] == verb)?;
             Some((method.to_uppercase(), path.as_str()))
         })
     }
@@ -144,7 +144,9 @@ impl Routes {
     fn writing(&self) -> BTreeSet<String> {
         let all = self.paths.values().flat_map(|methods| methods.as_object().unwrap());
         let writing = all.filter(|(method, _)| *method != "get");
-        writing.map(|(_, it)| it["operationId"].as_str().unwrap().to_owned()).collect()
+        writing
+            .map(|(_, operation)| operation["operationId"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Calls a verb with these headers.
@@ -224,22 +226,22 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
 
 /// All that a workspace holds, and all that happened there.
 fn state(home: &Home, workspace: &str) -> Vec<Value> {
-    let told = |arguments: &[&str]| {
+    let read = |arguments: &[&str]| {
         let own = ["--workspace", workspace, "--agent", "rook", "--json"];
         let output = home.run(&[arguments, &own].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     };
     vec![
-        told(&["events", "--limit", "100"]),
-        told(&["list", "--limit", "100"]),
-        told(&["list", "--limit", "100", "--deleted"]),
-        told(&["case", "list"]),
-        told(&["session", "list"]),
-        told(&["handoff", "list", "--side", "all"]),
-        told(&["entity", "list"]),
-        told(&["contradictions", "list"]),
-        told(&["case", "read", "ponds"]),
+        read(&["events", "--limit", "100"]),
+        read(&["list", "--limit", "100"]),
+        read(&["list", "--limit", "100", "--deleted"]),
+        read(&["case", "list"]),
+        read(&["session", "list"]),
+        read(&["handoff", "list", "--side", "all"]),
+        read(&["entity", "list"]),
+        read(&["contradictions", "list"]),
+        read(&["case", "read", "ponds"]),
     ]
 }
 

@@ -44,8 +44,8 @@ fn exit_codes_tell_the_kind_of_error() {
     for (arguments, code) in table {
         let output = home.run(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(told.contains("error: ") && told.contains("hint: "), code != 0, "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr.contains("error: ") && stderr.contains("hint: "), code != 0, "{stderr}");
     }
     let saved = home.run(&["save", "mine", "--agent", "me", "--json"]);
     let id = json_of(&saved.stdout)["memory"]["id"].as_str().unwrap().to_owned();
@@ -114,11 +114,11 @@ fn an_import_skips_bad_lines_by_number_and_adds_nothing_twice() {
     for (created, repeated) in [(3, 0), (0, 3)] {
         let output = home.run(&["import", "--format", "jsonl", file, "--json"]);
         assert_eq!(output.status.code(), Some(2));
-        let told = json_of(&output.stdout);
+        let report = json_of(&output.stdout);
         let numbers: Vec<&Value> =
-            told["bad"].as_array().unwrap().iter().map(|bad| &bad["line"]).collect();
+            report["bad"].as_array().unwrap().iter().map(|bad| &bad["line"]).collect();
         assert_eq!(numbers, [3, 4, 5]);
-        assert_eq!((&told["created"], &told["repeated"]), (&json!(created), &json!(repeated)));
+        assert_eq!((&report["created"], &report["repeated"]), (&json!(created), &json!(repeated)));
     }
     let found = home.run(&["search", "When does the ferry leave?", "--json"]);
     let found = json_of(&found.stdout);
@@ -163,8 +163,8 @@ fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
         let arguments: &[&str] = if command == "save" { &["save", "x"] } else { &[command] };
         let refused = home.run(arguments);
         assert_eq!(refused.status.code(), Some(9), "{command}");
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert!(told.contains("is damaged") && told.contains("left as it is"), "{told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(stderr.contains("is damaged") && stderr.contains("left as it is"), "{stderr}");
     }
     assert_eq!(fs::read(&store).unwrap(), garbage);
 }
@@ -181,8 +181,11 @@ fn doctor_looks_deep_and_names_what_changed_silently() {
     assert!(home.run(&["doctor"]).status.success(), "every page is well");
     let deep = home.run(&["doctor", "--deep"]);
     assert_eq!(deep.status.code(), Some(9));
-    let told = String::from_utf8(deep.stdout).unwrap();
-    assert!(told.contains("memory") && told.contains("changed outside of commonbook"), "{told}");
+    let stdout = String::from_utf8(deep.stdout).unwrap();
+    assert!(
+        stdout.contains("memory") && stdout.contains("changed outside of commonbook"),
+        "{stdout}"
+    );
 }
 
 #[test]
@@ -198,8 +201,11 @@ fn an_emptied_store_fails_closed_until_its_loss_is_accepted() {
     for command in [&["doctor"][..], &["list"], &["save", "x"], &["serve"], &["token", "list"]] {
         let refused = home.run(command);
         assert_eq!(refused.status.code(), Some(9), "{command:?}");
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert!(told.contains("held a store before") && told.contains("--accept-loss"), "{told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(
+            stderr.contains("held a store before") && stderr.contains("--accept-loss"),
+            "{stderr}"
+        );
     }
     assert_eq!(fs::read(&store).unwrap(), b"");
     assert!(home.run(&["doctor", "--accept-loss", "--deep"]).status.success());
@@ -240,6 +246,6 @@ fn a_search_without_a_workspace_of_its_own_reads_the_whole_home() {
     home.run(&["save", "Something of its own"]);
     let nearest = home.run(&["search", "ferry", "--json"]);
     assert_eq!(json_of(&nearest.stdout)["total"], 0);
-    let told = home.run(&["search", "ferry", "--json", "--scope", "home"]);
-    assert_eq!(json_of(&told.stdout)["total"], 1);
+    let output = home.run(&["search", "ferry", "--json", "--scope", "home"]);
+    assert_eq!(json_of(&output.stdout)["total"], 1);
 }

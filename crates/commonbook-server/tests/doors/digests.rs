@@ -44,9 +44,9 @@ fn a_command_writes_on_every_door_and_is_told_what_was_shared() {
         assert_eq!((&entry["written_by"], &entry["extract"]), (&json!("command"), &json!(OWN)));
         assert_eq!(answer.get("notice"), None, "{door}");
     }
-    let told = std::fs::read_to_string(home.path().join("told.json")).unwrap();
-    let mut told = serde_json::Deserializer::from_str(&told).into_iter::<Value>();
-    let first = told.next().unwrap().unwrap();
+    let text = std::fs::read_to_string(home.path().join("told.json")).unwrap();
+    let mut facts = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let first = facts.next().unwrap().unwrap();
     assert_eq!((&first["sentence"], &first["sources"][0]["author"]), (&json!(OWN), &json!("ann")));
     let done = server.call("bob", "digest_case", &json!({"key": "orders"})).unwrap();
     assert_eq!(done["appended"]["entries"][0]["position"], 2, "{done}");
@@ -147,7 +147,7 @@ fn a_model_that_is_not_there_leaves_the_agents_own_sentence() {
 fn settings_that_cannot_be_are_refused_with_their_place() {
     for settings in [json!({"command": "x", "model": "m"}), json!({"endpoint": "http://h"})] {
         let output = home(&settings).run(&["case", "list"]);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && told.contains("config.json: digest."), "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && stderr.contains("config.json: digest."), "{stderr}");
     }
 }

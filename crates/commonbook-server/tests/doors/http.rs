@@ -138,9 +138,9 @@ fn long_answers_come_compressed_to_who_takes_them_so() {
     assert_eq!(header(&plain, "content-encoding"), "");
     let small = get("/v1/memories", &[GZIP]);
     assert_eq!(header(&small, "content-encoding"), "gzip");
-    let told: Vec<&str> =
+    let vary: Vec<&str> =
         small.headers().get_all("vary").iter().map(|value| value.to_str().unwrap()).collect();
-    assert!(told.join(",").contains("accept-encoding"), "{told:?}");
+    assert!(vary.join(",").contains("accept-encoding"), "{vary:?}");
     assert!(small.body().len() * 4 < plain.body().len());
     let mut opened = Vec::new();
     flate2::read::GzDecoder::new(small.body().as_slice()).read_to_end(&mut opened).unwrap();
@@ -224,8 +224,8 @@ fn a_foreign_page_neither_reads_nor_acts() {
     for site in ["cross-site", "same-site"] {
         let page = [ME, ("Sec-Fetch-Site", site)];
         for path in ["/v1/changes", "/v1/memories?agent_id=mallory", "/mcp", "/health"] {
-            let (status, told) = server.send("GET", path, &page, b"").unwrap();
-            assert_eq!((status, &told["error"]["kind"]), (403, &json!("forbidden")), "{path}");
+            let (status, response) = server.send("GET", path, &page, b"").unwrap();
+            assert_eq!((status, &response["error"]["kind"]), (403, &json!("forbidden")), "{path}");
         }
         // What a page sends without asking first: a form, or nothing but an address.
         let text = [ME, ("Sec-Fetch-Site", site), ("Content-Type", "text/plain")];
@@ -248,8 +248,8 @@ fn reading_marks_nothing_over_rest() {
     server.call("you", "append_entries", &entry).unwrap();
     for path in ["/v1/changes?mark=true", "/v1/changes?mark", "/v1/cases/k/entries?mark=true"] {
         let headers = [ME, ("X-Commonbook-Workspace", crate::world::WORKSPACE)];
-        let (status, told) = server.send("GET", path, &headers, b"").unwrap();
-        let error = &told["error"];
+        let (status, response) = server.send("GET", path, &headers, b"").unwrap();
+        let error = &response["error"];
         assert_eq!((status, &error["field"]), (400, &json!("mark")), "{path}");
         assert!(error["hint"].as_str().unwrap().contains("/v1/changes/mark"));
     }
@@ -270,8 +270,9 @@ fn a_body_that_is_not_said_to_be_json_is_refused() {
     for form in ["text/plain", "application/x-www-form-urlencoded", "application/x-ndjson"] {
         for path in ["/v1/memories", "/mcp"] {
             let headers = [ME, ("Content-Type", form)];
-            let (status, told) = server.send("POST", path, &headers, b"{\"text\": \"x\"}").unwrap();
-            let error = &told["error"];
+            let (status, response) =
+                server.send("POST", path, &headers, b"{\"text\": \"x\"}").unwrap();
+            let error = &response["error"];
             assert_eq!((status, &error["field"]), (415, &json!("content-type")), "{path} {form}");
         }
     }
@@ -285,13 +286,17 @@ fn json_of_very_many_values_is_refused_before_it_is_made() {
     let server = Server::start(&home);
     let many = format!("[{}]", vec!["{\"\":0}"; 200_000].join(","));
     for (path, body) in [("/v1/memories", many.clone()), ("/mcp", many)] {
-        let (status, told) = server.send("POST", path, &[ME], body.as_bytes()).unwrap();
-        assert_eq!((status, &told["error"]["kind"]), (413, &json!("too_large")), "{path}: {told}");
+        let (status, response) = server.send("POST", path, &[ME], body.as_bytes()).unwrap();
+        assert_eq!(
+            (status, &response["error"]["kind"]),
+            (413, &json!("too_large")),
+            "{path}: {response}"
+        );
     }
     let lines = format!("[{}]\n", vec!["{\"\":0}"; 200_000].join(","));
     let output = home.feed(&["mcp"], lines.as_bytes());
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["error"]["data"]["error"]["kind"], "too_large");
+    let response: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(response["error"]["data"]["error"]["kind"], "too_large");
 }
 
 #[test]
@@ -308,9 +313,12 @@ fn an_agent_that_calls_too_often_is_told_when_to_go_on() {
     assert_eq!((refused.status().as_u16(), &error["kind"]), (429, &json!("rate_limited")));
     assert_eq!(error["retry_after"], seconds);
     assert!((1..=30).contains(&seconds) && error["hint"].as_str().unwrap().contains("Wait"));
-    let told = mcp.call("me", "save_memory", &json!({"text": "x"})).unwrap_err();
-    assert_eq!((&told["kind"], &told["message"]), (&json!("rate_limited"), &error["message"]));
-    assert!(told["retry_after"].is_u64());
+    let mcp_error = mcp.call("me", "save_memory", &json!({"text": "x"})).unwrap_err();
+    assert_eq!(
+        (&mcp_error["kind"], &mcp_error["message"]),
+        (&json!("rate_limited"), &error["message"])
+    );
+    assert!(mcp_error["retry_after"].is_u64());
     // Reads are counted by themselves, and so is everybody else.
     assert_eq!(server.send("GET", "/v1/stats", &[ME], b"").unwrap().0, 200);
     mcp.call("me", "get_memory_stats", &json!({})).unwrap();
@@ -333,8 +341,8 @@ fn a_rate_that_is_none_is_refused_at_the_start() {
     let output = home.program(&["serve", "--port", "0"]).env("COMMONBOOK_RATE", "fast").output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("COMMONBOOK_RATE") && told.contains("hint: "), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("COMMONBOOK_RATE") && stderr.contains("hint: "), "{stderr}");
 }
 
 #[test]
@@ -393,10 +401,14 @@ fn a_session_header_that_is_no_id_is_refused_with_what_it_should_be() {
         (&long, "too_large"),
     ] {
         let header = ("X-Commonbook-Session", session);
-        let (_, told) = server.send("POST", "/v1/memories", &[header], json).unwrap();
-        let error = &told["error"];
-        assert_eq!((&error["kind"], &error["field"]), (&kind.into(), &"session".into()), "{told}");
-        assert!(error["hint"].as_str().unwrap().contains("POST /v1/sessions"), "{told}");
+        let (_, response) = server.send("POST", "/v1/memories", &[header], json).unwrap();
+        let error = &response["error"];
+        assert_eq!(
+            (&error["kind"], &error["field"]),
+            (&kind.into(), &"session".into()),
+            "{response}"
+        );
+        assert!(error["hint"].as_str().unwrap().contains("POST /v1/sessions"), "{response}");
     }
     let kept = server.call("tester", "get_memory_stats", &serde_json::json!({})).unwrap();
     assert_eq!(kept["memories"], 0);

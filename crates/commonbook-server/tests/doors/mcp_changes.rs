@@ -40,16 +40,18 @@ impl Hearing {
 
     /// The URI of the next notification.
     async fn next(&mut self, client: &mut Client) -> String {
-        let told = async {
+        let uri = async {
             match self {
-                Self::Session => client.told.recv().await.unwrap(),
+                Self::Session => client.updates.recv().await.unwrap(),
                 Self::Stream(stream) => match stream.next().await.unwrap().unwrap() {
-                    ServerNotification::ResourceUpdatedNotification(told) => told.params.uri,
+                    ServerNotification::ResourceUpdatedNotification(notification) => {
+                        notification.params.uri
+                    }
                     other => panic!("{other:?}"),
                 },
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), told).await.expect("no notification arrived")
+        tokio::time::timeout(Duration::from_secs(60), uri).await.expect("no notification arrived")
     }
 }
 
@@ -130,9 +132,9 @@ fn agents_and_statistics_are_told_of_and_an_ended_subscription_is_silent() {
             let mut hearing =
                 Hearing::to(&mcp, client, &[agent.to_owned(), stats.to_owned()]).await;
             server.call("ann", "save_memory", &json!({"text": "more tea"})).unwrap();
-            let mut told = [hearing.next(client).await, hearing.next(client).await];
-            told.sort();
-            assert_eq!(told, [agent, stats], "{way}");
+            let mut uris = [hearing.next(client).await, hearing.next(client).await];
+            uris.sort();
+            assert_eq!(uris, [agent, stats], "{way}");
             #[expect(deprecated, reason = "the era of sessions subscribes so")]
             client.unsubscribe(UnsubscribeRequestParams::new(agent)).await.unwrap();
             for _ in 0..2 {
@@ -215,10 +217,12 @@ fn a_call_with_a_progress_token_is_told_that_it_is_under_way() {
             let mut request = CallToolRequestParams::new("search_memory");
             request.arguments = json!({"query": "tea"}).as_object().cloned();
             client.call_tool(request).await.unwrap();
-            let told = tokio::time::timeout(Duration::from_secs(60), client.progress.recv());
-            let told = told.await.unwrap_or_else(|_| panic!("{} tells none", mcp.way())).unwrap();
-            let told = (told.progress, told.message.as_deref());
-            assert_eq!(told, (0.0, Some("running")), "{}", mcp.way());
+            let notification =
+                tokio::time::timeout(Duration::from_secs(60), client.progress.recv());
+            let notification =
+                notification.await.unwrap_or_else(|_| panic!("{} tells none", mcp.way())).unwrap();
+            let notification = (notification.progress, notification.message.as_deref());
+            assert_eq!(notification, (0.0, Some("running")), "{}", mcp.way());
         });
     }
 }
@@ -237,8 +241,8 @@ fn a_client_that_has_closed_its_end_is_answered_all_the_same() {
     ];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let output = home.feed(&["mcp"], lines.as_bytes());
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.lines().any(|line| line.contains(r#""id":2,"result""#)), "{told}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.lines().any(|line| line.contains(r#""id":2,"result""#)), "{stdout}");
 }
 
 /// Lines of JSON-RPC, to and from a client.
@@ -299,8 +303,8 @@ fn a_call_that_waits_is_told_of_and_is_not_answered_once_cancelled() {
         "_meta": {"progressToken": "p7"}});
     lines.say(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": waiting}));
     lines.until(|line| {
-        let told = &line["params"];
-        told["progressToken"] == "p7" && told["progress"].as_f64() >= Some(1.0)
+        let params = &line["params"];
+        params["progressToken"] == "p7" && params["progress"].as_f64() >= Some(1.0)
     });
     let cancelled = json!({"requestId": 7, "reason": "enough"});
     lines.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));

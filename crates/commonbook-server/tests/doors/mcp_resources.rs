@@ -45,8 +45,8 @@ async fn prompted(
 ) -> Result<String, ServiceError> {
     let mut request = GetPromptRequestParams::new(name);
     request.arguments = arguments.as_object().cloned();
-    let told = client.get_prompt(request).await?;
-    let [PromptMessage { content, .. }] = &told.messages[..] else { panic!("{told:?}") };
+    let prompt = client.get_prompt(request).await?;
+    let [PromptMessage { content, .. }] = &prompt.messages[..] else { panic!("{prompt:?}") };
     Ok(content.as_text().unwrap().text.clone())
 }
 
@@ -75,18 +75,18 @@ fn a_resource_is_exactly_what_rest_answers() {
         mcp.with("ann", async |client| {
             let rest = |verb: &str, fields: Value| server.call("ann", verb, &fields).unwrap();
             for id in [&shared, &private] {
-                let told = read(client, &uri_of(id)).await.unwrap();
-                assert_eq!(told, rest("get_memory", json!({"id": id})), "{way}");
+                let resource = read(client, &uri_of(id)).await.unwrap();
+                assert_eq!(resource, rest("get_memory", json!({"id": id})), "{way}");
             }
             let agent = rest("get_agent", json!({"name": "ann/engineer"}));
             for name in ["ann%2Fengineer", "ann/engineer"] {
-                let told = read(client, &format!("commonbook://agent/{name}")).await.unwrap();
-                assert_eq!(told, agent, "{way}");
+                let resource = read(client, &format!("commonbook://agent/{name}")).await.unwrap();
+                assert_eq!(resource, agent, "{way}");
             }
             let mut stats = read(client, "commonbook://stats").await.unwrap();
             let mut expected = rest("get_memory_stats", json!({}));
-            for told in [&mut stats, &mut expected] {
-                told.as_object_mut().unwrap().remove("disk_bytes");
+            for value in [&mut stats, &mut expected] {
+                value.as_object_mut().unwrap().remove("disk_bytes");
             }
             assert_eq!(stats, expected, "{way}");
         });
@@ -143,7 +143,7 @@ fn the_list_has_what_the_caller_may_read() {
                 }
                 let templates = client.list_all_resource_templates().await.unwrap();
                 let templates: Vec<_> =
-                    templates.iter().map(|it| it.uri_template.as_str()).collect();
+                    templates.iter().map(|template| template.uri_template.as_str()).collect();
                 let kinds = ["agent", "case", "memory"];
                 assert_eq!(templates, kinds.map(|kind| format!("commonbook://{kind}/{{id}}")));
             });
@@ -161,8 +161,8 @@ fn long_lists_are_given_page_by_page_and_end() {
         let body = json!(texts).to_string();
         for agent in 0..20 {
             let name = format!("agent-{batch}-{agent}");
-            let one = json!({"text": "tea"}).to_string();
-            let body = if agent == 0 { &body } else { &one };
+            let memory = json!({"text": "tea"}).to_string();
+            let body = if agent == 0 { &body } else { &memory };
             let who = [("X-Commonbook-Agent", name.as_str()), ("X-Commonbook-Workspace", "story")];
             assert_eq!(server.send("POST", "/v1/memories", &who, body.as_bytes()).unwrap().0, 201);
         }
@@ -230,9 +230,12 @@ fn a_recall_tells_what_is_known_with_id_and_author() {
             assert_eq!(names, ["recall", "handoff", "summarise_case"]);
             let prompt = &prompts[0];
             let arguments = prompt.arguments.as_ref().unwrap();
-            let told: Vec<_> = arguments.iter().map(|it| (it.name.as_str(), it.required)).collect();
+            let described: Vec<_> = arguments
+                .iter()
+                .map(|argument| (argument.name.as_str(), argument.required))
+                .collect();
             let expected = [("task", Some(true)), ("topic", Some(false)), ("agent", Some(false))];
-            assert_eq!((prompt.name.as_str(), told), ("recall", expected.to_vec()));
+            assert_eq!((prompt.name.as_str(), described), ("recall", expected.to_vec()));
             let text =
                 recall(client, json!({"task": "When does the harbour open?"})).await.unwrap();
             assert!(text.contains(&format!("#{} ann, ", &shared[24..])), "{text}");
@@ -270,8 +273,11 @@ fn a_person_lets_a_handoff_be_taken_and_a_case_be_summed_up_by_name() {
             assert_eq!(complete(client, waiting, "handoff", "hnd").await, [id], "{way}");
             let taken = prompted(client, "handoff", json!({"handoff": id})).await.unwrap();
             assert!(taken.contains("Mend the fence") && taken.contains("complete_handoff"));
-            let told = prompted(client, "summarise_case", json!({"key": "k"})).await.unwrap();
-            assert!(told.contains("It is green") && told.contains("append_entries"), "{told}");
+            let prompt = prompted(client, "summarise_case", json!({"key": "k"})).await.unwrap();
+            assert!(
+                prompt.contains("It is green") && prompt.contains("append_entries"),
+                "{prompt}"
+            );
         });
         mcp.with("eve", async |client| {
             assert!(prompted(client, "handoff", json!({"handoff": id})).await.is_err(), "{way}");

@@ -122,8 +122,11 @@ fn a_header_that_is_no_session_is_refused_at_each_call_with_what_it_should_be() 
         let named = ("X-Commonbook-Session", odd);
         let headers = [ACCEPT, JSON, ann.pair(), ("Mcp-Session-Id", &session), named];
         let response = server.exchange("POST", "/mcp", &headers, body.as_bytes()).unwrap();
-        let told = String::from_utf8_lossy(response.body()).into_owned();
-        assert!(told.contains("session: ") && told.contains("start_session"), "{odd:?}: {told}");
+        let answer = String::from_utf8_lossy(response.body()).into_owned();
+        assert!(
+            answer.contains("session: ") && answer.contains("start_session"),
+            "{odd:?}: {answer}"
+        );
     }
     let stats = server.send("GET", "/v1/stats", &[ann.pair()], b"").unwrap().1;
     assert_eq!(stats["memories"], 0);

@@ -58,15 +58,16 @@ fn each_event_is_a_line_as_the_journal_has_it_with_a_server_and_without() {
     let cli = Cli(&home);
     save(&cli, "ann", &json!({"text": "before"}));
     let mut all = Monitor::start(&home, &["--json", "--after", "0", "--agent", "bob"]);
-    let told = |monitor: &mut Monitor| serde_json::from_str::<Value>(&monitor.line()).unwrap();
-    let mut found = vec![told(&mut all)];
+    let next_event =
+        |monitor: &mut Monitor| serde_json::from_str::<Value>(&monitor.line()).unwrap();
+    let mut found = vec![next_event(&mut all)];
     // It has begun: what comes from now on is heard of by the watch alone.
     save(&cli, "ann", &json!({"text": "hidden", "sharing": "private"}));
     save(&cli, "ann", &json!({"text": "without a server", "topics": ["herbs"]}));
-    found.push(told(&mut all));
+    found.push(next_event(&mut all));
     let server = Server::start(&home);
     save(&server, "bob", &json!({"text": "by a server"}));
-    found.push(told(&mut all));
+    found.push(next_event(&mut all));
     let page = cli.call("bob", "list_events", &json!({})).unwrap();
     assert_eq!(page["items"], Value::Array(found));
     assert_eq!(page["items"][1]["sequence"], 3, "what is private is not told");
@@ -117,10 +118,10 @@ fn an_invalid_filter_is_refused_with_a_hint() {
         (["--importance", "urgent"], "importance"),
         (["--after", "soon"], "after"),
     ];
-    for (flags, told) in table {
+    for (flags, message) in table {
         let output = home.run(&[&["monitor"], &flags[..]].concat());
         let says = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{says}");
-        assert!(says.contains(told) && says.contains("hint: "), "{says}");
+        assert!(says.contains(message) && says.contains("hint: "), "{says}");
     }
 }

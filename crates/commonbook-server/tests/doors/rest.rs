@@ -129,10 +129,10 @@ fn the_pages_of_the_server_are_there() {
 #[test]
 fn who_only_reads_is_in_no_registry_whichever_door_it_came_by() {
     let home = Home::new();
-    let told = |output: std::process::Output| {
+    let names_in = |output: std::process::Output| {
         let agents: Value = serde_json::from_slice(&output.stdout).unwrap();
         let names = agents["items"].as_array().unwrap().iter();
-        names.map(|it| it["agent"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        names.map(|agent| agent["agent"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let list = ["agents", "--json", "--agent", "zoe", "--workspace", "nest"];
     assert!(home.run(&["list", "--agent", "ann", "--workspace", "nest"]).status.success());
@@ -142,13 +142,13 @@ fn who_only_reads_is_in_no_registry_whichever_door_it_came_by() {
     let named = "/v1/memories?agent_id=mallory&workspace=nest";
     assert_eq!(server.send("GET", named, &[], b"").unwrap().0, 200);
     assert_eq!(server.send("GET", "/v1/memories", &bob, b"").unwrap().0, 200);
-    assert_eq!(told(home.run(&list)), [""; 0]);
+    assert_eq!(names_in(home.run(&list)), [""; 0]);
     assert_eq!(server.send("POST", "/v1/sessions", &bob, b"{}").unwrap().0, 200);
-    assert_eq!(told(home.run(&list)), ["bob"]);
+    assert_eq!(names_in(home.run(&list)), ["bob"]);
     assert!(
         home.run(&["save", "Nests are built in spring", "--agent", "ann", "--workspace", "nest"])
             .status
             .success()
     );
-    assert_eq!(told(home.run(&list)), ["ann", "bob"]);
+    assert_eq!(names_in(home.run(&list)), ["ann", "bob"]);
 }

@@ -13,7 +13,7 @@ pub(crate) struct Stream(BufReader<TcpStream>);
 
 /// What came over it.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct ReceivedEvent {
     id: Option<u64>,
     event: String,
     data: Value,
@@ -36,11 +36,12 @@ impl Stream {
         let address = server.url.trim_start_matches("http://");
         let mut connection = TcpStream::connect(address).unwrap();
         connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let said = headers.iter().filter(|(_, value)| !value.is_empty());
-        let said: String = said.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let header_lines = headers.iter().filter(|(_, value)| !value.is_empty());
+        let header_lines: String =
+            header_lines.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let request = format!(
             "GET /events/stream?{query} HTTP/1.1\r\nHost: {address}\r\n\
-             X-Commonbook-Workspace: {WORKSPACE}\r\n{said}\r\n"
+             X-Commonbook-Workspace: {WORKSPACE}\r\n{header_lines}\r\n"
         );
         connection.write_all(request.as_bytes()).unwrap();
         let mut lines = BufReader::new(connection);
@@ -78,17 +79,17 @@ impl Stream {
     }
 
     /// The next part; `None` at the end of the stream.
-    fn next(&mut self) -> Option<Told> {
-        let mut told = Told { id: None, event: String::new(), data: Value::Null };
+    fn next(&mut self) -> Option<ReceivedEvent> {
+        let mut received = ReceivedEvent { id: None, event: String::new(), data: Value::Null };
         loop {
             let line = self.line()?;
             match line.split_once(": ") {
-                Some(("id", id)) => told.id = Some(id.parse().unwrap()),
-                Some(("event", event)) => told.event = event.to_owned(),
-                Some(("data", data)) => told.data = serde_json::from_str(data).unwrap(),
+                Some(("id", id)) => received.id = Some(id.parse().unwrap()),
+                Some(("event", event)) => received.event = event.to_owned(),
+                Some(("data", data)) => received.data = serde_json::from_str(data).unwrap(),
                 Some(("", _)) => {}
-                None if line.is_empty() && told.event.is_empty() => {}
-                None if line.is_empty() => return Some(told),
+                None if line.is_empty() && received.event.is_empty() => {}
+                None if line.is_empty() => return Some(received),
                 _ => panic!("{line:?}"),
             }
         }
@@ -146,9 +147,9 @@ fn each_reader_is_told_what_it_asked_for_as_the_journal_has_it() {
     for (mut stream, expected) in streams {
         for sequence in expected {
             let event = &journal[sequence as usize - 1];
-            let told = stream.next().unwrap();
-            assert_eq!((told.id, &told.data), (Some(sequence), event));
-            assert_eq!(event["kind"], told.event);
+            let received = stream.next().unwrap();
+            assert_eq!((received.id, &received.data), (Some(sequence), event));
+            assert_eq!(event["kind"], received.event);
         }
     }
 }
@@ -172,8 +173,8 @@ fn what_another_may_not_see_does_not_come_and_does_not_count() {
     save(&server, "ann", &json!({"text": "the last"}));
     // A quarantined one has two events: 3 and 4.
     for stream in [&mut bob, &mut nobody] {
-        let told = stream.until(8);
-        assert!(told.starts_with(&[5]) && !told.contains(&7), "{told:?}");
+        let sequences = stream.until(8);
+        assert!(sequences.starts_with(&[5]) && !sequences.contains(&7), "{sequences:?}");
     }
     assert_eq!(ann.until(8), [1, 2, 3, 4, 5, 6, 7, 8]);
     let mut later = Stream::open(&server, "bob", "after=0");
@@ -185,8 +186,8 @@ fn a_stream_goes_on_where_it_was_after_the_server_was_killed() {
     let home = Home::new();
     let server = Server::start(&home);
     let batch = |server: &Server, count: usize| {
-        let one = |number: usize| json!({"text": format!("{number}")});
-        let all = Value::Array((0..count).map(one).collect()).to_string();
+        let memory = |number: usize| json!({"text": format!("{number}")});
+        let all = Value::Array((0..count).map(memory).collect()).to_string();
         let headers = [("X-Commonbook-Workspace", WORKSPACE), ("X-Commonbook-Agent", "ann")];
         assert_eq!(server.send("POST", "/v1/memories", &headers, all.as_bytes()).unwrap().0, 201);
     };
@@ -236,20 +237,20 @@ fn a_slow_reader_is_told_that_it_lagged_misses_nothing_and_slows_nobody() {
         }
         assert_eq!(quick.until(sequence), [sequence]);
     }
-    let (mut told, mut missed) = (Vec::new(), Vec::new());
-    while told.last() != Some(&end) {
+    let (mut received, mut missed) = (Vec::new(), Vec::new());
+    while received.last() != Some(&end) {
         let next = slow.next().unwrap();
         match next.id {
-            Some(id) => told.push(id),
+            Some(id) => received.push(id),
             None => {
                 assert_eq!(next.event, "lagged");
-                let after = told.last().copied().unwrap_or(0);
+                let after = received.last().copied().unwrap_or(0);
                 assert_eq!(next.data, json!({"missed": end - after}));
                 missed.push(after);
             }
         }
     }
-    assert_eq!(told, (1..=end).collect::<Vec<_>>());
+    assert_eq!(received, (1..=end).collect::<Vec<_>>());
     assert_eq!(missed.len(), 1, "{missed:?}");
     save(&server, "ann", &json!({"text": "and it is up again"}));
     assert_eq!((slow.until(end + 1), quick.until(end + 1)), (vec![end + 1], vec![end + 1]));

@@ -66,9 +66,9 @@ fn from_the_first_token_on_every_path_that_tells_something_asks_for_one() {
     // Not in the query, where logs and histories keep it.
     assert_eq!(ask(&server, &format!("/v1/stats?token={secret}"), &[]).0, 401);
     for path in [metadata.to_owned(), format!("{metadata}/mcp")] {
-        let (status, told) = ask(&server, &path, &[]);
-        assert_eq!((status, &told["bearer_methods_supported"]), (200, &json!(["header"])));
-        assert_eq!(told["resource"], format!("{}/mcp", server.url));
+        let (status, answer) = ask(&server, &path, &[]);
+        assert_eq!((status, &answer["bearer_methods_supported"]), (200, &json!(["header"])));
+        assert_eq!(answer["resource"], format!("{}/mcp", server.url));
     }
 }
 
@@ -180,9 +180,9 @@ fn a_setting_says_by_which_names_a_server_is_called() {
         ("localhost:1", 403),
     ];
     for (host, status) in table {
-        let (found, told) = ask(&server, "/v1/stats", &[("Host", host)]);
+        let (found, response) = ask(&server, "/v1/stats", &[("Host", host)]);
         assert_eq!(found, status, "{host}");
-        let hint = told["error"]["hint"].as_str().unwrap_or("COMMONBOOK_HOSTS");
+        let hint = response["error"]["hint"].as_str().unwrap_or("COMMONBOOK_HOSTS");
         assert!(hint.contains("COMMONBOOK_HOSTS"), "{hint}");
     }
     let output = home.program(&["serve", "--port", "0"]).env("COMMONBOOK_HOSTS", "a b").output();

@@ -14,8 +14,8 @@ const EACH: usize = 125;
 fn answer(home: &Home, arguments: &[&str]) -> Value {
     let own = ["--json", "--workspace", WORKSPACE];
     let output = home.run(&[arguments, &own].concat());
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -51,8 +51,8 @@ fn sixteen_processes_that_append_to_one_case_lose_and_double_nothing() {
                     let append = |number: usize| {
                         let summary = format!("entry {number} of process {process}");
                         let command = ["case", "append", "log", &summary, "--agent", &agent];
-                        let told = answer(home, &command);
-                        (told["entries"][0]["position"].as_u64().unwrap(), summary)
+                        let appended = answer(home, &command);
+                        (appended["entries"][0]["position"].as_u64().unwrap(), summary)
                     };
                     (0..EACH).map(append).collect::<Vec<_>>()
                 })

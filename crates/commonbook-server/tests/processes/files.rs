@@ -49,8 +49,8 @@ fn careless(home: &Home, arguments: &[&str]) -> Command {
 
 fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{command:?}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {stderr}");
     output
 }
 
@@ -59,9 +59,9 @@ fn doctor(home: &Home) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn check<'a>(told: &'a Value, what: &str) -> &'a Value {
-    let checks = told["checks"].as_array().unwrap();
-    checks.iter().find(|check| check["what"] == what).unwrap_or_else(|| panic!("{what}: {told}"))
+fn check<'a>(report: &'a Value, what: &str) -> &'a Value {
+    let checks = report["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["what"] == what).unwrap_or_else(|| panic!("{what}: {report}"))
 }
 
 /// Uses what makes files in a home: store, index, vectors, socket, standing memory, setup, hooks.
@@ -86,9 +86,9 @@ fn use_everything(home: &Home, user: &Path) {
     let saved = server.call("ann", "save_memory", &json!({"text": "Cranes are green"})).unwrap();
     let change = json!({"id": saved["memory"]["id"], "text": "Cranes are red now"});
     server.call("ann", "update_memory", &change).unwrap();
-    let said =
+    let message =
         json!({"MEMORIES": [{"type": "mistake", "content": "Mind the harbour"}]}).to_string();
-    let learn = ["learn", &said, "--agent", "claude/engineer", "--workspace", WORKSPACE];
+    let learn = ["learn", &message, "--agent", "claude/engineer", "--workspace", WORKSPACE];
     run(&mut careless(home, &learn));
     // The server ends without a word, and leaves what it has open.
     drop(server);
@@ -119,8 +119,8 @@ fn files_of_a_home_are_their_users_alone_whatever_the_folder_and_the_umask_were(
     for path in &all {
         set_mode(path, if path.is_dir() { 0o755 } else { 0o644 });
     }
-    let told = doctor(&home);
-    let found = check(&told, "modes")["found"].as_str().unwrap().to_owned();
+    let report = doctor(&home);
+    let found = check(&report, "modes")["found"].as_str().unwrap().to_owned();
     assert!(
         found.starts_with("closed ") && found.contains("first /") && found.contains("(mode 0777)"),
         "{found}"
@@ -152,8 +152,8 @@ fn standing_memory_in_a_project_is_as_open_as_the_project() {
 #[test]
 fn a_process_leaves_no_core_file_and_a_command_of_the_users_own_has_their_umask() {
     let home = Home::new();
-    let told = doctor(&home);
-    let process = check(&told, "process");
+    let report = doctor(&home);
+    let process = check(&report, "process");
     if cfg!(target_os = "linux") {
         assert_eq!(process["found"], "commonbook processes leave no core files");
     }
@@ -205,9 +205,9 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
     ];
     for command in commands {
         let output = home.program(command).stdout(full()).stderr(Stdio::piped()).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(9), "{command:?}: {told}");
-        assert!(told.contains("No space left on device"), "{command:?}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(9), "{command:?}: {stderr}");
+        assert!(stderr.contains("No space left on device"), "{command:?}: {stderr}");
     }
     for command in [&["list", "--limit", "100"][..], &["export"], &["events", "--limit", "100"]] {
         let mut command = home.program(&[command, &["--workspace", WORKSPACE]].concat());
@@ -215,10 +215,10 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
         let mut first = String::new();
         BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(!first.is_empty());
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert!(child.wait().unwrap().success(), "{told}");
-        assert!(!told.contains("panicked") && !told.contains("error"), "{told}");
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert!(child.wait().unwrap().success(), "{stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains("error"), "{stderr}");
     }
 }
 
@@ -265,8 +265,8 @@ fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home
     run(&mut home.program(&save));
     fs::write(&out, "what was there\n").unwrap();
     set_mode(&out, 0o644);
-    let told = export(&out);
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let output = export(&out);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(fs::read_to_string(&out).unwrap().contains("Cranes are green"));
     assert_eq!(mode(&out), 0o600);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
@@ -282,9 +282,9 @@ fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home
     ];
     for path in inside {
         let refused = export(&path);
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{}: {told}", path.display());
-        assert!(told.contains("inside the home"), "{told}");
+        let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{}: {stderr}", path.display());
+        assert!(stderr.contains("inside the home"), "{stderr}");
     }
     assert_eq!(fs::read(home.path().join("commonbook.db")).unwrap(), before);
     assert!(!home.path().join("memories.jsonl").exists());
@@ -298,7 +298,7 @@ fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home
     if cfg!(target_os = "linux") {
         let failed = export(Path::new("/dev/full"));
         assert_eq!(failed.status.code(), Some(9), "{}", String::from_utf8_lossy(&failed.stderr));
-        let told = export(Path::new("/dev/stdout"));
-        assert!(String::from_utf8_lossy(&told.stdout).contains("Cranes are green"));
+        let output = export(Path::new("/dev/stdout"));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("Cranes are green"));
     }
 }

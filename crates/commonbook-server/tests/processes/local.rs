@@ -30,8 +30,8 @@ fn signal(process: u32, name: &str) {
 
 /// Whether a process was stopped, which takes a moment after the signal.
 fn stopped(process: u32) -> bool {
-    let told = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
-    told.unwrap().stdout.starts_with(b"T")
+    let output = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
+    output.unwrap().stdout.starts_with(b"T")
 }
 
 fn stop(server: Server) {
@@ -43,8 +43,8 @@ fn stop(server: Server) {
 fn answer(home: &Home, arguments: &[&str]) -> Value {
     let arguments = [arguments, &["--json", "--agent", "me"]].concat();
     let output = home.run(&arguments);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -75,7 +75,7 @@ fn between(home: &Home, fate: Fate) -> Receiver<Value> {
     let behind = home.path().join("behind.sock");
     fs::rename(socket(home), &behind).unwrap();
     let listener = UnixListener::bind(socket(home)).unwrap();
-    let (tell, told) = channel();
+    let (sender, requests) = channel();
     std::thread::spawn(move || {
         for client in listener.incoming() {
             let mut client = client.unwrap();
@@ -85,7 +85,7 @@ fn between(home: &Home, fate: Fate) -> Receiver<Value> {
             client.write_all(line.as_bytes()).unwrap();
             line.clear();
             BufReader::new(&client).read_line(&mut line).unwrap();
-            if tell.send(serde_json::from_str(&line).unwrap()).is_err() {
+            if sender.send(serde_json::from_str(&line).unwrap()).is_err() {
                 return;
             }
             if let Fate::Killed(id) = fate {
@@ -101,7 +101,7 @@ fn between(home: &Home, fate: Fate) -> Receiver<Value> {
             }
         }
     });
-    told
+    requests
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn every_verb_of_the_command_line_goes_over_the_socket() {
 }
 
 /// What a command says, and how it ends; without scores, which fall with each second.
-fn said(output: Output) -> (Option<i32>, String, String) {
+fn result_of(output: Output) -> (Option<i32>, String, String) {
     let mut answer = String::from_utf8(output.stdout).unwrap();
     if let Ok(mut value) = serde_json::from_str::<Value>(&answer) {
         assert_eq!(answer, format!("{value}\n"), "numbers are read as they are written");
@@ -211,7 +211,7 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
     ];
     let all = || -> Vec<_> {
         let both = |command: &&[&str]| {
-            [said(home.run(command)), said(home.run(&[*command, &["--json"]].concat()))]
+            [result_of(home.run(command)), result_of(home.run(&[*command, &["--json"]].concat()))]
         };
         table.iter().map(both).collect()
     };
@@ -221,7 +221,7 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
     for ((with, without), command) in before.iter().zip(&all()).zip(table) {
         assert_eq!(with, without, "{command:?}");
     }
-    let succeeded = before.iter().filter(|[told, _]| told.0 == Some(0)).count();
+    let succeeded = before.iter().filter(|[plain, _]| plain.0 == Some(0)).count();
     assert_eq!(succeeded, 8);
 }
 
@@ -391,17 +391,17 @@ fn clients_that_idle_or_talk_nonsense_hold_up_nobody() {
         let mut client = connect();
         client.write_all(nonsense.as_bytes()).unwrap();
         drop(client.shutdown(std::net::Shutdown::Write));
-        let mut told = String::new();
+        let mut text = String::new();
         // What was left unread when it closed may reset the connection.
-        drop(client.read_to_string(&mut told));
-        assert!(told.lines().count() <= 1, "{nonsense}: {told}");
+        drop(client.read_to_string(&mut text));
+        assert!(text.lines().count() <= 1, "{nonsense}: {text}");
     }
     let asked =
         json!({"verb": "list_memories", "caller": caller, "request": {}}).to_string() + "\n";
     let mut client = BufReader::new(connect());
     client.get_mut().write_all(asked.as_bytes()).unwrap();
-    let told: Vec<String> = client.lines().map(Result::unwrap).collect();
-    assert_eq!(told[1], r#"{"answer":{"items":[],"next":null}}"#);
+    let lines: Vec<String> = client.lines().map(Result::unwrap).collect();
+    assert_eq!(lines[1], r#"{"answer":{"items":[],"next":null}}"#);
     stop(server);
     drop((idle, slow));
 }
@@ -416,8 +416,8 @@ fn a_home_whose_socket_cannot_be_made_is_served_without() {
     for folder in [&long, &taken] {
         let folder = folder.to_str().unwrap();
         let server = Server::of(&home, &["--home", folder]);
-        let told = home.run(&["save", "tea", "--home", folder]);
-        assert!(told.status.success());
+        let output = home.run(&["save", "tea", "--home", folder]);
+        assert!(output.status.success());
         stop(server);
     }
     assert!(!long.join("server.sock").exists());

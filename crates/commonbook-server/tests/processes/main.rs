@@ -80,8 +80,8 @@ fn eight_processes_that_save_at_once_lose_nothing() {
                         "--workspace",
                         world::WORKSPACE,
                     ]);
-                    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-                    assert!(output.status.success(), "{told}");
+                    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+                    assert!(output.status.success(), "{stderr}");
                 }
             });
         }

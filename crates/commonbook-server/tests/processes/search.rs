@@ -19,7 +19,7 @@ fn found(server: &Server, phrase: &str) -> Vec<String> {
 #[test]
 fn what_one_process_saves_the_next_search_of_another_finds_a_thousand_times_of_a_thousand() {
     let home = Home::new();
-    let (one, other) = (Server::start(&home), Server::start(&home));
+    let (server, other) = (Server::start(&home), Server::start(&home));
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -29,13 +29,13 @@ fn what_one_process_saves_the_next_search_of_another_finds_a_thousand_times_of_a
                     break;
                 }
                 let text = json!({"text": format!("noise beside number {number}")});
-                one.call("noisy", "save_memory", &text).unwrap();
+                server.call("noisy", "save_memory", &text).unwrap();
             }
         });
         let mut missed = Vec::new();
         for number in 0..1_000 {
             let text = format!("the heron counted fish {number} today");
-            one.call("ann", "save_memory", &json!({"text": text})).unwrap();
+            server.call("ann", "save_memory", &json!({"text": text})).unwrap();
             if found(&other, &format!("fish {number} today")) != [text.clone()] {
                 missed.push(text);
             }
@@ -91,9 +91,9 @@ fn an_index_that_is_gone_or_cut_off_is_built_anew_by_the_next_start_which_says_s
         assert!(home.run(&["doctor"]).status.success());
     }
     spoil(home.path(), 1);
-    let told = home.run(&["search", "heron", "--workspace", world::WORKSPACE]);
-    let told = String::from_utf8_lossy(&told.stderr).into_owned();
-    assert!(told.contains("rebuilding the search index"), "{told}");
+    let output = home.run(&["search", "heron", "--workspace", world::WORKSPACE]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("rebuilding the search index"), "{stderr}");
 }
 
 #[test]
@@ -105,6 +105,6 @@ fn while_a_server_writes_the_index_nobody_else_does() {
         std::thread::yield_now();
     }
     let output = home.run(&["reindex"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && told.contains("another process"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && stderr.contains("another process"), "{stderr}");
 }

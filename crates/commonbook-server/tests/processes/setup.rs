@@ -73,8 +73,8 @@ impl User {
 
     fn well(&self, arguments: &[&str]) -> String {
         let output = self.setup(arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -147,14 +147,14 @@ fn what_clients_and_users_write_meanwhile_stays() {
 fn a_dry_run_shows_what_would_be_and_writes_nothing() {
     let user = User::with_files();
     let before = user.files();
-    let told = user.well(&["gemini", "--dry-run"]);
+    let text = user.well(&["gemini", "--dry-run"]);
     assert!(
-        told.contains("changed") && told.contains("+ ") && told.contains("BeforeTool"),
-        "{told}"
+        text.contains("changed") && text.contains("+ ") && text.contains("BeforeTool"),
+        "{text}"
     );
-    let told = user.well(&["gemini", "--dry-run", "--json"]);
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((&told["client"], &told["dry_run"]), (&"gemini".into(), &true.into()));
+    let text = user.well(&["gemini", "--dry-run", "--json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&report["client"], &report["dry_run"]), (&"gemini".into(), &true.into()));
     assert_eq!(user.files(), before);
     assert!(!user.home.path().join("setup.json").exists());
 }
@@ -179,10 +179,10 @@ fn a_setup_that_cannot_be_changes_nothing_and_says_why() {
         ("emacs", 2, "emacs"),
     ] {
         let refused = user.setup(&[client]);
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(refused.status.code(), Some(code), "{client}: {told}");
-        assert!(told.contains(words), "{told}");
-        assert!(told.contains("hint: "), "{told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(code), "{client}: {stderr}");
+        assert!(stderr.contains(words), "{stderr}");
+        assert!(stderr.contains("hint: "), "{stderr}");
         assert_eq!(user.files(), before, "{client}");
     }
     assert_eq!(user.setup(&["copilot", "--scope", "project"]).status.code(), Some(2));
@@ -213,15 +213,17 @@ fn the_doctor_says_what_a_client_lacks() {
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
     user.well(&["claude-code"]);
-    let (code, told) = doctor();
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("claude-code is set up for the user"), "{told}");
+    let (code, report) = doctor();
+    assert_eq!(code, Some(0), "{report}");
+    assert!(report.contains("claude-code is set up for the user"), "{report}");
     fs::write(user.path(".claude/settings.json"), "{}").unwrap();
     fs::write(user.home.path().join("hooks.json"), "[{}]").unwrap();
-    let (code, told) = doctor();
-    assert_eq!(code, Some(9), "{told}");
-    assert!(told.contains("settings.json lacks") && told.contains("commonbook setup claude-code"));
-    assert!(told.contains("moment"), "{told}");
+    let (code, report) = doctor();
+    assert_eq!(code, Some(9), "{report}");
+    assert!(
+        report.contains("settings.json lacks") && report.contains("commonbook setup claude-code")
+    );
+    assert!(report.contains("moment"), "{report}");
     fs::write(user.home.path().join("hooks.json"), "[]").unwrap();
     user.well(&["claude-code", "--program", "/nowhere/commonbook"]);
     assert!(doctor().1.contains("which does not exist"));

@@ -299,11 +299,11 @@ fn text(value: &Value) -> String {
 }
 
 fn pairs(fields: &Map<String, Value>) -> Vec<(String, String)> {
-    let one = |(name, value): (&String, &Value)| match value {
+    let pairs_of = |(name, value): (&String, &Value)| match value {
         Value::Array(items) => items.iter().map(|item| (name.clone(), text(item))).collect(),
         value => vec![(name.clone(), text(value))],
     };
-    fields.iter().flat_map(one).collect()
+    fields.iter().flat_map(pairs_of).collect()
 }
 
 fn query(fields: &Map<String, Value>) -> String {
@@ -412,9 +412,9 @@ impl Door for Cli<'_> {
         arguments.push("--".to_owned());
         arguments.extend(own);
         let output = self.0.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        let told = if output.status.success() { output.stdout } else { output.stderr };
-        let value: Value = serde_json::from_slice(&told)
-            .unwrap_or_else(|_| panic!("{verb}: {}", String::from_utf8_lossy(&told)));
+        let printed = if output.status.success() { output.stdout } else { output.stderr };
+        let value: Value = serde_json::from_slice(&printed)
+            .unwrap_or_else(|_| panic!("{verb}: {}", String::from_utf8_lossy(&printed)));
         if output.status.success() { Ok(value) } else { Err(value["error"].clone()) }
     }
 }
@@ -432,7 +432,7 @@ pub(crate) struct Mcp<'h> {
 /// A client, and where it puts its notifications.
 pub(crate) struct Listener {
     me: ClientConfig,
-    told: UnboundedSender<String>,
+    updates: UnboundedSender<String>,
     progress: UnboundedSender<ProgressNotificationParam>,
 }
 
@@ -446,7 +446,7 @@ impl ClientHandler for Listener {
         params: ResourceUpdatedNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        drop(self.told.send(params.uri));
+        drop(self.updates.send(params.uri));
     }
 
     async fn on_progress(
@@ -461,7 +461,7 @@ impl ClientHandler for Listener {
 /// A connected client with its notifications: the changed URIs, and progress.
 pub(crate) struct Client {
     service: RunningService<RoleClient, Listener>,
-    pub(crate) told: UnboundedReceiver<String>,
+    pub(crate) updates: UnboundedReceiver<String>,
     pub(crate) progress: UnboundedReceiver<ProgressNotificationParam>,
 }
 
@@ -522,8 +522,8 @@ impl<'h> Mcp<'h> {
         self.runtime.block_on(async {
             let me = Implementation::new(agent, "1.0");
             let me = ClientConfig::new(ClientCapabilities::default(), me);
-            let ((tell, told), (advance, progress)) = (unbounded_channel(), unbounded_channel());
-            let me = Listener { me, told: tell, progress: advance };
+            let ((tell, updates), (advance, progress)) = (unbounded_channel(), unbounded_channel());
+            let me = Listener { me, updates: tell, progress: advance };
             let era = self.era.clone();
             let service = match &self.url {
                 Some(url) => {
@@ -538,7 +538,7 @@ impl<'h> Mcp<'h> {
                     me.serve_with_lifecycle(TokioChildProcess::new(command).unwrap(), era).await
                 }
             };
-            let mut client = Client { service: service.unwrap(), told, progress };
+            let mut client = Client { service: service.unwrap(), updates, progress };
             let answer = act(&mut client).await;
             client.service.cancel().await.unwrap();
             answer

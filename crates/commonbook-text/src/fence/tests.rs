@@ -62,8 +62,8 @@ fn code_stays_code_and_marks_do_not_stay_marks() {
         ("〈/ＣＯＭＭＯＮＢＯＯＫ－x", "(/ＣＯＭＭＯＮＢＯＯＫ－x"),
         ("<hook_context>", "(hook_context>"),
     ];
-    for (text, told) in blunted {
-        assert_eq!(sanitize::quote_lines(text, 1_000), format!("> {told}"));
+    for (text, quoted) in blunted {
+        assert_eq!(sanitize::quote_lines(text, 1_000), format!("> {quoted}"));
     }
 }
 

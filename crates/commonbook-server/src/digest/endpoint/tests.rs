@@ -50,9 +50,9 @@ fn a_model_is_asked_as_openai_has_it() {
     assert!(head.to_lowercase().contains(&format!("authorization: bearer {KEY}")), "{head}");
     assert_eq!((&body["model"], &body["stream"]), (&json!("m"), &json!(false)));
     assert_eq!(body["messages"][0]["role"], "system");
-    let told: Value =
+    let fact: Value =
         serde_json::from_str(body["messages"][1]["content"].as_str().unwrap()).unwrap();
-    assert_eq!(told["sentence"], "The cause is one query for each row.");
+    assert_eq!(fact["sentence"], "The cause is one query for each row.");
     assert!(!format!("{model:?}").contains(KEY));
     assert_eq!(model.kind(), WriterKind::Endpoint);
 }

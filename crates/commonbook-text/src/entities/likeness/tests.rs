@@ -40,16 +40,16 @@ fn hand_made_pairs_are_told_apart_with_few_mistakes() {
     let (mut right, mut wrong, mut missed, mut all) = (0, 0, 0, 0);
     for line in PAIRS.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [kind, one, other, expected] = fields.as_slice() else { panic!("{line:?}") };
+        let [kind, first, second, expected] = fields.as_slice() else { panic!("{line:?}") };
         let kind: EntityType = kind.parse().expect(line);
         all += 1;
-        match (*expected == "same", is_same(kind, one, other)) {
+        match (*expected == "same", is_same(kind, first, second)) {
             (true, true) => right += 1,
             (true, false) => missed += 1,
             (false, true) => wrong += 1,
             (false, false) => {}
         }
-        assert_eq!(is_same(kind, one, other), is_same(kind, other, one), "{line}");
+        assert_eq!(is_same(kind, first, second), is_same(kind, second, first), "{line}");
     }
     let (precision, recall) =
         (f64::from(right) / f64::from(right + wrong), f64::from(right) / f64::from(right + missed));
@@ -80,17 +80,17 @@ proptest! {
         edits in proptest::collection::vec((0_usize..60, 0_u8..4, proptest::char::range('a', 'z')), 1..3),
         kind in proptest::sample::select(vec![Person, Organization, Project, Tool, Concept, Decision]),
     ) {
-        let (one, other) = (ComparableName::of(kind, &text), ComparableName::of(kind, &edited(&text, &edits)));
-        if nearly_same(&one, &other).is_some() {
-            let filed = keys(&one);
-            prop_assert!(probes(&other).iter().any(|probe| filed.contains(probe)), "{:?} {:?}", one, other);
+        let (left, right) = (ComparableName::of(kind, &text), ComparableName::of(kind, &edited(&text, &edits)));
+        if nearly_same(&left, &right).is_some() {
+            let filed = keys(&left);
+            prop_assert!(probes(&right).iter().any(|probe| filed.contains(probe)), "{:?} {:?}", left, right);
         }
     }
 
     #[test]
-    fn likeness_goes_both_ways(one in "\\PC{0,30}", other in "\\PC{0,30}") {
+    fn likeness_goes_both_ways(left in "\\PC{0,30}", right in "\\PC{0,30}") {
         for kind in EntityType::ALL.iter().copied() {
-            let (a, b) = (ComparableName::of(kind, &one), ComparableName::of(kind, &other));
+            let (a, b) = (ComparableName::of(kind, &left), ComparableName::of(kind, &right));
             prop_assert_eq!(nearly_same(&a, &b).is_some(), nearly_same(&b, &a).is_some());
             let _ = (keys(&a), probes(&b));
         }

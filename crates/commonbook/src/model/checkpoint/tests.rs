@@ -176,7 +176,7 @@ fn a_checkpoint_is_due_after_an_hour_of_activity() {
     let minute = |minutes: f64| at(0) + SignedDuration::from_millis((minutes * 60_000.0) as i64);
     let after = |minutes: &[f64]| {
         let begin = SessionActivity::start_at(minute(0.0));
-        minutes.iter().fold(begin, |activity, it| activity.extend_to(minute(*it)))
+        minutes.iter().fold(begin, |activity, elapsed| activity.extend_to(minute(*elapsed)))
     };
     let every =
         |step: f64, count: usize| -> Vec<f64> { (1..=count).map(|n| step * n as f64).collect() };

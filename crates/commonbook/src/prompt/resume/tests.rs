@@ -160,8 +160,8 @@ fn the_newest_memories_have_the_room() {
     let found = resume("s1", None, &small, material);
     assert!(found.text.contains("Finding 0 of"), "{}", found.text);
     assert!(!found.text.contains("Finding 59 of"));
-    let (told, left) = (found.metadata.memories_resumed, found.metadata.memories_left_out);
-    assert!(told > 5 && told + left == 60 && found.memories.len() == 60);
+    let (resumed, left) = (found.metadata.memories_resumed, found.metadata.memories_left_out);
+    assert!(resumed > 5 && resumed + left == 60 && found.memories.len() == 60);
     let [first, second] = [0, 1].map(|n| found.text.find(&format!("Finding {n} of")));
     assert!(second < first, "the oldest is read first");
 }
@@ -213,7 +213,7 @@ proptest! {
         prop_assert_eq!(found.metadata.tokens, tokens::count(&found.text));
         prop_assert!(found.metadata.tokens <= budget);
         prop_assert!(found.text.contains("</commonbook-000000000007>"));
-        let told = found.text.lines().filter(|line| line.starts_with('#') && line.ends_with(" decision")).count();
-        prop_assert_eq!(told, found.metadata.memories_resumed);
+        let shown = found.text.lines().filter(|line| line.starts_with('#') && line.ends_with(" decision")).count();
+        prop_assert_eq!(shown, found.metadata.memories_resumed);
     }
 }

@@ -29,8 +29,8 @@ fn live(book: &Commonbook, kept: &mut Vec<Memory>, rng: &mut Rng) {
         kept.push(book.save_memory(&who, &request(save)).unwrap().memory);
         return;
     }
-    let one = rng.usize(..kept.len());
-    let memory = kept[one].clone();
+    let index = rng.usize(..kept.len());
+    let memory = kept[index].clone();
     let who = caller(memory.owner.as_str(), memory.user_id.as_deref());
     let id = json!({"id": memory.id});
     // What is deleted is refused; then nothing happens.
@@ -39,7 +39,7 @@ fn live(book: &Commonbook, kept: &mut Vec<Memory>, rng: &mut Rng) {
         1 => drop(book.restore_memory(&who, &request(id))),
         2 => {
             book.purge_memory(&who, &request(id)).unwrap();
-            kept.remove(one);
+            kept.remove(index);
         }
         3 => {
             let words = json!({"id": memory.id, "text": text[rng.usize(..2)]});

@@ -58,9 +58,10 @@ fn ids(chosen: &ContextSelection) -> Vec<&str> {
 
 /// The reason by which this one was left out, and what stands instead of it.
 fn why<'a>(chosen: &'a ContextSelection, id: &str) -> (Option<OmissionReason>, Option<&'a str>) {
-    let one = chosen.receipt.candidates.iter().find(|one| one.id == id).expect(id);
-    assert_eq!(one.taken, one.left_out.is_none(), "{id}");
-    (one.left_out, one.instead.as_deref())
+    let candidate =
+        chosen.receipt.candidates.iter().find(|candidate| candidate.id == id).expect(id);
+    assert_eq!(candidate.taken, candidate.left_out.is_none(), "{id}");
+    (candidate.left_out, candidate.instead.as_deref())
 }
 
 #[test]
@@ -112,7 +113,13 @@ fn what_says_the_same_is_told_once_and_the_callers_own_first() {
     assert_eq!(ids(&chosen), ["s", "p", "part", "own"]);
     assert_eq!(why(&chosen, "other"), (Some(OmissionReason::Duplicate), Some("own")));
     assert_eq!(why(&chosen, "line"), (Some(OmissionReason::Duplicate), Some("s")));
-    let again = chosen.receipt.candidates.iter().filter(|one| one.id == "p").nth(1).expect("twice");
+    let again = chosen
+        .receipt
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.id == "p")
+        .nth(1)
+        .expect("twice");
     assert_eq!(
         (again.left_out, again.instead.as_deref()),
         (Some(OmissionReason::Duplicate), Some("p"))
@@ -308,9 +315,9 @@ proptest::proptest! {
         let chosen = run(candidates, &settings);
         assert!(count(&chosen.text) <= budget);
         assert_eq!(chosen.receipt.candidates.len(), given.len());
-        let taken = chosen.receipt.candidates.iter().filter(|one| one.taken);
-        let told = chosen.items.iter().map(|item| 1 + usize::from(item.against.is_some())).sum::<usize>();
-        assert_eq!(taken.count(), told);
+        let taken = chosen.receipt.candidates.iter().filter(|candidate| candidate.taken);
+        let shown = chosen.items.iter().map(|item| 1 + usize::from(item.against.is_some())).sum::<usize>();
+        assert_eq!(taken.count(), shown);
         assert!(chosen.text.is_empty() == chosen.items.is_empty());
     }
 }

@@ -58,8 +58,8 @@ fn profiles_are_told_by_what_their_keys_mean() {
         (r#"{"name": "Flo", "user_name": "Flo"}"#, "Their name is Flo."),
         (r#"{"name": "Flo", "username": "flo77"}"#, "Their name is Flo. Their name is flo77."),
     ];
-    for (text, told) in table {
-        assert_eq!(tell("profile", text), format!("User profile: {told}"), "{text}");
+    for (text, expected) in table {
+        assert_eq!(tell("profile", text), format!("User profile: {expected}"), "{text}");
     }
 }
 
@@ -96,8 +96,12 @@ fn task_contexts_are_told_by_what_their_keys_mean() {
             "Next steps: Bisect, then report; Ask Bob.",
         ),
     ];
-    for (text, told) in table {
-        assert_eq!(tell("task_context", text), format!("Current task context: {told}"), "{text}");
+    for (text, expected) in table {
+        assert_eq!(
+            tell("task_context", text),
+            format!("Current task context: {expected}"),
+            "{text}"
+        );
     }
 }
 
@@ -127,8 +131,8 @@ fn json_of_any_shape_becomes_sentences() {
         ("x", r#"{"ünit": "µs", "名": "李"}"#, "X. Ünit: µs. 名: 李."),
         ("x", r#"{"n": 1.50, "big": 123456789012345678}"#, "X. N: 1.5. Big: 123456789012345678."),
     ];
-    for (memory_type, text, told) in table {
-        assert_eq!(tell(memory_type, text), told, "{text}");
+    for (memory_type, text, expected) in table {
+        assert_eq!(tell(memory_type, text), expected, "{text}");
     }
 }
 
@@ -154,8 +158,8 @@ fn what_is_no_json_stays_as_it_is() {
             assert_eq!(tell(memory_type, text), text);
         }
     }
-    let said = r#"{"role": "user"}"#;
-    assert_eq!(tell("conversation", said), said);
+    let text = r#"{"role": "user"}"#;
+    assert_eq!(tell("conversation", text), text);
 }
 
 #[test]
@@ -179,8 +183,8 @@ fn a_type_of_the_configuration_is_told_by_its_template() {
         ("research", "plain", "plain"),
         ("profile", r#"{"user_name": "Al", "tools": ["vi"]}"#, "Al it is."),
     ];
-    for (memory_type, text, told) in table {
-        assert_eq!(templates.tell(memory_type, text), told, "{text}");
+    for (memory_type, text, expected) in table {
+        assert_eq!(templates.tell(memory_type, text), expected, "{text}");
     }
 }
 
@@ -203,7 +207,7 @@ fn templates_that_cannot_be_are_refused_with_the_reason() {
 
 #[test]
 fn handoffs_entries_and_learnings_have_their_own_form() {
-    let list = |items: &[&str]| items.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
     let (decided, next, files) =
         (list(&["Use Rust."]), list(&["write it", "", "test it."]), list(&["src/a.rs"]));
     let given = HandoffSummary {
@@ -222,7 +226,7 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
     );
     let bare = HandoffSummary { from: "a", task: "b", ..HandoffSummary::default() };
     assert_eq!(handoff(&bare), "a hands you this task: b.");
-    let told = EntrySummary {
+    let entry_summary = EntrySummary {
         case: "PAY-7",
         title: Some("Double charge"),
         position: 4,
@@ -230,11 +234,11 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
         has_text: true,
     };
     assert_eq!(
-        entry(&told),
+        entry(&entry_summary),
         "New in the case PAY-7 (Double charge), entry 4: Found it. There is more in its text."
     );
     assert_eq!(
-        entry(&EntrySummary { title: None, has_text: false, ..told }),
+        entry(&EntrySummary { title: None, has_text: false, ..entry_summary }),
         "New in the case PAY-7, entry 4: Found it."
     );
     assert_eq!(
@@ -275,8 +279,8 @@ fn a_sentence_begins_with_a_capital_that_is_the_letters_own() {
         ("ſo", "ſo"),
         ("ßo", "ßo"),
     ];
-    for (text, told) in table {
-        assert_eq!(super::value::capitalise(text), told);
+    for (text, expected) in table {
+        assert_eq!(super::value::capitalise(text), expected);
     }
 }
 
@@ -299,11 +303,11 @@ proptest::proptest! {
         // A bare value is no JSON to tell.
         let whole = value.is_object() || value.is_array();
         let value = if whole { value } else { serde_json::json!({ "x": value }) };
-        let told = tell(&kind, &value.to_string()).to_lowercase();
+        let text = tell(&kind, &value.to_string()).to_lowercase();
         let mut words = Vec::new();
         words_of(&value, &mut words);
         for word in words {
-            assert!(told.contains(&word), "{word:?} of {value} is not in {told:?}");
+            assert!(text.contains(&word), "{word:?} of {value} is not in {text:?}");
         }
     }
 
